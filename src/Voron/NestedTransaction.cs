@@ -1,27 +1,50 @@
+using Voron.Primitives;
+using Voron.Transactions;
+
 namespace Voron;
 
 /// <summary>A transaction inside a write transaction. If it is disposed without a commit, its changes are undone.</summary>
-public readonly struct NestedTransaction : IDisposable
+/// <remarks>A handle that can be copied freely. It ends with its transaction, or with the operation of a group commit that began it.</remarks>
+public readonly partial struct NestedTransaction : IDisposable
 {
-    private readonly Savepoint _savepoint;
+    private readonly WriteTransactionHandle _transaction;
+    private readonly long _id;
 
-    internal NestedTransaction(Savepoint savepoint) => _savepoint = savepoint;
+    internal NestedTransaction(WriteTransactionHandle transaction, long savepoint)
+    {
+        _transaction = transaction;
+        _id = savepoint;
+    }
+
+    private WriteTransactionBody Body
+    {
+        get
+        {
+            if (_transaction.IsDefault)
+                EndedErrors.ThrowDefault("nested transaction", "BeginNested");
+            var body = _transaction.Body;
+            if (!body.HasSavepoint(_id))
+                EndedErrors.ThrowNestedTransaction();
+            return body;
+        }
+    }
 
     /// <summary>Makes the changes part of the outer transaction; they become durable with it.</summary>
     /// <exception cref="InvalidOperationException">
-    /// It has ended, a nested transaction inside this one is open, or a <c>PutAsync</c> of the transaction has not completed.
+    /// A nested transaction inside this one is open, or a <c>PutAsync</c> of the transaction has not completed.
     /// </exception>
+    /// <exception cref="ObjectDisposedException">It has ended, or the transaction around it has.</exception>
     /// <exception cref="StorageFullException">
     /// There is no room for the puts; the transaction can only be rolled back, as a whole or to a savepoint.
     /// </exception>
-    public void Commit() => _savepoint.Release();
+    public void Commit() => Body.ReleaseSavepoint(_id);
 
     /// <summary>Undoes the changes if they were not committed, and ends a <c>PutAsync</c> that has not completed.</summary>
     public void Dispose()
     {
-        if (!_savepoint.IsOpen)
+        if (_transaction.OpenBody is not { } body || !body.HasSavepoint(_id))
             return;
-        _savepoint.Rollback();
-        _savepoint.Release();
+        body.RollbackToSavepoint(_id);
+        body.ReleaseSavepoint(_id);
     }
 }

@@ -1,3 +1,4 @@
+using Voron.Primitives;
 using Voron.Transactions;
 using Voron.Trees;
 using Voron.Trees.Pages;
@@ -10,10 +11,10 @@ namespace Voron;
 /// </summary>
 /// <remarks>
 /// A handle that can be copied freely; dispose one of the copies. It may be passed from thread to thread; for use by several threads at
-/// once, each should begin its own. Spans read through it are valid until it is disposed. Keeping it open for long makes the environment
-/// keep old versions of pages.
+/// once, each should begin its own, or use a <see cref="Fork"/>. Spans read through it are valid until it is disposed. Keeping it open for
+/// long makes the environment keep old versions of pages.
 /// </remarks>
-public readonly struct ReadTransaction : IDisposable
+public readonly partial struct ReadTransaction : IDisposable
 {
     private readonly ReadTransactionBody _body;
     private readonly long _generation;
@@ -35,12 +36,21 @@ public readonly struct ReadTransaction : IDisposable
         }
     }
 
-    internal ReadTransactionBody Body => _body ?? throw new ObjectDisposedException(nameof(ReadTransaction), "The transaction was never begun. Use BeginRead to begin one.");
+    internal ReadTransactionBody Body
+    {
+        get
+        {
+            if (_body == null)
+                EndedErrors.ThrowDefault("read transaction", nameof(StorageEnvironment.BeginRead));
+            return _body;
+        }
+    }
 
     /// <summary>Opens a tree.</summary>
     /// <exception cref="KeyNotFoundException">There is no tree of that name in this snapshot.</exception>
     /// <exception cref="ArgumentException">The name is empty or has more than 255 bytes in UTF-8.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    /// <exception cref="InvalidOperationException">Another thread is opening a tree in the same transaction.</exception>
     public Tree OpenTree(string name) => TryOpenTree(name, out var tree) ? tree : throw TreeNames.Missing(_body, name);
 
     /// <summary>Opens a tree; false when there is none of that name in this snapshot.</summary>
@@ -70,7 +80,20 @@ public readonly struct ReadTransaction : IDisposable
         }
     }
 
-    /// <summary>Ends the transaction. Later calls do nothing.</summary>
+    /// <summary>
+    /// Begins another read transaction on the same snapshot, even if newer transactions have been committed since: for another thread, so that
+    /// several threads read the same state.
+    /// </summary>
+    /// <remarks>
+    /// The new transaction is independent of this one: it opens trees of its own, either may end first, and each has to be disposed. Any thread
+    /// may call this method, also while another one reads in this transaction or disposes of it; the call then either succeeds or throws
+    /// <see cref="ObjectDisposedException"/>. Each fork counts as an open reader. Its age, in reports about slow readers, is that of the snapshot.
+    /// </remarks>
+    /// <exception cref="ObjectDisposedException">The transaction has ended, or the environment is closed.</exception>
+    /// <exception cref="InvalidOperationException">65,535 read transactions are open, the maximum for an environment.</exception>
+    public ReadTransaction Fork() => new(Body.Fork(_generation));
+
+    /// <summary>Ends the transaction. Does not wait for the device. Later calls do nothing.</summary>
     /// <exception cref="InvalidOperationException">Another thread is reading in it; it stays open.</exception>
     public void Dispose() => _body?.End(_generation);
 }

@@ -1,18 +1,18 @@
+using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron;
 
 /// <summary>A point in a write transaction to which it can be rolled back.</summary>
-public readonly struct Savepoint : IDisposable
+/// <remarks>A handle that can be copied freely. It ends with its transaction, or with the operation of a group commit that created it.</remarks>
+public readonly partial struct Savepoint : IDisposable
 {
-    private readonly WriteTransactionBody _body;
-    private readonly long _generation;
+    private readonly WriteTransactionHandle _transaction;
     private readonly long _id;
 
-    internal Savepoint(WriteTransactionBody body, long generation, long id)
+    internal Savepoint(WriteTransactionHandle transaction, long id)
     {
-        _body = body;
-        _generation = generation;
+        _transaction = transaction;
         _id = id;
     }
 
@@ -20,8 +20,11 @@ public readonly struct Savepoint : IDisposable
     {
         get
         {
-            var body = _body ?? throw new InvalidOperationException("The savepoint was never created.");
-            body.ThrowIfEnded(_generation);
+            if (_transaction.IsDefault)
+                EndedErrors.ThrowDefault("savepoint", "CreateSavepoint");
+            var body = _transaction.Body;
+            if (!body.HasSavepoint(_id))
+                EndedErrors.ThrowSavepoint();
             return body;
         }
     }
@@ -30,14 +33,14 @@ public readonly struct Savepoint : IDisposable
     /// Undoes everything since the savepoint, which stays open. Savepoints created after it end, and so does a <c>PutAsync</c> that has not
     /// completed: its task fails.
     /// </summary>
-    /// <exception cref="InvalidOperationException">The savepoint has ended.</exception>
+    /// <exception cref="ObjectDisposedException">The savepoint or its transaction has ended.</exception>
     public void Rollback() => Body.RollbackToSavepoint(_id);
 
     /// <summary>Ends the savepoint and those created after it, and keeps the changes.</summary>
     /// <exception cref="InvalidOperationException">
-    /// The savepoint has ended, a <see cref="NestedTransaction"/> begun after it is open, or a <c>PutAsync</c> of the transaction has not
-    /// completed.
+    /// A <see cref="NestedTransaction"/> begun after it is open, or a <c>PutAsync</c> of the transaction has not completed.
     /// </exception>
+    /// <exception cref="ObjectDisposedException">The savepoint or its transaction has ended.</exception>
     /// <exception cref="StorageFullException">
     /// There is no room for the puts; the transaction can only be rolled back, as a whole or to a savepoint.
     /// </exception>
@@ -52,9 +55,7 @@ public readonly struct Savepoint : IDisposable
     /// </exception>
     public void Dispose()
     {
-        if (IsOpen)
-            _body.EndSavepoint(_id);
+        if (_transaction.OpenBody is { } body && body.HasSavepoint(_id))
+            body.EndSavepoint(_id);
     }
-
-    internal bool IsOpen => _body != null && _body.Generation == _generation && _body.HasSavepoint(_id);
 }

@@ -1,12 +1,11 @@
 using System.Diagnostics;
-using Microsoft.Extensions.Logging;
 using Voron.Diagnostics;
 using Voron.Flushing;
-using Voron.IO;
 using Voron.Maintenance;
 using Voron.Opening;
 using Voron.Primitives;
 using Voron.Snapshots;
+using Voron.Staging;
 using Voron.Testing;
 using Voron.Transactions;
 
@@ -39,6 +38,7 @@ public sealed partial class StorageEnvironment : IDisposable
     private readonly SpaceReclaimer? _reclaimer;
     private readonly MemoryTrimmer? _trimmer;
     private readonly Scrubber? _scrubber;
+    private readonly StagingArea? _staging;
     private int _disposed;
 
     private StorageEnvironment(OpenedEngine parts)
@@ -61,8 +61,7 @@ public sealed partial class StorageEnvironment : IDisposable
         _writer = new Writer(_engine, versionReclaimer) { Submitted = parts.Recovered.State };
         var transactions = new WriteTransactionPool(_engine, _writer);
         _groupCommit = new GroupCommit(
-            () => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None),
-            static (operation, body) => ((Action<WriteTransaction>)operation)(new WriteTransaction(body)), _engine.Options, CountGroupCommitted);
+            () => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None), _engine, CountGroupCommitted, OnFailedLate);
         _flusher = new Flusher(_engine, parts.Checkpoints, _writer);
         _flusher.Start(parts.Recovered.Stamp);
         FlushAfterCrashes(parts.Recovered.Openings);
@@ -74,13 +73,16 @@ public sealed partial class StorageEnvironment : IDisposable
         parts.Publisher.BackPressure = _scheduler;
         _engine.BackPressure = _scheduler;
         _entrance = new WriterEntrance(_engine, _writer, transactions, _scheduler);
+        _staging = new StagingArea(_engine, _writer, _entrance);
         _scrubber = new Scrubber(_engine, () => new EngineSnapshot(_engine));
     }
 
     /// <summary>The directory, or "memory".</summary>
     public string Path => _engine.Disk.Path;
 
-    /// <summary>The options with which the environment was opened, with its actual page size.</summary>
+    /// <summary>
+    /// The options with which the environment was opened: a copy, with its actual page size and memory limits, which cannot be changed.
+    /// </summary>
     public StorageOptions Options => _engine.Options;
 
     /// <summary>Describes what recovery found in the journal when the environment was opened.</summary>
@@ -88,72 +90,6 @@ public sealed partial class StorageEnvironment : IDisposable
 
     /// <summary>The maximum length of a key in bytes.</summary>
     public int MaxKeyLength => Trees.Pages.TreeLimits.MaxKeyLength(_engine.PageSize);
-
-    /// <summary>Opens the environment in a directory; creates it, and the directory, if they are missing.</summary>
-    /// <exception cref="EnvironmentInUseException">The environment is already open in this process or another.</exception>
-    /// <exception cref="UnsupportedFormatException">The files are not Voron files, or come from a newer version.</exception>
-    /// <exception cref="CorruptionException">The files are damaged; nothing was changed.</exception>
-    /// <exception cref="StorageAccessException">The files cannot be read or written, or the directory is on a network.</exception>
-    /// <exception cref="StorageMemoryException">The system does not have enough memory.</exception>
-    /// <exception cref="ArgumentException">The options are not valid.</exception>
-    public static StorageEnvironment Open(string directory, StorageOptions? options = null)
-    {
-        ArgumentException.ThrowIfNullOrEmpty(directory);
-        options ??= new StorageOptions();
-        options.Validate();
-        var logger = GuardedLogger.Wrap(options.Logger);
-        IDisk disk;
-        try
-        {
-            disk = FileSystemDisk.Open(directory, options.ReadOnly, logger, options.FileMode);
-        }
-        catch (DiskException e)
-        {
-            throw new StorageAccessException($"The directory '{directory}' cannot be used: {e.Message}", e);
-        }
-
-        return Open(disk, options, logger);
-    }
-
-    /// <summary>Creates an environment in memory. Its contents are lost when it is disposed. It runs the same code as one on disk.</summary>
-    /// <exception cref="ArgumentException">The options are not valid.</exception>
-    public static StorageEnvironment OpenInMemory(StorageOptions? options = null)
-    {
-        options ??= new StorageOptions();
-        options.Validate();
-        return Open(new MemoryDisk(), options);
-    }
-
-    /// <summary>Opens the environment on a disk, which the environment owns and disposes.</summary>
-    internal static StorageEnvironment Open(IDisk disk, StorageOptions options) => Open(disk, options, GuardedLogger.Wrap(options.Logger));
-
-    private static StorageEnvironment Open(IDisk disk, StorageOptions options, ILogger logger)
-    {
-        try
-        {
-            var parts = EngineOpener.Open(disk, options, logger);
-            try
-            {
-                return new StorageEnvironment(parts);
-            }
-            catch (OutOfMemoryException e)
-            {
-                parts.CloseWriting();
-                parts.Release();
-                throw EngineOpener.NoMemory(disk.Path, options, e);
-            }
-            catch
-            {
-                parts.CloseWriting();
-                parts.Release();
-                throw;
-            }
-        }
-        finally
-        {
-            GuardedLogger.Finish(logger, LogPatience);
-        }
-    }
 
     /// <summary>Begins a read transaction on a snapshot of the committed state. Takes no lock and never waits.</summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
@@ -211,21 +147,19 @@ public sealed partial class StorageEnvironment : IDisposable
     /// continue meanwhile; the snapshot is kept like that of any reader.
     /// </summary>
     /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call, which ended the call.</exception>
-    public VerificationReport Verify() => _engine.WhileOpen(this, static environment =>
+    public VerificationReport Verify() => EngineActivities.IsListening ? VerifyTraced() : VerifyNow();
+
+    private VerificationReport VerifyNow() => _engine.WhileOpen(this, static environment =>
     {
         using var reading = new EngineSnapshot(environment._engine);
         return Verifier.Run(environment._engine, reading.Snapshot);
     });
 
-    /// <summary>Returns statistics of what the environment has done and what it holds.</summary>
-    public EnvironmentStatistics GetStatistics() => _engine.WhileOpen(
-        this,
-        static open => StatisticsCollector.Collect(open._engine, open._parts.Checkpoints, open._groupCommit?.QueuedCount ?? 0));
-
     /// <summary>
     /// Closes the environment. Flushes as much as it can, so that the next opening has nothing to replay. Durable changes stay durable
     /// whatever happens during the call, and no commit is acknowledged after it. Any thread may call this method, except inside an operation
-    /// of <c>Write</c> or <c>WriteAsync</c>; a second call returns at once.
+    /// of <c>Write</c> or <c>WriteAsync</c>; a second call returns at once. To wait for a close that another thread has begun, await
+    /// <see cref="DisposeAsync"/>.
     /// </summary>
     /// <remarks>
     /// Waits for writes that are under way, however long the device takes. Waits up to five seconds for an open write transaction, which
@@ -239,11 +173,11 @@ public sealed partial class StorageEnvironment : IDisposable
     {
         _groupCommit?.ThrowIfInside(nameof(Dispose));
         if (Interlocked.Exchange(ref _disposed, 1) == 0)
-            new EnvironmentCloser(_parts, _writer, _groupCommit, _flusher, _scheduler, _scrubber).Close();
+            Close();
     }
 
     /// <summary>The parts that tests need.</summary>
-    internal EnvironmentInternals Internals => new(_engine, _flusher, _trimmer);
+    internal EnvironmentInternals Internals => new(_engine, _flusher, _trimmer, _groupCommit);
 
     // Each opening that writes begins a journal file, which only a checkpoint releases. A process that repeatedly dies before a checkpoint
     // would fill the directory.
@@ -274,7 +208,8 @@ public sealed partial class StorageEnvironment : IDisposable
 
     private void ThrowIfNotWritable(string call)
     {
-        ObjectDisposedException.ThrowIf(Volatile.Read(ref _disposed) != 0, this);
+        if (Volatile.Read(ref _disposed) != 0)
+            throw EndedErrors.Environment(Path);
         if (_writer == null)
             throw new InvalidOperationException($"{call} is not possible: the environment in '{Path}' is open for reading only.");
         _groupCommit?.ThrowIfInside(call);
@@ -282,6 +217,8 @@ public sealed partial class StorageEnvironment : IDisposable
     }
 
     private void CountGroupCommitted(int operations) => _engine.Counters.GroupCommittedOperations += operations;
+
+    private void OnFailedLate(Exception failure) => TransactionLog.OperationFailedLate(_engine.Logger, Path, failure.Message, failure);
 
     private void OnReaderLeaked(long snapshotId, StackTrace? openedAt)
     {

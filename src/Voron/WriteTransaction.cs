@@ -1,4 +1,4 @@
-using System.Diagnostics.CodeAnalysis;
+using Voron.Primitives;
 using Voron.Transactions;
 using Voron.Trees;
 using Voron.Trees.Pages;
@@ -10,32 +10,25 @@ namespace Voron;
 /// A handle that can be copied freely. It is not bound to a thread, but only one thread at a time may use it. A span that was read from a
 /// tree of the transaction, or reserved, is valid until the transaction's next write.
 /// </remarks>
-public readonly struct WriteTransaction : IDisposable
+public readonly partial struct WriteTransaction : IDisposable
 {
-    private readonly WriteTransactionBody _body;
-    private readonly long _generation;
-    private readonly long _operation;
+    private readonly WriteTransactionHandle _handle;
 
-    internal WriteTransaction(WriteTransactionBody body)
-    {
-        _body = body;
-        _generation = body.Generation;
-        _operation = body.Operation;
-    }
+    internal WriteTransaction(WriteTransactionBody body) => _handle = new WriteTransactionHandle(body);
 
     /// <summary>The id that the transaction will have when it is committed.</summary>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public long TransactionId => Body.WritePages.Id;
 
+    internal bool IsDefault => _handle.IsDefault;
+
     internal WriteTransactionBody Body
     {
         get
         {
-            var body = _body ?? throw new ObjectDisposedException(nameof(WriteTransaction), "The transaction was never begun. Use BeginWrite to begin one.");
-            body.ThrowIfEnded(_generation);
-            if (_operation != body.Operation)
-                ThrowReturned();
-            return body;
+            if (_handle.IsDefault)
+                EndedErrors.ThrowDefault("write transaction", nameof(StorageEnvironment.BeginWrite));
+            return _handle.Body;
         }
     }
 
@@ -86,7 +79,7 @@ public readonly struct WriteTransaction : IDisposable
     public Savepoint CreateSavepoint()
     {
         var body = Body;
-        return new Savepoint(body, _generation, body.CreateSavepoint());
+        return new Savepoint(_handle, body.CreateSavepoint());
     }
 
     /// <summary>Begins a transaction inside this one. If it commits, its changes become part of this one; otherwise they are undone.</summary>
@@ -94,7 +87,7 @@ public readonly struct WriteTransaction : IDisposable
     public NestedTransaction BeginNested()
     {
         var body = Body;
-        return new NestedTransaction(new Savepoint(body, _generation, body.CreateSavepoint(isNested: true)));
+        return new NestedTransaction(_handle, body.CreateSavepoint(isNested: true));
     }
 
     /// <summary>
@@ -112,10 +105,16 @@ public readonly struct WriteTransaction : IDisposable
     {
         var body = Body;
         ThrowInGroupCommit();
+        if (EngineActivities.IsListening)
+        {
+            TracedCommit.Run(body);
+            return;
+        }
+
         try
         {
-            var isSubmitted = false;
-            body.Commit(notifiesObservers: true, ref isSubmitted);
+            var progress = default(CommitProgress);
+            body.Commit(notifiesObservers: true, ref progress);
         }
         finally
         {
@@ -134,24 +133,32 @@ public readonly struct WriteTransaction : IDisposable
         var body = Body;
         ThrowInGroupCommit();
         cancellationToken.ThrowIfCancellationRequested();
-        var task = body.CommitAsync();
+        var progress = default(CommitProgress);
+        var task = EngineActivities.IsListening ? TracedCommit.RunAsync(body) : body.CommitAsync(ref progress);
         return cancellationToken.CanBeCanceled ? new ValueTask(task.AsTask().WaitAsync(cancellationToken)) : task;
     }
 
-    /// <summary>Rolls back uncommitted changes, and ends a <c>PutAsync</c> that has not completed. Later calls do nothing.</summary>
+    /// <summary>
+    /// Rolls back uncommitted changes, and ends a <c>PutAsync</c> that has not completed. Does not wait for the device. Later calls do nothing.
+    /// </summary>
+    /// <remarks>
+    /// In an operation of <c>Write</c> or <c>WriteAsync</c>, which shares the transaction with others, this call ends the transaction for the
+    /// operation alone. When the operation has returned, its changes are undone, and its caller gets an
+    /// <see cref="InvalidOperationException"/>, unless the operation has thrown an exception of its own.
+    /// </remarks>
     public void Dispose()
     {
-        if (_body != null && _operation == 0 && _body.Generation == _generation)
-            _body.Rollback();
+        if (_handle.TransactionBody is not { } body)
+            return;
+        if (_handle.Operation == 0)
+            body.Rollback();
+        else
+            body.Operations.Dispose(_handle.Operation);
     }
 
     private void ThrowInGroupCommit()
     {
-        if (_operation != 0)
+        if (_handle.Operation != 0)
             throw new InvalidOperationException("A group-commit operation must not commit. The group commit commits all its operations together after they have returned.");
     }
-
-    [DoesNotReturn]
-    private static void ThrowReturned() => throw new ObjectDisposedException(
-        nameof(WriteTransaction), "The operation that received this transaction has returned. An operation must use only the transaction that it receives.");
 }

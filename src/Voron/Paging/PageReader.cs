@@ -38,6 +38,13 @@ internal abstract unsafe class PageReader
     {
     }
 
+    /// <summary>Notes that a scan has come to a page that follows its neighbour in the data file, as the next ones may do.</summary>
+    /// <param name="page">The page.</param>
+    /// <param name="step">1 if the scan goes towards higher pages, otherwise -1.</param>
+    public virtual void ScanAhead(PageNumber page, int step)
+    {
+    }
+
     /// <summary>
     /// Returns a part of a value that is stored in an extent without headers. Only the requested part is verified; it is valid as long as
     /// a page is.

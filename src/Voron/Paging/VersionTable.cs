@@ -24,6 +24,7 @@ internal sealed unsafe class VersionTable : IDisposable
     public const int PagesPerStretch = 512;
 
     private readonly long _maxNodes;
+    private readonly MemoryAccount? _account;
     private readonly AddressSpace _chainSpace;
     private readonly AddressSpace _nodeSpace;
     private readonly AddressSpace _stretchSpace;
@@ -37,8 +38,10 @@ internal sealed unsafe class VersionTable : IDisposable
     private long _frameCount;
 
     /// <param name="maxPageCount">The maximum page count while the environment is open; address space is reserved for the chain heads.</param>
-    public VersionTable(long maxPageCount)
+    /// <param name="account">Counts the memory of the nodes; null for none.</param>
+    public VersionTable(long maxPageCount, MemoryAccount? account = null)
     {
+        _account = account;
         _maxNodes = AddressPlan.Nodes(maxPageCount);
         maxPageCount = RoundUp(maxPageCount);
         _chainSpace = AddressSpace.Reserve((nuint)(maxPageCount * sizeof(ulong)));
@@ -315,6 +318,8 @@ internal sealed unsafe class VersionTable : IDisposable
 
     public void Dispose()
     {
+        _account?.Add(-_nodeCapacity * VersionNode.Size);
+        _nodeCapacity = 0;
         _chainSpace.Dispose();
         _stretchSpace.Dispose();
         _nodeSpace.Dispose();
@@ -402,6 +407,7 @@ internal sealed unsafe class VersionTable : IDisposable
 
         var capacity = Math.Min(_maxNodes, Math.Max(8192, Math.Max(_nodeCapacity * 2, end)));
         _nodeSpace.EnsureCommitted((nuint)(capacity * VersionNode.Size));
+        _account?.Add((capacity - _nodeCapacity) * VersionNode.Size);
         _nodeCapacity = capacity;
     }
 

@@ -21,6 +21,14 @@ internal readonly record struct ReaderOrigin(long Use, TimeSpan Age, int ThreadI
 /// The handshake: a reader stores its slot, fences, and reads the horizon; a thread that is about to drop versions stores the horizon,
 /// fences, and scans the slots. The one that comes second sees the other. A reader whose snapshot is below the horizon takes a newer one.
 /// <see cref="Register"/> therefore never succeeds with a snapshot that a scan has overlooked.
+///
+/// A fork registers a second slot with the snapshot of a registered one, which may be far below the horizon. A scan that reads the slots one by
+/// one could miss both: the second before it is stored, and the first after its reader has ended meanwhile. So a fork
+/// <code>
+///   stores its slot ──▶ counts itself ──▶ checks that the first slot is still registered, or gives up
+/// </code>
+/// and a scan is repeated if a fork was counted during it, with no fork under way. When none was counted, every fork either stored its slot
+/// before the scan, which then finds it, or makes its check after the scan, which has then found the first slot.
 /// </remarks>
 internal sealed unsafe class ReaderTable : IDisposable
 {
@@ -31,6 +39,7 @@ internal sealed unsafe class ReaderTable : IDisposable
     private const int EngineReaders = 16;
 
     private readonly EngineLock _slotsLock = new(LockRank.ReaderSlots);
+    private readonly EngineLock _forksLock = new(LockRank.ReaderForks);
     private readonly AddressSpace _space;
     private readonly ReaderSlot* _slots;
     private readonly StateRing _ring;
@@ -39,6 +48,7 @@ internal sealed unsafe class ReaderTable : IDisposable
     private int _takenSlots;
     private int _engineSlots;
     private long _horizon;
+    private long _forks;
     private StackTrace?[]? _origins;
 
     public ReaderTable(StateRing ring)
@@ -128,6 +138,35 @@ internal sealed unsafe class ReaderTable : IDisposable
         return Volatile.Read(ref slot->SnapshotPlusOne) == reader.Snapshot + 1 && slot->Uses == use ? origin : null;
     }
 
+    /// <summary>
+    /// Finds the reader with the oldest snapshot and, of several with the same one, the first. Takes no lock and allocates nothing; a reader that
+    /// begins or ends meanwhile may be missed.
+    /// </summary>
+    /// <param name="exceptSlot">A slot that does not count; or -1.</param>
+    public bool TryFindOldest(int exceptSlot, out long snapshot, out TimeSpan age)
+    {
+        (snapshot, age) = (long.MaxValue, TimeSpan.Zero);
+        var now = Environment.TickCount64;
+        var count = Volatile.Read(ref _slotCount);
+        for (var i = 0; i < count; i++)
+        {
+            var slot = _slots + i;
+            var stored = Volatile.Read(ref slot->SnapshotPlusOne);
+            if (stored == 0 || stored - 1 > snapshot || i == exceptSlot)
+                continue;
+            var use = Volatile.Read(ref slot->Uses);
+            var found = TimeSpan.FromMilliseconds(Math.Max(0, now - Volatile.Read(ref slot->BeganTick)));
+
+            // As in Describe: the origin of the next use is noted only after this use has ended.
+            Volatile.ReadBarrier();
+            if (Volatile.Read(ref slot->SnapshotPlusOne) != stored || slot->Uses != use || (stored - 1 == snapshot && found < age))
+                continue;
+            (snapshot, age) = (stored - 1, found);
+        }
+
+        return snapshot != long.MaxValue;
+    }
+
     /// <summary>Registers the slot with the newest published state.</summary>
     /// <returns>The state, which stays in the slot until the reader is released.</returns>
     public PublishedState* Register(int slotIndex)
@@ -164,6 +203,39 @@ internal sealed unsafe class ReaderTable : IDisposable
         return &slot->State;
     }
 
+    /// <summary>
+    /// Registers a slot with the snapshot of another slot. The caller then checks that the other slot is still registered for the same reader,
+    /// and either confirms the fork or releases the slot.
+    /// </summary>
+    /// <returns>The state, which stays in the slot until the reader is released. It may be torn if the check fails.</returns>
+    public PublishedState* RegisterFork(int slotIndex, int sourceIndex)
+    {
+        var slot = _slots + slotIndex;
+        var source = _slots + sourceIndex;
+        using (_forksLock.Enter())
+        {
+            Volatile.Write(ref slot->ConfirmedUse, 0);
+            Volatile.Write(ref slot->Uses, slot->Uses + 1);
+            Volatile.WriteBarrier();
+            slot->State = source->State;
+            slot->Sequence = source->Sequence;
+            slot->BeganTick = source->BeganTick;
+            if (PlantedFault.ForkNewest)
+                _ring.Read(out slot->State);
+            SchedulePoint.Reach(SchedulePlace.StateCopied);
+            Volatile.Write(ref slot->SnapshotPlusOne, slot->State.State.TransactionId + 1);
+            if (!PlantedFault.ForkUncounted)
+                Interlocked.Increment(ref _forks);
+        }
+
+        Interlocked.MemoryBarrier();
+        SchedulePoint.Reach(SchedulePlace.ForkStored);
+        return &slot->State;
+    }
+
+    /// <summary>Confirms a fork: the other slot was still registered for the same reader after this one had been stored.</summary>
+    public void ConfirmFork(int slotIndex) => Volatile.Write(ref _slots[slotIndex].ConfirmedUse, _slots[slotIndex].Uses);
+
     public void Release(int slotIndex) => Volatile.Write(ref _slots[slotIndex].SnapshotPlusOne, 0);
 
     /// <summary>
@@ -199,8 +271,19 @@ internal sealed unsafe class ReaderTable : IDisposable
     /// <summary>Scans the slots without raising the horizon.</summary>
     public void Collect(List<ActiveReader> readers, int lastSlot)
     {
-        readers.Clear();
         Interlocked.MemoryBarrier();
+        var forks = Volatile.Read(ref _forks);
+        CollectOnce(readers, lastSlot);
+        Volatile.ReadBarrier();
+        if (Volatile.Read(ref _forks) == forks)
+            return;
+        using (_forksLock.Enter())
+            CollectOnce(readers, lastSlot);
+    }
+
+    private void CollectOnce(List<ActiveReader> readers, int lastSlot)
+    {
+        readers.Clear();
         var count = Volatile.Read(ref _slotCount);
         for (var i = 0; i < count; i++)
         {

@@ -61,7 +61,25 @@ internal sealed unsafe class SnapshotPages : PageReader
     public void Begin(StackTrace? openedAt = null, int thread = 0)
     {
         _readers.NoteOrigin(_slot, openedAt, thread);
-        _published = _readers.Register(_slot);
+        Take(_readers.Register(_slot));
+    }
+
+    /// <summary>
+    /// Registers the snapshot with that of another one, whatever has been published since. The caller then checks that the other one has not
+    /// ended, and calls <see cref="ConfirmFork"/> or <see cref="End"/>.
+    /// </summary>
+    public void BeginFork(SnapshotPages source, StackTrace? openedAt, int thread)
+    {
+        _readers.NoteOrigin(_slot, openedAt, thread);
+        Take(_readers.RegisterFork(_slot, source._slot));
+    }
+
+    /// <inheritdoc cref="ReaderTable.ConfirmFork"/>
+    public void ConfirmFork() => _readers.ConfirmFork(_slot);
+
+    private void Take(PublishedState* published)
+    {
+        _published = published;
         _map = _published->Map;
         _id = _published->State.TransactionId;
         _pageCount = _published->State.PageCount;
@@ -106,6 +124,9 @@ internal sealed unsafe class SnapshotPages : PageReader
     }
 
     public override void PrefetchDataFilePage(PageNumber page) => _versions.PrefetchChain(page.Value);
+
+    public override void ScanAhead(PageNumber page, int step) =>
+        _dataFile.ReadAhead?.FetchBehind(_map, page.Value, step, PageSize, _pageCount);
 
     public override ReadOnlySpan<byte> ReadLarge(in LargeExtentReference reference, long offset, int count) =>
         _largeValues.Read(_map, _pageCount, reference, offset, count);

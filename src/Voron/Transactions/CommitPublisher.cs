@@ -23,7 +23,7 @@ internal sealed class CommitPublisher : IJournalListener
     /// <summary>Notified of the length of each durable record; set once, before the first commit.</summary>
     public IBackPressure? BackPressure { get; set; }
 
-    public void OnRecordDurable(in RecordHeader header, in JournalPosition end, long lengthBytes)
+    public void OnRecordDurable(in RecordHeader header, in JournalPosition end, long lengthBytes, long beganTimestamp)
     {
         if (header.Kind == RecordKind.Transaction)
         {
@@ -31,6 +31,7 @@ internal sealed class CommitPublisher : IJournalListener
             _counters.CommittedTransactions++;
             _counters.PagesChanged += header.EntryCount;
             _counters.JournalTransactionBytes += lengthBytes;
+            _observers.Durations.End(TimedWork.Commit, beganTimestamp);
             if (_observers.WantsCommits)
                 _observers.Post(new CommitReport(header.State.TransactionId, (int)header.EntryCount, lengthBytes));
             if (PlantedFault.CallObserverBelowWrite)

@@ -6,7 +6,7 @@ using Voron.Testing;
 namespace Voron.Transactions;
 
 /// <summary>Packs the open write transaction into a record, and hands the record to the journal. Used by the holder of the writer.</summary>
-internal sealed class CommitSubmission
+internal sealed unsafe class CommitSubmission
 {
     /// <summary>The number of journal bytes kept free beyond the next flush list, for padding and durability markers.</summary>
     private const long SlackBytes = 16 << 10;
@@ -25,10 +25,12 @@ internal sealed class CommitSubmission
     /// <summary>Submits the changes. If this throws, nothing has been submitted, and the changes must be rolled back.</summary>
     /// <param name="write">The changes; their state is complete.</param>
     /// <param name="completion">Completed when the record is durable; null when a caller waits by the sequence.</param>
+    /// <param name="beganTimestamp"><inheritdoc cref="JournalEntry.BeganTimestamp" path="/summary/node()"/></param>
+    /// <param name="progress">Receives the report of the commit.</param>
     /// <returns>The sequence of the record.</returns>
     /// <exception cref="StorageFullException">There is no room.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
-    public long Submit(WriteScope write, CommitCompletion? completion)
+    public long Submit(WriteScope write, CommitCompletion? completion, long beganTimestamp, ref CommitProgress progress)
     {
         _engine.AssertWriterHeld();
         Debug.Assert(
@@ -41,6 +43,8 @@ internal sealed class CommitSubmission
         {
             MakeValuesDurable(write);
             entry.Completion = completion;
+            entry.BeganTimestamp = beganTimestamp;
+            progress.Report = new CommitReport(write.Pages.Id, (int)entry.Header->EntryCount, entry.Length);
             _writer.VersionReclaimer.EnsureRoom(write.Pages.ChangeCount);
             _engine.Counters.DirectBytes += write.Pages.DirectBytes;
             return SubmitOrMakeRoom(entry, reserve);
@@ -53,7 +57,7 @@ internal sealed class CommitSubmission
     }
 
     /// <summary>Notifies the reclaimer of the versions that the submitted transaction has superseded. Allocates nothing.</summary>
-    public unsafe void NoteSuperseded(WriteScope write)
+    public void NoteSuperseded(WriteScope write)
     {
         _engine.AssertWriterHeld();
         foreach (var change in write.Pages.FinalChanges())
@@ -132,7 +136,7 @@ internal sealed class CommitSubmission
     // Called before the record that names the values is submitted.
     private void MakeValuesDurable(WriteScope write)
     {
-        if (!HasLiveDirectExtents(write))
+        if (!HasUnsyncedValues(write))
         {
             // Values that were put and deleted again must not be written once their pages serve another purpose.
             write.Pages.Stage?.Discard();
@@ -144,11 +148,12 @@ internal sealed class CommitSubmission
             _engine.DataFile.Sync();
     }
 
-    private static bool HasLiveDirectExtents(WriteScope write)
+    // Staged values were synced when their upload ended.
+    private static bool HasUnsyncedValues(WriteScope write)
     {
         foreach (var extent in write.Pages.DirectExtents)
         {
-            if (!extent.IsFreed)
+            if (!extent.IsFreed && !extent.IsDurable)
                 return true;
         }
 

@@ -54,6 +54,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         Stage = engine.DataFile.Unbuffered is { } file ? new LargeValueStage(file) : null;
         _space = new SpaceAllocator(engine.Layout, this, engine.Options.PreferredFreeFraction);
         Holes = new PossibleHoles(engine.Layout, _space.Map, engine.DataFile.CapacityPages, engine.DataFile.Refill);
+        engine.Reserved = _space.Reserved;
     }
 
     public override int PageSize { get; }
@@ -201,7 +202,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
 
     public override WritablePage Allocate(PageKind kind, PageNumber near)
     {
-        ThrowIfTooLarge(PageSize);
+        _changes.ThrowIfTooLarge(PageSize);
         _engine.Counters.AllocatedPages++;
         return AddPage(_space.AllocatePage(near.Value), kind);
     }
@@ -209,7 +210,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     public override WritablePage AllocateExtent(long length, PageNumber near)
     {
         var pages = TreeLimits.OverflowPages(PageSize, length);
-        ThrowIfTooLarge((long)pages << _pageShift);
+        _changes.ThrowIfTooLarge((long)pages << _pageShift);
         _engine.Counters.AllocatedPages += pages;
         var first = _space.AllocateExtent(pages, untouched: false);
         _changes.EnsureRoom(pages);
@@ -235,7 +236,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         {
             var source = (PageHeader*)Read(first);
             var pages = (int)source->ExtentPages;
-            ThrowIfTooLarge((long)pages << _pageShift);
+            _changes.ThrowIfTooLarge((long)pages << _pageShift);
             _changes.EnsureRoom(1);
             var frame = _engine.Frames.RentExtent(pages);
             NativeMemory.Copy(source, frame, (nuint)pages << _pageShift);
@@ -275,7 +276,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         _engine.Counters.AllocatedPages += pages;
         try
         {
-            return Distrust(_space.AllocateExtent(pages, untouched: true), pages);
+            return _engine.Distrust(_space.AllocateExtent(pages, untouched: true), pages);
         }
         catch (StorageFullException)
         {
@@ -283,7 +284,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
                 throw;
         }
 
-        return Distrust(_space.AllocateExtent(pages, untouched: true), pages);
+        return _engine.Distrust(_space.AllocateExtent(pages, untouched: true), pages);
     }
 
     /// <summary>Allocates pages at the end of the file.</summary>
@@ -294,24 +295,26 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         _space.Map.Extend(pages);
     }
 
-    public void AddDirectExtent(long firstPage, long pages, in DirectExtent value)
+    public void AddDirectExtent(in WrittenExtent extent)
     {
         _engine.AssertWriterHeld();
-        Distrust(firstPage, pages);
-        _directExtents.Add(new WrittenExtent(firstPage, (uint)pages, value, -1));
+        _engine.Distrust(extent.FirstPage, extent.Pages);
+        _directExtents.Add(extent);
     }
 
-    // If the section map is wrong and one of these pages belongs to a tree, its content must be verified before it is trusted. The pages are
-    // marked before the first one is overwritten, since the put may fail, and after the last one, since they may have been read meanwhile.
-    private long Distrust(long firstPage, long pages)
+    /// <summary>Takes a staged value, unless the transaction is rolled back to an earlier savepoint, or as a whole.</summary>
+    /// <param name="value">The value.</param>
+    /// <inheritdoc cref="StagedContent.Take"/>
+    /// <exception cref="ArgumentException">The value was staged in another environment.</exception>
+    public void Take(StagedContent value)
     {
-        if (_dataFile.MarkUnverified(firstPage, pages) && KeyHeads.DataFile is { } heads)
+        if (value.Engine != _engine)
         {
-            for (var page = firstPage; page < firstPage + pages; page++)
-                heads.Invalidate(new PageNumber(page));
+            throw new ArgumentException(
+                $"The value was staged in another environment, in '{value.Engine.Disk.Path}'. Stage it in that of '{_engine.Disk.Path}'.", nameof(value));
         }
 
-        return firstPage;
+        _directExtents.Take(value, _changes.Stamp);
     }
 
     byte* ISpacePages.ReadPage(long page) => Read(new PageNumber(page));
@@ -372,6 +375,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         if (_changes.Count > 0 || _directExtents.Count > 0)
             _space.Forget();
         _changes.RollBack();
+        _directExtents.RollBack(count: 0, stamp: 0);
         EndLists();
 
         // The section maps may also be read between transactions.
@@ -398,7 +402,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     [MethodImpl(MethodImplOptions.NoInlining)]
     private VersionNode* Copy(long page, VersionNode* node)
     {
-        ThrowIfTooLarge(PageSize);
+        _changes.ThrowIfTooLarge(PageSize);
         var source = Read(new PageNumber(page));
         ulong dirtyLines = 0;
         var flags = VersionFlags.None;
@@ -436,15 +440,5 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         _marks.Clear();
         if (_marks.Capacity > MaxKeptEntries)
             _marks.Capacity = 0;
-    }
-
-    private void ThrowIfTooLarge(long bytes)
-    {
-        if (_changes.ChangedBytes + bytes > _engine.Options.MaxTransactionBytes)
-        {
-            throw new StorageFullException(
-                $"The transaction would change more than {_engine.Options.MaxTransactionBytes} bytes of pages ({nameof(StorageOptions.MaxTransactionBytes)}). " +
-                "Divide it into several transactions, or raise the limit.");
-        }
     }
 }

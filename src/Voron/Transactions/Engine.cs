@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using Microsoft.Extensions.Logging;
 using Voron.Format;
+using Voron.FreeSpace;
 using Voron.IO;
 using Voron.Journal;
 using Voron.Paging;
@@ -20,7 +21,16 @@ internal sealed class Engine
 
     public required ILogger Logger { get; init; }
 
-    /// <summary>The user's observers.</summary>
+    /// <summary>The name in metrics and activities.</summary>
+    public required EnvironmentName Name { get; init; }
+
+    /// <summary>The meter that has the environment's metrics.</summary>
+    public required EngineMeter Meter { get; init; }
+
+    /// <summary>The time at which the environment was opened.</summary>
+    public DateTimeOffset OpenedAt { get; } = DateTimeOffset.UtcNow;
+
+    /// <summary>The user's observers and listeners.</summary>
     public required Observers Observers { get; init; }
 
     /// <summary>Cancelled when closing begins: from then on no caller waits for the writer. Never disposed, because it holds no resources.</summary>
@@ -74,10 +84,19 @@ internal sealed class Engine
     /// <summary>The services of flushing for writers; null when the environment is opened for reading only.</summary>
     public IBackPressure? BackPressure { get; set; }
 
-    /// <summary>The memory of lists that grow with the unflushed changes.</summary>
-    public NativeHeap Heap { get; } = new();
+    /// <summary>Counts the native memory of all parts, and has that of lists and of journal records.</summary>
+    public required EnvironmentMemory Memory { get; init; }
+
+    /// <inheritdoc cref="EnvironmentMemory.Lists"/>
+    public NativeHeap Heap => Memory.Lists;
 
     public Counters Counters { get; } = new();
+
+    /// <summary>The free pages that are kept for staged values; null when the environment is opened for reading only.</summary>
+    public ReservedPages? Reserved { get; set; }
+
+    /// <summary>The number of bytes of these pages.</summary>
+    public long StagedBytes => (Reserved?.Pages ?? 0) * PageSize;
 
     /// <summary>The slot of the flusher in <see cref="Readers"/>, scanned last; -1 when there is none.</summary>
     public int FlusherSlot { get; set; } = -1;
@@ -96,7 +115,7 @@ internal sealed class Engine
         }
         catch (OperationCanceledException) when (Closing.IsCancellationRequested)
         {
-            throw new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{Disk.Path}' was closed during the call.");
+            throw EndedErrors.Environment(Disk.Path, " It was closed during the call, which did not finish.");
         }
         finally
         {
@@ -104,6 +123,23 @@ internal sealed class Engine
             Observers.CallHere();
             GuardedLogger.WriteHere(Logger);
         }
+    }
+
+    /// <summary>
+    /// Makes sure that free pages which are written directly are verified before they are trusted, in case the section map is wrong and one of
+    /// them belongs to a tree. Called before the first page is overwritten, since the write may fail, and after the last one, since the pages may
+    /// have been read meanwhile. Any thread may call this.
+    /// </summary>
+    /// <returns>The first page.</returns>
+    public long Distrust(long firstPage, long pages)
+    {
+        if (DataFile.MarkUnverified(firstPage, pages) && DataFileKeyHeads is { } heads)
+        {
+            for (var page = firstPage; page < firstPage + pages; page++)
+                heads.Invalidate(new PageNumber(page));
+        }
+
+        return firstPage;
     }
 
     /// <inheritdoc cref="Transactions.WriterLock.AssertHeld"/>

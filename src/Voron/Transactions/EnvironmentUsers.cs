@@ -53,6 +53,9 @@ internal sealed class EnvironmentUsers
     /// <inheritdoc cref="AddReader"/>
     public void AddCall() => Add(PlantedFault.CountNoCalls ? 0 : Call);
 
+    /// <summary>As <see cref="AddCall"/>; false when the environment is closed.</summary>
+    public bool TryAddCall() => TryAdd(PlantedFault.CountNoCalls ? 0 : Call);
+
     public void RemoveCall() => Remove(PlantedFault.CountNoCalls ? 0 : Call);
 
     /// <summary>Refuses new users; memory and files are released with the last user.</summary>
@@ -96,22 +99,27 @@ internal sealed class EnvironmentUsers
 
     private void Add(long kind)
     {
+        if (!TryAdd(kind))
+            ThrowClosed();
+    }
+
+    private bool TryAdd(long kind)
+    {
         var users = Volatile.Read(ref _users);
         while (users >= Environment)
         {
             SchedulePoint.Reach(SchedulePlace.Closing);
             var found = Interlocked.CompareExchange(ref _users, users + kind, users);
             if (found == users)
-                return;
+                return true;
             users = found;
         }
 
-        ThrowClosed();
+        return false;
     }
 
     [DoesNotReturn]
-    private void ThrowClosed() =>
-        throw new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{Path}' is closed.");
+    private void ThrowClosed() => throw EndedErrors.Environment(Path);
 
     private void Remove(long kind)
     {

@@ -6,6 +6,9 @@ internal interface IBackPressure
     /// <summary>Called for each durable record by the thread that wrote it; is quick, and never throws.</summary>
     void OnRecordDurable(long bytes);
 
+    /// <summary>True while the journal or scratch memory is over its limit, so that writers wait. Takes no lock.</summary>
+    bool IsDelaying { get; }
+
     /// <summary>Called before the writer is taken. Waits for a limited time when the journal or scratch memory is over its limit.</summary>
     void ThrottleWriter();
 

@@ -3,7 +3,10 @@ using Voron.Testing;
 
 namespace Voron.Transactions;
 
-/// <summary>The group-commit operation that runs in the write transaction, and the trees that it has opened.</summary>
+/// <summary>
+/// The group-commit operation that runs in the write transaction, and the trees that it has opened. It has handles of its own, which end with
+/// it: a later operation opens its own.
+/// </summary>
 /// <remarks>Used by the holder of the writer.</remarks>
 internal sealed class OperationTrees
 {
@@ -12,6 +15,7 @@ internal sealed class OperationTrees
 
     private readonly List<OpenTree> _trees = [];
     private long _last;
+    private bool _isDisposed;
 
     /// <summary>The number of the operation; 0 when there is none. No two have the same number.</summary>
     public long Number { get; private set; }
@@ -22,6 +26,28 @@ internal sealed class OperationTrees
         End();
         Debug.Assert(Number == 0, "An operation must begin after the last one has ended.");
         Number = ++_last;
+        _isDisposed = false;
+    }
+
+    /// <summary>Ends the handles of an operation that has disposed of its transaction, so that the operation fails when it returns.</summary>
+    /// <param name="number">The number of the operation. Nothing happens if it has ended.</param>
+    public void Dispose(long number)
+    {
+        if (Number != number)
+            return;
+        _isDisposed = true;
+        End();
+    }
+
+    /// <exception cref="InvalidOperationException">The operation that ran last has disposed of its transaction.</exception>
+    public void ThrowIfDisposed()
+    {
+        if (_isDisposed)
+        {
+            throw new InvalidOperationException(
+                "The operation disposed of its transaction, so its changes were undone. A group commit ends the transaction for all its operations: " +
+                "an operation must not dispose of it. To undo an operation's changes, throw an exception, or roll back to a savepoint.");
+        }
     }
 
     /// <summary>Ends the handles of the operation, including those of trees, cursors and streams. A later operation opens its own.</summary>
@@ -31,7 +57,7 @@ internal sealed class OperationTrees
         if (PlantedFault.LetHandlesEscape)
             return;
         foreach (var tree in _trees)
-            tree.EndHandles();
+            tree.EndHandles(isUndone: false);
         _trees.Clear();
         if (_trees.Capacity > MaxKeptEntries)
             _trees.Capacity = 0;

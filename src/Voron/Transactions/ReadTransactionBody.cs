@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Voron.Snapshots;
+using Voron.Testing;
 
 namespace Voron.Transactions;
 
@@ -8,20 +9,26 @@ internal sealed class ReadTransactionBody : TransactionBody
 {
     private readonly Action<ReadTransactionBody> _ended;
     private readonly Action<SnapshotPages, StackTrace?> _leaked;
+    private readonly Func<ReadTransactionBody, long, ReadTransactionBody> _fork;
     private readonly SnapshotPages _snapshot;
     private StackTrace? _openedAt;
     private int _thread;
+
     // The generation that is open, or 0: the thread that changes it to 0 ends the transaction.
     private long _open;
 
     /// <param name="snapshot">The snapshot, which the body keeps for life.</param>
     /// <param name="ended">Called when a transaction has ended; the body may be in use again when it returns.</param>
     /// <param name="leaked">Called by the finalizer when a transaction was never ended.</param>
-    public ReadTransactionBody(SnapshotPages snapshot, Action<ReadTransactionBody> ended, Action<SnapshotPages, StackTrace?> leaked)
+    /// <param name="fork">Begins a transaction on the snapshot of one that is open in a given generation.</param>
+    public ReadTransactionBody(
+        SnapshotPages snapshot, Action<ReadTransactionBody> ended, Action<SnapshotPages, StackTrace?> leaked,
+        Func<ReadTransactionBody, long, ReadTransactionBody> fork)
         : base(snapshot, snapshot.KeyHeads, write: null, log: null)
     {
         _ended = ended;
         _leaked = leaked;
+        _fork = fork;
         _snapshot = snapshot;
     }
 
@@ -41,6 +48,45 @@ internal sealed class ReadTransactionBody : TransactionBody
         _thread = Environment.CurrentManagedThreadId;
         SetShared(false);
         _snapshot.Begin(openedAt, _thread);
+        Open();
+    }
+
+    /// <summary>Begins on the snapshot of another transaction.</summary>
+    /// <param name="source">The body of the other transaction, which may end at any moment.</param>
+    /// <param name="generation">The generation of the other transaction's handle.</param>
+    /// <param name="openedAt">The place where this transaction is begun, if it is to be recorded.</param>
+    /// <exception cref="ObjectDisposedException">The other transaction has ended.</exception>
+    public void BeginFork(ReadTransactionBody source, long generation, StackTrace? openedAt)
+    {
+        Debug.Assert(Volatile.Read(ref _open) == 0, "The last transaction must have ended before another one begins.");
+        _openedAt = openedAt;
+        _thread = Environment.CurrentManagedThreadId;
+        SetShared(false);
+        _snapshot.BeginFork(source._snapshot, openedAt, _thread);
+
+        // The other transaction releases its slot only after it has given up its generation here.
+        if (!PlantedFault.ForkUnchecked)
+            source.ThrowIfNotOpen(generation);
+        _snapshot.ConfirmFork();
+        Open();
+    }
+
+    /// <summary>Begins another transaction on the snapshot of this one. Any thread may call this, whatever others do in the transaction.</summary>
+    /// <exception cref="ObjectDisposedException">The transaction of that generation has ended, or the environment is closed.</exception>
+    public ReadTransactionBody Fork(long generation)
+    {
+        ThrowIfNotOpen(generation);
+        return _fork(this, generation);
+    }
+
+    private void ThrowIfNotOpen(long generation)
+    {
+        if (Volatile.Read(ref _open) != generation)
+            ThrowEnded();
+    }
+
+    private void Open()
+    {
         BeginGeneration(_snapshot.State.Catalog);
         Volatile.Write(ref _open, Generation);
     }
@@ -69,7 +115,7 @@ internal sealed class ReadTransactionBody : TransactionBody
             Interlocked.MemoryBarrierProcessWide();
         else
             Interlocked.MemoryBarrier();
-        while (IsInside)
+        while (IsInside || IsDescribed)
             spin.SpinOnce();
         EndTrees();
         _snapshot.End();

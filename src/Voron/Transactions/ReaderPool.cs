@@ -11,6 +11,7 @@ internal sealed class ReaderPool
     private readonly Action<long, StackTrace?> _leaked;
     private readonly Action<ReadTransactionBody> _return;
     private readonly Action<SnapshotPages, StackTrace?> _release;
+    private readonly Func<ReadTransactionBody, long, ReadTransactionBody> _fork;
 
     /// <param name="leaked">Called with the snapshot's id, and with the place where it was opened, when a transaction was never disposed.</param>
     public ReaderPool(Engine engine, Action<long, StackTrace?> leaked)
@@ -19,10 +20,16 @@ internal sealed class ReaderPool
         _leaked = leaked;
         _return = Return;
         _release = Leaked;
+        _fork = Rent;
     }
 
+    /// <summary>Begins a transaction.</summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    public ReadTransactionBody Rent()
+    public ReadTransactionBody Rent() => Rent(source: null, generation: 0);
+
+    /// <param name="source">The transaction whose snapshot to use; null for the newest one.</param>
+    /// <param name="generation">The generation of that transaction's handle.</param>
+    private ReadTransactionBody Rent(ReadTransactionBody? source, long generation)
     {
         _engine.Users.AddReader();
         SnapshotPages? snapshot = null;
@@ -36,8 +43,12 @@ internal sealed class ReaderPool
             }
 
             snapshot = body?.Snapshot ?? new SnapshotPages(_engine.Snapshots);
-            body ??= new ReadTransactionBody(snapshot, _return, _release);
-            body.Begin(_engine.Options.CaptureTransactionStacks ? new StackTrace(1, fNeedFileInfo: false) : null);
+            body ??= new ReadTransactionBody(snapshot, _return, _release, _fork);
+            var openedAt = _engine.Options.CaptureTransactionStacks ? new StackTrace(1, fNeedFileInfo: false) : null;
+            if (source == null)
+                body.Begin(openedAt);
+            else
+                body.BeginFork(source, generation, openedAt);
             return body;
         }
         catch

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.Transactions;
@@ -63,12 +64,12 @@ internal sealed class SavepointStack
     public int FindNested(int from) => _frames.FindIndex(from, static frame => frame.IsNested);
 
     /// <summary>Returns the index of an open savepoint, from 0 for the outermost.</summary>
-    /// <exception cref="InvalidOperationException">The savepoint has ended.</exception>
+    /// <exception cref="ObjectDisposedException">The savepoint has ended.</exception>
     public int Find(long id)
     {
         var index = IndexOf(id);
         if (index < 0)
-            throw new InvalidOperationException("The savepoint has ended: it was released, or an outer one was rolled back or released.");
+            EndedErrors.ThrowSavepoint();
         return index;
     }
 

@@ -56,7 +56,7 @@ internal abstract class TransactionBody : TransactionOwner
         Debug.Assert((Generation & 1) != 0, "Only the handles of an open transaction can end.");
         Generation++;
         for (var i = 0; i < _treeCount; i++)
-            _trees[i].CloseHandles();
+            _trees[i].CloseHandles(isUndone: false);
     }
 
     /// <summary>Closes all trees. Keeps little of their memory for the next transaction.</summary>
@@ -65,7 +65,7 @@ internal abstract class TransactionBody : TransactionOwner
         var areReusable = true;
         for (var i = 0; i < _treeCount; i++)
         {
-            _trees[i].Close();
+            _trees[i].Close(isUndone: false);
             areReusable &= _trees[i].IsReusable;
         }
 
@@ -80,14 +80,14 @@ internal abstract class TransactionBody : TransactionOwner
         }
     }
 
-    /// <summary>Closes the trees from an index on, which ends their handles.</summary>
+    /// <summary>Closes the trees from an index on, which ends their handles, because their opening is undone.</summary>
     protected void CloseTrees(int from)
     {
         for (var i = _treeCount - 1; i >= from; i--)
         {
             if (!_trees[i].IsDropped)
                 _names.Remove(_trees[i]);
-            _trees[i].Close();
+            _trees[i].Close(isUndone: true);
         }
 
         _treeCount = from;

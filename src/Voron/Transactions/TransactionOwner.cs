@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using Voron.Paging;
+using Voron.Primitives;
 using Voron.Trees.KeyHeads;
 
 namespace Voron.Transactions;
@@ -10,6 +11,7 @@ namespace Voron.Transactions;
 internal abstract class TransactionOwner
 {
     private int _isBusy;
+    private int _describing;
     private int _sharedInside;
     private bool _isInside;
     private bool _isShared;
@@ -38,6 +40,9 @@ internal abstract class TransactionOwner
 
     /// <summary>True while a call reads in this transaction, as far as this thread can see.</summary>
     protected bool IsInside => Volatile.Read(ref _isInside) || Volatile.Read(ref _sharedInside) != 0;
+
+    /// <summary>True while a thread describes the transaction.</summary>
+    protected bool IsDescribed => Volatile.Read(ref _describing) != 0;
 
     /// <summary>True when a second thread has been seen in this transaction.</summary>
     protected bool IsShared => _isShared;
@@ -99,6 +104,14 @@ internal abstract class TransactionOwner
         NoLongerBusy();
     }
 
+    /// <summary>
+    /// Keeps the pages of a read transaction while a thread describes it for a debugger or a log, until <see cref="EndDescription"/>; the thread
+    /// checks its handle's generation after this call. Unlike a call that reads, a description may be made by any thread at any time.
+    /// </summary>
+    public void BeginDescription() => Interlocked.Increment(ref _describing);
+
+    public void EndDescription() => Interlocked.Decrement(ref _describing);
+
     /// <summary>Begins or ends the period in which several threads have been seen in the transaction.</summary>
     protected void SetShared(bool isShared)
     {
@@ -138,6 +151,5 @@ internal abstract class TransactionOwner
         throw new InvalidOperationException("Two threads use the same transaction at once. For reading, begin a transaction for each thread.");
 
     [DoesNotReturn]
-    protected static void ThrowEnded() =>
-        throw new ObjectDisposedException("transaction", "The transaction has ended: it was committed, rolled back or disposed.");
+    protected static void ThrowEnded() => EndedErrors.ThrowTransaction();
 }

@@ -16,7 +16,11 @@ internal sealed class WriteScope
         _engine = engine;
         Pages = pages;
         LargeValues = new LargeValueWriter(engine, pages);
+        Buffers = new PutBuffers(engine.Options.PutBufferBytes);
     }
+
+    /// <summary>The name of the environment in metrics and activities.</summary>
+    public string EnvironmentName => _engine.Name.Text;
 
     /// <summary>The copy-on-write pages.</summary>
     public CopyOnWritePages Pages { get; }
@@ -24,11 +28,11 @@ internal sealed class WriteScope
     /// <summary>Writes large values to the data file.</summary>
     public LargeValueWriter LargeValues { get; }
 
-    /// <summary>The puts of the open transaction that are still reading their streams.</summary>
+    /// <summary>The puts of the open transaction whose values have not arrived in full.</summary>
     public PendingPuts Puts { get; } = new();
 
     /// <summary>The buffers for waiting puts.</summary>
-    public PutBuffers Buffers { get; } = new();
+    public PutBuffers Buffers { get; }
 
     /// <summary>Increases with each rollback to a savepoint.</summary>
     public long RollbackCount { get; set; }

@@ -26,7 +26,6 @@ internal sealed class WriteTransactionBody : TransactionBody
     private readonly CommitSubmission _submission;
     private readonly SavepointStack _savepoints = new();
     private readonly TreeLog _log;
-    private readonly OperationTrees _operation = new();
     private StackTrace? _openedAt;
 
     // 1 while a transaction is open: the caller that changes it to 0 ends the transaction.
@@ -68,8 +67,8 @@ internal sealed class WriteTransactionBody : TransactionBody
     /// <summary>The copy-on-write pages.</summary>
     public CopyOnWritePages WritePages => Scope.Pages;
 
-    /// <summary>The group-commit operation that runs in the transaction; 0 when there is none. No two have the same number.</summary>
-    public long Operation => _operation.Number;
+    /// <summary>The group-commit operation that runs in the transaction, if there is one.</summary>
+    public OperationTrees Operations { get; } = new();
 
     /// <summary>Starts a transaction. The writer is held. Called by <see cref="WriteTransactionPool"/> only.</summary>
     public void Begin(StackTrace? openedAt)
@@ -124,19 +123,13 @@ internal sealed class WriteTransactionBody : TransactionBody
         GC.ReRegisterForFinalize(this);
     }
 
-    /// <summary>Begins one of several operations that share the transaction: it has handles of its own, which end with it.</summary>
-    public void BeginOperation() => _operation.Begin();
-
-    /// <summary>Ends the handles of the operation, including those of trees, cursors and streams. A later operation opens its own.</summary>
-    public void EndOperation() => _operation.End();
-
     public OpenTree? OpenTree(ReadOnlySpan<byte> name)
     {
         _writer.AssertHeld();
         var open = FindOpen(name);
         if (open != null)
-            return _operation.Note(open);
-        return Trees.Catalog.TryFind(Catalog, WritePages, name, out var header) ? _operation.Note(Add(name, header)) : null;
+            return Operations.Note(open);
+        return Trees.Catalog.TryFind(Catalog, WritePages, name, out var header) ? Operations.Note(Add(name, header)) : null;
     }
 
     /// <summary>Opens the tree, or creates it when there is none.</summary>
@@ -159,7 +152,7 @@ internal sealed class WriteTransactionBody : TransactionBody
             var header = new TreeHeader { TreeId = WritePages.State.NextTreeId };
             Trees.Catalog.Create(WritePages, Catalog, name, header);
             WritePages.State.NextTreeId++;
-            return _operation.Note(Add(name, header));
+            return Operations.Note(Add(name, header));
         }
         catch (Exception e) when (Scope.Break(e))
         {
@@ -289,25 +282,24 @@ internal sealed class WriteTransactionBody : TransactionBody
 
     /// <summary>Submits the transaction, and returns when its record is durable. The one place in which a thread waits for a commit.</summary>
     /// <param name="notifiesObservers">True to call the observers of commits when the record is durable.</param>
-    /// <param name="isSubmitted">Set when the record is under way: from then on, the outcome is that of the record.</param>
+    /// <param name="progress">Receives the progress of the commit.</param>
     /// <inheritdoc cref="Submit"/>
-    public void Commit(bool notifiesObservers, ref bool isSubmitted)
+    public void Commit(bool notifiesObservers, ref CommitProgress progress)
     {
         var journal = _engine.Journal!;
-        var sequence = Submit(null);
-        isSubmitted = true;
+        var sequence = Submit(null, ref progress);
+        progress.IsSubmitted = true;
         journal.WaitUntilDurable(sequence, notifiesObservers);
     }
 
     /// <summary>Submits the transaction, and returns a task that completes when its record is durable.</summary>
     /// <inheritdoc cref="Submit"/>
-    public ValueTask CommitAsync()
+    public ValueTask CommitAsync(ref CommitProgress progress)
     {
         var completion = CommitCompletion.Rent();
         var task = completion.Task;
-        var journal = _engine.Journal!;
-        if (Submit(completion) > journal.DurableSequence)
-            journal.WriteInBackground();
+        if (Submit(completion, ref progress) > _engine.Journal!.DurableSequence)
+            _engine.Journal.WriteInBackground();
         return task;
     }
 
@@ -319,14 +311,14 @@ internal sealed class WriteTransactionBody : TransactionBody
     /// it read is durable no earlier.
     /// </returns>
     /// <exception cref="InvalidOperationException">A put is pending, or a nested transaction is open; the transaction stays open.</exception>
-    private long Submit(CommitCompletion? completion)
+    private long Submit(CommitCompletion? completion, ref CommitProgress progress)
     {
+        var began = _engine.Observers.Durations.Begin(TimedWork.Commit);
         Scope.Puts.ThrowIfAny("The commit");
         _savepoints.ThrowIfNestedOpen(0, "The transaction cannot be committed");
         if (!TryClaim())
             ThrowEnded();
-        var sequence = 0L;
-        bool hasChanges;
+        var (sequence, hasChanges) = (0L, false);
         try
         {
             Scope.ThrowIfBroken();
@@ -336,7 +328,7 @@ internal sealed class WriteTransactionBody : TransactionBody
             {
                 WritePages.State.TransactionId = WritePages.Id;
                 WritePages.State.Catalog = Catalog.ToHeader();
-                sequence = _submission.Submit(Scope, completion);
+                sequence = _submission.Submit(Scope, completion, began, ref progress);
             }
         }
         catch
@@ -384,6 +376,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         WritePages.Rollback();
         _engine.Counters.RolledBackTransactions++;
         End(committed: false);
+        _engine.Observers.CallElsewhere();
     }
 
     private void End(bool committed)
@@ -397,7 +390,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         _savepoints.Clear();
         _log.Clear();
         _openedAt = null;
-        EndOperation();
+        Operations.End();
         EndGeneration();
         _writer.AssertHeld();
         _parking.Put(this);

@@ -37,8 +37,16 @@ internal sealed class WriterEntrance
             timeout = TimeSpan.MaxValue;
         ArgumentOutOfRangeException.ThrowIfLessThan(timeout, TimeSpan.Zero);
         _backPressure.ThrottleWriter();
-        if (!_writer.TryEnter(TimeSpan.Zero, cancellationToken) && !Wait(timeout, cancellationToken))
+        var durations = _engine.Observers.Durations;
+        var began = durations.Begin(TimedWork.WriterWait);
+        var isHeld = _writer.TryEnter(TimeSpan.Zero, cancellationToken) || Wait(timeout, cancellationToken);
+        durations.End(TimedWork.WriterWait, began);
+        if (!isHeld)
+        {
+            _engine.Observers.CallElsewhere();
             throw new TimeoutException(_writer.DescribeWait(timeout));
+        }
+
         return BeginHeld();
     }
 
@@ -46,6 +54,17 @@ internal sealed class WriterEntrance
     public async ValueTask<WriteTransactionBody> BeginAsync(CancellationToken cancellationToken)
     {
         await _backPressure.ThrottleWriterAsync().ConfigureAwait(false);
+        var durations = _engine.Observers.Durations;
+        var began = durations.Begin(TimedWork.WriterWait);
+        await EnterAsync(cancellationToken).ConfigureAwait(false);
+        durations.End(TimedWork.WriterWait, began);
+        return BeginHeld();
+    }
+
+    /// <summary>Takes the writer without beginning a transaction, and without blocking a thread. The caller releases the writer.</summary>
+    /// <inheritdoc cref="Begin"/>
+    public async ValueTask EnterAsync(CancellationToken cancellationToken)
+    {
         var either = Either(cancellationToken);
         try
         {
@@ -59,8 +78,6 @@ internal sealed class WriterEntrance
         {
             Dispose(either);
         }
-
-        return BeginHeld();
     }
 
     private bool Wait(TimeSpan timeout, CancellationToken cancellationToken)
@@ -94,7 +111,7 @@ internal sealed class WriterEntrance
 
     private Exception Cancelled(CancellationToken cancellationToken) => cancellationToken.IsCancellationRequested
         ? new OperationCanceledException(cancellationToken)
-        : new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{_engine.Disk.Path}' was closed while this call waited for the writer.");
+        : EndedErrors.Environment(_engine.Disk.Path, " It was closed while this call waited for the writer.");
 
     // Only the garbage collector notices a transaction that no caller can end any more, and a waiting caller allocates nothing. The collection
     // runs in the background, and once for each transaction that has kept others waiting for long.
@@ -105,15 +122,23 @@ internal sealed class WriterEntrance
             GC.Collect(GC.MaxGeneration, GCCollectionMode.Forced, blocking: false);
     }
 
-    private WriteTransactionBody BeginHeld()
+    /// <summary>Refuses the holder of the writer when the environment takes no more changes.</summary>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    /// <exception cref="EnvironmentPoisonedException">An earlier write failed.</exception>
+    public void ThrowIfUnusable()
     {
         _writer.AssertHeld();
+        SchedulePoint.Reach(SchedulePlace.WriterTaken);
+        if (_engine.Closing.IsCancellationRequested)
+            throw EndedErrors.Environment(_engine.Disk.Path);
+        _engine.Poison.ThrowIfPoisoned();
+    }
+
+    private WriteTransactionBody BeginHeld()
+    {
         try
         {
-            SchedulePoint.Reach(SchedulePlace.WriterTaken);
-            if (_engine.Closing.IsCancellationRequested)
-                throw new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{_engine.Disk.Path}' is closed.");
-            _engine.Poison.ThrowIfPoisoned();
+            ThrowIfUnusable();
             return _transactions.Begin();
         }
         catch

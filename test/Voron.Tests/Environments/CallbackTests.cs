@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using Microsoft.Extensions.Logging;
 using Voron.Tests.Faults;
+using Voron.Torture.Harness;
 using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Environments;
@@ -71,7 +72,7 @@ public sealed class CallbackTests
             JournalLimitBytes = 256 << 10,
             FlushInterval = TimeSpan.FromMilliseconds(1),
             ScrubInterval = TimeSpan.FromMilliseconds(1),
-            Logger = new ActingLogger(() => Act("log")),
+            LoggerFactory = OneLoggerFactory.Of(new ActingLogger(() => Act("log"))),
             CommitObserver = _ => Act("commit"),
             FlushObserver = _ => Act("flush"),
             SlowReaderObserver = _ => Act("slow reader"),
@@ -125,7 +126,7 @@ public sealed class CallbackTests
             InitialJournalFileBytes = 64 << 10,
             MaxJournalFileBytes = 64 << 10,
             FlushInterval = TimeSpan.FromMilliseconds(1),
-            Logger = new ActingLogger(() => Block("log")),
+            LoggerFactory = OneLoggerFactory.Of(new ActingLogger(() => Block("log"))),
             CommitObserver = _ => Block("commit"),
             FlushObserver = _ => Block("flush"),
         });
@@ -153,7 +154,7 @@ public sealed class CallbackTests
         var disk = new SimulatedDisk();
         var options = new StorageOptions
         {
-            Logger = new ActingLogger(() => throw new PlannedException()),
+            LoggerFactory = OneLoggerFactory.Of(new ActingLogger(() => throw new PlannedException())),
             CommitObserver = _ => throw new PlannedException(),
             FlushObserver = _ => throw new PlannedException(),
             InitialJournalFileBytes = 64 << 10,

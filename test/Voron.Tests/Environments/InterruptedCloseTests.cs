@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using Microsoft.Extensions.Logging;
 using Voron.Primitives;
 using Voron.Tests.Faults;
+using Voron.Torture.Harness;
 using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Environments;
@@ -18,7 +19,7 @@ public sealed class InterruptedCloseTests
     public void A_thread_that_is_interrupted_while_it_waits_for_the_log_goes_on_waiting()
     {
         using var log = new BlockingLogger();
-        var logger = GuardedLogger.Wrap(log);
+        var logger = GuardedLogger.Of(OneLoggerFactory.Of(log));
         log.Arm();
         Log(logger, "held");
         log.WaitUntilBlocked();
@@ -75,7 +76,7 @@ public sealed class InterruptedCloseTests
         var environment = StorageEnvironment.Open(disk, new StorageOptions
         {
             BackgroundFlush = false,
-            Logger = log,
+            LoggerFactory = OneLoggerFactory.Of(log),
             CommitObserver = _ =>
             {
                 isBlocked.Set();
@@ -136,7 +137,7 @@ public sealed class InterruptedCloseTests
     private static StorageEnvironment OpenWithCommit(SimulatedDisk disk, ILogger log, Action onFlush)
     {
         var environment = StorageEnvironment.Open(
-            disk, new StorageOptions { BackgroundFlush = false, Logger = log, FlushObserver = _ => onFlush() });
+            disk, new StorageOptions { BackgroundFlush = false, LoggerFactory = OneLoggerFactory.Of(log), FlushObserver = _ => onFlush() });
         FaultTestKit.Put(environment, 1, [1]);
         return environment;
     }

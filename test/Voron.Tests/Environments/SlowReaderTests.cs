@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Runtime.CompilerServices;
 using Voron.Tests.Faults;
+using Voron.Torture.Harness;
 
 namespace Voron.Tests.Environments;
 
@@ -28,7 +29,7 @@ public sealed class SlowReaderTests
             FlushThresholdBytes = 256 << 10,
             JournalLimitBytes = JournalLimit,
             SlowReaderInterval = TimeSpan.FromHours(1),
-            Logger = logger,
+            LoggerFactory = OneLoggerFactory.Of(logger),
             SlowReaderObserver = report =>
             {
                 onCommitThread |= Environment.CurrentManagedThreadId == commitThread;

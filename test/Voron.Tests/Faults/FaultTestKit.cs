@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text;
 using Microsoft.Extensions.Logging;
 using Voron.IO;
+using Voron.Torture.Harness;
 using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Faults;
@@ -17,7 +18,7 @@ internal static class FaultTestKit
         BackgroundFlush = false,
         InitialJournalFileBytes = 64 << 10,
         MaxJournalFileBytes = 256 << 10,
-        Logger = logger,
+        LoggerFactory = OneLoggerFactory.Of(logger),
     };
 
     public static byte[] Key(int i) => Encoding.ASCII.GetBytes(i.ToString("D6", CultureInfo.InvariantCulture));

@@ -157,8 +157,8 @@ public sealed class MisuseTests : IDisposable
     [Fact]
     public void Handles_that_were_never_begun_say_so()
     {
-        FluentActions.Invoking(() => default(ReadTransaction).OpenTree("a")).Should().Throw<ObjectDisposedException>();
-        FluentActions.Invoking(() => default(WriteTransaction).Commit()).Should().Throw<ObjectDisposedException>();
+        FluentActions.Invoking(() => default(ReadTransaction).OpenTree("a")).Should().Throw<InvalidOperationException>();
+        FluentActions.Invoking(() => default(WriteTransaction).Commit()).Should().Throw<InvalidOperationException>();
         FluentActions.Invoking(() => default(Tree).Count).Should().Throw<InvalidOperationException>();
         FluentActions.Invoking(() => default(WriteTree).Put("a"u8, "a"u8)).Should().Throw<InvalidOperationException>();
         FluentActions.Invoking(() => default(Cursor).MoveNext()).Should().Throw<InvalidOperationException>();
@@ -293,6 +293,11 @@ public sealed class MisuseTests : IDisposable
             LargeValueBytes = 100,
             PreferredFreeFraction = double.NaN,
             MaxGrowthBytes = 5,
+            OpenMode = (OpenMode)9,
+            LockTimeout = TimeSpan.FromSeconds(-3),
+            MemoryLimitBytes = 1000,
+            Trees = { "fine", "" },
+            Name = "",
         };
         var message = FluentActions.Invoking(() => StorageEnvironment.OpenInMemory(options)).Should().Throw<ArgumentException>().Which.Message;
         foreach (var fault in new[]
@@ -300,7 +305,8 @@ public sealed class MisuseTests : IDisposable
             "PageSize is 5000", "JournalCompression is 9", "InitialJournalFileBytes is 1;", "MaxJournalFileBytes (0)", "FlushThresholdBytes is 0",
             "FlushInterval is 00:00:00", "JournalLimitBytes (-1)", "ScratchMemoryBytes is 3", "ScratchLimitBytes (2)", "MaxTransactionBytes is 7",
             "MaxGroupCommitBytes is 0", "MaxQueuedOperations is -3",
-            "KeyHeadCacheBytes is -1", "LargeValueBytes is 100", "PreferredFreeFraction is NaN", "MaxGrowthBytes is 5",
+            "KeyHeadCacheBytes is -1", "LargeValueBytes is 100", "PreferredFreeFraction is NaN", "MaxGrowthBytes is 5", "OpenMode is 9",
+            "LockTimeout is -00:00:03", "MemoryLimitBytes is 1000", "Trees has a name with 0 bytes in UTF-8 at index 1", "Name is empty",
         })
         {
             message.Should().Contain(fault);

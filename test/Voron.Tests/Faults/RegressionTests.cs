@@ -3,6 +3,7 @@ using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Torture.Harness;
 using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Faults;
@@ -88,7 +89,7 @@ public sealed class RegressionTests
             InitialJournalFileBytes = 64 << 10,
             MaxJournalFileBytes = 64 << 10,
             MaxGrowthBytes = 1 << 20,
-            Logger = logger,
+            LoggerFactory = OneLoggerFactory.Of(logger),
         });
         FaultTestKit.Put(environment, 0, FaultTestKit.Value(0, 500));
         disk.FailNext(

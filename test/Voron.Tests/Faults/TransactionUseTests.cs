@@ -1,4 +1,5 @@
 using Voron.IO;
+using Voron.Torture.Harness;
 using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Faults;
@@ -59,7 +60,13 @@ public sealed class TransactionUseTests
     {
         var logger = new ListLogger();
         using var environment = StorageEnvironment.OpenInMemory(
-            new StorageOptions { BackgroundFlush = false, CaptureTransactionStacks = true, LeakGrace = TimeSpan.Zero, Logger = logger });
+            new StorageOptions
+            {
+                BackgroundFlush = false,
+                CaptureTransactionStacks = true,
+                LeakGrace = TimeSpan.Zero,
+                LoggerFactory = OneLoggerFactory.Of(logger),
+            });
         FaultTestKit.Put(environment, 1, [1]);
         LeakReader(environment);
         FaultTestKit.Put(environment, 1, [2]);
@@ -240,7 +247,6 @@ public sealed class TransactionUseTests
                 inner.Add(Try(() => environment.Flush()));
                 inner.Add(Try(() => transaction.Commit()));
                 inner.Add(Try(() => transaction.CommitAsync().AsTask().GetAwaiter().GetResult()));
-                transaction.Dispose();
                 transaction.CreateTree("still open");
             },
             Cancellation).AsTask().WaitAsync(Patience, Cancellation);
@@ -302,7 +308,7 @@ public sealed class TransactionUseTests
         var logger = new ListLogger();
         var options = new StorageOptions
         {
-            Logger = logger,
+            LoggerFactory = OneLoggerFactory.Of(logger),
             BackgroundFlush = true,
             FlushInterval = TimeSpan.FromMilliseconds(1),
             CommitObserver = report => throw new InvalidOperationException($"commit {report.TransactionId} is not liked"),

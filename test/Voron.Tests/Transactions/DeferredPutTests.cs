@@ -44,7 +44,7 @@ public sealed class DeferredPutTests : IDisposable
                     PutTen(tree, i);
                     break;
                 case 7:
-                    tree.Range([75], [78]).GetEnumerator().MoveNext().Should().BeTrue();
+                    tree.Range(KeyRange.From([75]).Before([78])).GetEnumerator().MoveNext().Should().BeTrue();
                     break;
                 case 8:
                     tree.GetStatistics().Entries.Should().Be(90);

@@ -114,6 +114,80 @@ public sealed unsafe class ReaderTableTests(ITestOutputHelper output)
         fault.Should().BeNull();
     }
 
+    [Fact]
+    public void A_fork_has_the_state_and_the_sequence_of_its_source()
+    {
+        using var ring = new StateRing(State(5));
+        using var table = new ReaderTable(ring);
+        var (source, fork) = (table.TakeSlot(), table.TakeSlot());
+        table.Register(source);
+        var sequence = ring.Sequence;
+        ring.Publish(Of(9), default);
+        ring.Republish(null);
+        table.Register(fork)->State.TransactionId.Should().Be(9);
+        table.Release(fork);
+        var readers = new List<ActiveReader>();
+        table.Scan(readers, lastSlot: -1);
+        table.RegisterFork(fork, source)->State.TransactionId.Should().Be(5, "the horizon has passed this snapshot, but its reader is still there");
+        table.Release(source);
+        table.HasReaderBelow(9).Should().BeFalse("the fork is not confirmed");
+        table.ConfirmFork(fork);
+        table.HasReaderBelow(9).Should().BeTrue();
+        table.Scan(readers, lastSlot: -1);
+        readers.Should().ContainSingle().Which.Should().Be(new ActiveReader(fork, 5, sequence));
+        var flusher = table.TakeSlot();
+        table.Register(flusher);
+        table.TryJoin(flusher, readers[0]).Should().BeTrue("the fork is confirmed");
+    }
+
+    [Fact]
+    public void No_fork_is_overlooked_by_a_scan()
+    {
+        // Each thread moves a snapshot from slot to slot, so that there is always a reader of it.
+        using var ring = new StateRing(State(1));
+        using var table = new ReaderTable(ring);
+        var floor = 0L;
+        var stopping = false;
+        var forked = 0L;
+        string? fault = null;
+        var threads = Enumerable.Range(0, 3).Select(_ => new Thread(() =>
+        {
+            int[] slots = [table.TakeSlot(), table.TakeSlot(), table.TakeSlot()];
+            while (!Volatile.Read(ref stopping))
+            {
+                var id = table.Register(slots[0])->State.TransactionId;
+                for (var i = 1; i < 60; i++)
+                {
+                    var state = table.RegisterFork(slots[i % 3], slots[(i - 1) % 3]);
+                    table.ConfirmFork(slots[i % 3]);
+                    table.Release(slots[(i - 1) % 3]);
+                    Interlocked.Increment(ref forked);
+                    if (state->State.TransactionId != id || state->State.PageCount != id * 3)
+                        fault ??= $"a fork of snapshot {id} has {state->State.TransactionId}";
+                    if (Volatile.Read(ref floor) > id)
+                        fault ??= $"the fork of snapshot {id} was overlooked: {Volatile.Read(ref floor)} was dropped";
+                }
+
+                table.Release(slots[59 % 3]);
+            }
+        })).ToList();
+        threads.ForEach(thread => thread.Start());
+        var readers = new List<ActiveReader>();
+        for (var id = 2L; fault == null && (Interlocked.Read(ref forked) < 300_000 || id < 10_000); id++)
+        {
+            ring.Publish(Of(id), default);
+            var oldest = table.Scan(readers, lastSlot: -1);
+            foreach (var reader in readers)
+                oldest = Math.Min(oldest, reader.Snapshot);
+            Volatile.Write(ref floor, Math.Max(floor, oldest));
+        }
+
+        Volatile.Write(ref stopping, true);
+        threads.ForEach(thread => thread.Join());
+        output.WriteLine($"{forked} forks, {ring.PublishedId} publications");
+        fault.Should().BeNull();
+    }
+
     private static PublishedState State(long id) => new() { State = Of(id) };
 
     private static EnvironmentState Of(long id) => new() { TransactionId = id, PageCount = id * 3, NextTreeId = (uint)id };

@@ -1,0 +1,62 @@
+using System.Diagnostics.CodeAnalysis;
+
+namespace Voron.Primitives;
+
+/// <summary>
+/// The exceptions for handles that are used after their end: the first sentence names what has ended, and is the same wherever that is found
+/// out.
+/// </summary>
+internal static class EndedErrors
+{
+    [DoesNotReturn]
+    public static void ThrowTransaction() => throw Transaction();
+
+    /// <param name="hint">More sentences, which begin with a space; empty for none.</param>
+    public static ObjectDisposedException Transaction(string hint = "") => new("transaction", "The transaction has ended." + hint);
+
+    /// <summary>The handle belongs to a group-commit operation that has returned, or has disposed of its transaction.</summary>
+    [DoesNotReturn]
+    public static void ThrowOperation() => throw Transaction(
+        " It was that of an operation of a group commit, which must use only the transaction that it receives, and only until it returns.");
+
+    /// <summary>The handle of a tree was opened after a savepoint, to which its transaction was rolled back.</summary>
+    [DoesNotReturn]
+    public static void ThrowTree() => throw new ObjectDisposedException(
+        "tree", "The tree is closed. It was opened after a savepoint to which the transaction was rolled back: open it again.");
+
+    /// <summary>The cursor was disposed, or its tree was closed by a rollback to a savepoint.</summary>
+    [DoesNotReturn]
+    public static void ThrowCursor() => throw new ObjectDisposedException("cursor", "The cursor is closed.");
+
+    [DoesNotReturn]
+    public static void ThrowStream() => throw new ObjectDisposedException("stream", "The stream is closed.");
+
+    /// <summary>The writer of a value was completed or disposed.</summary>
+    [DoesNotReturn]
+    public static void ThrowValueWriter() => throw new ObjectDisposedException(
+        "value writer", "The value writer has ended. Flush a Utf8JsonWriter, or any other writer on top of it, before you complete or dispose it.");
+
+    /// <summary>A staged value was disposed before it was put.</summary>
+    public static ObjectDisposedException StagedValue() => new(
+        "staged value", "The staged value has ended. It was disposed, and its bytes are given up: stage it again.");
+
+    [DoesNotReturn]
+    public static void ThrowSavepoint() => throw new ObjectDisposedException(
+        "savepoint", "The savepoint has ended. It was released, or an outer one was rolled back or released.");
+
+    [DoesNotReturn]
+    public static void ThrowNestedTransaction() => throw new ObjectDisposedException(
+        "nested transaction", "The nested transaction has ended. It was committed or disposed, or an outer savepoint was rolled back or released.");
+
+    /// <param name="path">The directory of the environment.</param>
+    /// <param name="hint">More sentences, which begin with a space; empty for none.</param>
+    public static ObjectDisposedException Environment(string path, string hint = "") => new(
+        nameof(StorageEnvironment), $"The environment in '{path}' is closed.{hint}");
+
+    /// <summary>The handle is a default value, which belongs to nothing.</summary>
+    /// <param name="kind">The kind of handle, as its users call it.</param>
+    /// <param name="call">The call that returns one.</param>
+    [DoesNotReturn]
+    public static void ThrowDefault(string kind, string call) => throw new InvalidOperationException(
+        $"This {kind} was never begun or opened: it is a default value. {call} returns one that can be used.");
+}

@@ -1,0 +1,88 @@
+namespace Voron.Tests.Lifetimes;
+
+/// <summary>Handles of all kinds in one transaction.</summary>
+internal sealed class HandleSet
+{
+    public const string TreeName = "items";
+
+    public static readonly byte[] Key = [5];
+
+    public static readonly byte[] NewKey = [200];
+
+    /// <summary>A value that was staged in an environment that no test uses.</summary>
+    public static readonly StagedValue Foreign =
+        StorageEnvironment.OpenInMemory().StageAsync(new MemoryStream([1])).AsTask().GetAwaiter().GetResult();
+
+    public ReadTransaction Reading { get; private init; }
+
+    public WriteTransaction Writing { get; private init; }
+
+    public Tree Tree { get; private init; }
+
+    public WriteTree WriteTree { get; private init; }
+
+    public Cursor Cursor { get; private init; }
+
+    public Savepoint Savepoint { get; private init; }
+
+    public NestedTransaction Nested { get; private init; }
+
+    public Stream Stream { get; private init; } = Stream.Null;
+
+    public LookupBatch Batch { get; private init; } = new();
+
+    public static StorageEnvironment OpenEnvironment()
+    {
+        var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false });
+        using var writing = environment.BeginWrite();
+        Fill(writing.CreateTree(TreeName));
+        writing.Commit();
+        return environment;
+    }
+
+    public static void Fill(WriteTree tree)
+    {
+        for (byte i = 1; i < 100; i++)
+            tree.Put([i], [i, i]);
+    }
+
+    public static HandleSet Of(ReadTransaction reading)
+    {
+        var tree = reading.OpenTree(TreeName);
+        return new HandleSet { Reading = reading, Tree = tree, Cursor = CursorOf(tree), Stream = StreamOf(tree), Batch = BatchOf(tree) };
+    }
+
+    /// <summary>Opens a tree, all of whose handles end with a rollback to the savepoint that is created first.</summary>
+    public static HandleSet Of(WriteTransaction writing)
+    {
+        var tree = writing.OpenTree(TreeName);
+        return new HandleSet
+        {
+            Writing = writing,
+            Tree = tree,
+            WriteTree = tree,
+            Savepoint = writing.CreateSavepoint(),
+            Nested = writing.BeginNested(),
+            Cursor = CursorOf(tree),
+            Stream = StreamOf(tree),
+            Batch = BatchOf(tree),
+        };
+    }
+
+    private static Cursor CursorOf(Tree tree)
+    {
+        var cursor = tree.OpenCursor();
+        cursor.SeekExact(Key).Should().BeTrue();
+        return cursor;
+    }
+
+    private static Stream StreamOf(Tree tree) => tree.TryOpenStream(Key, out var stream) ? stream : Stream.Null;
+
+    private static LookupBatch BatchOf(Tree tree)
+    {
+        var batch = new LookupBatch();
+        batch.Add(Key);
+        tree.GetMany(batch).Should().Be(1);
+        return batch;
+    }
+}
