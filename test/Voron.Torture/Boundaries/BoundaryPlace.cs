@@ -27,7 +27,7 @@ internal sealed class BoundaryPlace : IDisposable
 
     public StorageEnvironment Environment { get; private set; }
 
-    public int PageSize => _options.PageSize;
+    public int PageSize => _options.PageSizeOrDefault;
 
     public void Reopen()
     {

@@ -20,6 +20,11 @@ internal static class OptionBoundaries
             new() { ScrubInterval = TimeSpan.FromDays(24) }, new() { ScrubInterval = Timeout.InfiniteTimeSpan },
             new() { FlushInterval = TimeSpan.FromTicks(1) },
             new() { SlowReaderInterval = TimeSpan.FromTicks(1) }, new() { PageSize = 65536 },
+            new() { MemoryLimitBytes = 16 << 20 }, new() { MemoryLimitBytes = 16 << 20, PageSize = 65536 },
+            new() { MemoryLimitBytes = long.MaxValue },
+            new() { MemoryLimitBytes = 16 << 20, ScratchMemoryBytes = 12 << 20, KeyHeadCacheBytes = 4 << 20 },
+            new() { LockTimeout = TimeSpan.FromDays(24) }, new() { LockTimeout = Timeout.InfiniteTimeSpan },
+            new() { OpenMode = OpenMode.CreateNew }, new() { Trees = { new string('t', 255) } },
         ];
         foreach (var options in good)
         {
@@ -30,7 +35,8 @@ internal static class OptionBoundaries
                 writing.Commit();
             }
             environment.Flush();
-            Require(environment.Verify().IsSound && ReferenceEquals(environment.Options, options), "options at their limit do not work");
+            Require(environment.Verify().IsSound && environment.Options.MaxGrowthBytes == options.MaxGrowthBytes,
+                "options at their limit do not work");
         }
         StorageOptions[] bad =
         [
@@ -51,6 +57,11 @@ internal static class OptionBoundaries
             new() { FlushInterval = TimeSpan.Zero }, new() { SlowReaderInterval = TimeSpan.Zero },
             new() { JournalCompression = (JournalCompression)3 },
             new() { TornPageProtection = (TornPageProtection)2 },
+            new() { MemoryLimitBytes = (16 << 20) - 1 },
+            new() { MemoryLimitBytes = 16 << 20, ScratchMemoryBytes = 12 << 20, KeyHeadCacheBytes = (4 << 20) + 1 },
+            new() { LockTimeout = TimeSpan.FromDays(24) + TimeSpan.FromTicks(1) }, new() { LockTimeout = TimeSpan.FromTicks(-1) },
+            new() { OpenMode = (OpenMode)3 }, new() { OpenMode = OpenMode.CreateNew, ReadOnly = true },
+            new() { Trees = { new string('t', 256) } }, new() { Trees = { "" } },
         ];
         foreach (var options in bad)
         {

@@ -20,6 +20,7 @@ internal sealed class CrashWorkload : IDisposable
     private readonly StorageOptions _options;
     private readonly CrashCounts _counts;
     private readonly CrashReaders _readers = new();
+    private readonly CrashStages _stages = new();
     private readonly HeldWrite _held;
     private readonly List<Pipelined> _pipeline = [];
     private StorageEnvironment? _environment;
@@ -86,6 +87,7 @@ internal sealed class CrashWorkload : IDisposable
             PrepareSpare();
         _environment!.Dispose();
         _environment = null;
+        _stages.Dispose();
     }
 
     /// <summary>Ends without any check, also after a failure.</summary>
@@ -93,6 +95,7 @@ internal sealed class CrashWorkload : IDisposable
     {
         _held.Release();
         _readers.Dispose();
+        _stages.Dispose();
         _environment?.Dispose();
         _environment = null;
         _held.Dispose();
@@ -110,9 +113,17 @@ internal sealed class CrashWorkload : IDisposable
         }
         switch (_random.Next(100))
         {
-            case < 42:
+            case < 34:
                 _run.Report("commit");
                 Commit(_random.Next(1, 9));
+                break;
+            case < 39:
+                _run.Report("stage a value");
+                _stages.Change(_environment!, _random);
+                break;
+            case < 42:
+                _run.Report("commit of staged values");
+                Commit(writing => writing.PutAllStaged().Change(_random.Next(3)));
                 break;
             case < 46:
                 _run.Report("commits that replace a tree");
@@ -201,7 +212,7 @@ internal sealed class CrashWorkload : IDisposable
     private void Commit(Func<ModelTransaction, ModelTransaction> change)
     {
         using var writing = _environment!.BeginWrite();
-        Submit(change(new ModelTransaction(writing, Newest, _random)).Content);
+        Submit(change(new ModelTransaction(writing, Newest, _random, _stages)).Content);
         writing.Commit();
         Acknowledge();
     }
@@ -216,7 +227,7 @@ internal sealed class CrashWorkload : IDisposable
     private void RollBack()
     {
         using var writing = _environment!.BeginWrite();
-        new ModelTransaction(writing, Newest, _random).Change(_random.Next(1, 9));
+        new ModelTransaction(writing, Newest, _random, _stages).Change(_random.Next(1, 9));
     }
 
     // The first write is held until the others have been submitted, a reader has begun and a flush has been tried.
@@ -352,7 +363,7 @@ internal sealed class CrashWorkload : IDisposable
                 var fails = _random.Next(4) == 0;
                 tasks.Add(_environment.WriteAsync(writing =>
                 {
-                    var changed = new ModelTransaction(writing, content, _random).Change(_random.Next(1, 5)).Content;
+                    var changed = new ModelTransaction(writing, content, _random, _stages).Change(_random.Next(1, 5)).Content;
                     if (fails)
                         throw new InvalidOperationException("The operation changes its mind.");
                     content = changed;

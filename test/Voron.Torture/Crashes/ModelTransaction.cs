@@ -5,7 +5,11 @@ using Voron.Torture.Harness;
 namespace Voron.Torture.Crashes;
 
 /// <summary>Random changes, made both in a write transaction and in its model.</summary>
-internal sealed class ModelTransaction(WriteTransaction writing, Content content, Tape random)
+/// <param name="writing">The transaction.</param>
+/// <param name="content">The content when it began.</param>
+/// <param name="random">Makes the choices.</param>
+/// <param name="stages">Staged values that the transaction may put; null for none.</param>
+internal sealed partial class ModelTransaction(WriteTransaction writing, Content content, Tape random, CrashStages? stages = null)
 {
     /// <summary>Together these values fill a few sections of the file, the smallest amount that can be returned at all.</summary>
     private const int BulkValues = 4;
@@ -45,6 +49,14 @@ internal sealed class ModelTransaction(WriteTransaction writing, Content content
         return this;
     }
 
+    /// <summary>Puts all staged values, so that the transaction writes no large value itself.</summary>
+    public ModelTransaction PutAllStaged()
+    {
+        while (stages != null && stages.TryChoose(random, out var staged))
+            PutStaged(staged.Value, staged.Bytes);
+        return this;
+    }
+
     /// <summary>Puts, replaces or deletes values that fill whole sections, so that there is space to be returned.</summary>
     public ModelTransaction ChangeBulk()
     {
@@ -77,8 +89,11 @@ internal sealed class ModelTransaction(WriteTransaction writing, Content content
     {
         switch (random.Next(100))
         {
-            case < 38:
+            case < 34:
                 Put(TreeName(), SmallKey(), random.Next(130));
+                break;
+            case < 38:
+                Update(TreeName());
                 break;
             case < 48:
                 Put(TreeName(), SmallKey(), random.Next(200, 1000));
@@ -113,7 +128,10 @@ internal sealed class ModelTransaction(WriteTransaction writing, Content content
                 PutReserved();
                 break;
             case < 94:
-                PutStream();
+                if (stages != null && stages.TryChoose(random, out var staged))
+                    PutStaged(staged.Value, staged.Bytes);
+                else
+                    PutStream();
                 break;
             default:
                 if (depth < 3)
@@ -166,6 +184,13 @@ internal sealed class ModelTransaction(WriteTransaction writing, Content content
         var (tree, key, value) = (TreeName(), LargeKey(), new ModelValue(random.Next(), LargeLength()));
         using var stream = new MemoryStream(value.ToBytes());
         writing.CreateTree(tree).PutAsync(Encoding.ASCII.GetBytes(key), stream).AsTask().GetAwaiter().GetResult();
+        Content = Content.With(tree, Entries(tree).SetItem(key, value));
+    }
+
+    private void PutStaged(StagedValue staged, ModelValue value)
+    {
+        var (tree, key) = (TreeName(), LargeKey());
+        writing.CreateTree(tree).Put(Encoding.ASCII.GetBytes(key), staged);
         Content = Content.With(tree, Entries(tree).SetItem(key, value));
     }
 

@@ -222,7 +222,7 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
         var tree = writing.CreateTree(name);
         var entries = EntriesOf(name);
         var known = entries.Count == 0 ? NewKey() : entries[random.Next(entries.Count)].Key;
-        switch (random.Next(14))
+        switch (random.Next(18))
         {
             case 0:
                 for (var i = 0; i < 60; i++)
@@ -269,11 +269,27 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
             case 12:
                 tree.Insert(known, new byte[10]);
                 break;
+            case 13 or 14:
+                DeleteRange(tree, known, entries.Count == 0 ? NewKey() : entries[random.Next(entries.Count)].Key);
+                break;
+            case 15:
+                tree.Clear();
+                break;
+            case 16:
+                Touch(tree.Replace(known, new byte[random.Next(5000)]));
+                break;
             default:
                 Touch(tree.TryGet(known, out var value) ? value : default);
                 break;
         }
     }
+
+    private void DeleteRange(WriteTree tree, byte[] from, byte[] to) => tree.DeleteRange(random.Next(3) switch
+    {
+        0 => KeyRange.From(from),
+        1 => KeyRange.Through(to),
+        _ => KeyRange.From(from).Before(to),
+    });
 
     private void DeleteSome(WriteTree tree)
     {

@@ -66,7 +66,7 @@ internal sealed unsafe class NeededBytes
     // Large values occupy pages without a header: the checksums beside the reference cover the value and nothing else.
     private void AddLargeValues(StorageEnvironment environment, SnapshotPages snapshot, TreeHeader header)
     {
-        var pageSize = environment.Options.PageSize;
+        var pageSize = environment.Options.PageSizeOrDefault;
         var cursor = new TreeCursor();
         cursor.Open(new TreeState(header), snapshot);
         for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
@@ -83,7 +83,7 @@ internal sealed unsafe class NeededBytes
 
     private void AddPages(StorageEnvironment environment, SnapshotPages snapshot)
     {
-        var pageSize = environment.Options.PageSize;
+        var pageSize = environment.Options.PageSizeOrDefault;
         var bitmap = BitmapOf(snapshot);
         for (long page = 0; page < snapshot.State.PageCount; page++)
         {

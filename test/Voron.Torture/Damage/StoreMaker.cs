@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text;
 using Voron.Format;
+using Voron.Torture.Harness;
 
 namespace Voron.Torture.Damage;
 
@@ -48,7 +49,7 @@ internal sealed class StoreMaker : IDisposable
         MaxGrowthBytes = 1 << 20,
         TornPageProtection = form,
         ReadOnly = readOnly,
-        Logger = logger,
+        LoggerFactory = OneLoggerFactory.Of(logger),
     };
 
     /// <summary>All content is in the data file, and the header says so.</summary>

@@ -20,6 +20,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
 
     private readonly List<(ReadTransaction Transaction, Content Expected)> _readers = [];
     private readonly List<Content> _unknown = [];
+    private readonly CrashStages _stages = new();
     private StorageEnvironment? _environment;
 
     /// <summary>The content of the newest commit that returned.</summary>
@@ -71,9 +72,17 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
         }
         switch (choices.Next(100))
         {
-            case < 40:
+            case < 34:
                 OnStep?.Invoke("commit");
                 Commit(choices, writing => writing.Change(choices.Next(1, 7)));
+                break;
+            case < 38:
+                OnStep?.Invoke("stage a value");
+                Attempt(() => _stages.Change(Environment, choices));
+                break;
+            case < 40:
+                OnStep?.Invoke("commit of staged values");
+                Commit(choices, writing => writing.PutAllStaged());
                 break;
             case < 50:
                 OnStep?.Invoke("commit of a large value");
@@ -131,6 +140,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
         var before = Changes.Sum(disk.Count);
         _environment.Dispose();
         _environment = null;
+        _stages.Dispose();
         BrokenPromiseException.Require(
             !IsPoisoned || Changes.Sum(disk.Count) == before, "A poisoned environment has changed the disk while it was being closed.");
         CheckNothingIsOpen();
@@ -143,6 +153,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
         _readers.Clear();
         _environment?.Dispose();
         _environment = null;
+        _stages.Dispose();
     }
 
     /// <summary>
@@ -223,7 +234,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
             () =>
             {
                 using var writing = Environment.BeginWrite();
-                next = change(new ModelTransaction(writing, Acknowledged, choices)).Content;
+                next = change(new ModelTransaction(writing, Acknowledged, choices, _stages)).Content;
                 writing.Commit();
                 Acknowledged = next;
             },
@@ -406,6 +417,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
             () => Environment.ReclaimSpace(),
             () => Environment.WriteAsync(_ => { }).AsTask().GetAwaiter().GetResult(),
             () => Environment.BeginWriteAsync().AsTask().GetAwaiter().GetResult().Dispose(),
+            () => Environment.StageAsync(Stream.Null).AsTask().GetAwaiter().GetResult().Dispose(),
         ];
         foreach (var call in refused)
         {

@@ -135,7 +135,7 @@ internal sealed class SuiteProcess(Suite suite, RunPlan plan)
     private static List<string> LastCases(string temporary) =>
     [
         .. Directory.EnumerateFiles(temporary, "*.last", SearchOption.AllDirectories)
-            .Select(file => File.ReadAllText(file).Trim())
+            .Select(LastCase.Load)
             .Where(text => text.Length > 0)
             .Take(MaxLastCases),
     ];

@@ -5,7 +5,7 @@ namespace Voron.Torture.Lifetimes;
 /// <summary>A reader that keeps addresses of values, as spans do, until it ends.</summary>
 internal sealed unsafe class LifetimeReader(StorageEnvironment environment, string treeName) : IDisposable
 {
-    private readonly ReadTransaction _reading = environment.BeginRead();
+    private ReadTransaction _reading = environment.BeginRead();
     private readonly List<(nint Address, byte[] Bytes)> _spans = [];
 
     public void Hold(int key)
@@ -14,6 +14,14 @@ internal sealed unsafe class LifetimeReader(StorageEnvironment environment, stri
             return;
         fixed (byte* address = value)
             _spans.Add(((nint)address, value.ToArray()));
+    }
+
+    /// <summary>Goes on in a fork. The pages stay where they are, because a reader of the same snapshot is open all the time.</summary>
+    public void Fork()
+    {
+        var fork = _reading.Fork();
+        _reading.Dispose();
+        _reading = fork;
     }
 
     public void Check()

@@ -347,7 +347,14 @@ internal sealed class LifetimeRun : IDisposable
                 break;
         }
         foreach (var reader in _readers)
+        {
             reader.Check();
+            if (_choices.Next(4) != 0)
+                continue;
+            _run.Step("fork a reader");
+            reader.Fork();
+            reader.Check();
+        }
     }
 
     // With a put pending, the call has to be refused without any change; otherwise it has to succeed.

@@ -41,8 +41,8 @@ internal sealed class LargeOverwrites(ModelSettings settings, Random random, Mod
         FlushAll(environment);
         long bytes = keys + between;
         bytes *= length;
-        var grown = (environment.GetStatistics().PageCount - before) * settings.Options.PageSize;
-        var most = MaxGrowth * bytes + OtherPages * settings.Options.PageSize;
+        var grown = (environment.GetStatistics().PageCount - before) * settings.Options.PageSizeOrDefault;
+        var most = MaxGrowth * bytes + OtherPages * settings.Options.PageSizeOrDefault;
         BrokenPromiseException.Require(
             grown <= most,
             $"Of {keys} values of {length} bytes, overwritten {OverwriteFactor} times and flushed after {between}, the file grew by {grown} bytes, more than {most}.");

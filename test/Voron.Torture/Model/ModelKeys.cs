@@ -58,7 +58,7 @@ internal sealed class ModelKeys(Random random, StorageOptions options, int maxKe
 
     public int ValueLength(int keyLength)
     {
-        var page = options.PageSize;
+        var page = options.PageSizeOrDefault;
         switch (random.Next(1000))
         {
             case < 500:

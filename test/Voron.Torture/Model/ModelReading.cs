@@ -121,6 +121,10 @@ internal static class ModelReading
             throw new ModelMismatchException($"tree '{tree.Name}' {(found ? "has" : "does not have")} the key", key);
         if (found && !value.SequenceEqual(expected.Value))
             throw new ModelMismatchException($"tree '{tree.Name}' has a wrong value ({value.Length} bytes, should be {expected.Length})", key);
+        if (tree.TryGetLength(key, out var length) != found || length != value.Length)
+            throw new ModelMismatchException($"tree '{tree.Name}' has a value of {value.Length} bytes, and says that its length is {length}", key);
+        if (!tree.Get(key).AsSpan().SequenceEqual(value))
+            throw new ModelMismatchException($"tree '{tree.Name}' returns a wrong copy of the value", key);
     }
 
     public static void CheckStream(Tree tree, byte[] key, ModelEntry expected, Random random)

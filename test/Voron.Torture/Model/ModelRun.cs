@@ -260,14 +260,19 @@ internal sealed class ModelRun : IDisposable
             statistics.OpenReaders == _readers.Count, $"{statistics.OpenReaders} readers are counted, and {_readers.Count} are open");
         BrokenPromiseException.Require(
             statistics is { IsPoisoned: false, LeakedReaders: 0, LeakedWriters: 0 } && statistics.PublishedTransactionId >= _versions.Acknowledged
-            && statistics.CheckpointTransactionId <= statistics.PublishedTransactionId && statistics.PageSize == _settings.Options.PageSize,
+            && statistics.CheckpointTransactionId <= statistics.PublishedTransactionId && statistics.PageSize == _settings.Options.PageSizeOrDefault,
             $"the statistics do not fit: {statistics}");
         BrokenPromiseException.Require(
-            ReferenceEquals(_environment.Options, _settings.Options) && _environment.Path.Length > 0
-            && _environment.MaxKeyLength == _settings.Options.PageSize / 4 - 64, "the environment has other options than it was given");
+            HasOptions(_environment.Options, _settings.Options) && _environment.Path.Length > 0
+            && _environment.MaxKeyLength == _settings.Options.PageSizeOrDefault / 4 - 64, "the environment has other options than it was given");
         if (!_settings.Background)
             _observer.Check(_versions.Acknowledged, statistics.Flushes);
     }
+
+    // The environment has a copy, in which nothing is left open.
+    private static bool HasOptions(StorageOptions actual, StorageOptions given) => typeof(StorageOptions).GetProperties().All(option =>
+        option.GetValue(given) is not { } value || value.Equals(option.GetValue(actual))
+        || (value is IEnumerable<string> list && list.SequenceEqual((IEnumerable<string>)option.GetValue(actual)!)));
 
     private void RunGroupCommit()
     {
@@ -407,7 +412,7 @@ internal sealed class ModelRun : IDisposable
         _environment.Dispose();
         Settle();
         CloseReaders();
-        using (var environment = _place.Open(new StorageOptions { ReadOnly = true, PageSize = _settings.Options.PageSize }))
+        using (var environment = _place.Open(new StorageOptions { ReadOnly = true, PageSize = _settings.Options.PageSizeOrDefault }))
         {
             using var reading = environment.BeginRead();
             new ModelReader(reading, _versions.Newest).CheckAll(History);

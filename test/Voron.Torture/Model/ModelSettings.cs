@@ -30,6 +30,7 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
         var maxTransactionBytes = random.Next(8) == 7 ? 1 << 20 : 256 << 20;
         var keyHeadCacheBytes = random.Next(3) switch { 0 => 80 << 20, 1 => 16 << 10, _ => 0 };
         var scratchMemoryBytes = random.Next(3) == 2 ? 4 << 20 : 512 << 20;
+        var hasLittleMemory = random.Next(2) == 0 && scratchMemoryBytes + keyHeadCacheBytes < 16 << 20;
         var groupCommitBytes = random.Next(2) == 0 ? 4 << 20 : 1 << 14;
         var growthBytes = random.Next(2) == 0 ? 64 << 20 : 1 << 20;
         var freeFraction = random.Next(2) == 0 ? 0.25 : 0.9;
@@ -58,6 +59,7 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
             LargeValueBytes = largeValueBytes,
             MaxTransactionBytes = maxTransactionBytes,
             KeyHeadCacheBytes = keyHeadCacheBytes,
+            MemoryLimitBytes = hasLittleMemory ? 16 << 20 : null,
             ScratchMemoryBytes = scratchMemoryBytes,
             MaxGroupCommitBytes = groupCommitBytes,
             MaxGrowthBytes = growthBytes,
@@ -78,9 +80,9 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
     public bool HasManySavepoints => Savepoints == ManySavepoints;
 
     public override string ToString() =>
-        $"pages of {Options.PageSize}, compression {Options.JournalCompression}, flush records {Options.TornPageProtection}, verify every read " +
+        $"pages of {Options.PageSizeOrDefault}, compression {Options.JournalCompression}, flush records {Options.TornPageProtection}, verify every read " +
         $"{Options.VerifyEveryRead}, background flush {Background}, journal files {Options.InitialJournalFileBytes} to {Options.MaxJournalFileBytes}, " +
-        $"large values from {Options.LargeValueBytes}, scratch {Options.ScratchMemoryBytes}, search {Options.KeyHeadCacheBytes}, " +
+        $"large values from {Options.LargeValueBytes}, memory {Options.MemoryLimitBytes}, scratch {Options.ScratchMemoryBytes}, search {Options.KeyHeadCacheBytes}, " +
         $"{(InMemory ? "in memory" : "in a directory")}, {Trees} trees of about {TargetEntries}, " +
         $"up to {Savepoints} savepoints";
 }

@@ -1,11 +1,22 @@
+using System.Buffers.Binary;
 using System.Collections.Immutable;
 
 namespace Voron.Torture.Model;
 
-/// <summary>An entry of the model: the value is a slice of <see cref="Pad"/>.</summary>
+/// <summary>An entry of the model: the value is a slice of <see cref="Pad"/>, or bytes of its own.</summary>
 internal readonly record struct ModelEntry(byte[] Key, int Offset, int Length)
 {
-    public ReadOnlySpan<byte> Value => Pad.Bytes.AsSpan(Offset, Length);
+    private readonly byte[]? _own;
+
+    /// <summary>Creates the entry of a counter.</summary>
+    public ModelEntry(byte[] key, long counter)
+        : this(key, 0, sizeof(long))
+    {
+        _own = new byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64LittleEndian(_own, counter);
+    }
+
+    public ReadOnlySpan<byte> Value => _own ?? Pad.Bytes.AsSpan(Offset, Length);
 }
 
 /// <summary>The source of the bytes of all values: the first half is random, the second has few bytes that are not zero.</summary>
@@ -65,6 +76,13 @@ internal sealed class ModelState
         var entries = Trees[tree];
         var left = entries.Remove(new ModelEntry(key, 0, 0));
         return left == entries ? this : new(Trees.SetItem(tree, left));
+    }
+
+    /// <summary>Removes the entries from one index up to, but not including, another.</summary>
+    public ModelState DeleteRange(string tree, int from, int to)
+    {
+        var entries = Trees[tree];
+        return to <= from ? this : new(Trees.SetItem(tree, entries.Except(Enumerable.Range(from, to - from).Select(at => entries[at]))));
     }
 
     /// <param name="entry">The entry; without a key if there is none.</param>

@@ -11,7 +11,7 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
     private readonly List<Handle> _handles = [];
     private readonly List<OpenCursor> _cursors = [];
     private readonly List<Mark> _marks = [];
-    private readonly ModelKeys _keys = new(random, settings.Options, settings.Options.PageSize / 4 - 64);
+    private readonly ModelKeys _keys = new(random, settings.Options, settings.Options.PageSizeOrDefault / 4 - 64);
 
     /// <summary>The state that the transaction sees.</summary>
     public ModelState State { get; private set; } = state;
@@ -111,6 +111,9 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
             case < 75:
                 Misuse(handle);
                 break;
+            case < 81:
+                Update(handle, name, grow);
+                break;
             default:
                 MoveCursor(handle, name);
                 break;
@@ -200,11 +203,13 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
             }
 
             Require(at == entries.Count || !entries[at].Key.AsSpan().StartsWith(prefix), "the prefix ends early", prefix);
+            ModelRanges.Check(handle.Tree, KeyRange.Prefix(prefix), entries, State.Rank(name, prefix, out _), at);
             return;
         }
 
         var to = random.Next(5) == 0 ? [] : _keys.AnyKey(entries);
-        foreach (var entry in handle.Tree.Range(from, to))
+        var keys = to.Length == 0 ? KeyRange.From(from) : KeyRange.From(from).Before(to);
+        foreach (var entry in handle.Tree.Range(keys))
         {
             var isRight = at < entries.Count && entry.Key.SequenceEqual(entries[at].Key) && entry.Value.SequenceEqual(entries[at].Value);
             Require(isRight, "wrong entry in range", from);
@@ -213,6 +218,7 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
 
         var end = to.Length == 0 ? entries.Count : Math.Max(State.Rank(name, to, out _), first);
         Require(at == end, $"the range ends at entry {at}, not at {end}", from);
+        ModelRanges.Check(handle.Tree, keys, entries, first, end);
     }
 
     private void Misuse(Handle handle)
@@ -220,7 +226,7 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
         history.Note("misuse");
         var tree = handle.Tree;
         Fails<ArgumentException>(() => tree.Put([], [1]));
-        Fails<ArgumentException>(() => tree.Put(new byte[settings.Options.PageSize / 4 - 63], [1]));
+        Fails<ArgumentException>(() => tree.Put(new byte[settings.Options.PageSizeOrDefault / 4 - 63], [1]));
         Fails<ArgumentOutOfRangeException>(() => tree.Reserve([1], -1));
         Fails<ArgumentOutOfRangeException>(() => tree.Reserve([1], settings.Options.LargeValueBytes));
         Fails<KeyNotFoundException>(() => transaction.OpenTree("no such tree"));

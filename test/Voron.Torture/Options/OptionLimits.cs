@@ -19,6 +19,7 @@ internal static class OptionLimits
         (nameof(StorageOptions.FlushThresholdBytes), [1L, 4096L, 64 * KiB, 64 * MiB, long.MaxValue]),
         (nameof(StorageOptions.JournalLimitBytes),
             [256 * KiB, 256 * KiB + 1, MiB, 4 * MiB - 1, 4 * MiB, 4 * MiB + 1, 16 * MiB, 64 * MiB, 512 * MiB, (long)int.MaxValue + 1, long.MaxValue]),
+        (nameof(StorageOptions.MemoryLimitBytes), [16 * MiB, 16 * MiB + 1, 64 * MiB, 2048 * MiB, long.MaxValue]),
         (nameof(StorageOptions.ScratchMemoryBytes), [4 * MiB, 4 * MiB + 1, 512 * MiB, (long)int.MaxValue, long.MaxValue]),
         (nameof(StorageOptions.ScratchLimitBytes), [4 * MiB, 2048 * MiB, (long)int.MaxValue, long.MaxValue]),
         (nameof(StorageOptions.KeyHeadCacheBytes), [0L, 1L, 80 * MiB, (long)int.MaxValue, (long)int.MaxValue + 1]),
@@ -29,6 +30,7 @@ internal static class OptionLimits
         (nameof(StorageOptions.PreferredFreeFraction), [double.Epsilon, 0.25, 1.0]),
         (nameof(StorageOptions.MaxGrowthBytes), [MiB, MiB + 1, 64 * MiB, long.MaxValue]),
         (nameof(StorageOptions.ScrubBytesPerSecond), [0L, 1L, 16 * MiB, long.MaxValue]),
+        (nameof(StorageOptions.LockTimeout), [TimeSpan.Zero, TimeSpan.FromTicks(1), TimeSpan.FromDays(24), Timeout.InfiniteTimeSpan]),
         (nameof(StorageOptions.FlushInterval), [TimeSpan.FromTicks(1), TimeSpan.FromSeconds(10), TimeSpan.MaxValue]),
         (nameof(StorageOptions.ScrubInterval), [TimeSpan.FromMilliseconds(1), TimeSpan.FromDays(24), Timeout.InfiniteTimeSpan]),
         (nameof(StorageOptions.SlowReaderInterval), [TimeSpan.FromTicks(1), TimeSpan.FromMinutes(1), TimeSpan.MaxValue]),
@@ -37,8 +39,8 @@ internal static class OptionLimits
     /// <summary>The numeric options of the engine that are missing in this list, and so would not be tried.</summary>
     public static IEnumerable<string> Untried =>
         typeof(StorageOptions).GetProperties(BindingFlags.Public | BindingFlags.Instance)
-            .Where(option => option.PropertyType == typeof(int) || option.PropertyType == typeof(long) || option.PropertyType == typeof(double)
-                || option.PropertyType == typeof(TimeSpan))
+            .Where(option => (Nullable.GetUnderlyingType(option.PropertyType) ?? option.PropertyType) is var type
+                && (type == typeof(int) || type == typeof(long) || type == typeof(double) || type == typeof(TimeSpan)))
             .Select(option => option.Name)
             .Except(Limits.Select(limit => limit.Name));
 
@@ -76,8 +78,6 @@ internal static class OptionLimits
         {
             var value = values[choices.Next(values.Length)];
             run.Step($"{name} = {value}");
-
-            // Init-only properties can be set while an object is being created; this one is still being created.
             typeof(StorageOptions).GetProperty(name)!.SetValue(options, value);
         }
     }

@@ -79,7 +79,7 @@ internal sealed class OptionsRun(SuiteRun run)
 
     // Each value may change pages of its own.
     private static long MaxOfCommit(StorageOptions options) =>
-        Math.Min(options.MaxTransactionBytes / 8, options.MaxTransactionBytes / options.PageSize / 4 * LongestJournaled);
+        Math.Min(options.MaxTransactionBytes / 8, options.MaxTransactionBytes / options.PageSizeOrDefault / 4 * LongestJournaled);
 
     private void Commit(StorageEnvironment environment, string what, int commits = Commits)
     {
@@ -103,7 +103,7 @@ internal sealed class OptionsRun(SuiteRun run)
     private void RunGroupCommit(StorageEnvironment environment, StorageOptions options)
     {
         run.Report("operations that fit alone, in a group commit");
-        var pages = Math.Min(options.MaxTransactionBytes / options.PageSize / 4, 100);
+        var pages = Math.Min(options.MaxTransactionBytes / options.PageSizeOrDefault / 4, 100);
         var entries = new List<(int Key, byte[] Value)>[Operations];
         var largest = new long[Operations];
         Task[] tasks;
@@ -153,7 +153,7 @@ internal sealed class OptionsRun(SuiteRun run)
         // The versions that the reader holds have to stay below the limit of page versions, at which writers are slowed until the reader
         // ends: pages that it could read from memory when it began, and those that commits change meanwhile.
         environment.Flush();
-        var commits = (int)Math.Clamp(options.ScratchLimitBytes / options.PageSize / 8, 1, Commits);
+        var commits = (int)Math.Clamp(options.ScratchLimitBytes / options.PageSizeOrDefault / 8, 1, Commits);
         _bytesOfCommit = Math.Min(_bytesOfCommit, options.ScratchLimitBytes / 8 / commits);
         using var reading = environment.BeginRead();
         var before = _expected.Count;
@@ -165,7 +165,7 @@ internal sealed class OptionsRun(SuiteRun run)
     private void Delete(StorageEnvironment environment, StorageOptions options)
     {
         run.Report("delete");
-        var most = (int)Math.Min(60, options.MaxTransactionBytes / options.PageSize / 4);
+        var most = (int)Math.Min(60, options.MaxTransactionBytes / options.PageSizeOrDefault / 4);
         using var writing = environment.BeginWrite();
         var tree = writing.OpenTree(TreeName);
         foreach (var key in _expected.Keys.Where(key => key % 3 > 0).Take(most).ToList())

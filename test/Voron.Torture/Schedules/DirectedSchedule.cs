@@ -53,6 +53,22 @@ internal sealed record DirectedSchedule(string Name, ScheduleScript Script, IRea
                     new(Reader, SchedulePlace.StateCopied, Writer), new(Writer, SchedulePlace.StateCopied, Reader),
                     new(Reader, SchedulePlace.SnapshotConfirmed, Writer),
                 ]),
+
+            // The first fork leaves slot 1 free, and the second one takes it when the writer has already scanned it. Then the first one ends.
+            new DirectedSchedule(
+                "a snapshot moves to a slot that the writer has scanned",
+                new ScheduleScript([[new(ScriptedKind.Fork, 1, 2)], [one, one, one]], [commit, flush, other]),
+                [
+                    new(Reader, SchedulePlace.Script, Writer), new(Writer, SchedulePlace.HorizonRaised, Writer),
+                    new(Writer, SchedulePlace.SlotScanned, Writer), new(Writer, SchedulePlace.SlotScanned, Reader),
+                    new(Reader, SchedulePlace.Script, Writer),
+                ]),
+
+            // The second thread has copied the state of the first one's reader when that ends, and a writer drops what it has read.
+            new DirectedSchedule(
+                "a reader ends while another thread forks it",
+                new ScheduleScript([[new(ScriptedKind.Fork), one, one, one], [new(ScriptedKind.Fork)]], [commit, flush, other]),
+                [new(Reader, SchedulePlace.Script, Writer), new(Writer, SchedulePlace.StateCopied, Reader)]),
         ];
     }
 }

@@ -40,6 +40,12 @@ internal enum ScriptedKind
 
     /// <summary>Reads a key or two, as short transactions do.</summary>
     Glance,
+
+    /// <summary>
+    /// Forks the snapshot of another thread that does the same, or else one of its own; ends the original, and reads everything in the fork;
+    /// several times in a row.
+    /// </summary>
+    Fork,
     Flush,
     JournalSnapshot,
     PrepareSpare,
@@ -59,7 +65,7 @@ internal enum ScriptedKind
 
 /// <param name="Kind">The kind of operation.</param>
 /// <param name="Keys">The keys, one bit each.</param>
-/// <param name="Times">The number of reads, or of operations submitted for group commit.</param>
+/// <param name="Times">The number of reads, of forks, or of operations submitted for group commit.</param>
 internal readonly record struct Scripted(ScriptedKind Kind, int Keys = 0b1, int Times = 1)
 {
     public override string ToString() => $"{Kind} {Convert.ToString(Keys, 2)} {Times}";
@@ -148,7 +154,7 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
         var choices = run.Choices;
         ScriptedKind[] kinds = choices.Next(4) switch
         {
-            0 => [ScriptedKind.Read, ScriptedKind.Glance, ScriptedKind.Read, ScriptedKind.Verify],
+            0 => [ScriptedKind.Read, ScriptedKind.Glance, ScriptedKind.Read, ScriptedKind.Verify, ScriptedKind.Fork],
             1 => [ScriptedKind.Commit, ScriptedKind.CommitAsync, ScriptedKind.Savepoint, ScriptedKind.RollBack, ScriptedKind.Await,
                 ScriptedKind.Commit, ScriptedKind.CommitNothing, ScriptedKind.CommitNothingAsync, ScriptedKind.GroupCommitBlocking],
             2 => [ScriptedKind.Flush, ScriptedKind.Flush, ScriptedKind.JournalSnapshot, ScriptedKind.PrepareSpare, ScriptedKind.GrowAhead,
@@ -206,6 +212,8 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
             new ScheduleScript([[pipelined, nothing, wait], [new(ScriptedKind.CommitNothing), glance]], [commit]),
             new ScheduleScript([[blocking], [group], [blocking, glance]], [commit]),
             new ScheduleScript([[pipelined, nothing, wait], [blocking], [new(ScriptedKind.FailWrites), group]], [commit]),
+            new ScheduleScript([[new(ScriptedKind.Fork, 1, 2)], [one, one, one]], [commit, flush, other]),
+            new ScheduleScript([[new(ScriptedKind.Fork), one, one], [new(ScriptedKind.Fork)]], [commit, flush, other]),
         ];
     }
 }

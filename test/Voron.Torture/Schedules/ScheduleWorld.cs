@@ -10,7 +10,7 @@ namespace Voron.Torture.Schedules;
 /// <summary>One schedule of one script, from opening the environment to closing it, and the check of the files that it leaves.</summary>
 [SuppressMessage("Reliability", "CA2012", Justification = "Each is looked at until it has completed, and its result is taken once.")]
 [SuppressMessage("Design", "CA1001", Justification = "It ends with Run; what has failed and may still be in use is left as it is.")]
-internal sealed class ScheduleWorld
+internal sealed partial class ScheduleWorld
 {
     public const string TreeName = "t";
 
@@ -160,6 +160,9 @@ internal sealed class ScheduleWorld
                 break;
             case ScriptedKind.Glance:
                 Glance(who, scripted.Keys);
+                break;
+            case ScriptedKind.Fork:
+                Fork(who, scripted.Times);
                 break;
             case ScriptedKind.Flush:
                 Environment.Flush();
@@ -394,7 +397,8 @@ internal sealed class ScheduleWorld
         var reading = Environment.BeginRead();
         var id = reading.TransactionId;
         BrokenPromiseException.Require(id >= least, $"{who} begins on transaction {id}, when {least} was acknowledged or seen before.");
-        BrokenPromiseException.Require(id <= _model.Newest || _model.HasForeignTransactions, $"{who} begins on transaction {id}, which no thread has made.");
+        BrokenPromiseException.Require(
+            id <= _model.Newest || _model.HasForeignTransactions, $"{who} begins on transaction {id}, which no thread has made.");
         _model.See(id);
         return reading;
     }
@@ -406,7 +410,7 @@ internal sealed class ScheduleWorld
         {
             Read("closer", 1);
             RequireSound(Environment, "before closing");
-            _blocks?.Check(Environment.Internals.Engine.DataFile.CapacityPages * Environment.Options.PageSize);
+            _blocks?.Check(Environment.Internals.Engine.DataFile.CapacityPages * Environment.Options.PageSizeOrDefault);
         }
         Environment.Dispose();
     }

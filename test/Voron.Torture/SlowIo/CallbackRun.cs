@@ -167,7 +167,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
         FlushInterval = TimeSpan.FromMilliseconds(1),
         ScrubInterval = TimeSpan.FromMilliseconds(2),
         SlowReaderInterval = TimeSpan.FromMilliseconds(1),
-        Logger = new CallbackLogger(this),
+        LoggerFactory = OneLoggerFactory.Of(new CallbackLogger(this)),
         CommitObserver = _ => Call(CallbackPlace.CommitObserver),
         FlushObserver = _ => Call(CallbackPlace.FlushObserver),
         SlowReaderObserver = _ => Call(CallbackPlace.SlowReaderObserver),

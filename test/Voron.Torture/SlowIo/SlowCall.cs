@@ -10,6 +10,7 @@ internal enum SlowCall
     Write,
     WriteLarge,
     WriteStream,
+    WriteStaged,
     WriteGroupCommit,
     WriteAsync,
     CommitAsync,

@@ -66,6 +66,16 @@ internal sealed class SlowLedger
         writing.CreateTree(TreeName).PutAsync(Key(key), stream).AsTask().GetAwaiter().GetResult();
     }
 
+    /// <summary>Uploads the value of a key.</summary>
+    public StagedValue Stage(StorageEnvironment environment, int key)
+    {
+        using var stream = new MemoryStream(Value(key));
+        return environment.StageAsync(System.IO.Pipelines.PipeReader.Create(stream)).AsTask().GetAwaiter().GetResult();
+    }
+
+    /// <summary>Puts the uploaded value of a key.</summary>
+    public static void Put(WriteTransaction writing, int key, StagedValue staged) => writing.CreateTree(TreeName).Put(Key(key), staged);
+
     /// <summary>Runs a transaction and records its outcome.</summary>
     /// <exception cref="BrokenPromiseException">The transaction failed in an undocumented way.</exception>
     public void Commit(int key, Action commit)
@@ -97,7 +107,7 @@ internal sealed class SlowLedger
         {
             foreach ((var key, (var outcome, var _)) in _keys)
             {
-                ReadOnlySpan<byte> value = default;
+                scoped ReadOnlySpan<byte> value = default;
                 var isThere = hasTree && tree.TryGet(Key(key), out value);
                 BrokenPromiseException.Require(isThere || outcome != Outcome.Acknowledged, $"{when}: key {key} was acknowledged, and is missing.");
                 BrokenPromiseException.Require(!isThere || outcome != Outcome.Refused, $"{when}: key {key} was reported as not committed, and is present.");
@@ -143,7 +153,7 @@ internal sealed class SlowLedger
         var hasTree = reading.TryOpenTree(TreeName, out var tree);
         foreach (var key in keys)
         {
-            ReadOnlySpan<byte> value = default;
+            scoped ReadOnlySpan<byte> value = default;
             var isThere = hasTree && tree.TryGet(Key(key), out value);
             BrokenPromiseException.Require(isThere, $"{when}: key {key} was acknowledged, and is missing.");
             BrokenPromiseException.Require(value.SequenceEqual(Value(key)), $"{when}: key {key} has another value.");

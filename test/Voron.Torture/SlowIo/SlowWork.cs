@@ -54,6 +54,9 @@ internal sealed class SlowWork(SlowLedger ledger)
             case SlowCall.WriteStream:
                 Write(ledger.Add(30_000), ledger.PutStream);
                 break;
+            case SlowCall.WriteStaged:
+                WriteStaged();
+                break;
             case SlowCall.WriteGroupCommit:
                 var key = ledger.Add(400);
                 ledger.Commit(key, () => Opened.Write(writing => ledger.Put(writing, key)));
@@ -158,6 +161,18 @@ internal sealed class SlowWork(SlowLedger ledger)
         ledger.Refuse(refused);
         using var writing = Opened.BeginWrite();
         ledger.Put(writing, refused);
+    }
+
+    private void WriteStaged()
+    {
+        var key = ledger.Add(120_000);
+        ledger.Commit(key, () =>
+        {
+            using var staged = ledger.Stage(Opened, key);
+            using var writing = Opened.BeginWrite();
+            SlowLedger.Put(writing, key, staged);
+            writing.Commit();
+        });
     }
 
     private void WriteNested(WriteTransaction writing, int key)

@@ -1,4 +1,6 @@
 using System.Diagnostics;
+using Voron.IO;
+using Voron.Journal;
 using Voron.Torture.Harness;
 using Voron.Torture.Model;
 
@@ -55,13 +57,23 @@ internal sealed class IsolationSuite : Suite
         var grouped = choices.Next(threads - readers + 1);
         var writers = threads - readers - grouped;
         var inMemory = run.Index % 3 != 2;
+        var isVolatile = run.Index % 6 == 4;
         var verifyEveryRead = choices.Next(4) == 3;
-        var how = (inMemory ? "in memory" : "on disk") + (verifyEveryRead ? ", verifying every read" : "");
+        var how = (isVolatile ? "nowhere else than in memory" : inMemory ? "on files in memory" : "on disk")
+            + (verifyEveryRead ? ", verifying every read" : "");
         run.Step($"{writers} writers, {grouped} with group commits, {readers} readers, {how}");
         var begun = Stopwatch.GetTimestamp();
-        using (var disk = new StallingDisk())
-        using (var place = new ModelPlace(inMemory))
+        if (isVolatile)
+        {
+            RunVolatile(run, verifyEveryRead, (writers, grouped, readers));
+        }
+        else
+        {
+            using var disk = new StallingDisk();
+            using var place = new ModelPlace(inMemory);
             Run(run, place, disk, inMemory, verifyEveryRead, (writers, grouped, readers));
+        }
+
         run.Count((long)Stopwatch.GetElapsedTime(begun).TotalMilliseconds);
         run.Tally("threads", threads);
         run.Tally($"up to {1 << (int)Math.Ceiling(Math.Log2(threads))} threads");
@@ -101,6 +113,28 @@ internal sealed class IsolationSuite : Suite
         }
         using var again = place.Open(options);
         Check(again, acknowledged);
+    }
+
+    // The engine of OpenInMemory, which keeps no journal, with a flusher that is busy all the same.
+    private static void RunVolatile(SuiteRun run, bool verifyEveryRead, (int Writers, int Grouped, int Readers) threads)
+    {
+        using var environment = StorageEnvironment.Open(new MemoryDisk(isDiscarded: JournalFile.IsName), Options(verifyEveryRead));
+        var isolation = new IsolationRun(environment, run.Choices.Next(1 << 24));
+        isolation.Prepare();
+        isolation.Run(Third, threads.Writers, threads.Grouped, threads.Readers);
+        using (var longest = environment.BeginRead())
+        {
+            var before = IsolationRun.Judge(longest);
+            isolation.Run(Third, threads.Writers, threads.Grouped, threads.Readers);
+            BrokenPromiseException.Require(IsolationRun.Judge(longest) == before, $"The snapshot {longest.TransactionId} has changed.");
+        }
+
+        isolation.Run(Third, threads.Writers, threads.Grouped, threads.Readers);
+        Check(environment, isolation.Acknowledged);
+        var statistics = environment.GetStatistics();
+        BrokenPromiseException.Require(statistics.JournalSnapshots == 0, "A journal snapshot was written that nothing can need.");
+        run.Tally("transactions in memory only", isolation.Acknowledged);
+        run.Tally("flushes in memory only", statistics.Flushes);
     }
 
     private static void CheckRate(string what, long count, TimeSpan time) => BrokenPromiseException.Require(

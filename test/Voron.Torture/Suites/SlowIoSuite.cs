@@ -18,6 +18,7 @@ internal sealed class SlowIoSuite : Suite
     private static readonly (DiskCallKind Kind, SlowCall Call)[] Likely =
     [
         (DiskCallKind.Write, SlowCall.WriteLarge), (DiskCallKind.Sync, SlowCall.WriteLarge), (DiskCallKind.Allocate, SlowCall.WriteLarge),
+        (DiskCallKind.Write, SlowCall.WriteStaged), (DiskCallKind.Sync, SlowCall.WriteStaged),
         (DiskCallKind.Read, SlowCall.Verify), (DiskCallKind.Read, SlowCall.ReadStreams),
     ];
 

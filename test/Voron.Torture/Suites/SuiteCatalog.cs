@@ -25,6 +25,7 @@ internal static class SuiteCatalog
         new KillSuite(),
         new MemoryFaultSuite(),
         new LifetimesSuite(),
+        new StagingSuite(),
         new SurroundingsSuite(),
         new OptionsSuite(),
         new SlowIoSuite(),

@@ -129,7 +129,7 @@ internal static class SurroundingEvents
         File.Move(place.FileOf(Header), place.FileOf(UnfinishedHeader));
 
         // A read-only opening cannot restore a name.
-        SurroundedPlace.ShouldBeRefused<StorageAccessException>(place.Path, readOnly: true);
+        SurroundedPlace.ShouldBeRefused<EnvironmentNotFoundException>(place.Path, readOnly: true);
         StorageEnvironment.Open(place.Path, SurroundedPlace.Options()).Dispose();
         place.ShouldHaveAll();
     }
