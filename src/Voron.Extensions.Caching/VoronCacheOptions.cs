@@ -1,0 +1,52 @@
+namespace Voron.Extensions.Caching;
+
+/// <summary>The options of a <see cref="VoronCache"/>.</summary>
+public sealed class VoronCacheOptions
+{
+    /// <summary>
+    /// The directory of an environment that belongs to the cache: opened by the first use, and closed with the cache. Not used if the cache
+    /// is made with an environment of the application.
+    /// </summary>
+    public string? Directory { get; set; }
+
+    /// <summary>
+    /// The name of the tree that holds the entries; a second one, with ".expiry" behind the name, orders them by the time of their
+    /// expiration. Caches with different names can share an environment.
+    /// </summary>
+    public string TreeName { get; set; } = "cache";
+
+    /// <summary>
+    /// The time for which an entry without any expiration of its own may stay unused; null, the default, for no limit.
+    /// </summary>
+    public TimeSpan? DefaultSlidingExpiration { get; set; }
+
+    /// <summary>
+    /// The interval at which expired entries are deleted. No expired entry is returned before that either. At the same interval the times of
+    /// access are written for entries with a sliding expiration: a crash loses those since the last time, and such an entry may then expire
+    /// earlier by up to this interval.
+    /// </summary>
+    public TimeSpan ExpirationScanInterval { get; set; } = TimeSpan.FromMinutes(1);
+
+    /// <summary>
+    /// The number of bytes of values above which entries are deleted at the next scan, those that expire first before the others; null, the
+    /// default, for no limit.
+    /// </summary>
+    public long? SizeLimitBytes { get; set; }
+
+    /// <summary>Checks all options together.</summary>
+    /// <exception cref="ArgumentException">One or more options are out of range; the message names each of them.</exception>
+    public void Validate()
+    {
+        var faults = new List<string>();
+        if (string.IsNullOrEmpty(TreeName))
+            faults.Add($"{nameof(TreeName)} is empty.");
+        if (DefaultSlidingExpiration is { } sliding && sliding <= TimeSpan.Zero)
+            faults.Add($"{nameof(DefaultSlidingExpiration)} is {sliding}; it must be positive.");
+        if (ExpirationScanInterval <= TimeSpan.Zero || ExpirationScanInterval > TimeSpan.FromDays(24))
+            faults.Add($"{nameof(ExpirationScanInterval)} is {ExpirationScanInterval}; it must be positive and at most 24 days.");
+        if (SizeLimitBytes is <= 0)
+            faults.Add($"{nameof(SizeLimitBytes)} is {SizeLimitBytes}; it must be positive.");
+        if (faults.Count > 0)
+            throw new ArgumentException($"The options of the cache are not valid: {string.Join(' ', faults)}");
+    }
+}
