@@ -21,7 +21,11 @@ internal static class Program
             DeviceCommand.Create(),
             ScaleCommand.Create(),
             SuitesCommand.Create(),
+            MemoryLimitsCommand.Create(),
+            OperationContextsCommand.Create(),
+            FootprintCommand.Create(),
             RunOneCommand.Create(),
+            MemoryRunCommand.Create(),
             HoldMemoryCommand.Create(),
         };
         if (Console.IsOutputRedirected)

@@ -35,7 +35,7 @@ internal sealed class MemoryLimit : IDisposable
     /// <summary>Returns null, and reports the reason, if neither way is possible.</summary>
     public static MemoryLimit? TrySet(long bytes, Action<string> say)
     {
-        if (bytes >= SmallestGroupBytes && MemoryGroup.TryJoin(bytes, say) is { } group)
+        if (bytes >= SmallestGroupBytes && TryJoin(bytes, say) is { } group)
             return new MemoryLimit(group, null, $"{bytes / MiB} MiB by cgroup");
         if (bytes < SmallestFreeBytes)
         {
@@ -49,6 +49,15 @@ internal sealed class MemoryLimit : IDisposable
         var description = string.Create(
             CultureInfo.InvariantCulture, $"{bytes / MiB} MiB left by a balloon of {balloon.HeldBytes / MiB} MiB locked memory");
         return new MemoryLimit(null, balloon, description);
+    }
+
+    private static MemoryGroup? TryJoin(long bytes, Action<string> say)
+    {
+        var group = MemoryGroup.TryCreate(bytes, say);
+        if (group is null || group.TryJoin(say))
+            return group;
+        group.Dispose();
+        return null;
     }
 
     public void Dispose()

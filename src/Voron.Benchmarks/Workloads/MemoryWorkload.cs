@@ -1,0 +1,121 @@
+using System.Diagnostics;
+
+namespace Voron.Benchmarks.Workloads;
+
+/// <summary>Runs one phase of the measurement of memory limits in this process.</summary>
+/// <param name="directory">The directory of the store.</param>
+/// <param name="items">The number of items that the first phase has put, or is to put.</param>
+/// <param name="memoryLimitBytes">The limit to set explicitly; null for the default.</param>
+internal sealed class MemoryWorkload(string directory, long items, long? memoryLimitBytes)
+{
+    private const string TreeName = "items";
+    private const int ItemsOfTransaction = 100;
+    private const int ItemsOfLongTransaction = 10_000;
+
+    /// <summary>The later phases do one part in this many of the operations of the first.</summary>
+    public const int LaterPart = 4;
+
+    private const long LargestTransaction = 2L << 30;
+
+    private readonly ItemGenerator _generator = new(KeyOrder.Random);
+    private readonly byte[] _key = new byte[ItemGenerator.KeyBytes];
+    private readonly byte[] _value = new byte[ItemGenerator.ValueBytes];
+
+    /// <summary>Runs a phase, and returns what it took.</summary>
+    /// <param name="phase">The phase.</param>
+    /// <param name="leave">Called with the result by a phase that must not close the environment.</param>
+    public MemoryPhaseResult Run(MemoryPhase phase, Action<MemoryPhaseResult> leave)
+    {
+        var started = Stopwatch.GetTimestamp();
+        using var environment = StorageEnvironment.Open(directory, Options(phase));
+        if (phase != MemoryPhase.Recover)
+            started = Stopwatch.GetTimestamp();
+        var later = Math.Max(1, items / LaterPart);
+        switch (phase)
+        {
+            case MemoryPhase.Put:
+                Put(environment, 0, items, ItemsOfTransaction);
+                break;
+
+            case MemoryPhase.UpdateBehindReader:
+                using (environment.BeginRead())
+                    Update(environment, later);
+                break;
+
+            case MemoryPhase.OneTransaction:
+                Put(environment, items, later, later);
+                break;
+
+            case MemoryPhase.LeaveJournal:
+                Put(environment, items + later, later, ItemsOfTransaction);
+                break;
+        }
+
+        var seconds = Stopwatch.GetElapsedTime(started).TotalSeconds;
+        var replayed = environment.Recovery.ReplayedBytes;
+        var result = new MemoryPhaseResult(
+            phase == MemoryPhase.Put ? items : later, seconds, environment.Options.MemoryLimitBytes ?? 0,
+            environment.Internals.Engine.Memory.Account.PeakBytes, environment.GetStatistics().SpilledBytes, replayed);
+        if (phase == MemoryPhase.LeaveJournal)
+            leave(result);
+        return result;
+    }
+
+    private StorageOptions Options(MemoryPhase phase)
+    {
+        var options = new StorageOptions { MemoryLimitBytes = memoryLimitBytes, ScrubInterval = Timeout.InfiniteTimeSpan };
+        if (phase == MemoryPhase.OneTransaction)
+            options.MaxTransactionBytes = LargestTransaction;
+
+        // Another environment, with more memory, may have left that journal.
+        if (phase == MemoryPhase.LeaveJournal)
+        {
+            options.MemoryLimitBytes = LargestTransaction;
+            options.BackgroundFlush = false;
+        }
+
+        return options;
+    }
+
+    private void Put(StorageEnvironment environment, long first, long count, long itemsOfTransaction)
+    {
+        for (var item = first; item < first + count;)
+        {
+            using var writing = environment.BeginWrite();
+            var tree = writing.CreateTree(TreeName);
+            for (var end = Math.Min(first + count, item + itemsOfTransaction); item < end; item++)
+                Put(tree, item, version: 0);
+            writing.Commit();
+        }
+    }
+
+    private void Update(StorageEnvironment environment, long count)
+    {
+        for (var operation = 0L; operation < count;)
+        {
+            using var writing = environment.BeginWrite();
+            var tree = writing.OpenTree(TreeName);
+            for (var end = Math.Min(count, operation + ItemsOfLongTransaction); operation < end; operation++)
+                Put(tree, ItemGenerator.PickItem(operation, 0, items), version: 1);
+            writing.Commit();
+        }
+    }
+
+    private void Put(WriteTree tree, long item, int version)
+    {
+        _generator.WriteKey(item, _key);
+        ItemGenerator.FixedText.CopyTo(_value.AsSpan(ItemGenerator.RandomValueBytes));
+        ItemGenerator.WriteRandomValue(item, version, _value);
+        tree.Put(_key, _value);
+    }
+}
+
+/// <summary>What a phase took, as its process saw it.</summary>
+/// <param name="Operations">The number of puts.</param>
+/// <param name="Seconds">The time of the puts, or of the opening.</param>
+/// <param name="LimitBytes">The limit of native memory that the environment kept.</param>
+/// <param name="NativePeakBytes">The most native memory that the environment had.</param>
+/// <param name="SpilledBytes">The bytes of page versions in temporary files at the end.</param>
+/// <param name="ReplayedBytes">The bytes of journal that the opening replayed.</param>
+internal sealed record MemoryPhaseResult(
+    long Operations, double Seconds, long LimitBytes, long NativePeakBytes, long SpilledBytes, long ReplayedBytes);
