@@ -1,0 +1,3 @@
+namespace SecondaryIndex;
+
+internal sealed record Order(long Id, string Customer, decimal Total);

@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# Builds the samples, runs them as their users do, and checks the answers.
+# Usage: scripts/test-samples.sh
+# The last line counts the checks that passed and failed.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 DOTNET_CLI_UI_LANGUAGE=en MSBUILDDISABLENODEREUSE=1
+
+root=$PWD
+work=$(mktemp -d)
+passed=0
+failed=0
+service=
+trap '[ -z "$service" ] || kill -9 "$service" 2>/dev/null; rm -rf "$work"' EXIT
+
+# check NAME EXPECTED COMMAND...: compares what the command prints.
+check() {
+  local name=$1 expected=$2 actual
+  shift 2
+  actual=$("$@" 2>"$work/errors")
+  if [ "$actual" = "$expected" ]; then
+    passed=$((passed + 1))
+    echo "  passed: $name"
+  else
+    failed=$((failed + 1))
+    printf '[FAIL] %s\nexpected: %s\nactual:   %s\n' "$name" "$expected" "$actual"
+    tail -20 "$work/errors"
+  fi
+}
+
+build() { dotnet build "$1" -c Release -v quiet >"$work/build" 2>&1 && echo built || cat "$work/build"; }
+for project in samples/*/*.csproj; do
+  check "$(basename "$project" .csproj) is built" built build "$project"
+done
+
+run() { (cd "$work" && dotnet "$root/samples/$1/bin/Release/net10.0/$1.dll" "${@:2}"); }
+
+echo "== SecondaryIndex"
+order() { run SecondaryIndex "$@"; }
+order put 1 ada 12.50 && order put 2 grace 99 && order put 3 ada 7 && order put 1 grace 13
+check "an order that changes its customer is found there" $'1 grace 13\n2 grace 99' order of grace
+check "and not at the old one" "3 ada 7" order of ada
+check "the largest order comes first" "2 grace 99" order top 1
+order remove 2
+check "the indexes agree with the orders" "2 orders" order check
+
+echo "== JobQueue"
+run JobQueue enqueue 200
+run JobQueue die 20 2>/dev/null
+check "a dead worker leaves its jobs leased" "jobs: 200, leased: 20" run JobQueue status
+check "other workers do them" "done: 200, of which again: 20" run JobQueue work 8
+check "nothing is left" "jobs: 0, leased: 0" run JobQueue status
+
+echo "== TimeSeries"
+run TimeSeries import 4 10
+check "the average of a day comes from its hours" 23.000 run TimeSeries average sensor-3 2026-01-05
+check "old measurements are removed" "removed: 34560" sh -c "cd '$work' && dotnet '$root/samples/TimeSeries/bin/Release/net10.0/TimeSeries.dll' retain 2026-01-07 | head -1"
+check "their averages stay" 23.000 run TimeSeries average sensor-3 2026-01-05
+
+echo "== WebService"
+url=
+start() {
+  : >"$work/log"
+  (cd "$work" && exec dotnet "$root/samples/WebService/bin/Release/net10.0/WebService.dll" --urls http://127.0.0.1:0 --contentRoot "$work" \
+    --Voron:Directory web-data) >"$work/log" 2>&1 &
+  service=$!
+  for _ in $(seq 300); do
+    url=$(sed -n 's/.*Now listening on: *//p' "$work/log")
+    [ -n "$url" ] && return
+    sleep 0.1
+  done
+  cat "$work/log" >&2
+}
+stop() {
+  kill -TERM "$service"
+  wait "$service"
+  echo "ended with $?"
+  service=
+}
+ask() { curl -s --max-time 20 "$@"; }
+status() { ask -o /dev/null -w '%{http_code}' "$@"; }
+
+head -c 5000000 /dev/urandom >"$work/upload"
+start
+check "a note is created" 201 status -X PUT --data-binary "one" "$url/notes/first"
+check "and replaced" 204 status -X PUT --data-binary "two" "$url/notes/first"
+check "and read" two ask "$url/notes/first"
+check "a note that does not exist is not found" 404 status "$url/notes/missing"
+check "a note that is too long is refused" 413 status -X PUT --data-binary "@$work/upload" "$url/notes/long"
+puts() { seq 250 | xargs -P 16 -I{} curl -s -o /dev/null --max-time 20 -X PUT --data-binary "note {}" "$url/notes/n{}" && echo done; }
+check "many callers write at once" done puts
+check "a page has a hundred names" 100 sh -c "curl -s '$url/notes' | wc -l"
+check "the next page goes on behind it" 100 sh -c "curl -s \"$url/notes?after=\$(curl -s '$url/notes' | tail -1)\" | wc -l"
+check "a file is stored" 201 status -X PUT -T "$work/upload" "$url/files/upload"
+check "and read" "" sh -c "curl -s '$url/files/upload' | cmp - '$work/upload'"
+check "a part of it is read" "$(tail -c 100 "$work/upload" | md5sum)" sh -c "curl -s -r -100 '$url/files/upload' | md5sum"
+
+# A client that has sent half of a file does not keep others from writing.
+(head -c 1000000 "$work/upload"; sleep 6) | curl -s -o /dev/null --max-time 20 -X PUT -T - "$url/files/slow" &
+slow=$!
+sleep 1
+check "a slow upload stops no other client" 201 ask -o /dev/null -w '%{http_code}' --max-time 3 -X PUT --data-binary "quick" "$url/notes/quick"
+wait "$slow"
+check "it is healthy" Healthy ask "$url/health"
+stop >"$work/ended"
+check "it ends in order" "ended with 0" cat "$work/ended"
+
+# What was acknowledged is there after a kill.
+start
+check "the notes are there after a restart" two ask "$url/notes/first"
+check "a note is written before the kill" 201 status -X PUT --data-binary "kept" "$url/notes/before-kill"
+kill -9 "$service"
+wait "$service" 2>/dev/null
+start
+check "it is there after the kill" kept ask "$url/notes/before-kill"
+stop >"$work/ended"
+check "it ends in order again" "ended with 0" cat "$work/ended"
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
