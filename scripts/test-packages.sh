@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Packs the packages, looks into them, and uses them as strangers do: the sample of the README, and a program that is run as it is, published
+# trimmed, and compiled ahead of time, all with warnings as errors.
+# Usage: scripts/test-packages.sh
+# The last line counts the checks that passed and failed.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 DOTNET_CLI_UI_LANGUAGE=en MSBUILDDISABLENODEREUSE=1
+
+root=$PWD
+work=$(mktemp -d)
+version=0.1.0-check.$(date +%s)
+cache=$(dotnet nuget locals global-packages --list | sed 's/^[^:]*: *//')
+trap 'rm -rf "$work" "$cache"/voron*/"$version"' EXIT
+passed=0
+failed=0
+
+# check NAME COMMAND...: its output is shown only when it fails.
+check() {
+  local name=$1
+  shift
+  if "$@" >"$work/output" 2>&1; then
+    passed=$((passed + 1))
+    echo "  passed: $name"
+  else
+    failed=$((failed + 1))
+    echo "[FAIL] $name"
+    tail -40 "$work/output"
+  fi
+}
+
+holds() { unzip -Z1 "$1" "$2"; }
+lacks() { ! grep -q "$2" "$1"; }
+
+packages=$(grep -l '<IsPackable>true</IsPackable>' src/*/*.csproj)
+for project in $packages; do
+  name=$(basename "$project" .csproj)
+  check "$name is packed" dotnet pack "$project" -c Release -o "$work/feed" -p:Version="$version" -v quiet
+  package=$work/feed/$name.$version.nupkg
+  for file in README.md icon.png "lib/net10.0/$name.dll" "lib/net10.0/$name.xml"; do
+    check "$name has $file" holds "$package" "$file"
+  done
+  mkdir -p "$work/$name" && unzip -q -o "$package" -d "$work/$name" && unzip -q -o "$work/feed/$name.$version.snupkg" -d "$work/$name"
+  check "$name documents no internal member" lacks "$work/$name/lib/net10.0/$name.xml" 'name="[TMPF]:Voron\.\(Transactions\|Journal\|Paging\|IO\|Trees\|Primitives\)\.'
+  check "$name has absolute links only" lacks "$work/$name/README.md" '](\(\.\|docs\|src\|samples\|CHANGELOG\)'
+  # The link to the sources is stored as it is, the sources themselves are compressed.
+  check "$name links to its sources" grep -q 'raw.githubusercontent.com' "$work/$name/lib/net10.0/$name.pdb"
+done
+
+# A second build elsewhere: the same bytes. The copy has the commit and the changed files of this tree.
+copy=$work/copy
+git clone -q "$root" "$copy" && git diff HEAD --binary >"$work/changes" && { [ ! -s "$work/changes" ] || git -C "$copy" apply "$work/changes"; }
+check "Voron is packed elsewhere" dotnet pack "$copy/src/Voron/Voron.csproj" -c Release -o "$work/feed2" -p:Version="$version" -v quiet
+mkdir -p "$work/again" && unzip -q -o "$work/feed2/Voron.$version.nupkg" -d "$work/again"
+check "Voron has the same bytes wherever it is built" cmp "$work/Voron/lib/net10.0/Voron.dll" "$work/again/lib/net10.0/Voron.dll"
+
+# The programs are built away from the repository, like those of users.
+cp -r test/Packages "$work/programs"
+restore=(-p:RestoreAdditionalProjectSources="$work/feed" -p:VoronVersion="$version")
+awk '/^```csharp/ { inside = 1; next } /^```/ { if (inside) exit } inside' README.md >"$work/sample.cs"
+mkdir -p "$work/programs/Sample" && sed 's/IsAotCompatible>true/IsAotCompatible>false/' test/Packages/Consumer/Consumer.csproj >"$work/programs/Sample/Sample.csproj"
+cp "$work/sample.cs" "$work/programs/Sample/Program.cs"
+check "the sample of the README compiles as it stands" dotnet build "$work/programs/Sample" -c Release -v quiet "${restore[@]}"
+check "the sample of the README runs" sh -c "cd '$work' && dotnet '$work/programs/Sample/bin/Release/net10.0/Sample.dll'"
+
+platform=$(dotnet --info | sed -n 's/^ *RID: *//p')
+for program in Consumer HostedConsumer; do
+  consumer=$work/programs/$program
+  check "$program, which uses a package, is built" dotnet build "$consumer" -c Release -v quiet "${restore[@]}"
+  check "$program runs" dotnet "$consumer/bin/Release/net10.0/$program.dll"
+  check "$program is published trimmed" dotnet publish "$consumer" -c Release -r "$platform" --self-contained -p:PublishTrimmed=true -o "$work/trimmed-$program" -v quiet "${restore[@]}"
+  check "$program runs trimmed" "$work/trimmed-$program/$program"
+  if dotnet restore "$consumer" -r "$platform" -p:PublishAot=true "${restore[@]}" -v quiet >"$work/restore" 2>&1 && command -v gcc clang >/dev/null; then
+    check "$program is compiled ahead of time" dotnet publish "$consumer" -c Release -r "$platform" -p:PublishAot=true -o "$work/native-$program" -v quiet "${restore[@]}" \
+      -p:CppCompilerAndLinker="$(command -v clang >/dev/null && echo clang || echo gcc)"
+    check "$program runs compiled ahead of time" "$work/native-$program/$program"
+  else
+    echo "NOT RUN: compilation of $program ahead of time. It needs a C compiler, and the package of the native compiler:"
+    grep -m 3 error "$work/restore"
+  fi
+done
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
