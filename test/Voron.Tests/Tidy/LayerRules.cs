@@ -11,6 +11,7 @@ internal static class LayerRules
     /// <summary>The layers above them, from the bottom to the top, each with the layers that it uses. The root uses all.</summary>
     private static readonly (string Layer, string[] Uses)[] Upper =
     [
+        ("Keys", []),
         ("Paging", []),
         ("Scratch", []),
         ("FreeSpace", ["Paging"]),
@@ -23,6 +24,7 @@ internal static class LayerRules
         ("Snapshots", ["Paging", "Scratch", "Trees/KeyHeads"]),
         ("Transactions", ["Paging", "Scratch", "FreeSpace", "Journal", "Trees/Pages", "Trees/KeyHeads", "Trees", "Trees/Batches", "Snapshots"]),
         ("Flushing", ["Paging", "Scratch", "FreeSpace", "Journal", "Snapshots", "Transactions"]),
+        ("Staging", ["Paging", "FreeSpace", "Transactions"]),
         ("Maintenance", ["Paging", "FreeSpace", "Trees/Pages", "Trees", "Snapshots", "Transactions"]),
         ("Diagnostics", ["Paging", "Scratch", "Journal", "Trees/KeyHeads", "Recovery", "Snapshots", "Transactions"]),
         ("Opening",
@@ -37,7 +39,7 @@ internal static class LayerRules
     /// <summary>Options, reports and exceptions: plain data that every layer may use, and that uses nothing of the engine.</summary>
     private static readonly string[] SharedFiles =
     [
-        "StorageOptions.cs", "ScrubClock.cs", "JournalCompression.cs", "TornPageProtection.cs", "CommitReport.cs", "FlushReport.cs",
+        "StorageOptions.cs", "OpenMode.cs", "ScrubClock.cs", "JournalCompression.cs", "TornPageProtection.cs", "CommitReport.cs", "FlushReport.cs",
         "SlowReaderReport.cs", "RecoveryReport.cs", "VerificationReport.cs", "EnvironmentStatistics.cs", "TreeStatistics.cs", "CommitOutcome.cs",
     ];
 

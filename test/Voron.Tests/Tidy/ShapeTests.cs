@@ -9,7 +9,11 @@ public sealed class ShapeTests
     private const int MaxParameters = 6;
 
     public static TheoryData<string> Projects =>
-        ["src/Voron", "src/Voron.Benchmarks", "test/Voron.Tests", "test/Voron.Torture", "test/Voron.KillTarget"];
+    [
+        .. new[] { "build", "src", "test" }.SelectMany(folder => SourceTree.Sources(folder, "*.csproj").Select(file => $"{folder}/{file}"))
+            .Where(file => !file.StartsWith("test/Packages/", StringComparison.Ordinal))
+            .Select(file => file[..file.LastIndexOf('/')]),
+    ];
 
     [Theory]
     [MemberData(nameof(Projects))]
