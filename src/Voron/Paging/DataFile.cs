@@ -342,7 +342,7 @@ internal sealed unsafe partial class DataFile : IDisposable
             if (length < File.Length)
                 File.SetLength(length);
         }
-        catch (DiskException)
+        catch (Exception e) when (e is DiskException or OutOfMemoryException)
         {
             // The tail stays; the next environment that returns space to the file system cuts it off.
         }
