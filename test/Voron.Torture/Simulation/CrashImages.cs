@@ -170,6 +170,7 @@ internal sealed class CrashImages(SimulatedDisk disk)
         {
             ExtendableMaps = disk.ExtendableMaps,
             MapSlack = disk.MapSlack,
+            RecyclesMaps = true,
             MapsSeeUnbufferedWrites = disk.MapsSeeUnbufferedWrites,
 
             // A different order for each cut, and the same one whenever this disk is built again.

@@ -65,6 +65,11 @@ internal sealed class SimulatedDisk : IDisk
     /// <summary>The number of bytes by which a map can be extended in place.</summary>
     public long MapSlack { get; init; } = 64L << 20;
 
+    /// <summary>
+    /// Keeps the memory of maps that have ended for the maps of other disks. A pointer that is used after its map has ended is not found then.
+    /// </summary>
+    public bool RecyclesMaps { get; init; }
+
     /// <summary>Selects the order in which the directory is listed, as no file system guarantees one; 0 for the order of creation.</summary>
     public int ListingOrder { get; set; }
 

@@ -9,20 +9,19 @@ internal sealed unsafe class SimulatedMap : FileMap
 
     private readonly SimulatedDisk _disk;
     private readonly SimulatedInode _inode;
-    private readonly AddressSpace _memory;
-
-    // Beyond this offset nothing has been copied into the memory: it holds zeros, and need not be touched for a block of zeros.
-    private long _shown;
+    private readonly MapMemory _memory;
+    private readonly long _maxLength;
     private bool _disposed;
 
     public SimulatedMap(SimulatedDisk disk, SimulatedInode inode, long length)
     {
         _disk = disk;
         _inode = inode;
-        _memory = AddressSpace.Reserve((nuint)(length + disk.MapSlack));
+        _maxLength = length + disk.MapSlack;
+        _memory = MapMemory.Take(_maxLength, disk.RecyclesMaps);
         try
         {
-            _memory.EnsureCommitted((nuint)length);
+            _memory.EnsureCommitted(length);
         }
         catch
         {
@@ -45,9 +44,9 @@ internal sealed unsafe class SimulatedMap : FileMap
                 return true;
             if (length > _inode.Content.Length)
                 DiskRules.ThrowEndOfFile("map", _inode.Name, 0, length, _inode.Content.Length);
-            if (!_disk.ExtendableMaps || length > (long)_memory.Length)
+            if (!_disk.ExtendableMaps || length > _maxLength)
                 return false;
-            _memory.EnsureCommitted((nuint)length);
+            _memory.EnsureCommitted(length);
             Show(Length, length - Length);
             Length = length;
             return true;
@@ -62,26 +61,13 @@ internal sealed unsafe class SimulatedMap : FileMap
             DiskRules.CheckLengthInMap(length, Length);
 
             // A reader that still accesses this range sees the damage; a map that grows again has the file's bytes.
-            EngineMemory.Spoil(new Span<byte>(Address + length, (int)Math.Min(MaxSpoilt, Length - length)));
-            _shown = Math.Max(_shown, Length);
+            _memory.Spoil(length, (int)Math.Min(MaxSpoilt, Length - length));
             Length = length;
         }
     }
 
     /// <summary>Copies a range of the content into the map. The caller has limited the range to the map's length.</summary>
-    public void Show(long offset, long length)
-    {
-        while (length > 0)
-        {
-            var part = (int)Math.Min(length, BlockContent.BlockSize - (offset % BlockContent.BlockSize));
-            var block = _inode.Content.BlockAt(offset / BlockContent.BlockSize);
-            if (offset < _shown || (block is not null && block != BlockContent.ZeroBlock))
-                _inode.Content.Read(offset, new Span<byte>(Address + offset, part));
-            offset += part;
-            length -= part;
-        }
-        _shown = Math.Max(_shown, offset);
-    }
+    public void Show(long offset, long length) => _memory.Show(_inode.Content, offset, length);
 
     protected override void Dispose(bool disposing)
     {
