@@ -6,6 +6,8 @@ namespace Voron.Torture.Surroundings;
 /// <summary>A small ext4 volume in a file behind a loop device. Only for root, where the kernel has such devices.</summary>
 internal sealed class LoopVolume : IDisposable
 {
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+
     private readonly string _image;
     private bool _isMounted;
 
@@ -56,10 +58,17 @@ internal sealed class LoopVolume : IDisposable
 
     private bool TryMount(out string reason) => _isMounted = TryRun(out reason, "mount", "-o", "loop", _image, Path);
 
+    // A process that another thread starts at this moment has copies of all files until it runs its program: the volume is busy meanwhile.
     private void Unmount()
     {
-        if (_isMounted && !TryRun(out var reason, "umount", Path))
-            throw new TortureException($"'{Path}' cannot be unmounted: {reason}");
+        var deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
+        while (_isMounted && !TryRun(out var reason, "umount", Path))
+        {
+            if (Environment.TickCount64 > deadline)
+                throw new TortureException($"'{Path}' cannot be unmounted: {reason}");
+            Thread.Sleep(50);
+        }
+
         _isMounted = false;
     }
 
