@@ -9,13 +9,16 @@ namespace Voron.Tests.Diagnostics;
 [Collection(nameof(Alone))]
 public sealed class ActivityTests : IDisposable
 {
-    private const string Name = "traced";
-
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+
+    private static int _tests;
 
     private readonly Activity _request = new Activity("request").Start();
 
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
+
+    // Another one for each test: the last flush of an environment that has just been closed may be reported during the next test.
+    private string Name { get; } = $"traced-{Interlocked.Increment(ref _tests)}";
 
     public void Dispose() => _request.Dispose();
 
@@ -297,7 +300,7 @@ public sealed class ActivityTests : IDisposable
 
     private static object? Tag(Activity activity, string key) => activity.GetTagItem(key);
 
-    private static StorageOptions Options() => new()
+    private StorageOptions Options() => new()
     {
         BackgroundFlush = false,
         InitialJournalFileBytes = 64 << 10,
