@@ -22,13 +22,14 @@ internal sealed class ValueStreamWriter : IPendingPut, IValueSink
 
     /// <param name="tree">The tree that the value is put into, open for writing.</param>
     /// <param name="generation">The generation of the handle through which the value is put.</param>
+    /// <param name="knownBytes">The number of bytes that the pipe claims to deliver; 0 when it is not known.</param>
     /// <param name="maxBytes">The maximum length of the value; smaller in tests.</param>
-    public ValueStreamWriter(OpenTree tree, long generation, long maxBytes = ValuePipe.MaxValueBytes)
+    public ValueStreamWriter(OpenTree tree, long generation, long knownBytes = 0, long maxBytes = ValuePipe.MaxValueBytes)
     {
         _maxBytes = maxBytes;
         _write = tree.Owner.Write!;
         _tree = tree;
-        _value.Begin(tree, generation, _write.LargeValues.ThresholdBytes);
+        _value.Begin(tree, generation, _write.LargeValues.ThresholdBytes, knownBytes);
     }
 
     /// <inheritdoc/>

@@ -108,6 +108,10 @@ public readonly partial struct WriteTree
     public long Increment(ReadOnlySpan<byte> key, long delta = 1) => TreeUpdater.Increment(_tree.Opened, key, delta);
 
     /// <summary>Opens a writer for a value whose length is not known yet. The value is set when the writer is completed.</summary>
+    /// <remarks>
+    /// The space of a large value is doubled as the bytes arrive, so that up to three times its length may be taken until the transaction has been
+    /// flushed, and is then free for other values. Where the length is known, a stream that can seek and <c>PutAsync</c> take what is needed.
+    /// </remarks>
     /// <returns>A buffer writer. Dispose it, so that it ends if it is not completed.</returns>
     /// <exception cref="ArgumentException">The key is empty or too long.</exception>
     public ValueWriter OpenWriter(ReadOnlySpan<byte> key) => new(ValueWriterLease.Open(_tree.Opened, _tree.Generation, key));

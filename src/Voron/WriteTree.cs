@@ -129,9 +129,13 @@ public readonly partial struct WriteTree
 
     /// <summary>Sets the value of a key to the content of a stream, without keeping it in memory. Its length need not be known.</summary>
     /// <remarks>
+    /// A stream that can seek says how long it is, and its value gets exactly the space that it needs. The space of another one is doubled as the
+    /// bytes arrive, so that up to three times the length may be taken until the transaction has been flushed, and is then free for other values.
+    /// <para>
     /// Until the task completes, the transaction can neither be committed nor get a savepoint; a rollback ends the put, and the task fails. The
     /// stream may be read on any thread, and the transaction is used on that thread: meanwhile, nothing else should use the transaction except
     /// the stream itself.
+    /// </para>
     /// <para>
     /// No other transaction can write until the stream has ended and the transaction has been committed. For a source that may be slow, such as the
     /// body of a request, use <see cref="StorageEnvironment.StageAsync(Stream, CancellationToken)"/>, and put the staged value.
@@ -142,8 +146,8 @@ public readonly partial struct WriteTree
     /// <inheritdoc cref="Put(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
     public ValueTask<long> PutAsync(ReadOnlyMemory<byte> key, Stream value, CancellationToken cancellationToken = default)
     {
-        var pipe = ValuePipe.Read(value, ValueStreamWriter.LargestReadBytes, nameof(value), out _);
-        return PutAsync(key, pipe, cancellationToken);
+        var pipe = ValuePipe.Read(value, ValueStreamWriter.LargestReadBytes, nameof(value), out var knownBytes);
+        return PutAsync(key, pipe, knownBytes, cancellationToken);
     }
 
     /// <summary>Sets the value of a key to the content of a pipe, which is read until it completes.</summary>
@@ -151,11 +155,16 @@ public readonly partial struct WriteTree
     public ValueTask<long> PutAsync(ReadOnlyMemory<byte> key, PipeReader value, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(value);
-        var tree = _tree.Opened;
-        TreeEditor.Begin(tree, key.Span);
-        return new ValueStreamWriter(tree, _tree.Generation).PutAsync(key, value, cancellationToken);
+        return PutAsync(key, value, knownBytes: 0, cancellationToken);
     }
 
     /// <summary>Removes an entry; false when the tree does not have the key.</summary>
     public bool Delete(ReadOnlySpan<byte> key) => TreeEditor.Delete(_tree.Opened, key);
+
+    private ValueTask<long> PutAsync(ReadOnlyMemory<byte> key, PipeReader value, long knownBytes, CancellationToken cancellationToken)
+    {
+        var tree = _tree.Opened;
+        TreeEditor.Begin(tree, key.Span);
+        return new ValueStreamWriter(tree, _tree.Generation, knownBytes).PutAsync(key, value, cancellationToken);
+    }
 }

@@ -11,9 +11,10 @@ namespace Voron.Transactions;
 /// data file as it arrives.
 /// </summary>
 /// <remarks>
-/// The extent grows while the value does: in place as long as it ends at the end of the file, otherwise by moving to an extent of twice the
-/// size. The tree is touched only when the whole value has arrived, so a value that is given up leaves nothing but free pages. All methods
-/// that work in the transaction are called with the lock of <see cref="PendingPuts"/> held.
+/// An extent is as long as the value, where its source knows the length. Otherwise it grows while the value does: in place as long as it ends at
+/// the end of the file, otherwise by moving to an extent of twice the size. The tree is touched only when the whole value has arrived, so a value
+/// that is given up leaves nothing but free pages. All methods that work in the transaction are called with the lock of
+/// <see cref="PendingPuts"/> held.
 /// </remarks>
 internal sealed class ValueBuilder
 {
@@ -30,6 +31,7 @@ internal sealed class ValueBuilder
     private ExtentGrowth _growth;
     private long _generation;
     private int _gatheredBytes;
+    private long _knownBytes;
     private byte[] _chunk = [];
     private int _filled;
     private long _firstPage;
@@ -48,13 +50,15 @@ internal sealed class ValueBuilder
     /// <param name="tree">The tree that the value is put into.</param>
     /// <param name="generation">The generation of the handle through which it is put.</param>
     /// <param name="gatheredBytes">The number of bytes in memory from which a value is written to the data file before its end.</param>
-    public void Begin(OpenTree tree, long generation, int gatheredBytes)
+    /// <param name="knownBytes">The number of bytes that its source claims to have; 0 when it is not known. It may have fewer or more.</param>
+    public void Begin(OpenTree tree, long generation, int gatheredBytes, long knownBytes = 0)
     {
         _write = tree.Owner.Write!;
         _growth = new ExtentGrowth(_write.Pages.PageSize, FirstExtentBytes);
         _tree = tree;
         _generation = generation;
         _gatheredBytes = gatheredBytes;
+        _knownBytes = knownBytes;
     }
 
     /// <summary>Adds bytes.</summary>
@@ -225,7 +229,7 @@ internal sealed class ValueBuilder
             return;
 
         var writePages = _write.Pages;
-        var pages = _growth.Next(needed, _pages);
+        var pages = bytes <= _knownBytes ? _growth.PagesFor(_knownBytes) : _growth.Next(needed, _pages);
         if (_pages > 0 && _firstPage + _pages == writePages.State.PageCount && TryExtend(pages))
             return;
 

@@ -49,6 +49,33 @@ public sealed class StreamTests
         reading.OpenTree(FaultTestKit.TreeName).TryOpenStream(FaultTestKit.Key(99), out _).Should().BeFalse();
     }
 
+    /// <summary>A value of 150 MB took 453 MB, because its space was doubled although its stream knew the length.</summary>
+    [Theory]
+    [InlineData(9_000_000, 9_000_000)]
+    [InlineData(9_000_000, 1_000_000)]
+    [InlineData(3_000_000, 9_000_000)]
+    public async Task A_stream_that_knows_its_length_gets_the_space_for_it_at_once(int length, int claimed)
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
+        FaultTestKit.Put(environment, 2, [2]);
+        var value = FaultTestKit.Value(1, length);
+        var before = environment.GetStatistics();
+        using (var writing = environment.BeginWrite())
+        {
+            var tree = writing.OpenTree(FaultTestKit.TreeName);
+            (await tree.PutAsync(FaultTestKit.Key(1), new Claiming(value, claimed), Cancellation)).Should().Be(length);
+            writing.Commit();
+        }
+
+        using (var reading = environment.BeginRead())
+            CheckStream(reading.OpenTree(FaultTestKit.TreeName), 1, value);
+        environment.Verify().Problems.Should().BeEmpty();
+        var taken = (environment.GetStatistics().PageCount - before.PageCount) * 4096;
+        if (length == claimed)
+            taken.Should().BeInRange(length, length + (64 << 10));
+    }
+
     [Fact]
     public async Task A_value_that_has_to_move_while_it_grows_is_whole()
     {
@@ -213,7 +240,7 @@ public sealed class StreamTests
     {
         var opened = tree.ToTree().Opened;
         var pipe = PipeReader.Create(new Unseekable(new Endless(length), 16_000));
-        return new ValueStreamWriter(opened, opened.Generation, limit).PutAsync(FaultTestKit.Key(2), pipe, Cancellation);
+        return new ValueStreamWriter(opened, opened.Generation, maxBytes: limit).PutAsync(FaultTestKit.Key(2), pipe, Cancellation);
     }
 
     private static void CheckStream(Tree tree, int key, byte[] value)
@@ -222,6 +249,12 @@ public sealed class StreamTests
         using var copy = new MemoryStream();
         stream!.CopyTo(copy);
         copy.ToArray().AsSpan().SequenceEqual(value).Should().BeTrue();
+    }
+
+    /// <summary>A stream with a length of its own choice, which may be wrong: a file may grow and shrink while it is read.</summary>
+    private sealed class Claiming(byte[] bytes, long length) : MemoryStream(bytes)
+    {
+        public override long Length => length;
     }
 
     /// <summary>A stream without a length, which returns its bytes in pieces.</summary>
