@@ -107,6 +107,8 @@ public sealed partial class StorageEnvironment
     /// </summary>
     /// <remarks>
     /// The calling thread may run operations of other callers meanwhile. The remarks on operations of <c>WriteAsync</c> apply here too.
+    /// The wait for the writer has no limit: a thread that calls this while it holds a write transaction of its own waits for itself, and the
+    /// log names the holder (<c>WriterHeldForLong</c>).
     /// </remarks>
     /// <param name="operation">Must not commit, nor wait for another write.</param>
     /// <exception cref="InvalidOperationException">The call was made inside an operation, and would wait for itself.</exception>

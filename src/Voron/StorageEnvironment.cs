@@ -96,6 +96,10 @@ public sealed partial class StorageEnvironment : IDisposable
     public ReadTransaction BeginRead() => new(_readers.Rent());
 
     /// <summary>Begins the write transaction, after waiting until the previous one has been committed or disposed.</summary>
+    /// <remarks>
+    /// The wait has no limit. A thread that begins a second transaction while it holds the first waits for itself: the log names the holder
+    /// (<c>WriterHeldForLong</c>), and the overload with a timeout throws.
+    /// </remarks>
     /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
     /// <exception cref="EnvironmentPoisonedException">An earlier write failed.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
@@ -133,6 +137,10 @@ public sealed partial class StorageEnvironment : IDisposable
     /// Returns free space to the file system: truncates the free end of the data file, and punches holes for other free ranges of 64 KiB
     /// and more. Keeps space that an open reader may still need.
     /// </summary>
+    /// <remarks>
+    /// The length of the file may stay the same: a hole takes no room on the volume, but counts in the length, and a file that is not much longer
+    /// than its pages keeps the room that it was given to grow into (<see cref="StorageOptions.MaxGrowthBytes"/>).
+    /// </remarks>
     /// <returns>The number of bytes returned; also 0 while another call, or the background thread, is returning space.</returns>
     /// <exception cref="TimeoutException">A write transaction was open for five seconds. Space returned before that stays returned.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>

@@ -29,6 +29,13 @@ internal static partial class TransactionLog
             + "The {Bytes} bytes that it had reserved are free again. Its upload was begun at: {StagedAt}")]
     public static partial void StageLeaked(ILogger logger, string path, long bytes, string stagedAt);
 
+    [LoggerMessage(
+        EventId = 504, EventName = "WriterHeldForLong", Level = LogLevel.Warning,
+        Message = "Write transaction {TransactionId} of the environment in '{Path}' has been open for {Milliseconds} ms, and a caller waits for it to end. "
+            + "Thread {ThreadId} began it at: {OpenedAt}. Commit or dispose it. A thread must not wait for a writer that it holds itself.")]
+    public static partial void WriterHeldForLong(
+        ILogger logger, string path, long transactionId, long milliseconds, int threadId, string openedAt);
+
     /// <summary>Formats a stack trace for the log.</summary>
     public static string Describe(StackTrace? openedAt) => openedAt?.ToString() ?? $"unknown (set {nameof(StorageOptions.CaptureTransactionStacks)} to record it)";
 }

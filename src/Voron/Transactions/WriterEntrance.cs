@@ -14,7 +14,7 @@ internal sealed class WriterEntrance
     private readonly Writer _writer;
     private readonly WriteTransactionPool _transactions;
     private readonly IBackPressure _backPressure;
-    private long _collectedFor = -1;
+    private long _reportedFor = -1;
 
     public WriterEntrance(Engine engine, Writer writer, WriteTransactionPool transactions, IBackPressure backPressure)
     {
@@ -22,7 +22,7 @@ internal sealed class WriterEntrance
         _writer = writer;
         _transactions = transactions;
         _backPressure = backPressure;
-        writer.WaitsForLong = CollectLeakedWriter;
+        writer.WaitsForLong = ReportHolder;
     }
 
     /// <param name="timeout">
@@ -114,12 +114,17 @@ internal sealed class WriterEntrance
         : EndedErrors.Environment(_engine.Disk.Path, " It was closed while this call waited for the writer.");
 
     // Only the garbage collector notices a transaction that no caller can end any more, and a waiting caller allocates nothing. The collection
-    // runs in the background, and once for each transaction that has kept others waiting for long.
-    private void CollectLeakedWriter()
+    // runs in the background, and once for each transaction that has kept others waiting for long. The log entry is for the one that its thread
+    // still holds: a caller that waits for its own transaction would otherwise wait without a word.
+    private void ReportHolder()
     {
         var id = _writer.TransactionId;
-        if (Interlocked.Exchange(ref _collectedFor, id) != id)
-            GC.Collect(GC.MaxGeneration, GCCollectionMode.Forced, blocking: false);
+        if (Interlocked.Exchange(ref _reportedFor, id) == id)
+            return;
+        GC.Collect(GC.MaxGeneration, GCCollectionMode.Forced, blocking: false);
+        var origin = _writer.Origin;
+        TransactionLog.WriterHeldForLong(
+            _engine.Logger, _engine.Disk.Path, id, Environment.TickCount64 - origin.BeganTick, origin.ThreadId, TransactionLog.Describe(origin.OpenedAt));
     }
 
     /// <summary>Refuses the holder of the writer when the environment takes no more changes.</summary>

@@ -60,6 +60,23 @@ public sealed class LeakedWriterTests
         environment.GetStatistics().LeakedWriters.Should().Be(1);
     }
 
+    /// <summary>A method that calls <c>Write</c> while its caller holds a write transaction waited for ever, and the log said nothing.</summary>
+    [Fact]
+    public void A_transaction_that_keeps_callers_waiting_is_named_once()
+    {
+        var logger = new ListLogger();
+        using var environment = StorageEnvironment.OpenInMemory(Options(logger, isTracked: true));
+        using var writing = environment.BeginWrite();
+        TestThread[] waiting = [new(() => FaultTestKit.Put(environment, 1, [1])), new(() => environment.Write(_ => { }))];
+        SpinWait.SpinUntil(() => logger.Warnings.Any(), Patience).Should().BeTrue();
+        Thread.Sleep(200);
+        writing.Dispose();
+        waiting.Should().OnlyContain(thread => thread.Join() == null);
+        logger.Warnings.Should().ContainSingle().Which.Should()
+            .Contain("Write transaction 1 ").And.Contain($"Thread {Environment.CurrentManagedThreadId} began it at:")
+            .And.Contain(nameof(A_transaction_that_keeps_callers_waiting_is_named_once));
+    }
+
     [Fact]
     public void A_handle_of_a_tree_is_enough_to_keep_it()
     {
