@@ -90,6 +90,8 @@ public static class VoronServiceCollectionExtensions
         var validation = new SettingsValidation(name);
         services.AddSingleton<IValidateOptions<VoronSettings>>(validation);
         services.AddSingleton<IValidateOptions<StorageOptions>>(validation);
+        services.AddSingleton<IValidateOptions<VoronSettings>>(
+            provider => new SectionValidation(name, provider.GetService<IConfiguration>()));
 
         services.AddKeyedSingleton<IEnvironmentSource>(name, (provider, _) => new ConfiguredEnvironment(name, provider));
         services.AddKeyedSingleton(name, (provider, _) => new HostedEnvironment(provider.GetRequiredKeyedService<IEnvironmentSource>(name)));

@@ -105,6 +105,24 @@ public sealed class BoundSettingsTests
         Directory.EnumerateFileSystemEntries(directory.Path).Should().BeEmpty("nothing was opened");
     }
 
+    /// <summary>A misspelt limit of memory was no limit, and no message said so.</summary>
+    [Theory]
+    [InlineData("Voron:MemoryLimit", "'Voron:MemoryLimit'*'MemoryLimit'*Did you mean 'MemoryLimitBytes'?")]
+    [InlineData("Voron:Directoryy", "*Did you mean 'Directory'?")]
+    [InlineData("Voron:HealthCheck:Age", "'Voron:HealthCheck:Age'*no setting 'Age'*Correct the name, or remove it.")]
+    [InlineData("Voron:LoggerFactories", "*")]
+    public async Task A_name_that_is_no_setting_is_refused(string key, string message)
+    {
+        using var directory = new TestDirectory();
+        var builder = HostKit.Builder(
+            directory, ("Voron:directory", "data"), ("Voron:orders:InMemory", "true"), ("Voron:Trees:0", "users"), (key, "1"));
+        builder.Services.AddVoron().AddKeyedVoron("orders");
+        using var host = builder.Build();
+        var start = () => host.StartAsync(TestContext.Current.CancellationToken);
+        (await start.Should().ThrowAsync<OptionsValidationException>()).WithMessage($"*{message}*");
+        Directory.EnumerateFileSystemEntries(directory.Path).Should().BeEmpty("nothing was opened");
+    }
+
     [Fact]
     public async Task A_value_of_another_type_is_reported_with_its_key()
     {
