@@ -85,7 +85,7 @@ public sealed partial class StorageOptions
     // A limit that was not set follows from the machine, and says nothing about what the caller wants.
     private void CheckSharesThatAreSet(Faults faults)
     {
-        if (_memoryLimitBytes is not { } limit)
+        if (_memoryLimitBytes is not { } limit || limit < MinMemoryLimit)
             return;
         var (scratch, heads) = (_scratchMemoryBytes ?? 0, _keyHeadCacheBytes ?? 0);
         faults.Check(

@@ -58,8 +58,11 @@ internal static class FileSystemDisk
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
+            if (created.Find(File.Exists) is { } file)
+                throw new DiskException(DiskError.AlreadyExists, "create directory", directory, $"'{file}' is a file, not a directory");
             throw SystemErrors.From(e, "create directory", directory);
         }
+
         return created;
     }
 }

@@ -9,7 +9,7 @@ namespace Voron.Primitives;
 internal static class EndedErrors
 {
     [DoesNotReturn]
-    public static void ThrowTransaction() => throw Transaction();
+    public static void ThrowTransaction() => throw Transaction(" It was committed, rolled back or disposed: begin another one.");
 
     /// <param name="hint">More sentences, which begin with a space; empty for none.</param>
     public static ObjectDisposedException Transaction(string hint = "") => new("transaction", "The transaction has ended." + hint);

@@ -26,5 +26,6 @@ internal static class TreeNames
 
     [SuppressMessage("Design", "CA1859", Justification = "An ordinary .NET exception, made in one place.")]
     public static Exception Missing(TransactionBody body, string name) => new KeyNotFoundException(
-        $"There is no tree '{name}' in '{body.Pages.FilePath}'. {nameof(WriteTransaction)}.{nameof(WriteTransaction.CreateTree)} creates one.");
+        $"There is no tree '{name}' in '{body.Pages.FilePath}'. {nameof(WriteTransaction)}.{nameof(WriteTransaction.CreateTree)} creates one, and " +
+        $"{nameof(StorageOptions)}.{nameof(StorageOptions.Trees)} names those that are created when the environment is opened.");
 }

@@ -84,6 +84,9 @@ public sealed class MemoryLimitTests(ITestOutputHelper output)
         FluentActions.Invoking(new StorageOptions { MemoryLimitBytes = 64 * MiB, ScratchMemoryBytes = 60 * MiB, KeyHeadCacheBytes = 5 * MiB }
             .Validate)
             .Should().Throw<ArgumentException>().WithMessage("*ScratchMemoryBytes and KeyHeadCacheBytes*exceed MemoryLimitBytes*");
+        FluentActions.Invoking(() => new StorageOptions { MemoryLimitBytes = -5 }.Validate())
+            .Should().Throw<ArgumentException>().WithMessage("The storage options are not valid: MemoryLimitBytes is -5; it must be at least *.")
+            .Which.Message.Should().NotContain("exceed", "one mistake has one message");
     }
 
     /// <summary>Random puts touch a page each: the versions of pages, not the puts, are what takes memory.</summary>

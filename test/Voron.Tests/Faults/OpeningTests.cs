@@ -161,14 +161,16 @@ public sealed class OpeningTests
         Directory.Exists(directory.Path + "/missing").Should().BeFalse();
     }
 
-    [Fact]
-    public void A_file_in_the_place_of_the_directory_is_named()
+    [Theory]
+    [InlineData("")]
+    [InlineData("/below/it")]
+    public void A_file_in_the_place_of_the_directory_is_named(string below)
     {
         using var directory = new TemporaryDirectory();
         var file = Path.Combine(directory.Path, "file");
         File.WriteAllText(file, "mine");
-        var open = () => StorageEnvironment.Open(file);
-        open.Should().Throw<StorageAccessException>().WithMessage($"*{file}*");
+        var open = () => StorageEnvironment.Open(file + below);
+        open.Should().Throw<StorageAccessException>().WithMessage($"*'{file}' is a file, not a directory*");
         File.ReadAllText(file).Should().Be("mine");
     }
 
