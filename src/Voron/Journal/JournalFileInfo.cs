@@ -1,5 +1,4 @@
 using Voron.Format;
-using Voron.Testing;
 
 namespace Voron.Journal;
 
@@ -8,6 +7,5 @@ internal sealed record JournalFileInfo(string Name, long FileLength, JournalFile
 {
     /// <summary>Returns true if replay needs the file when it starts at that position; other files can be reused.</summary>
     public bool IsLive(in JournalPosition start) =>
-        Header.Epoch > start.Epoch
-        || (Header.Epoch == start.Epoch && (Header.Incarnation == start.Incarnation || PlantedFault.RepeatEpochs));
+        Header.Epoch > start.Epoch || (Header.Epoch == start.Epoch && Header.Incarnation == start.Incarnation);
 }

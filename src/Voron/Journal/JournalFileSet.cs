@@ -324,7 +324,8 @@ internal sealed class JournalFileSet : IDisposable
         var file = TakeOrMake(minLength, more, isSpare, out var isTaken);
         try
         {
-            MakeDeletionsDurable();
+            if (isTaken)
+                MakeDeletionsDurable();
             file.HasBothHeaders = false;
             file.Epoch = _nextEpoch++;
             file.Incarnation = NewIncarnation();
@@ -341,7 +342,10 @@ internal sealed class JournalFileSet : IDisposable
             JournalFileHeaders.Write(file.Handle, header, seals);
             file.HasBothHeaders = true;
             if (!isTaken)
+            {
                 _maker.GiveName(file);
+                _deletionsAreDurable = true;
+            }
         }
         catch
         {
@@ -390,10 +394,11 @@ internal sealed class JournalFileSet : IDisposable
     }
 
     // A file that an earlier process deleted last may have had the highest epoch number. It can come back with a power cut until the
-    // directory has been synced, and no other file must have that number then.
+    // directory has been synced, and no file with records must have that number then. A new file has none before its name is durable, and with
+    // it the deletions; one that is used again has its name.
     private void MakeDeletionsDurable()
     {
-        if (_deletionsAreDurable || PlantedFault.RepeatEpochs)
+        if (_deletionsAreDurable)
             return;
         _disk.SyncDirectory();
         _deletionsAreDurable = true;

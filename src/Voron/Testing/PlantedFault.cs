@@ -227,9 +227,6 @@ internal static class PlantedFault
     /// <summary>The remaining part of a journal file that has become shorter is accepted as the whole file.</summary>
     public static readonly bool BelieveCutJournals = Name == nameof(BelieveCutJournals);
 
-    /// <summary>An epoch number is reused even though the file that had it may come back, and replay tells files apart by that number.</summary>
-    public static readonly bool RepeatEpochs = Name == nameof(RepeatEpochs);
-
     /// <summary>Replay starts where the header says, whether or not the journal file reaches that far.</summary>
     public static readonly bool BelieveStart = Name == nameof(BelieveStart);
 

@@ -1,5 +1,7 @@
 using Voron.Flushing;
+using Voron.Format;
 using Voron.Journal;
+using Voron.Tests.Faults;
 using Voron.Torture.Simulation;
 using static Voron.Tests.Environments.JournalTestKit;
 
@@ -53,6 +55,51 @@ public sealed class JournalEpochsTests
                 using var opened = StorageEnvironment.Open(image, Options);
                 Count(opened).Should().BeInRange(4001, 4003, $"cut {cut}, seed {seed}");
                 opened.Verify().Problems.Should().BeEmpty();
+            }
+        }
+    }
+
+    /// <summary>
+    /// An opening deletes a spare of which a power cut has left one header, and does not sync the directory. If it is killed then, the next one
+    /// finds no file with that epoch, and a released file gets it: the power cut that follows brings the spare back, and there are two files.
+    /// </summary>
+    [Fact]
+    public void No_file_gets_the_epoch_of_one_whose_deletion_is_not_durable()
+    {
+        var disk = new SimulatedDisk();
+        var environment = StorageEnvironment.Open(disk, Options);
+        for (var i = 0; i < 4000; i += 40)
+            Put(environment, i, 40);
+        environment.Flush();
+        Put(environment, 4000, 1);
+        JournalSpare.Prepare(environment.Internals.Engine);
+        disk = Kill(environment, disk);
+        var files = FileSet.Of(disk);
+        var spare = files.Names.Where(name => JournalFile.IndexOf(name) >= 0).MaxBy(name => EpochOf(files, name))!;
+        var torn = FaultTestKit.Bytes(disk);
+        new Random(1).NextBytes(torn[spare].AsSpan(JournalFormat.Block, JournalFormat.Block));
+        disk = FaultTestKit.DiskOf(torn);
+        Files(disk).Should().BeGreaterThan(3);
+
+        using (StorageEnvironment.Open(disk, Options))
+        {
+            disk.List().Should().NotContain(entry => entry.Name == spare);
+            disk = new CrashImages(disk).BuildKilled(disk.TraceCount);
+        }
+
+        using (var opened = StorageEnvironment.Open(disk, Options))
+        {
+            Put(opened, 4001, 1);
+            Put(opened, 4002, 1);
+            var images = new CrashImages(disk);
+            for (var seed = 0; seed < 40; seed++)
+            {
+                var image = seed == 0 ? images.BuildLost(disk.TraceCount) : images.Build(disk.TraceCount, new Random(seed));
+                image.ListingOrder = seed;
+                var names = FileSet.Of(image);
+                names.Names.Where(name => JournalFile.IndexOf(name) >= 0).Select(name => EpochOf(names, name)).Should().OnlyHaveUniqueItems();
+                using var again = StorageEnvironment.Open(image, Options);
+                Count(again).Should().Be(4003, $"seed {seed}");
             }
         }
     }
