@@ -124,7 +124,8 @@ internal sealed class WriterEntrance
         GC.Collect(GC.MaxGeneration, GCCollectionMode.Forced, blocking: false);
         var origin = _writer.Origin;
         TransactionLog.WriterHeldForLong(
-            _engine.Logger, _engine.Disk.Path, id, Environment.TickCount64 - origin.BeganTick, origin.ThreadId, TransactionLog.Describe(origin.OpenedAt));
+            _engine.Logger, _engine.Disk.Path, id, Environment.TickCount64 - origin.BeganTick, origin.ThreadId,
+            TransactionLog.Describe(origin.OpenedAt));
     }
 
     /// <summary>Refuses the holder of the writer when the environment takes no more changes.</summary>
