@@ -11,14 +11,14 @@ public sealed class ActivityTests : IDisposable
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
-    private static int _tests;
+    private static int NextTest;
 
     private readonly Activity _request = new Activity("request").Start();
 
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 
     // Another one for each test: the last flush of an environment that has just been closed may be reported during the next test.
-    private string Name { get; } = $"traced-{Interlocked.Increment(ref _tests)}";
+    private string Name { get; } = $"traced-{Interlocked.Increment(ref NextTest)}";
 
     public void Dispose() => _request.Dispose();
 
