@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Voron.Torture.Harness;
 
 namespace Voron.Torture.Memory;
@@ -6,9 +7,10 @@ namespace Voron.Torture.Memory;
 /// <remarks>A finding becomes a failure of the case that ends first: with one thread, that is the case that caused it.</remarks>
 internal sealed class MemoryCase
 {
+    // Protects Open and Settled. Taken before the locks of the allocator, which reports findings under them: reports must not take it.
     private static readonly Lock Gate = new();
     private static readonly List<MemoryCase> Open = [];
-    private static readonly Queue<string> Findings = [];
+    private static readonly ConcurrentQueue<string> Findings = [];
 
     // The blocks taken by then have been checked for leaks, or belong to no case.
     private static long Settled;
@@ -33,8 +35,7 @@ internal sealed class MemoryCase
     {
         // Printed at once: the process may not live to report it in another way.
         Console.Error.WriteLine($"memory: {finding}");
-        lock (Gate)
-            Findings.Enqueue(finding);
+        Findings.Enqueue(finding);
     });
 
     public static MemoryCase Begin()
