@@ -160,12 +160,14 @@ public sealed class BoundSettingsTests
     [Fact]
     public void The_key_of_an_environment_is_its_name_unless_the_options_have_another()
     {
+        // No other test has these names: of two open environments with one name, the second gets a number.
         using var directory = new TestDirectory();
-        var builder = HostKit.Builder(directory, ("Voron:orders:InMemory", "true"), ("Voron:cache:InMemory", "true"), ("Voron:cache:Name", "hot"));
-        builder.Services.AddKeyedVoron("orders").AddKeyedVoron("cache");
+        var builder = HostKit.Builder(
+            directory, ("Voron:parcels:InMemory", "true"), ("Voron:letters:InMemory", "true"), ("Voron:letters:Name", "hot letters"));
+        builder.Services.AddKeyedVoron("parcels").AddKeyedVoron("letters");
         using var host = builder.Build();
-        host.Services.GetRequiredKeyedService<StorageEnvironment>("orders").Name.Should().Be("orders");
-        host.Services.GetRequiredKeyedService<StorageEnvironment>("cache").Name.Should().Be("hot");
+        host.Services.GetRequiredKeyedService<StorageEnvironment>("parcels").Name.Should().Be("parcels");
+        host.Services.GetRequiredKeyedService<StorageEnvironment>("letters").Name.Should().Be("hot letters");
     }
 
     private static void Add(IServiceCollection services, string name)
