@@ -1,5 +1,4 @@
 using Voron.Format;
-using Voron.Testing;
 
 namespace Voron.Journal;
 
@@ -35,7 +34,7 @@ internal sealed class ReleasedFiles(JournalFileMaker maker, long maxFileBytes)
     /// <summary>Adds a file; deletes it if it cannot be used again.</summary>
     public void Add(JournalFile file)
     {
-        if (file.HasBothHeaders || PlantedFault.ReuseOneHeader)
+        if (file.HasBothHeaders)
         {
             file.Close();
             _files.Add(file);

@@ -71,9 +71,6 @@ internal static class PlantedFault
     /// <summary>Only the first of the two copies of a journal file's header is written.</summary>
     public static readonly bool OneJournalHeader = Name == nameof(OneJournalHeader);
 
-    /// <summary>A journal file with only one intact copy of its header is reused.</summary>
-    public static readonly bool ReuseOneHeader = Name == nameof(ReuseOneHeader);
-
     /// <summary>Every checkpoint is written to the same slot as the last one.</summary>
     public static readonly bool OneCheckpointSlot = Name == nameof(OneCheckpointSlot);
 

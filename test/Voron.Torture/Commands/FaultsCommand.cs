@@ -54,12 +54,12 @@ internal static class FaultsCommand
     private static bool Control(List<FaultOutcome> outcomes, long seed)
     {
         var isClean = true;
-        foreach (var hunts in outcomes.GroupBy(outcome => (outcome.Fault.Suite, Seed: outcome.Fault.Seed ?? seed)))
+        foreach (var hunts in outcomes.GroupBy(outcome => outcome.Fault.Suite))
         {
             var cases = hunts.Max(outcome => outcome.Cases);
-            var finding = FaultHunt.RunControl(hunts.Key.Suite, cases, hunts.Key.Seed);
+            var finding = FaultHunt.RunControl(hunts.Key, cases, seed);
             isClean &= finding is null;
-            Console.WriteLine($"{hunts.Key.Suite} without a fault, the same runs: {finding ?? "nothing found"}.");
+            Console.WriteLine($"{hunts.Key} without a fault, the same runs: {finding ?? "nothing found"}.");
         }
         return isClean;
     }
@@ -80,7 +80,7 @@ internal static class FaultsCommand
         outcome.Fault.Name,
         outcome.Fault.Suite,
         outcome.Finding is null ? "NO" : "yes",
-        outcome.Cases.ToString("N0", CultureInfo.InvariantCulture) + (outcome.Fault.Seed is { } seed ? $" (seed {seed})" : ""),
+        outcome.Cases.ToString("N0", CultureInfo.InvariantCulture),
         outcome.Seconds.ToString("0.0", CultureInfo.InvariantCulture),
         outcome.Finding ?? outcome.Missed ?? "",
     ];

@@ -26,7 +26,7 @@ internal static class FaultHunt
     {
         if (fault.UnfitHere is { } reason)
             return new FaultOutcome(fault, null, reason, 0, 0);
-        var end = Run(fault.Suite, fault.Count, fault.Seed ?? seed, fault.Name, fault.Guard);
+        var end = Run(fault.Suite, fault.Count, seed, fault.Name, fault.Guard);
         var result = end.ResultOrDeath();
         (var finding, var missed) = Judge(fault, result.Failures);
         return new FaultOutcome(fault, Shorten(finding), Shorten(missed), result.Cases, end.Time.TotalSeconds);
