@@ -164,6 +164,12 @@ internal sealed class VoronTypes
                 || method.Name.StartsWith("Clear", StringComparison.Ordinal));
     }
 
+    public bool IsCursor(ITypeSymbol? type) => _cursor != null && Same(type, _cursor);
+
+    /// <summary>Whether a call moves a cursor.</summary>
+    public bool Moves(IMethodSymbol method) => IsCursor(method.ContainingType)
+        && (method.Name.StartsWith("Move", StringComparison.Ordinal) || method.Name.StartsWith("Seek", StringComparison.Ordinal));
+
     /// <summary>The parameters of a call that are operations of a group commit: delegates that receive a write transaction.</summary>
     public bool IsOperation(IParameterSymbol? parameter) =>
         parameter?.Type is INamedTypeSymbol { DelegateInvokeMethod: { } invoke } && IsVoron(parameter.ContainingSymbol)

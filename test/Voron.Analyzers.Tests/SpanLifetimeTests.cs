@@ -9,6 +9,8 @@ public sealed class SpanLifetimeTests
 
     public static TheoryData<string> Valid => ValidSpanSnippets.All.Names;
 
+    public static TheoryData<string> ValidAtCursors => ValidCursorSnippets.All.Names;
+
     [Theory]
     [MemberData(nameof(Invalid))]
     public Task A_span_that_is_no_longer_valid_is_reported(string name) => AnalyzerRun.Check(InvalidSpanSnippets.All[name], "VORON002");
@@ -16,4 +18,8 @@ public sealed class SpanLifetimeTests
     [Theory]
     [MemberData(nameof(Valid))]
     public Task A_valid_span_is_not_reported(string name) => AnalyzerRun.Check(ValidSpanSnippets.All[name], "VORON002");
+
+    [Theory]
+    [MemberData(nameof(ValidAtCursors))]
+    public Task A_valid_span_of_a_cursor_is_not_reported(string name) => AnalyzerRun.Check(ValidCursorSnippets.All[name], "VORON002");
 }

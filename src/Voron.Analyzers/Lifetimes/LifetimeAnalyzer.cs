@@ -83,6 +83,7 @@ public sealed class LifetimeAnalyzer : DiagnosticAnalyzer
                 LifetimeStatus.Committed => "is used after the commit of its transaction",
                 LifetimeStatus.Closed => "is used after it was closed",
                 LifetimeStatus.Overwritten => "is used after its transaction has written again",
+                LifetimeStatus.Moved => "is used after its cursor has moved",
                 _ => "is used after its transaction was disposed",
             },
         };

@@ -27,6 +27,7 @@ internal sealed class LifetimeCall(LifetimeFunction function, LifetimeState stat
             receiver = arguments.FirstOrDefault() ?? None;
         ApplyEnd(call, receiver);
         ApplyWrite(call, receiver);
+        ApplyMove(call, receiver);
         if (!isVoron && !VoronTypes.IsDispose(method) && !IsOfSpans(method))
             state.ForgetMembers();
         var isBatch = receiver.Any(value => value.Kind == LifetimeKind.Batch);
@@ -95,6 +96,13 @@ internal sealed class LifetimeCall(LifetimeFunction function, LifetimeState stat
             state.Overwrite(owner, call.Syntax);
         else
             transfer.PossibleWrite = (call, owner);
+    }
+
+    // A call that finds nothing moves the cursor as well.
+    private void ApplyMove(IInvocationOperation call, Values receiver)
+    {
+        if (_types.Moves(call.TargetMethod) && receiver.Count == 1)
+            state.Move(receiver.First(), call.Syntax);
     }
 
     private static bool IsIgnored(IInvocationOperation call) =>

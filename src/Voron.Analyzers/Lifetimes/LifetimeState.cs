@@ -49,9 +49,14 @@ internal sealed class LifetimeState
     public void Overwrite(Owner owner, SyntaxNode by) =>
         Change(value => value.Owner == owner && value.Kind == LifetimeKind.View ? value.End(LifetimeStatus.Overwritten, by) : value);
 
+    /// <summary>Makes the spans at the position of a cursor unusable.</summary>
+    public void Move(LifetimeValue cursor, SyntaxNode by) =>
+        Change(value => value.IsAtCursor && value.Owner == cursor.Owner && ReferenceEquals(value.CursorOrigin, cursor.Origin)
+            ? value.End(LifetimeStatus.Moved, by) : value);
+
     /// <summary>Forgets valid values that came from an earlier execution of a call, which must not be taken for those of the next one.</summary>
-    public void Forget(SyntaxNode origin) =>
-        Remove((_, value) => value.IsValid && (ReferenceEquals(value.Origin, origin) || ReferenceEquals(value.Owner.Key, origin)));
+    public void Forget(SyntaxNode origin) => Remove((_, value) => value.IsValid
+        && (ReferenceEquals(value.Origin, origin) || ReferenceEquals(value.CursorOrigin, origin) || ReferenceEquals(value.Owner.Key, origin)));
 
     /// <summary>Forgets values that turned out to be null, and everything that would belong to them.</summary>
     public void Forget(ImmutableHashSet<LifetimeValue> missing)

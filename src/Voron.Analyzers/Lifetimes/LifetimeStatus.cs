@@ -16,4 +16,7 @@ internal enum LifetimeStatus
 
     /// <summary>Its transaction has written since the span was read.</summary>
     Overwritten,
+
+    /// <summary>Its cursor has moved since the span was read.</summary>
+    Moved,
 }

@@ -189,8 +189,22 @@ internal sealed class LifetimeTransfer(LifetimeFunction function, LifetimeState 
         if (passesOn)
             return from;
         if (_types.IsVoron(property.Property))
-            return Derive(from, property.Type, property.Syntax);
+            return DerivePart(from, property);
         return property.Type is { IsRefLikeType: true } && VoronTypes.IsSystem(property.Property) ? from : None;
+    }
+
+    private Values DerivePart(Values from, IPropertyReferenceOperation property)
+    {
+        if (!_types.IsCursor(property.Instance?.Type) || !VoronTypes.IsSpan(property.Type))
+            return Derive(from, property.Type, property.Syntax);
+        return
+        [
+            .. from.Where(cursor => cursor.IsValid).Select(cursor => LifetimeValue.Of(cursor.Owner, LifetimeKind.View, property.Syntax) with
+            {
+                IsAtCursor = true,
+                CursorOrigin = cursor.Origin,
+            }),
+        ];
     }
 
     private void Deconstruct(IOperation target, IOperation value)

@@ -12,6 +12,12 @@ internal sealed record LifetimeValue(Owner Owner, LifetimeKind Kind, SyntaxNode?
 {
     public bool IsValid => Status == LifetimeStatus.Valid;
 
+    /// <summary>Whether it is a span at the position of a cursor, which ends when the cursor moves.</summary>
+    public bool IsAtCursor { get; init; }
+
+    /// <summary>The <see cref="Origin"/> of that cursor.</summary>
+    public SyntaxNode? CursorOrigin { get; init; }
+
     public static LifetimeValue Of(Owner owner, LifetimeKind kind, SyntaxNode? origin) => new(owner, kind, origin, LifetimeStatus.Valid, null);
 
     /// <summary>Returns the same value, which may no longer be used. The first reason stays.</summary>

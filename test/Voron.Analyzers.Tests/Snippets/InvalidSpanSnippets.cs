@@ -126,6 +126,36 @@ internal static class InvalidSpanSnippets
                 Use([|value|]);
             }
             """,
+        ["a span of a cursor that has moved"] = """
+            void M(Tree tree)
+            {
+                using var cursor = tree.OpenCursor();
+                if (!cursor.SeekFirst())
+                    return;
+                var first = cursor.Key;
+                while (cursor.MoveNext())
+                    Use([|first|]);
+            }
+            """,
+        ["a part of a span of a cursor that has moved elsewhere"] = """
+            bool M(Cursor cursor)
+            {
+                var prefix = cursor.Key[..2];
+                return cursor.Seek("b"u8) && cursor.Key.StartsWith([|prefix|]);
+            }
+            """,
+        ["a span of a cursor from the turn before"] = """
+            void M(Cursor cursor)
+            {
+                scoped ReadOnlySpan<byte> previous = default;
+                for (var found = cursor.SeekLast(); found; found = cursor.MovePrevious())
+                {
+                    if (cursor.Value.SequenceEqual([|previous|]))
+                        Use(cursor.Key);
+                    previous = cursor.Value;
+                }
+            }
+            """,
         ["two reserved spans"] = """
             void M(WriteTree tree)
             {

@@ -182,15 +182,6 @@ internal static class ValidSpanSnippets
                 }
             }
             """,
-        ["a cursor whose key is read again"] = """
-            void M(Cursor cursor)
-            {
-                Use(cursor.Key);
-                cursor.Delete();
-                if (cursor.MoveNext())
-                    Use(cursor.Key);
-            }
-            """,
         ["the caller's own memory"] = """
             void M(ReadOnlySpan<byte> mine)
             {
