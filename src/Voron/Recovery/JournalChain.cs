@@ -96,7 +96,7 @@ internal sealed unsafe class JournalChain : IDisposable
 
         if (!isOver && !_isJudged)
         {
-            CheckSealsReached(index, position);
+            CheckSealsReached(position);
             _dropped = JudgeWhatFollows(index, position);
         }
 
@@ -238,17 +238,20 @@ internal sealed unsafe class JournalChain : IDisposable
     private long EndOf(JournalFileReader file) =>
         _seals.TryGetValue(file.Info.Header.Incarnation, out var seal) ? Math.Min(seal.EndOffset, file.Length) : file.Length;
 
-    // A seal was written by a recovery that had read every record up to it.
-    private void CheckSealsReached(int index, in JournalPosition position)
+    // A seal was written by a recovery that had read every record up to it and had made them durable. The sealed file itself may be gone: the
+    // close after a checkpoint deletes it.
+    private void CheckSealsReached(in JournalPosition position)
     {
-        for (var i = index; i < _files.Count; i++)
+        foreach (var file in _files)
         {
-            if (_seals.TryGetValue(_files[i].Info.Header.Incarnation, out var seal)
-                && seal.EndOffset > JournalFormat.FirstRecordOffset
-                && seal.LastSequence > position.Sequence)
+            foreach (var seal in file.Info.Seals)
             {
-                throw new CorruptionException(
-                    $"The journal breaks off after record {position.Sequence}, but '{_files[i].Path}' held records up to {seal.LastSequence} when it was last recovered.");
+                if (seal.LastSequence > position.Sequence)
+                {
+                    throw new CorruptionException(
+                        $"The journal breaks off after record {position.Sequence}, but '{file.Path}' was begun after record {seal.LastSequence} had been " +
+                        "recovered: a journal file is damaged, or some files are older than others. Restore all files of the environment from one copy.");
+                }
             }
         }
     }

@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.Journal;
 using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Faults;
@@ -89,6 +90,39 @@ public sealed class MixedMomentsTests
                 }
             }
         }
+    }
+
+    /// <summary>
+    /// The header of a new environment starts replay at the first record of all. Behind a clean close, a journal file may be begun and have no
+    /// record yet: beside that header it looked like a journal from which nothing had been lost.
+    /// </summary>
+    [Fact]
+    public void The_first_header_does_not_fit_a_journal_file_that_was_begun_after_a_close()
+    {
+        var disk = new SimulatedDisk();
+        FileSet older;
+        using (var environment = StorageEnvironment.Open(disk, Options))
+        {
+            Put(environment, 0);
+            older = FileSet.Of(disk);
+        }
+
+        using var opened = StorageEnvironment.Open(disk, Options);
+        var from = disk.TraceCount;
+        Put(opened, 1000);
+        var images = new CrashImages(disk);
+        var begun = 0;
+        for (var cut = from; cut <= disk.TraceCount; cut++)
+        {
+            var newer = FileSet.Of(images.BuildKilled(cut));
+            if (newer.Names.Count(name => JournalFile.IndexOf(name) >= 0) < 2)
+                continue;
+            begun++;
+            var open = () => StorageEnvironment.Open(newer.With(older, Header, Data).ToDisk(), Options).Dispose();
+            open.Should().Throw<CorruptionException>($"cut {cut}").WithMessage("*Restore all files of the environment from one copy*");
+        }
+
+        begun.Should().BePositive();
     }
 
     [Fact]
