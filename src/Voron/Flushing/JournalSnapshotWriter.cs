@@ -1,5 +1,3 @@
-using System.Runtime.InteropServices;
-using System.Security.Cryptography;
 using Voron.Format;
 using Voron.IO;
 using Voron.Journal;
@@ -26,9 +24,7 @@ internal static unsafe class JournalSnapshotWriter
     public static JournalSnapshotInfo Write(Engine engine, FlushPlan plan, in CheckpointHeader checkpoint)
     {
         var number = JournalSnapshotFile.NewNumber(engine.Disk, checkpoint);
-        Span<byte> random = stackalloc byte[16];
-        RandomNumberGenerator.Fill(random);
-        var incarnation = MemoryMarshal.Read<UInt128>(random);
+        var incarnation = RandomId.New();
         var name = JournalSnapshotFile.NameOf(number);
         var recordBytes = Math.Min(MaxRecordBytes, engine.Memory.Records.LimitBytes / PartOfMemory);
         var most = MaxBytes(plan, engine.PageSize, recordBytes);
@@ -133,5 +129,5 @@ internal static unsafe class JournalSnapshotWriter
     /// <summary>The records of a journal snapshot.</summary>
     /// <param name="Incarnation">The id of the file.</param>
     /// <param name="RecordBytes">The length at which a record ends.</param>
-    private readonly record struct RecordTarget(UInt128 Incarnation, long RecordBytes);
+    private readonly record struct RecordTarget(RandomId Incarnation, long RecordBytes);
 }

@@ -47,7 +47,7 @@ internal struct CheckpointHeader
     public uint PageSize;
 
     [FieldOffset(32)]
-    public UInt128 EnvironmentId;
+    public RandomId EnvironmentId;
 
     /// <summary>
     /// Increases with each checkpoint; the slot with the higher number counts. Both slots are identical after a clean close.
@@ -85,7 +85,7 @@ internal struct CheckpointHeader
 
     /// <summary>The incarnation in the records of the journal snapshot.</summary>
     [FieldOffset(240)]
-    public UInt128 JournalSnapshotIncarnation;
+    public RandomId JournalSnapshotIncarnation;
 
     /// <summary>
     /// The stamp of the data file as of this checkpoint, a value of <see cref="Format.DataFileStamp"/>, or zero if there is none.

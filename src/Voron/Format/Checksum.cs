@@ -1,7 +1,7 @@
-using System.Buffers.Binary;
 using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 
 namespace Voron.Format;
 
@@ -39,18 +39,18 @@ internal static unsafe class Checksum
     /// <summary>
     /// Returns the seed for a page: different for each page of an environment, and for the same page of different environments.
     /// </summary>
-    public static ulong Seed(UInt128 environmentId, long pageNumber)
+    public static ulong Seed(RandomId environmentId, long pageNumber)
     {
-        var environment = Fold(Fold(Odd0, (ulong)environmentId), (ulong)(environmentId >> 64));
+        var environment = Fold(Fold(Odd0, environmentId.Lower), environmentId.Upper);
         return Avalanche(Fold(environment, (ulong)pageNumber));
     }
 
-    /// <inheritdoc cref="Seed(UInt128, long)"/>
+    /// <inheritdoc cref="Seed(RandomId, long)"/>
     public static ulong Seed(Guid environmentId, long pageNumber)
     {
         Span<byte> bytes = stackalloc byte[16];
         environmentId.TryWriteBytes(bytes);
-        return Seed(BinaryPrimitives.ReadUInt128LittleEndian(bytes), pageNumber);
+        return Seed(MemoryMarshal.Read<RandomId>(bytes), pageNumber);
     }
 
     /// <inheritdoc cref="Compute(byte*, nuint, ulong)"/>

@@ -32,11 +32,11 @@ internal struct JournalFileHeader
     public uint SealCount;
 
     [FieldOffset(32)]
-    public UInt128 EnvironmentId;
+    public RandomId EnvironmentId;
 
     /// <summary>A fresh random number for each epoch of the file.</summary>
     [FieldOffset(48)]
-    public UInt128 Incarnation;
+    public RandomId Incarnation;
 
     /// <summary>The number of this epoch; increases by one with each epoch of any journal file.</summary>
     [FieldOffset(64)]

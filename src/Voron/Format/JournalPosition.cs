@@ -9,7 +9,7 @@ internal struct JournalPosition
     public const int Size = 48;
 
     [FieldOffset(0)]
-    public UInt128 Incarnation;
+    public RandomId Incarnation;
 
     /// <summary>The epoch of the file; 0 before any journal has been written.</summary>
     [FieldOffset(16)]

@@ -9,7 +9,7 @@ internal struct JournalSeal
     public const int Size = 48;
 
     [FieldOffset(0)]
-    public UInt128 Incarnation;
+    public RandomId Incarnation;
 
     [FieldOffset(16)]
     public long Epoch;

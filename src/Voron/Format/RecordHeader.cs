@@ -61,7 +61,7 @@ internal struct RecordHeader
     public ulong Checksum;
 
     [FieldOffset(16)]
-    public UInt128 Incarnation;
+    public RandomId Incarnation;
 
     [FieldOffset(32)]
     public long Offset;

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Voron.Format;
 using Voron.IO;
 
 namespace Voron.Journal;
@@ -6,13 +7,13 @@ namespace Voron.Journal;
 /// <summary>Seals the records of a batch and writes them with one call. Used only by the thread that leads.</summary>
 internal sealed unsafe class BatchWriter
 {
-    private readonly UInt128 _environmentId;
+    private readonly RandomId _environmentId;
     private readonly DeviceSpeed _speed = new();
 
     // The file of the most recently written records.
     private JournalFile? _written;
 
-    public BatchWriter(UInt128 environmentId, ulong lastChecksum)
+    public BatchWriter(RandomId environmentId, ulong lastChecksum)
     {
         _environmentId = environmentId;
         LastChecksum = lastChecksum;

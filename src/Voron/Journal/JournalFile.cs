@@ -70,7 +70,7 @@ internal sealed class JournalFile
     /// <summary>The number of bytes of the records that replay would need.</summary>
     public long LiveBytes => PlantedFault.CountWholeJournal ? Length : Math.Max(0, UsedBytes - StartOffset);
 
-    public UInt128 Incarnation { get; set; }
+    public RandomId Incarnation { get; set; }
 
     public long Epoch { get; set; }
 

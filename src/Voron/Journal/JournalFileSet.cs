@@ -1,5 +1,3 @@
-using System.Runtime.InteropServices;
-using System.Security.Cryptography;
 using Microsoft.Extensions.Logging;
 using Voron.Format;
 using Voron.IO;
@@ -42,7 +40,7 @@ internal sealed class JournalFileSet : IDisposable
     private readonly EngineLock _lock = new(LockRank.JournalFiles);
     private readonly IDisk _disk;
     private readonly JournalFileMaker _maker;
-    private readonly UInt128 _environmentId;
+    private readonly RandomId _environmentId;
     private readonly int _pageSize;
     private readonly long _maxFileBytes;
     private readonly List<JournalFile> _live = [];
@@ -61,7 +59,7 @@ internal sealed class JournalFileSet : IDisposable
     private long _totalBytes;
     private int _liveCount;
 
-    public JournalFileSet(IDisk disk, UInt128 environmentId, int pageSize, long firstFileBytes, long maxFileBytes, ILogger logger)
+    public JournalFileSet(IDisk disk, RandomId environmentId, int pageSize, long firstFileBytes, long maxFileBytes, ILogger logger)
     {
         _disk = disk;
         _maker = new JournalFileMaker(disk, logger);
@@ -139,7 +137,7 @@ internal sealed class JournalFileSet : IDisposable
         }
     }
 
-    private static long EndOf(ReadOnlySpan<JournalSeal> ends, UInt128 incarnation)
+    private static long EndOf(ReadOnlySpan<JournalSeal> ends, RandomId incarnation)
     {
         foreach (ref readonly var end in ends)
         {
@@ -328,7 +326,7 @@ internal sealed class JournalFileSet : IDisposable
                 MakeDeletionsDurable();
             file.HasBothHeaders = false;
             file.Epoch = _nextEpoch++;
-            file.Incarnation = NewIncarnation();
+            file.Incarnation = RandomId.New();
             var header = new JournalFileHeader
             {
                 Magic = JournalFormat.FileMagic,
@@ -402,12 +400,5 @@ internal sealed class JournalFileSet : IDisposable
             return;
         _disk.SyncDirectory();
         _deletionsAreDurable = true;
-    }
-
-    private static UInt128 NewIncarnation()
-    {
-        Span<byte> bytes = stackalloc byte[16];
-        RandomNumberGenerator.Fill(bytes);
-        return MemoryMarshal.Read<UInt128>(bytes);
     }
 }

@@ -36,7 +36,7 @@ internal sealed class JournalTail
     /// <summary>The end, without the sequence and checksum of the last record; its epoch is 0 until a file has been begun.</summary>
     public JournalPosition Position => new()
     {
-        Incarnation = _current?.Incarnation ?? 0,
+        Incarnation = _current?.Incarnation ?? default,
         Epoch = _current?.Epoch ?? 0,
         Offset = _offset,
     };

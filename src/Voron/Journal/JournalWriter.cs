@@ -30,7 +30,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     private bool _refusesTransactions;
 
     public JournalWriter(
-        JournalFileSet files, PoisonState poison, IJournalListener listener, UInt128 environmentId, in JournalStart start,
+        JournalFileSet files, PoisonState poison, IJournalListener listener, RandomId environmentId, in JournalStart start,
         in JournalResources resources)
     {
         _poison = poison;

@@ -5,7 +5,7 @@ namespace Voron.Journal;
 /// <summary>The checksum of a record: covers everything after the checksum field, header and payload as stored.</summary>
 internal static unsafe class RecordChecksum
 {
-    public static ulong Compute(UInt128 environmentId, byte* record)
+    public static ulong Compute(RandomId environmentId, byte* record)
     {
         var header = (RecordHeader*)record;
         var length = RecordHeader.Size + header->StoredLength - RecordHeader.ChecksummedFrom;

@@ -1,6 +1,4 @@
 using System.Diagnostics.CodeAnalysis;
-using System.Runtime.InteropServices;
-using System.Security.Cryptography;
 using Voron.Format;
 using Voron.FreeSpace;
 using Voron.IO;
@@ -184,12 +182,10 @@ internal static unsafe class EnvironmentCreator
 
     private static CheckpointHeader NewHeader(int pageSize)
     {
-        Span<byte> id = stackalloc byte[16];
-        RandomNumberGenerator.Fill(id);
         return new CheckpointHeader
         {
             PageSize = (uint)pageSize,
-            EnvironmentId = MemoryMarshal.Read<UInt128>(id),
+            EnvironmentId = RandomId.New(),
             CheckpointNumber = NewCheckpointNumber,
             State = new EnvironmentState { PageCount = InitialPages.Count, NextTreeId = 1 },
         };
@@ -208,7 +204,7 @@ internal static unsafe class EnvironmentCreator
         file.Sync();
     }
 
-    private static ulong ChecksumOf(byte* bytes, long page, int pageSize, UInt128 environmentId) => Checksum.Compute(
+    private static ulong ChecksumOf(byte* bytes, long page, int pageSize, RandomId environmentId) => Checksum.Compute(
         bytes + PageHeader.UnjournaledBytes, (nuint)(pageSize - PageHeader.UnjournaledBytes), Checksum.Seed(environmentId, page));
 
     /// <summary>

@@ -21,7 +21,7 @@ internal sealed unsafe partial class DataFile : IDisposable
     private readonly EngineLock _sync = new(LockRank.DataSync);
     private readonly EngineLock _growth = new(LockRank.Growth);
     private readonly PoisonState _poison;
-    private readonly UInt128 _environmentId;
+    private readonly RandomId _environmentId;
     private readonly PageBitmap _verified;
 
     // Separate from the bits of pages: bytes that were checked as part of a value have not been checked as a page.
@@ -34,7 +34,7 @@ internal sealed unsafe partial class DataFile : IDisposable
     // The number of pages that the file keeps when it is closed, if it has more; -1 to keep all.
     private long _pagesAtLast = -1;
 
-    public DataFile(DiskFile file, UInt128 environmentId, int pageSize, long maxPageCount, PoisonState poison, DiskFile? unbuffered = null)
+    public DataFile(DiskFile file, RandomId environmentId, int pageSize, long maxPageCount, PoisonState poison, DiskFile? unbuffered = null)
     {
         File = file;
         Unbuffered = unbuffered;

@@ -17,7 +17,7 @@ internal sealed unsafe class JournalChain : IDisposable
 {
     private readonly RecordWindow _window;
     private readonly List<JournalFileReader> _files;
-    private readonly Dictionary<UInt128, JournalSeal> _seals = [];
+    private readonly Dictionary<RandomId, JournalSeal> _seals = [];
     private readonly JournalPosition _start;
     private readonly bool _endsAtStart;
     private DroppedTail? _dropped;
@@ -29,7 +29,8 @@ internal sealed unsafe class JournalChain : IDisposable
     /// <param name="endsAtStart">True if the journal ended there when the environment was closed, and nothing has been written after that
     /// position.</param>
     public JournalChain(
-        IDisk disk, UInt128 environmentId, IEnumerable<JournalFileInfo> files, in JournalPosition start, BlockMemory memory, bool endsAtStart = false)
+        IDisk disk, RandomId environmentId, IEnumerable<JournalFileInfo> files, in JournalPosition start, BlockMemory memory,
+        bool endsAtStart = false)
     {
         _window = new RecordWindow(memory);
         _start = start;
@@ -140,7 +141,7 @@ internal sealed unsafe class JournalChain : IDisposable
             if (_files.Count == 0 || _files[0].Info.Header.Incarnation != _start.Incarnation)
             {
                 throw new CorruptionException(
-                    $"Replay starts in the journal file of epoch {_start.Epoch} (incarnation {_start.Incarnation:X32}), which is missing from '{_path}'. " +
+                    $"Replay starts in the journal file of epoch {_start.Epoch} (incarnation {_start.Incarnation}), which is missing from '{_path}'. " +
                     "Restore all files of the environment from one copy.");
             }
 

@@ -6,7 +6,7 @@ using Voron.Testing;
 namespace Voron.Recovery;
 
 /// <summary>The epoch of a journal file that had ended when a new one was about to begin.</summary>
-internal readonly record struct AbandonedEpoch(long Number, UInt128 Incarnation);
+internal readonly record struct AbandonedEpoch(long Number, RandomId Incarnation);
 
 /// <summary>Reads the two copies of a journal file's header, and judges which epoch they belong to.</summary>
 internal static unsafe class JournalFileHeaderReader
@@ -18,7 +18,7 @@ internal static unsafe class JournalFileHeaderReader
     /// <exception cref="CorruptionException">The file is shorter than when it was made, or its copies cannot belong to the epochs that they
     /// name.</exception>
     /// <exception cref="UnsupportedFormatException">The file has a newer version, or belongs to another environment.</exception>
-    public static JournalFileInfo? Read(DiskFile file, string name, UInt128 environmentId, out AbandonedEpoch? abandoned)
+    public static JournalFileInfo? Read(DiskFile file, string name, RandomId environmentId, out AbandonedEpoch? abandoned)
     {
         abandoned = null;
         var length = file.Length;
@@ -35,7 +35,7 @@ internal static unsafe class JournalFileHeaderReader
                 return null;
             if (PlantedFault.BelieveJournalHeaders && first != null && second != null && first->Incarnation != second->Incarnation)
             {
-                abandoned = new AbandonedEpoch(0, 0);
+                abandoned = new AbandonedEpoch(0, default);
                 return null;
             }
 
@@ -68,7 +68,7 @@ internal static unsafe class JournalFileHeaderReader
         }
     }
 
-    private static void Check(JournalFileHeader* header, string path, UInt128 environmentId)
+    private static void Check(JournalFileHeader* header, string path, RandomId environmentId)
     {
         if (header->Version != JournalFormat.Version)
         {
@@ -79,7 +79,7 @@ internal static unsafe class JournalFileHeaderReader
         if (header->EnvironmentId != environmentId)
         {
             throw new UnsupportedFormatException(
-                $"'{path}' belongs to environment {header->EnvironmentId:X32}, not to {environmentId:X32}.");
+                $"'{path}' belongs to environment {header->EnvironmentId}, not to {environmentId}.");
         }
 
         if (!StateStructure.IsNumber(header->Epoch) || header->Epoch == 0)

@@ -11,11 +11,11 @@ namespace Voron.Recovery;
 internal sealed unsafe class JournalFileReader : IWindowedFile
 {
     private readonly IDisk _disk;
-    private readonly UInt128 _environmentId;
+    private readonly RandomId _environmentId;
     private readonly RecordWindow _window;
     private DiskFile? _file;
 
-    public JournalFileReader(IDisk disk, JournalFileInfo info, UInt128 environmentId, RecordWindow window)
+    public JournalFileReader(IDisk disk, JournalFileInfo info, RandomId environmentId, RecordWindow window)
     {
         _disk = disk;
         Info = info;

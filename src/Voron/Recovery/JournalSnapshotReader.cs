@@ -9,7 +9,7 @@ internal static unsafe class JournalSnapshotReader
 {
     /// <summary>Visits the records of the file that a checkpoint names.</summary>
     /// <exception cref="CorruptionException">The file is missing or damaged.</exception>
-    public static void Read(IDisk disk, UInt128 environmentId, in CheckpointHeader checkpoint, IRecordVisitor visitor, BlockMemory memory)
+    public static void Read(IDisk disk, RandomId environmentId, in CheckpointHeader checkpoint, IRecordVisitor visitor, BlockMemory memory)
     {
         var name = JournalSnapshotFile.NameOf(checkpoint.JournalSnapshotNumber);
         var header = new JournalFileHeader { Incarnation = checkpoint.JournalSnapshotIncarnation };

@@ -43,7 +43,7 @@ internal sealed class Engine
 
     public required PoisonState Poison { get; init; }
 
-    public required UInt128 EnvironmentId { get; init; }
+    public required RandomId EnvironmentId { get; init; }
 
     public required int PageSize { get; init; }
 

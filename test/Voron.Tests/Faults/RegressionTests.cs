@@ -161,7 +161,7 @@ public sealed class RegressionTests
         var disk = new SimulatedDisk();
         var handle = disk.Open("data", DiskOpen.New, DiskAccess.Buffered);
         handle.Allocate(0, 64 * PageSize);
-        using var file = new DataFile(handle, 17, PageSize, 1 << 20, new PoisonState("test"));
+        using var file = new DataFile(handle, new RandomId(0, 17), PageSize, 1 << 20, new PoisonState("test"));
         disk.FailNext(call => call.Kind == DiskCallKind.SetLength, DiskError.Failed);
         file.Invoking(cut => cut.Truncate(16)).Should().Throw<DiskException>();
         file.CapacityPages.Should().Be(16, "the tail has no address any more");

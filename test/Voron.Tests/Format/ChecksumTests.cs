@@ -1,5 +1,5 @@
-using System.Buffers.Binary;
 using System.Numerics;
+using System.Runtime.InteropServices;
 using Voron.Format;
 
 namespace Voron.Tests.Format;
@@ -20,11 +20,11 @@ public class ChecksumTests
     [Fact]
     public void Golden_seed_stays()
     {
-        var id = new UInt128(0x0011_2233_4455_6677, 0x8899_AABB_CCDD_EEFF);
+        var id = new RandomId(0x0011_2233_4455_6677, 0x8899_AABB_CCDD_EEFF);
         Checksum.Seed(id, 42).Should().Be(0x29A8_2144_B120_88E3);
 
         Span<byte> bytes = stackalloc byte[16];
-        BinaryPrimitives.WriteUInt128LittleEndian(bytes, id);
+        MemoryMarshal.Write(bytes, id);
         Checksum.Seed(new Guid(bytes), 42).Should().Be(Checksum.Seed(id, 42));
     }
 
@@ -126,15 +126,15 @@ public class ChecksumTests
         var zeros = new byte[65536];
         var seen = new HashSet<ulong>();
         for (var page = 0L; page < 10_000; page++)
-            seen.Add(Checksum.Compute(zeros.AsSpan(0, 4064), Checksum.Seed((UInt128)1, page))).Should().BeTrue();
+            seen.Add(Checksum.Compute(zeros.AsSpan(0, 4064), Checksum.Seed(new RandomId(0, 1), page))).Should().BeTrue();
         for (var environment = 2; environment < 1000; environment++)
         {
-            seen.Add(Checksum.Compute(zeros.AsSpan(0, 4064), Checksum.Seed((UInt128)environment, 0))).Should().BeTrue();
-            seen.Add(Checksum.Compute(zeros.AsSpan(0, 4064), Checksum.Seed((UInt128)environment << 64, 0))).Should().BeTrue();
+            seen.Add(Checksum.Compute(zeros.AsSpan(0, 4064), Checksum.Seed(new RandomId(0, (ulong)environment), 0))).Should().BeTrue();
+            seen.Add(Checksum.Compute(zeros.AsSpan(0, 4064), Checksum.Seed(new RandomId((ulong)environment, 0), 0))).Should().BeTrue();
         }
 
         for (var length = 0; length < 4064; length++)
-            seen.Add(Checksum.Compute(zeros.AsSpan(0, length), Checksum.Seed((UInt128)1, 0))).Should().BeTrue();
+            seen.Add(Checksum.Compute(zeros.AsSpan(0, length), Checksum.Seed(new RandomId(0, 1), 0))).Should().BeTrue();
     }
 
     [Fact]

@@ -13,8 +13,8 @@ public sealed unsafe class FileImageTests
 {
     private const string Meaning = "what stands on disk has changed, so existing files cannot be read.";
 
-    private static readonly UInt128 EnvironmentId = new(0x0F0E0D0C0B0A0908, 0x0706050403020100);
-    private static readonly UInt128 Incarnation = new(0x1F1E1D1C1B1A1918, 0x1716151413121110);
+    private static readonly RandomId EnvironmentId = new(0x0F0E0D0C0B0A0908, 0x0706050403020100);
+    private static readonly RandomId Incarnation = new(0x1F1E1D1C1B1A1918, 0x1716151413121110);
 
     [Fact]
     public void The_header_file_of_a_new_environment()
@@ -37,8 +37,8 @@ public sealed unsafe class FileImageTests
             file.Allocate(0, SomeJournalHeader().FileLength);
             JournalSeal[] seals =
             [
-                new() { Incarnation = Incarnation - 2, Epoch = 5, LastSequence = 70, EndOffset = 16384 },
-                new() { Incarnation = Incarnation - 1, Epoch = 6, LastSequence = 0, EndOffset = 8192 },
+                new() { Incarnation = Next(-2), Epoch = 5, LastSequence = 70, EndOffset = 16384 },
+                new() { Incarnation = Next(-1), Epoch = 6, LastSequence = 0, EndOffset = 8192 },
             ];
             JournalFileHeaders.Write(file, SomeJournalHeader(), seals);
             var info = JournalFileHeaderReader.Read(file, "journal-00000001.voron", EnvironmentId, out var abandoned);
@@ -193,8 +193,10 @@ public sealed unsafe class FileImageTests
         JournalSnapshotNumber = 10,
         JournalSnapshotTransactionId = 70,
         JournalSnapshotLength = 40960,
-        JournalSnapshotIncarnation = Incarnation + 1,
+        JournalSnapshotIncarnation = Next(1),
     };
+
+    private static RandomId Next(int by) => new(Incarnation.Upper, Incarnation.Lower + (ulong)by);
 
     private static JournalFileHeader SomeJournalHeader() => new()
     {

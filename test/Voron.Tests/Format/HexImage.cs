@@ -1,5 +1,6 @@
 using System.Reflection;
 using System.Runtime.InteropServices;
+using Voron.Format;
 
 namespace Voron.Tests.Format;
 
@@ -70,13 +71,13 @@ internal static class HexImage
             TypeCode.UInt32 => BitConverter.ToUInt32(bytes),
             TypeCode.Int64 => BitConverter.ToInt64(bytes),
             TypeCode.UInt64 => BitConverter.ToUInt64(bytes),
-            _ => type == typeof(UInt128) ? MemoryMarshal.Read<UInt128>(bytes) : throw new NotSupportedException($"A field of type {type}."),
+            _ => type == typeof(RandomId) ? MemoryMarshal.Read<RandomId>(bytes) : throw new NotSupportedException($"A field of type {type}."),
         };
     }
 
     private static FieldInfo[] InstanceFields(Type type) => type.GetFields(BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic);
 
-    private static bool IsNested(Type type) => type.IsValueType && !type.IsPrimitive && !type.IsEnum && type != typeof(UInt128);
+    private static bool IsNested(Type type) => type.IsValueType && !type.IsPrimitive && !type.IsEnum && type != typeof(RandomId);
 
-    private static int SizeOf(Type type) => type.IsEnum ? SizeOf(Enum.GetUnderlyingType(type)) : type == typeof(UInt128) ? 16 : Marshal.SizeOf(type);
+    private static int SizeOf(Type type) => type.IsEnum ? SizeOf(Enum.GetUnderlyingType(type)) : type == typeof(RandomId) ? 16 : Marshal.SizeOf(type);
 }

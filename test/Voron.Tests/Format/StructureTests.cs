@@ -12,6 +12,7 @@ public sealed class StructureTests
     /// <summary>The structures with their sizes and the ranges (from, length) that belong to no field and are always zero.</summary>
     public static TheoryData<string, int, string> Structures => new()
     {
+        { nameof(RandomId), 16, "" },
         { nameof(JournalPosition), 48, "" },
         { nameof(CheckpointHeader), 320, "24+8 76+4 128+32 236+4 264+56" },
         { nameof(EnvironmentState), 104, "20+4 72+16 88+16" },

@@ -9,14 +9,16 @@ namespace Voron.Tests.Journal;
 
 public sealed class JournalWriterTests
 {
+    private static readonly RandomId Id = new(0, 1);
+
     [Fact]
     public async Task Poisoning_drops_queued_records_and_fails_all_their_waiters()
     {
         var disk = new SimulatedDisk();
         var poison = new PoisonState("test");
-        using var files = new JournalFileSet(disk, 1, 4096, 65536, 65536, NullLogger.Instance);
+        using var files = new JournalFileSet(disk, Id, 4096, 65536, 65536, NullLogger.Instance);
         var resources = new JournalResources(BlockMemory.Unlimited, TimeSpan.FromSeconds(30));
-        using var journal = new JournalWriter(files, poison, new Listener(), 1, new JournalStart(default, []), resources);
+        using var journal = new JournalWriter(files, poison, new Listener(), Id, new JournalStart(default, []), resources);
         Submit(journal, null);
         journal.Drain();
 
@@ -68,8 +70,8 @@ public sealed class JournalWriterTests
     public void A_commit_without_a_record_is_not_acknowledged_before_those_that_it_read()
     {
         var listener = new Listener();
-        using var files = new JournalFileSet(new SimulatedDisk(), 1, 4096, 65536, 65536, NullLogger.Instance);
-        using var journal = new JournalWriter(files, new PoisonState("test"), listener, 1, new JournalStart(default, []), new JournalResources(BlockMemory.Unlimited, TimeSpan.FromSeconds(30)));
+        using var files = new JournalFileSet(new SimulatedDisk(), Id, 4096, 65536, 65536, NullLogger.Instance);
+        using var journal = new JournalWriter(files, new PoisonState("test"), listener, Id, new JournalStart(default, []), new JournalResources(BlockMemory.Unlimited, TimeSpan.FromSeconds(30)));
         var first = CommitCompletion.Rent();
         var second = CommitCompletion.Rent();
         var empty = CommitCompletion.Rent();

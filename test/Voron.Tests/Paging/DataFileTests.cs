@@ -89,7 +89,7 @@ public sealed unsafe class DataFileTests : IDisposable
     {
         var file = _disk.Open("data", DiskOpen.New, DiskAccess.Buffered);
         file.Allocate(0, (long)pages * PageSize);
-        return new DataFile(file, 17, PageSize, 1 << 20, new PoisonState("test"));
+        return new DataFile(file, new RandomId(0, 17), PageSize, 1 << 20, new PoisonState("test"));
     }
 
     private static void WritePage(DataFile file, long page, long number, PageKind kind = PageKind.SectionMap)

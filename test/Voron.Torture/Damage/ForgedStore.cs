@@ -19,7 +19,7 @@ internal sealed unsafe class ForgedStore
     private readonly HashSet<string> _changed = [];
     private readonly HashSet<long> _pages = [];
     private readonly List<(string File, int Offset)> _records = [];
-    private readonly UInt128 _environmentId;
+    private readonly RandomId _environmentId;
     private readonly long[] _extentStarts;
 
     public ForgedStore(StoreFiles files)
