@@ -17,6 +17,7 @@ internal sealed class VoronEngine : BenchmarkEngine
     private WriteTransaction _write;
     private WriteTree _writeTree;
     private bool _isWriting;
+    private bool _hasTree;
 
     public VoronEngine(
         string directory, EngineObserver observer, int maxCommitsInFlight, JournalCompression compression = JournalCompression.Auto)
@@ -24,11 +25,7 @@ internal sealed class VoronEngine : BenchmarkEngine
         _inFlight = new ValueTask[maxCommitsInFlight];
         _compression = compression;
         _environment = StorageEnvironment.Open(directory, CreateOptions(observer, compression));
-        if (HasTree())
-            return;
-        using var transaction = _environment.BeginWrite();
-        transaction.CreateTree(TreeName);
-        transaction.Commit();
+        _hasTree = HasTree();
     }
 
     public override int? PageSize => _environment.GetStatistics().PageSize;
@@ -54,7 +51,8 @@ internal sealed class VoronEngine : BenchmarkEngine
     {
         _write = _environment.BeginWrite();
         _isWriting = true;
-        _writeTree = _write.OpenTree(TreeName);
+        _writeTree = _hasTree ? _write.OpenTree(TreeName) : _write.CreateTree(TreeName);
+        _hasTree = true;
     }
 
     public override void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => _writeTree.Put(key, value);
@@ -84,7 +82,16 @@ internal sealed class VoronEngine : BenchmarkEngine
             Wait(slot);
     }
 
-    public override AsyncCaller CreateCaller() => new Caller(_environment);
+    public override AsyncCaller CreateCaller()
+    {
+        if (!_hasTree)
+        {
+            BeginWrite();
+            Commit();
+        }
+
+        return new Caller(_environment);
+    }
 
     public override BenchmarkReader CreateReader() => new VoronReader(_environment);
 

@@ -13,6 +13,8 @@ namespace Voron.Benchmarks.Processes;
 /// </summary>
 internal static class MeasuringProcess
 {
+    private const string CallCountingDelay = "DOTNET_TC_CallCountingDelayMs";
+
     /// <exception cref="BenchmarkException">The process failed. The message includes its own.</exception>
     public static async Task<RunResult> RunAsync(RunRequest request, Action<double>? onProgress, CancellationToken cancellationToken)
     {
@@ -65,6 +67,10 @@ internal static class MeasuringProcess
             "--limit", request.Limit.TotalSeconds.ToString(CultureInfo.InvariantCulture));
         if (!request.ChecksStore)
             start.ArgumentList.Add("--no-check");
+
+        // The first second of a process is that of users, who have the runtime's own settings.
+        if (request.Workload.IsFirstSecond)
+            start.Environment.Remove(CallCountingDelay);
         return start;
     }
 
@@ -81,7 +87,7 @@ internal static class MeasuringProcess
 
         // Later tiers of compilation wait until the first tier has paused for 100 ms, which takes long in a process that goes from one
         // loop to the next. Without that wait, the warm-up is long enough.
-        start.Environment["DOTNET_TC_CallCountingDelayMs"] = "0";
+        start.Environment[CallCountingDelay] = "0";
 
         // If this process was started as "dotnet Voron.Benchmarks.dll", the program is dotnet, whose first argument is the assembly.
         if (Path.GetFileNameWithoutExtension(program).Equals("dotnet", StringComparison.OrdinalIgnoreCase))

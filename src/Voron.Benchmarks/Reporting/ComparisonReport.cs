@@ -39,6 +39,7 @@ internal sealed class ComparisonReport
         [.. Notes()],
         [
             .. ComparisonTables.All.Select(form => new ReportTable(form.Title, NameColumns, form.Columns, [.. Rows(form)])),
+            .. FirstSecondTables.Create([.. FirstSeconds()]),
             Durations(),
             new ReportTable("Goals", GoalColumns.Length, GoalColumns, [.. Goals()]),
         ])
@@ -88,6 +89,13 @@ internal sealed class ComparisonReport
             }
         }
     }
+
+    private IEnumerable<(string Workload, string Engine, RunResult[] Runs)> FirstSeconds() =>
+        from step in ReportedSteps
+        from engine in _comparison.AllEngines
+        let runs = _medians.Runs(step.Workload, engine.Name)
+        where step.Workload.IsFirstSecond && runs.Length != 0
+        select (step.Workload.Title, engine.Name, runs);
 
     private ReportTable Durations()
     {

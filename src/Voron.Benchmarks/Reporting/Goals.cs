@@ -36,6 +36,7 @@ internal sealed class Goals
     {
         var goals = new Goals(medians);
         goals.AddWrites();
+        goals.AddFirstSeconds();
         goals.AddReads();
         goals.AddDeletes();
         goals.AddLargeValues();
@@ -64,6 +65,22 @@ internal sealed class Goals
         AtLeast(Callers64, "thousand puts a second", _medians.Rate(Callers64, Ours) / 1e3, 600, "");
         AtLeast(Callers64, "to one caller", _medians.Rate(Callers64, Ours) / _medians.Rate(SinglePut, Ours), 14);
         AtLeast(Callers512, "to 64 callers", _medians.Rate(Callers512, Ours) / _medians.Rate(Callers64, Ours), 1);
+    }
+
+    // Behind the ratios to LMDB are those that other engines reach in steady state, on other machines.
+    private void AddFirstSeconds()
+    {
+        foreach ((var workload, var toLmdb) in (ReadOnlySpan<(WorkloadDefinition, double)>)
+            [
+                (FirstSequentialInsert, 1.57), (FirstRandomInsert, 8.25), (FirstRandomUpdate, 9.2), (FirstSinglePut, 2.33),
+                (FirstSinglePutOnStore, 1.99),
+            ])
+        {
+            AtLeast(workload, "200 to 400 ms after opening, of the third second", Of(workload, run => run.FirstSecond?.EarlyShare * 100), 90, "%");
+            AtMost(workload, "first transaction, ms", Of(workload, run => run.FirstSecond?.FirstTransactionMilliseconds), 5);
+            AtLeast(workload, "to LMDB", Ratio(workload, Ours, Lmdb), toLmdb);
+            AtLeast(workload, "to the best peer", ToBest(workload, Ours), 1);
+        }
     }
 
     private void AddReads()

@@ -1,5 +1,6 @@
 using Voron.Benchmarks.Engines;
 using Voron.Benchmarks.Measurement;
+using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Reporting;
 
@@ -61,6 +62,9 @@ internal sealed record RunResult
     /// <summary>True if the time ran out before all operations were done, so that the checksum covers other items than for other engines.</summary>
     public bool IsCut { get; init; }
 
+    /// <summary>Null if the process had warmed up before it opened the store.</summary>
+    public FirstSecondResult? FirstSecond { get; init; }
+
     /// <summary>The lifetime of the process.</summary>
     public double ProcessSeconds { get; init; }
 
@@ -107,7 +111,8 @@ internal sealed record RunResult
     /// <summary>Over the items read, or after writes over a scan of the whole store. Engines must agree.</summary>
     public required string Checksum { get; init; }
 
-    public double OperationsPerSecond => Operations / EngineSeconds;
+    /// <summary>The rate of the whole run; of a run that has not warmed up, that of its first second.</summary>
+    public double OperationsPerSecond => FirstSecond?.OperationsPerSecond ?? Operations / EngineSeconds;
 
     public double MegabytesPerSecond => OperationsPerSecond * BytesPerOperation / 1e6;
 

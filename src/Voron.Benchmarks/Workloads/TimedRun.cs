@@ -21,6 +21,9 @@ internal sealed class TimedRun(ProgressSignal progress)
     /// <summary>The time after which a workload that can be cut short stops. Zero for no limit.</summary>
     public TimeSpan Limit { get; init; }
 
+    /// <summary>Null if the process has warmed up.</summary>
+    public FirstSecond? FirstSecond { get; init; }
+
     /// <summary>True if the workload stopped early.</summary>
     public bool IsCut { get; set; }
 
@@ -46,6 +49,8 @@ internal sealed class TimedRun(ProgressSignal progress)
     /// <summary>Returns true if the time is up, and records that the run was cut short.</summary>
     public bool ShouldStop(long startedTimestamp)
     {
+        if (FirstSecond is { } first)
+            return IsCut = first.IsOver;
         if (Limit == TimeSpan.Zero || Stopwatch.GetElapsedTime(startedTimestamp) < Limit)
             return false;
         IsCut = true;

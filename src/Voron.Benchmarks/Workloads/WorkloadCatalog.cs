@@ -110,12 +110,19 @@ internal static class WorkloadCatalog
     public static readonly WorkloadDefinition Write64M = WriteValues("64m", 64 * MiB, 1, "64 MiB");
     public static readonly WorkloadDefinition Read64M = ReadValues(Write64M, 1);
 
+    public static readonly WorkloadDefinition FirstSequentialInsert = FirstSecondOf(SequentialInsert) with { Store = "first-sequential" };
+    public static readonly WorkloadDefinition FirstRandomInsert = FirstSecondOf(RandomInsert) with { Store = "first-random" };
+    public static readonly WorkloadDefinition FirstRandomUpdate = FirstSecondOf(RandomUpdate);
+    public static readonly WorkloadDefinition FirstSinglePut = FirstSecondOf(SinglePut) with { Store = "first-single" };
+    public static readonly WorkloadDefinition FirstSinglePutOnStore = FirstSecondOf(SinglePutOnStore);
+
     public static IReadOnlyList<WorkloadDefinition> All { get; } =
     [
         SequentialInsert, SequentialRead, RandomInsert, RandomUpdate, SinglePut, SinglePutOnStore, Callers16, Callers64, Callers512,
         RandomRead, RandomReadTwo, RandomReadMany, ScanForward, ScanBackward, UpdateWhileReading, DeleteHalf, InsertAgain,
         Write1K, Read1K, Write16K, Read16K, Write1M, Read1M, Write64M, Read64M, CrashedInsert, OpenCrashed, BulkLoad, OpenClean,
         BulkLoadSorted, ScaleLoad, ScaleGet, ScalePut,
+        FirstSequentialInsert, FirstRandomInsert, FirstRandomUpdate, FirstSinglePut, FirstSinglePutOnStore,
     ];
 
     /// <exception cref="BenchmarkException">No workload has that name.</exception>
@@ -132,6 +139,13 @@ internal static class WorkloadCatalog
         $"callers-{callers}", WorkloadKind.ConcurrentInsert, KeyOrder.Random, $"callers-{callers}", 1, $"durable puts, {callers} callers")
     {
         Callers = callers,
+    };
+
+    private static WorkloadDefinition FirstSecondOf(WorkloadDefinition workload) => workload with
+    {
+        Name = $"first-second-{workload.Name}",
+        Title = $"{workload.Title}, first second",
+        IsFirstSecond = true,
     };
 
     private static WorkloadDefinition WriteValues(string suffix, int valueBytes, int perTransaction, string size) => new(

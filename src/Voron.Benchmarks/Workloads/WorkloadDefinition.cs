@@ -52,13 +52,16 @@ internal sealed record WorkloadDefinition(
     /// <summary>True if the process ends by a signal with the store open.</summary>
     public bool EndsInCrash { get; init; }
 
+    /// <summary>True to measure the first second of a process that has not warmed up; such a run lasts for a time.</summary>
+    public bool IsFirstSecond { get; init; }
+
     public bool CreatesStore => Kind is WorkloadKind.Insert or WorkloadKind.ConcurrentInsert;
 
     public bool Writes => CreatesStore
         || Kind is WorkloadKind.Update or WorkloadKind.DeleteHalf or WorkloadKind.InsertAgain or WorkloadKind.UpdateWhileReading;
 
     /// <summary>True if the values that the workload leaves differ between engines, because it lasts for a time. The keys are the same.</summary>
-    public bool LeavesOwnValues => Kind == WorkloadKind.UpdateWhileReading;
+    public bool LeavesOwnValues => Kind == WorkloadKind.UpdateWhileReading || (IsFirstSecond && Kind == WorkloadKind.Update);
 
     public long ItemsBefore(long items) => Kind == WorkloadKind.InsertAgain ? items - EvenItems(items) : CreatesStore ? 0 : items;
 

@@ -26,26 +26,28 @@ internal static class WorkloadRunner
     public static RunResult Run(RunRequest request, ProgressSignal progress, Action<BenchmarkEngine>? leaveOpen = null)
     {
         var descriptor = EngineCatalog.Require(request.Engine);
-        WarmUp.Run(descriptor, request);
+        if (!request.Workload.IsFirstSecond)
+            WarmUp.Run(descriptor, request);
         PrepareDirectory(request);
         IReadOnlyList<ProbeResult> rawDevice = [];
         if (request.Workload.Kind == WorkloadKind.Open)
             BlockDevice.AwaitRest(request.Directory);
-        else if (ProbesDevice)
+        else if (ProbesDevice && !request.Workload.IsFirstSecond)
             rawDevice = RawDeviceProbe.RunQuick(request.Directory);
 
         var observer = new EngineObserver();
         var dataFileBefore = DataFileBytes(descriptor, request.Directory) ?? 0;
         var allocatedBefore = DiskUsage.AllocatedBytes(request.Directory);
         var opening = Stopwatch.GetTimestamp();
+        var firstSecond = request.Workload.IsFirstSecond ? new FirstSecond(opening) : null;
         var engine = descriptor.Open(request.Directory, observer);
         var openNanoseconds = Clock.Nanoseconds(opening, Stopwatch.GetTimestamp());
         try
         {
             var workload = request.Workload;
-            if (!workload.CreatesStore && workload.Kind != WorkloadKind.Open && request.ChecksStore)
+            if (!workload.CreatesStore && workload.Kind != WorkloadKind.Open && firstSecond is null && request.ChecksStore)
                 ScanLoop.CheckStore(engine, workload.ItemsBefore(request.Items));
-            var result = Measure(request, engine, openNanoseconds, observer, progress) with
+            var result = Measure(request, engine, new Opening(openNanoseconds, firstSecond), observer, progress) with
             {
                 RawDevice = rawDevice,
                 AllocatedBytesBefore = allocatedBefore,
@@ -71,14 +73,10 @@ internal static class WorkloadRunner
     }
 
     private static RunResult Measure(
-        RunRequest request, BenchmarkEngine engine, long openNanoseconds, EngineObserver observer, ProgressSignal progress)
+        RunRequest request, BenchmarkEngine engine, Opening opening, EngineObserver observer, ProgressSignal progress)
     {
         var workload = request.Workload;
-        var run = new TimedRun(progress)
-        {
-            CommitLog = workload.Writes && request.ChecksStore ? new CommitLog(request.Transactions) : null,
-            Limit = request.Limit,
-        };
+        var run = CreateRun(request, opening, progress);
         long? allocatedAtPublishedPoint = null;
         var device = BlockDevice.Find(request.Directory)?.Read();
 
@@ -97,7 +95,7 @@ internal static class WorkloadRunner
         if (run.Misses != 0)
             throw new BenchmarkException($"{request.Engine}: {run.Misses:N0} of {request.Operations:N0} operations did not find their item.");
         if (workload.Kind == WorkloadKind.Open)
-            run.AddEngineTime(openNanoseconds);
+            run.AddEngineTime(opening.Nanoseconds);
         var operations = run.OperationsDone ?? request.Operations;
         var checksum = Checksum(request, engine, run, operations);
         var allocatedBytes = DiskUsage.AllocatedBytes(request.Directory);
@@ -122,7 +120,8 @@ internal static class WorkloadRunner
             MemoryProbe = workload.Callers > 1 && !workload.Writes
                 ? MemoryProbe.Run(request.Items * (ItemGenerator.KeyBytes + workload.ValueBytes), workload.Callers)
                 : null,
-            Note = run.IsCut ? $"{run.Note} stopped after {request.Limit.TotalSeconds:0} s".Trim() : run.Note,
+            FirstSecond = run.FirstSecond?.Summarise(opening.Nanoseconds),
+            Note = run.IsCut && !workload.IsFirstSecond ? $"{run.Note} stopped after {request.Limit.TotalSeconds:0} s".Trim() : run.Note,
             IsCut = run.IsCut,
             CommitLatencyBesideFlushes = besideFlushes,
             CommitsBesideFlushes = beside,
@@ -141,12 +140,19 @@ internal static class WorkloadRunner
         };
     }
 
+    private static TimedRun CreateRun(RunRequest request, Opening opening, ProgressSignal progress) => new(progress)
+    {
+        CommitLog = request.Workload is { Writes: true, IsFirstSecond: false } && request.ChecksStore ? new CommitLog(request.Transactions) : null,
+        Limit = request.Limit,
+        FirstSecond = opening.FirstSecond,
+    };
+
     /// <summary>The checksum of the store after writes and openings, otherwise of what was read.</summary>
     private static ulong Checksum(RunRequest request, BenchmarkEngine engine, TimedRun run, long operations)
     {
         var workload = request.Workload;
         return (workload.Writes || workload.Kind == WorkloadKind.Open) && request.ChecksStore
-            ? ScanLoop.CheckStore(engine, run.IsCut ? operations : workload.ItemsAfter(request.Items), workload.LeavesOwnValues)
+            ? ScanLoop.CheckStore(engine, workload.CreatesStore ? operations : workload.ItemsAfter(request.Items), workload.LeavesOwnValues)
             : run.Checksum;
     }
 
@@ -224,4 +230,8 @@ internal static class WorkloadRunner
         if (Directory.Exists(directory))
             Directory.Delete(directory, recursive: true);
     }
+
+    /// <param name="Nanoseconds">The duration of the call that opened the store.</param>
+    /// <param name="FirstSecond">Null if the process has warmed up.</param>
+    private readonly record struct Opening(long Nanoseconds, FirstSecond? FirstSecond);
 }

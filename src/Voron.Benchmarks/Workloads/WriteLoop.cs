@@ -17,8 +17,8 @@ internal static class WriteLoop
         long done = 0;
         var started = Stopwatch.GetTimestamp();
 
-        // Cut short only if the store is not checked afterwards, because all engines must leave the same items.
-        var canStop = !request.ChecksStore && workload.Kind == WorkloadKind.Update;
+        // Otherwise cut short only if the store is not checked afterwards, because all engines must leave the same items.
+        var canStop = workload.IsFirstSecond || (!request.ChecksStore && workload.Kind == WorkloadKind.Update);
         while (done < request.Operations && !(canStop && run.ShouldStop(started)))
         {
             var count = (int)Math.Min(capacity, request.Operations - done);
@@ -75,7 +75,7 @@ internal static class WriteLoop
             for (var i = 0; i < count; i++)
                 engine.Put(buffer.Key(i), buffer.Value(i));
         }
-        Commit(engine, began, run);
+        Commit(engine, began, count, run);
     }
 
     private static void DeleteTransaction(BenchmarkEngine engine, ItemBuffer buffer, int count, TimedRun run)
@@ -87,10 +87,10 @@ internal static class WriteLoop
             if (!engine.Delete(buffer.Key(i)))
                 run.Misses++;
         }
-        Commit(engine, began, run);
+        Commit(engine, began, count, run);
     }
 
-    private static void Commit(BenchmarkEngine engine, long began, TimedRun run)
+    private static void Commit(BenchmarkEngine engine, long began, int operations, TimedRun run)
     {
         var committing = Stopwatch.GetTimestamp();
         engine.Commit();
@@ -100,5 +100,6 @@ internal static class WriteLoop
         run.Commits.Record(nanoseconds);
         run.CommitLog?.Add(ended, nanoseconds);
         run.Transactions.Record(Clock.Nanoseconds(began, ended));
+        run.FirstSecond?.Add(began, committing, ended, operations);
     }
 }

@@ -1,0 +1,88 @@
+using Voron.Benchmarks.Measurement;
+
+namespace Voron.Benchmarks.Workloads;
+
+/// <summary>Collects transactions in slices of time since the store was about to be opened. Adding does not allocate.</summary>
+internal sealed class FirstSecond
+{
+    /// <summary>The width of a slice.</summary>
+    public const int SliceMilliseconds = 100;
+
+    /// <summary>The slices that a report shows.</summary>
+    public const int ReportedSlices = 10;
+
+    /// <summary>The first slice of the part of the run that counts as steady, up to its end.</summary>
+    private const int FirstSteadySlice = 20;
+
+    private const int Slices = 30;
+
+    private readonly long _opening;
+    private readonly LatencyHistogram[] _commits = [.. Enumerable.Range(0, Slices).Select(_ => new LatencyHistogram())];
+    private readonly long[] _operations = new long[Slices];
+    private readonly long[] _nanoseconds = new long[Slices];
+    private long _first;
+
+    /// <param name="openingTimestamp">When the call began that opened the store.</param>
+    public FirstSecond(long openingTimestamp) => _opening = openingTimestamp;
+
+    /// <summary>True after the last slice.</summary>
+    public bool IsOver { get; private set; }
+
+    /// <summary>Adds a transaction to the slice in which it ended.</summary>
+    /// <param name="beganTimestamp">When it began.</param>
+    /// <param name="committingTimestamp">When the call began that commits it.</param>
+    /// <param name="endedTimestamp">When that call returned.</param>
+    /// <param name="operations">The number of its operations.</param>
+    public void Add(long beganTimestamp, long committingTimestamp, long endedTimestamp, int operations)
+    {
+        var nanoseconds = Clock.Nanoseconds(beganTimestamp, endedTimestamp);
+        if (_first == 0)
+            _first = nanoseconds;
+        var slice = Clock.Nanoseconds(_opening, endedTimestamp) / (SliceMilliseconds * 1_000_000L);
+        if (slice >= Slices)
+        {
+            IsOver = true;
+            return;
+        }
+
+        _operations[slice] += operations;
+        _nanoseconds[slice] += nanoseconds;
+        _commits[slice].Record(Clock.Nanoseconds(committingTimestamp, endedTimestamp));
+    }
+
+    /// <param name="openingNanoseconds">The duration of the call that opened the store.</param>
+    public FirstSecondResult Summarise(long openingNanoseconds) => new()
+    {
+        OpeningMilliseconds = openingNanoseconds / 1e6,
+        FirstTransactionMilliseconds = _first / 1e6,
+        OperationsPerSecond = Rate(0, ReportedSlices),
+        SteadyOperationsPerSecond = Rate(FirstSteadySlice, Slices),
+        Slices = [.. Enumerable.Range(0, ReportedSlices).Select(Slice)],
+        Steady = Steady(),
+    };
+
+    private double? Rate(int first, int end)
+    {
+        var operations = _operations.AsSpan()[first..end];
+        var nanoseconds = _nanoseconds.AsSpan()[first..end];
+        long done = 0;
+        long time = 0;
+        for (var i = 0; i < operations.Length; i++)
+        {
+            done += operations[i];
+            time += nanoseconds[i];
+        }
+
+        return time == 0 ? null : done * 1e9 / time;
+    }
+
+    private TimeSliceResult Slice(int slice) => new(Rate(slice, slice + 1), _commits[slice].Count, _commits[slice].Summarise());
+
+    private TimeSliceResult Steady()
+    {
+        var commits = new LatencyHistogram();
+        for (var slice = FirstSteadySlice; slice < Slices; slice++)
+            commits.Add(_commits[slice]);
+        return new TimeSliceResult(Rate(FirstSteadySlice, Slices), commits.Count, commits.Summarise());
+    }
+}
