@@ -32,6 +32,15 @@ check() {
 holds() { unzip -Z1 "$1" "$2"; }
 lacks() { ! grep -q "$2" "$1"; }
 
+# The package has machine code. Without it, a program compiles more than a thousand methods of the engine before its first commit.
+compiles_few() {
+  local count
+  count=$(grep -v 'Voron\.Extensions' "$1" | grep -c 'JIT compiled Voron\.')
+  echo "$count methods of the engine were compiled at run time:"
+  grep 'JIT compiled Voron\.' "$1"
+  [ "$count" -lt 100 ]
+}
+
 packages=$(grep -l '<IsPackable>true</IsPackable>' src/*/*.csproj)
 for project in $packages; do
   name=$(basename "$project" .csproj)
@@ -53,6 +62,20 @@ git clone -q "$root" "$copy" && git diff HEAD --binary >"$work/changes" && { [ !
 check "Voron is packed elsewhere" dotnet pack "$copy/src/Voron/Voron.csproj" -c Release -o "$work/feed2" -p:Version="$version" -v quiet
 mkdir -p "$work/again" && unzip -q -o "$work/feed2/Voron.$version.nupkg" -d "$work/again"
 check "Voron has the same bytes wherever it is built" cmp "$work/Voron/lib/net10.0/Voron.dll" "$work/again/lib/net10.0/Voron.dll"
+for compiled in linux-x64 win-x64; do
+  image=runtimes/$compiled/lib/net10.0/Voron.dll
+  check "Voron is compiled for $compiled, to the same bytes wherever it is built" cmp "$work/Voron/$image" "$work/again/$image"
+done
+
+# The suites with the machine code of the package, which the runtime does not replace without tiered compilation.
+if [ "$(dotnet --info | sed -n 's/^ *RID: *//p')" = linux-x64 ]; then
+  dotnet build test/Voron.Torture -c Release -v quiet >"$work/output" && cp -r test/Voron.Torture/bin/Release/net10.0 "$work/torture"
+  cp "$work/Voron/runtimes/linux-x64/lib/net10.0/Voron.dll" "$work/torture/"
+  for suite in 'model 20000' 'power-cut 4000' 'kill-then-cut 4000' 'lifetimes 500' 'boundary 200'; do
+    read -r name count <<<"$suite"
+    check "$name finds nothing in the compiled engine" sh -c "cd '$work' && DOTNET_TieredCompilation=0 dotnet torture/Voron.Torture.dll --suite $name --count $count"
+  done
+fi
 
 # The programs are built away from the repository, like those of users.
 cp -r test/Packages "$work/programs"
@@ -68,6 +91,10 @@ for program in Consumer HostedConsumer; do
   consumer=$work/programs/$program
   check "$program, which uses a package, is built" dotnet build "$consumer" -c Release -v quiet "${restore[@]}"
   check "$program runs" dotnet "$consumer/bin/Release/net10.0/$program.dll"
+  if [ "$platform" = linux-x64 ]; then
+    DOTNET_JitStdOutFile=$work/$program.jit DOTNET_JitDisasmSummary=1 dotnet "$consumer/bin/Release/net10.0/$program.dll" >/dev/null
+    check "$program compiles few methods of the engine when it runs" compiles_few "$work/$program.jit"
+  fi
   check "$program is published trimmed" dotnet publish "$consumer" -c Release -r "$platform" --self-contained -p:PublishTrimmed=true -o "$work/trimmed-$program" -v quiet "${restore[@]}"
   check "$program runs trimmed" "$work/trimmed-$program/$program"
   if dotnet restore "$consumer" -r "$platform" -p:PublishAot=true "${restore[@]}" -v quiet >"$work/restore" 2>&1 && command -v gcc clang >/dev/null; then

@@ -12,7 +12,10 @@ public sealed class ShapeTests
     [
         .. new[] { "build", "src", "test" }.SelectMany(folder => SourceTree.Sources(folder, "*.csproj").Select(file => $"{folder}/{file}"))
             .Where(file => !file.StartsWith("test/Packages/", StringComparison.Ordinal))
-            .Select(file => file[..file.LastIndexOf('/')]),
+            .Select(file => file[..file.LastIndexOf('/')])
+
+            // One project only publishes what another one has compiled.
+            .Where(project => SourceTree.Sources(project).Count > 0),
     ];
 
     [Theory]
