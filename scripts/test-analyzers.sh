@@ -39,9 +39,9 @@ rules() { grep -o 'VORON[0-9]*' <<<"$1" | sort -u | paste -sd' '; }
 
 (cd "$work/program" && dotnet restore -v quiet)
 package=$work/packages/voron/0.0.1-check
-assemblies=$(cd "$package" && find . -name '*.dll' | sort | paste -sd' ')
-expected="./analyzers/dotnet/cs/Voron.Analyzers.CodeFixes.dll ./analyzers/dotnet/cs/Voron.Analyzers.dll ./lib/net10.0/Voron.dll"
-[ "$assemblies" = "$expected" ] || fail "The package has $assemblies, and not $expected."
+assemblies=$(cd "$package/analyzers" && find . -name '*.dll' | sort | paste -sd' ')
+expected="./dotnet/cs/Voron.Analyzers.CodeFixes.dll ./dotnet/cs/Voron.Analyzers.dll"
+[ "$assemblies" = "$expected" ] || fail "The package has the analyzers $assemblies, and not $expected."
 ! grep -q 'dependency id="\(Voron\|Microsoft\.CodeAnalysis\)' "$package/voron.nuspec" || fail "The package depends on its own analyzers."
 
 cat >"$work/program/Program.cs" <<'END'
