@@ -19,7 +19,7 @@ internal enum PageEntryKind : byte
     Free = 4,
 
     /// <summary>
-    /// Pages whose content was written to the data file before this record was written. A <see cref="DirectExtent"/> follows.
+    /// Pages whose content was given to the data file before this record was written. A <see cref="DirectExtent"/> follows.
     /// </summary>
     Direct = 5,
 }

@@ -32,6 +32,12 @@ internal enum RecordFlags : byte
 
     /// <summary>The payload is one LZ4 block.</summary>
     Compressed = 1,
+
+    /// <summary>
+    /// The extents of the kind <see cref="PageEntryKind.Direct"/> were not known to be durable when the record was written. The record counts
+    /// only if they have their checksums, or if a later record says that it is durable.
+    /// </summary>
+    ExtentsUnsynced = 2,
 }
 
 /// <summary>The start of every record.</summary>

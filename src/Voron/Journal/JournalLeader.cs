@@ -1,4 +1,6 @@
 using System.Diagnostics;
+using System.Runtime.ExceptionServices;
+using Voron.Format;
 using Voron.Primitives;
 using Voron.Testing;
 
@@ -10,9 +12,13 @@ namespace Voron.Journal;
 ///   lead taken ─▶ batch taken ─▶ sealed, written ─▶ each record: published, durable ─▶ each record: acknowledged ─▶ lead ended
 ///                                  └─ failed: poisoned; the batch has an unknown outcome, the queued records are not committed ─▲
 /// </code>
+/// Where a record of the batch names extents that were not synced, the data file is synced beside the write (<see cref="ExtentSync"/>), and
+/// nothing is published before both have ended.
+/// <para>
 /// A thread that waits for its record leads while no other thread does, until its own record is durable. The journal thread leads for records
 /// without a waiting thread. The leader holds no lock of the journal and runs no user code: waiting for it, as flushes and closing do,
 /// therefore means waiting for the device. No record is acknowledged before it is durable, nor published out of order.
+/// </para>
 /// </remarks>
 internal sealed unsafe class JournalLeader
 {
@@ -20,15 +26,17 @@ internal sealed unsafe class JournalLeader
     private readonly BatchWriter _writer;
     private readonly PoisonState _poison;
     private readonly IJournalListener _listener;
+    private readonly ExtentSync _extents;
     private readonly List<JournalEntry> _batch = new(RecordQueue.MaxBatchRecords);
 
-    public JournalLeader(RecordQueue queue, BatchWriter writer, PoisonState poison, IJournalListener listener, TimeSpan threadIdleTime)
+    public JournalLeader(RecordQueue queue, BatchWriter writer, PoisonState poison, IJournalListener listener, in JournalResources resources)
     {
         _queue = queue;
         _writer = writer;
         _poison = poison;
         _listener = listener;
-        Thread = new BackgroundThread("Voron journal", threadIdleTime, RunThread);
+        _extents = new ExtentSync(listener, resources.OverlapsSyncs);
+        Thread = new BackgroundThread("Voron journal", resources.ThreadIdleTime, RunThread);
     }
 
     /// <summary>The thread that leads when no waiting thread does.</summary>
@@ -62,7 +70,7 @@ internal sealed unsafe class JournalLeader
                 return false;
             SchedulePoint.Reach(SchedulePlace.Writing);
             if (_batch.Count > 0)
-                _writer.Write(_batch, bytes, _queue.DurableSequence);
+                Write(bytes);
             SchedulePoint.Reach(SchedulePlace.Written);
             Publish();
         }
@@ -95,6 +103,36 @@ internal sealed unsafe class JournalLeader
             _poison.Set(e);
             _queue.FailQueued();
         }
+    }
+
+    private void Write(long bytes)
+    {
+        var needsSync = HasUnsyncedExtents();
+        if (needsSync)
+            _extents.Begin();
+        Exception? failure;
+        try
+        {
+            _writer.Write(_batch, bytes, _queue.DurableSequence);
+        }
+        finally
+        {
+            failure = needsSync ? _extents.End() : null;
+        }
+
+        if (failure != null)
+            ExceptionDispatchInfo.Throw(failure);
+    }
+
+    private bool HasUnsyncedExtents()
+    {
+        foreach (var entry in _batch)
+        {
+            if ((entry.Header->Flags & RecordFlags.ExtentsUnsynced) != 0)
+                return !PlantedFault.AcknowledgeUnsyncedExtents;
+        }
+
+        return false;
     }
 
     private void Publish()

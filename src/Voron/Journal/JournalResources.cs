@@ -5,4 +5,5 @@ namespace Voron.Journal;
 /// <summary>The memory and the thread of a journal.</summary>
 /// <param name="Memory">The memory for records on their way to the journal.</param>
 /// <param name="ThreadIdleTime">The time without work after which the journal thread ends; the next work starts another one.</param>
-internal readonly record struct JournalResources(BlockMemory Memory, TimeSpan ThreadIdleTime);
+/// <param name="OverlapsSyncs">True to sync the data file beside a write of the journal, on another thread, rather than after it.</param>
+internal readonly record struct JournalResources(BlockMemory Memory, TimeSpan ThreadIdleTime, bool OverlapsSyncs);

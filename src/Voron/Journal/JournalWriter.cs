@@ -38,7 +38,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         _tail = new JournalTail(_submission, files, start);
         _queue = new RecordQueue(poison, start.Position.Sequence, resources.Memory);
         _batches = new BatchWriter(environmentId, start.Position.Checksum);
-        _leader = new JournalLeader(_queue, _batches, poison, listener, resources.ThreadIdleTime);
+        _leader = new JournalLeader(_queue, _batches, poison, listener, resources);
     }
 
     /// <inheritdoc cref="JournalTail.Reserve"/>

@@ -98,7 +98,7 @@ internal static unsafe class EngineOpener
             Snapshots = snapshots,
             Memory = memory,
         };
-        var publisher = new CommitPublisher(ring, engine.Counters, engine.Observers);
+        var publisher = new CommitPublisher(ring, dataFile, engine.Counters, engine.Observers);
         // Comes before anything is deleted or written, so that a damaged environment is left as it is.
         VerifyDirectExtents(engine, recovered);
         if (!options.ReadOnly)
@@ -227,7 +227,7 @@ internal static unsafe class EngineOpener
         engine.JournalFiles = files;
         engine.Journal = new JournalWriter(
             files, engine.Poison, publisher, engine.EnvironmentId, new JournalStart(recovered.End, recovered.Seals),
-            new JournalResources(engine.Memory.Records, options.ThreadIdleTime))
+            new JournalResources(engine.Memory.Records, options.ThreadIdleTime, engine.Disk.WaitsForDevice))
         {
             WritesAtOnce = engine.Disk.IsVolatile,
         };

@@ -31,6 +31,12 @@ internal static class CrashRecovery
         var finished = Math.Max(checkpoint.State.TransactionId, checkpoint.JournalSnapshotTransactionId);
         var lists = new FlushListCollector(checkpoint.State.TransactionId, finished, frames, dataFile.PageSize, target.Records);
         chain.Follow(lists);
+        if (chain.TryCut(new UnsyncedExtents(dataFile, target.Records)))
+        {
+            lists.Discard();
+            chain.Follow(lists);
+        }
+
         lists.Finish();
         var stamp = dataFile.ReadStamp();
         var highest = DataFileFit.Check(stamp, checkpoint, lists, dataFile);

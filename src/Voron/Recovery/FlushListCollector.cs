@@ -120,6 +120,17 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
         }
     }
 
+    /// <summary>Forgets what the pass has found, so that it can be repeated with fewer records.</summary>
+    public void Discard()
+    {
+        foreach (var image in _images.Values)
+            _frames.Return(image.Frame);
+        _images.Clear();
+        _pages.Clear();
+        _flushNumbers.Clear();
+        LastTransactionId = 0;
+    }
+
     private void AddListed(RecordHeader* record, string path)
     {
         using var payload = new RecordPayload(record, path, _memory);

@@ -20,8 +20,14 @@ internal sealed unsafe class JournalChain : IDisposable
     private readonly Dictionary<RandomId, JournalSeal> _seals = [];
     private readonly JournalPosition _start;
     private readonly bool _endsAtStart;
+
+    // The records so far whose extents were not synced when they were written, and which no later record says to be durable.
+    private readonly Queue<(int File, long Offset, long Sequence)> _unsynced = [];
     private DroppedTail? _dropped;
     private bool _isJudged;
+
+    // The sequence at which the chain ends, because the extents of the next record are torn.
+    private long _lastWhole = long.MaxValue;
     private readonly string _path;
 
     /// <param name="files">All files whose epoch has begun, whatever its number.</param>
@@ -81,6 +87,8 @@ internal sealed unsafe class JournalChain : IDisposable
         {
             CheckRecord(record, _files[index].Path);
             visitor.Visit(record, _files[index].Path);
+            if (!_isJudged)
+                NoteUnsynced(record, index);
             isDurabilityConfirmed = record->Kind == RecordKind.DurabilityMarker;
             records++;
             bytes += record->AlignedLength;
@@ -117,6 +125,32 @@ internal sealed unsafe class JournalChain : IDisposable
             Ends = ends,
             IsDurabilityConfirmed = isDurabilityConfirmed,
         };
+    }
+
+    /// <summary>Ends the chain before the first record whose extents were lost. Called after the first pass.</summary>
+    /// <returns>False if there is none; otherwise the chain is shorter than what the first pass has seen, which must be repeated.</returns>
+    /// <remarks>
+    /// Records up to the last seal count in any case: the recovery that wrote the seal had read them, and had made their extents durable.
+    /// </remarks>
+    /// <inheritdoc cref="UnsyncedExtents.AreWhole"/>
+    public bool TryCut(UnsyncedExtents extents)
+    {
+        var sealedSequence = _files.SelectMany(file => file.Info.Seals).Select(seal => seal.LastSequence).DefaultIfEmpty().Max();
+        while (_unsynced.TryDequeue(out var place))
+        {
+            var file = _files[place.File];
+            if (place.Sequence <= sealedSequence)
+                continue;
+            var record = file.TryRead(place.Offset);
+            if (record != null && extents.AreWhole(record, file.Path))
+                continue;
+            _lastWhole = place.Sequence - 1;
+            _isJudged = false;
+            _unsynced.Clear();
+            return true;
+        }
+
+        return false;
     }
 
     public void Dispose() => _window.Dispose();
@@ -163,6 +197,14 @@ internal sealed unsafe class JournalChain : IDisposable
         return unused;
     }
 
+    private void NoteUnsynced(RecordHeader* record, int file)
+    {
+        while (_unsynced.TryPeek(out var first) && first.Sequence <= record->DurableSequence)
+            _unsynced.Dequeue();
+        if ((record->Flags & RecordFlags.ExtentsUnsynced) != 0)
+            _unsynced.Enqueue((file, record->Offset, record->Sequence));
+    }
+
     // By epoch number; files with the same number are ordered by their incarnations.
     private static int InOrder(JournalFileInfo one, JournalFileInfo other)
     {
@@ -190,7 +232,7 @@ internal sealed unsafe class JournalChain : IDisposable
     private bool TryNext(in JournalPosition position, ref int index, out RecordHeader* record)
     {
         record = null;
-        if (index >= _files.Count)
+        if (index >= _files.Count || position.Sequence >= _lastWhole)
             return false;
 
         // In the same file, after the last record, but not beyond a seal.
@@ -289,7 +331,7 @@ internal sealed unsafe class JournalChain : IDisposable
                 }
 
                 dropped ??= new DroppedTail(file.Path, offset);
-                dropped.Add(record, isWhole: true);
+                dropped.Add(record, isWhole: record->Sequence != _lastWhole + 1);
                 offset += record->AlignedLength;
             }
         }

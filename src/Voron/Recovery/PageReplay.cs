@@ -64,16 +64,11 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         if (record->Kind == RecordKind.Transaction && id <= _state.TransactionId)
             throw RecordPayload.Malformed(record, path, $"transaction {id}, which does not come after transaction {_state.TransactionId}");
         using var payload = new RecordPayload(record, path, _records);
-        var at = payload.Bytes;
-        var end = payload.Bytes + payload.Length;
-        for (var i = 0u; i < record->EntryCount; i++)
+        for (var entries = new PageEntries(payload, record->EntryCount); entries.MoveNext();)
         {
-            if (!PageEntry.TryRead(at, end - at, out var entry, out var size))
-                throw payload.Malformed($"page entry {i} of {record->EntryCount} that extends past its end");
-            at += size;
-            if (!Apply(entry, at, id))
-                throw payload.Malformed($"page entry {i} (page {entry.Page}, kind {entry.Kind}) that cannot be applied");
-            at += entry.Length;
+            var entry = entries.Current;
+            if (!Apply(entry, entries.Content, id))
+                throw payload.Malformed($"page entry {entries.Index} (page {entry.Page}, kind {entry.Kind}) that cannot be applied");
         }
 
         _state = record->State;

@@ -38,8 +38,11 @@ internal static class PlantedFault
     /// <summary>Transaction records omit the pages that the transaction frees.</summary>
     public static readonly bool LeaveFreesOut = Name == nameof(LeaveFreesOut);
 
-    /// <summary>The record that names a large value is submitted even though the value has not been synced.</summary>
-    public static readonly bool SubmitBeforeValueSync = Name == nameof(SubmitBeforeValueSync);
+    /// <summary>A record that names directly written extents is acknowledged even though they have not been synced.</summary>
+    public static readonly bool AcknowledgeUnsyncedExtents = Name == nameof(AcknowledgeUnsyncedExtents);
+
+    /// <summary>A recovery counts the last records even if extents that they name were never written completely.</summary>
+    public static readonly bool BelieveUnsyncedExtents = Name == nameof(BelieveUnsyncedExtents);
 
     /// <summary>Each flush omits one full-page image that is needed before a page is overwritten, and lists the page's checksum instead.</summary>
     public static readonly bool LeaveImageOut = Name == nameof(LeaveImageOut);

@@ -1,5 +1,6 @@
 using Voron.Format;
 using Voron.Journal;
+using Voron.Paging;
 using Voron.Primitives;
 using Voron.Snapshots;
 using Voron.Testing;
@@ -10,18 +11,22 @@ namespace Voron.Transactions;
 internal sealed class CommitPublisher : IJournalListener
 {
     private readonly StateRing _ring;
+    private readonly DataFile _dataFile;
     private readonly Counters _counters;
     private readonly Observers _observers;
 
-    public CommitPublisher(StateRing ring, Counters counters, Observers observers)
+    public CommitPublisher(StateRing ring, DataFile dataFile, Counters counters, Observers observers)
     {
         _ring = ring;
+        _dataFile = dataFile;
         _counters = counters;
         _observers = observers;
     }
 
     /// <summary>Notified of the length of each durable record; set once, before the first commit.</summary>
     public IBackPressure? BackPressure { get; set; }
+
+    public void SyncExtents() => _dataFile.Sync();
 
     public void OnRecordDurable(in RecordHeader header, in JournalPosition end, long lengthBytes, long beganTimestamp)
     {

@@ -41,7 +41,8 @@ internal sealed unsafe class CommitSubmission
         var entry = _packer.Pack(write.Pages);
         try
         {
-            MakeValuesDurable(write);
+            if (FinishValues(write))
+                entry.Header->Flags |= RecordFlags.ExtentsUnsynced;
             entry.Completion = completion;
             entry.BeganTimestamp = beganTimestamp;
             progress.Report = new CommitReport(write.Pages.Id, (int)entry.Header->EntryCount, entry.Length);
@@ -133,19 +134,19 @@ internal sealed unsafe class CommitSubmission
         ? FlushImageRecords.MaxBytes(_engine.Versions.PagesNeedingBase, _engine.PageSize)
         : 0;
 
-    // Called before the record that names the values is submitted.
-    private void MakeValuesDurable(WriteScope write)
+    // Called before the record that names the values is submitted: no write of this transaction may be under way when the next one begins, and a
+    // write that fails fails this transaction alone. Returns true if the journal has to sync the data file before it acknowledges the record.
+    private static bool FinishValues(WriteScope write)
     {
-        if (!HasUnsyncedValues(write))
+        if (HasUnsyncedValues(write))
         {
-            // Values that were put and deleted again must not be written once their pages serve another purpose.
-            write.Pages.Stage?.Discard();
-            return;
+            write.LargeValues.Finish();
+            return true;
         }
 
-        write.LargeValues.Finish();
-        if (!PlantedFault.SubmitBeforeValueSync)
-            _engine.DataFile.Sync();
+        // Values that were put and deleted again must not be written once their pages serve another purpose.
+        write.Pages.Stage?.Discard();
+        return false;
     }
 
     // Staged values were synced when their upload ended.

@@ -17,7 +17,7 @@ public sealed class JournalWriterTests
         var disk = new SimulatedDisk();
         var poison = new PoisonState("test");
         using var files = new JournalFileSet(disk, Id, 4096, 65536, 65536, NullLogger.Instance);
-        var resources = new JournalResources(BlockMemory.Unlimited, TimeSpan.FromSeconds(30));
+        var resources = new JournalResources(BlockMemory.Unlimited, TimeSpan.FromSeconds(30), OverlapsSyncs: false);
         using var journal = new JournalWriter(files, poison, new Listener(), Id, new JournalStart(default, []), resources);
         Submit(journal, null);
         journal.Drain();
@@ -71,7 +71,7 @@ public sealed class JournalWriterTests
     {
         var listener = new Listener();
         using var files = new JournalFileSet(new SimulatedDisk(), Id, 4096, 65536, 65536, NullLogger.Instance);
-        using var journal = new JournalWriter(files, new PoisonState("test"), listener, Id, new JournalStart(default, []), new JournalResources(BlockMemory.Unlimited, TimeSpan.FromSeconds(30)));
+        using var journal = new JournalWriter(files, new PoisonState("test"), listener, Id, new JournalStart(default, []), new JournalResources(BlockMemory.Unlimited, TimeSpan.FromSeconds(30), OverlapsSyncs: false));
         var first = CommitCompletion.Rent();
         var second = CommitCompletion.Rent();
         var empty = CommitCompletion.Rent();
@@ -99,17 +99,98 @@ public sealed class JournalWriterTests
         laterTask.IsCompleted.Should().BeTrue("all records have been acknowledged");
     }
 
-    private static long Submit(JournalWriter journal, CommitCompletion? completion)
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_record_with_unsynced_extents_is_durable_after_both_its_write_and_the_sync(bool overlaps)
+    {
+        var disk = new SimulatedDisk();
+        var listener = new Listener();
+        using var files = new JournalFileSet(disk, Id, 4096, 65536, 65536, NullLogger.Instance);
+        var resources = new JournalResources(BlockMemory.Unlimited, TimeSpan.FromSeconds(30), overlaps);
+        using var journal = new JournalWriter(files, new PoisonState("test"), listener, Id, new JournalStart(default, []), resources);
+        var (durable, syncs) = (0L, 0);
+        using var begun = new ManualResetEventSlim();
+        listener.Durable = sequence => durable = sequence;
+        listener.Syncing = () =>
+        {
+            begun.Set();
+            Thread.Sleep(20);
+            durable.Should().Be(journal.DurableSequence).And.BeLessThan(journal.SubmittedSequence);
+            syncs++;
+        };
+
+        for (var i = 1; i <= 3; i++)
+        {
+            Submit(journal, null);
+            journal.Drain();
+            syncs.Should().Be(i - 1, "the record names no extents");
+
+            // A write that ends only after the sync has begun: where they overlap, on another thread.
+            disk.InProgress = overlaps ? _ => begun.Wait(TimeSpan.FromSeconds(30)).Should().BeTrue() : null;
+            var sequence = Submit(journal, null, RecordFlags.ExtentsUnsynced);
+            journal.Drain();
+            disk.InProgress = null;
+            begun.Reset();
+            syncs.Should().Be(i);
+            durable.Should().Be(sequence);
+        }
+    }
+
+    [Theory]
+    [InlineData(false, false)]
+    [InlineData(false, true)]
+    [InlineData(true, false)]
+    [InlineData(true, true)]
+    public void A_sync_or_a_write_that_fails_beside_the_other_poisons_after_both_have_ended(bool overlaps, bool failsWrite)
+    {
+        var disk = new SimulatedDisk();
+        var poison = new PoisonState("test");
+        var listener = new Listener();
+        using var files = new JournalFileSet(disk, Id, 4096, 65536, 65536, NullLogger.Instance);
+        var resources = new JournalResources(BlockMemory.Unlimited, TimeSpan.FromSeconds(30), overlaps);
+        using var journal = new JournalWriter(files, poison, listener, Id, new JournalStart(default, []), resources);
+        var first = Submit(journal, null);
+        journal.Drain();
+        var isOver = false;
+        listener.Syncing = () =>
+        {
+            Thread.Sleep(50);
+            isOver = true;
+            if (!failsWrite)
+                throw new IOException("the sync failed");
+        };
+        if (failsWrite)
+            disk.FailNext(call => call.Kind == DiskCallKind.Write, DiskError.Failed);
+
+        var sequence = Submit(journal, null, RecordFlags.ExtentsUnsynced);
+        journal.Invoking(writer => writer.WaitUntilDurable(sequence)).Should().Throw<Exception>();
+
+        isOver.Should().BeTrue("no sync may be under way when the journal is closed");
+        poison.IsPoisoned.Should().BeTrue();
+        journal.DurableSequence.Should().Be(first);
+        journal.Invoking(writer => writer.WaitUntilDurable(sequence)).Should().Throw<EnvironmentPoisonedException>()
+            .Which.Outcome.Should().Be(CommitOutcome.Unknown);
+    }
+
+    private static long Submit(JournalWriter journal, CommitCompletion? completion, RecordFlags flags = RecordFlags.None)
     {
         var entry = journal.Rent();
         new RecordBuilder(entry, RecordKind.DurabilityMarker).Finish(default, null);
+        SetFlags(entry, flags);
         entry.Completion = completion;
         return journal.Submit(entry, default(JournalReserve));
     }
 
+    private static unsafe void SetFlags(JournalEntry entry, RecordFlags flags) => entry.Header->Flags = flags;
+
     private sealed class Listener : IJournalListener
     {
         public Action<long>? Durable { get; set; }
+
+        public Action? Syncing { get; set; }
+
+        public void SyncExtents() => Syncing?.Invoke();
 
         public void OnRecordDurable(in RecordHeader header, in JournalPosition end, long lengthBytes, long beganTimestamp) =>
             Durable?.Invoke(header.Sequence);

@@ -75,6 +75,8 @@ internal sealed class ModelPlace : IDisposable
 
         public bool MapsSeeUnbufferedWrites => disk.MapsSeeUnbufferedWrites;
 
+        public bool WaitsForDevice => disk.WaitsForDevice;
+
         public IReadOnlyList<DiskEntry> List() => disk.List();
 
         public DiskFile Open(string name, DiskOpen open, DiskAccess access)

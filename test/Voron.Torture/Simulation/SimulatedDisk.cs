@@ -59,6 +59,9 @@ internal sealed class SimulatedDisk : IDisk
 
     public bool MapsSeeUnbufferedWrites { get; init; } = true;
 
+    /// <summary>False unless a test is about calls on several threads: their order would not follow from the seed of a run.</summary>
+    public bool WaitsForDevice { get; init; }
+
     /// <summary>If false, maps can never be extended in place, so the engine must create a new map.</summary>
     public bool ExtendableMaps { get; init; } = true;
 

@@ -34,6 +34,8 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
 
     public bool MapsSeeUnbufferedWrites => disk.MapsSeeUnbufferedWrites;
 
+    public bool WaitsForDevice => true;
+
     /// <summary>The calls that are held now.</summary>
     public IReadOnlyList<HeldCall> Held
     {

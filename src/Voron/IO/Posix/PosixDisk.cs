@@ -47,6 +47,8 @@ internal sealed unsafe class PosixDisk : IDisk
 
     public bool IsUnbuffered => _volume.IsUnbuffered;
 
+    public bool WaitsForDevice => true;
+
     /// <param name="path">A full path.</param>
     /// <param name="readOnly">True to change nothing.</param>
     /// <param name="created">The directories that were just created: this method makes their names durable.</param>

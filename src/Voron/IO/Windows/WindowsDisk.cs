@@ -31,6 +31,8 @@ internal sealed class WindowsDisk : IDisk
 
     public bool IsUnbuffered => true;
 
+    public bool WaitsForDevice => true;
+
     public static WindowsDisk Open(string path, bool readOnly)
     {
         if (!Directory.Exists(path))
