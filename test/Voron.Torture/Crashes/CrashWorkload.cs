@@ -21,6 +21,7 @@ internal sealed class CrashWorkload : IDisposable
     private readonly CrashCounts _counts;
     private readonly CrashReaders _readers = new();
     private readonly CrashStages _stages = new();
+    private readonly FlushPhase _flush;
     private readonly HeldWrite _held;
     private readonly List<Pipelined> _pipeline = [];
     private StorageEnvironment? _environment;
@@ -37,6 +38,7 @@ internal sealed class CrashWorkload : IDisposable
         _options = options;
         _counts = counts;
         _held = new HeldWrite();
+        _flush = new FlushPhase(disk);
         disk.InProgress = OnInProgress;
     }
 
@@ -312,11 +314,11 @@ internal sealed class CrashWorkload : IDisposable
     // Determines which commits have been acknowledged when a write happens beside others: those of all earlier journal writes. Looking at
     // the tasks themselves, rather than at the effects that other threads derive from them, finds the same ones each time. A flush that
     // goes on when the first write is no longer held has waited for its record, which follows those of all commits here.
-    private void AcknowledgePipelined(TraceEntry entry)
+    private void AcknowledgePipelined(TraceEntry entry, bool isOutsideOfLocks)
     {
         if (Environment.CurrentManagedThreadId == _pipeliningThread || _held.IsHolding)
             return;
-        if (IsOutsideOfLocks(entry))
+        if (isOutsideOfLocks)
             AwaitPipeline();
         else if (entry.Kind != TraceKind.Write || !_disk.NameOf(entry).StartsWith(Voron.Journal.JournalFile.NamePrefix, StringComparison.Ordinal))
             return;
@@ -420,10 +422,11 @@ internal sealed class CrashWorkload : IDisposable
 
     private void OnInProgress(TraceEntry entry)
     {
+        var isOutsideOfLocks = _flush.IsOutsideOfLocks(entry);
         if (_pipeliningThread != 0)
-            AcknowledgePipelined(entry);
+            AcknowledgePipelined(entry, isOutsideOfLocks);
         _held.Pass(entry);
-        if (!_flushing || !IsOutsideOfLocks(entry))
+        if (!_flushing || !isOutsideOfLocks)
             return;
         _flushing = false;
 
@@ -435,9 +438,4 @@ internal sealed class CrashWorkload : IDisposable
         });
         _flushing = true;
     }
-
-    // The flusher syncs the data file and writes the checkpoint while neither the writer nor the journal is locked.
-    private bool IsOutsideOfLocks(TraceEntry entry) =>
-        (entry.Kind == TraceKind.Sync && entry.File == _disk.FileOf(Paging.DataFile.FileName))
-        || (entry.Kind == TraceKind.Write && entry.File == _disk.FileOf(Voron.Paging.CheckpointFile.FileName));
 }
