@@ -78,6 +78,7 @@ public sealed partial class StorageOptions
         ReclaimInterval = options.ReclaimInterval;
         ThreadIdleTime = options.ThreadIdleTime;
         JournalsFullPages = options.JournalsFullPages;
+        DirectPageBytes = options.DirectPageBytes;
         ScrubObserver = options.ScrubObserver;
         ScrubClock = options.ScrubClock;
     }
@@ -270,6 +271,9 @@ public sealed partial class StorageOptions
 
     /// <summary>The time without work after which a thread of the environment ends; the next work starts another one.</summary>
     internal TimeSpan ThreadIdleTime { get; set => field = Changed(value); } = TimeSpan.FromSeconds(30);
+
+    /// <summary>The bytes of new and nearly full pages from which a transaction writes them directly to the data file.</summary>
+    internal long DirectPageBytes { get; set => field = Changed(value); } = 1 << 20;
 
     /// <summary>Makes transactions journal each changed page in full, never as a difference; a reference for tests of differences.</summary>
     internal bool JournalsFullPages { get; set => field = Changed(value); }

@@ -46,7 +46,11 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
     public int PagesNeedingBase { get; private set; }
 
     /// <summary>Collects everything newer than a checkpoint. The object is reused for the next flush.</summary>
-    public void Collect(Engine engine, in PublishedState target, long checkpointId)
+    /// <param name="engine">The environment.</param>
+    /// <param name="target">The state that the pages belong to.</param>
+    /// <param name="checkpointId">The transaction of the checkpoint.</param>
+    /// <param name="inFull">True to make items of pages that their transactions have already written to the data file, too.</param>
+    public void Collect(Engine engine, in PublishedState target, long checkpointId, bool inFull = false)
     {
         Target = target;
         Number = 0;
@@ -65,12 +69,12 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
             for (var page = stretch * VersionTable.PagesPerStretch; page < end; page++)
             {
                 if (versions.Find(page, target.State.TransactionId, out var version))
-                    Add(page, version, checkpointId);
+                    Add(page, version, checkpointId, inFull);
             }
         }
     }
 
-    private void Add(long page, in PageVersion version, long checkpointId)
+    private void Add(long page, in PageVersion version, long checkpointId, bool inFull)
     {
         Touched.Add(page);
         if ((version.Flags & VersionFlags.Tombstone) != 0)
@@ -78,6 +82,10 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
 
         // An older version is in the data file already, and only waits to be detached.
         if (version.Frame == null || version.TransactionId <= checkpointId)
+            return;
+
+        // Written and synced before the version was published.
+        if ((version.Flags & VersionFlags.InDataFile) != 0 && !inFull)
             return;
         var needsBasePage = version.SelfContainedSinceId <= checkpointId;
         Items.Add(new FlushItem(page, version.Frame, version.Pages, needsBasePage));

@@ -230,7 +230,7 @@ internal sealed unsafe class Flusher
             {
                 if (target.State.TransactionId <= Math.Max(CheckpointId, _checkpoints.Current.JournalSnapshotTransactionId))
                     return false;
-                plan.Collect(_engine, target, CheckpointId);
+                plan.Collect(_engine, target, CheckpointId, inFull: true);
                 var snapshot = JournalSnapshotWriter.Write(_engine, plan, _checkpoints.Current);
                 var replaced = _checkpoints.Current.JournalSnapshotNumber;
                 _mover.Move(target, 0, snapshot, _records);

@@ -34,7 +34,7 @@ internal enum RecordFlags : byte
     Compressed = 1,
 
     /// <summary>
-    /// The extents of the kind <see cref="PageEntryKind.Direct"/> were not known to be durable when the record was written. The record counts
+    /// The pages of the kind <see cref="PageEntryKind.Direct"/> were not known to be durable when the record was written. The record counts
     /// only if they have their checksums, or if a later record says that it is durable.
     /// </summary>
     ExtentsUnsynced = 2,

@@ -79,6 +79,22 @@ internal ref struct RecordBuilder
         Close(entry);
     }
 
+    /// <summary>Adds neighbouring pages of trees that are already in the data file. The caller stores their checksums.</summary>
+    /// <returns>Where the checksums belong; valid until the next call.</returns>
+    public unsafe Span<ulong> AddDirectPages(long firstPage, int pages)
+    {
+        var length = DirectPages.Length(pages);
+        _entry.EnsureCapacity(_length + (nuint)(PageEntry.Size + length), _length);
+        var entry = (PageEntry*)(_entry.Buffer + _length);
+        entry->PageAndKind = PageEntry.Pack(firstPage, PageEntryKind.Direct);
+        entry->Pages = (uint)pages;
+        entry->Length = (uint)length;
+        var content = (byte*)(entry + 1);
+        ((DirectPages*)content)->Mark = DirectPages.MarkValue;
+        Close(entry);
+        return new Span<ulong>(DirectPages.Checksums(content), pages);
+    }
+
     /// <summary>Adds a page to a flush list.</summary>
     public unsafe void AddListed(long page, ulong checksum, uint pages)
     {

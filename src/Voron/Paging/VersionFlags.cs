@@ -18,6 +18,12 @@ internal enum VersionFlags : byte
     /// <summary>The page was allocated by this transaction, so it has no earlier version that counts.</summary>
     New = 8,
 
+    /// <summary>With <see cref="New"/>: the page had no version when it was allocated, so it is free in the last checkpoint too.</summary>
+    Untouched = 16,
+
+    /// <summary>The transaction has written this version to the data file, and its record has only the page's checksum.</summary>
+    InDataFile = 32,
+
     /// <summary>Any flag that makes a version self-contained: the transaction's record of the page needs no base page.</summary>
     SelfContained = Tombstone | InsideExtent | Extent | New,
 }

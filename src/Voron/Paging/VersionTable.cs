@@ -234,6 +234,14 @@ internal sealed unsafe class VersionTable : IDisposable
         _pagesNeedingBase += CountNeedingBase(node);
     }
 
+    /// <summary>Marks a page's newest version as written to the data file by its transaction, whose record has only its checksum.</summary>
+    public void MarkInDataFile(VersionNode* node)
+    {
+        AssertWriterHeld();
+        node->Flags |= VersionFlags.InDataFile;
+        SetSelfContained(node, 0);
+    }
+
     /// <summary>Removes the newest version from its page and frees the node. The frame belongs to the caller.</summary>
     public void Pop(VersionNode* node)
     {

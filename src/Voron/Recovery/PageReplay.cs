@@ -22,6 +22,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
 {
     private readonly Dictionary<long, (string Fault, Exception? Cause)> _faults = [];
     private readonly Dictionary<long, DirectExtent> _directExtents = [];
+    private readonly DirectPageSums _directPages;
     private readonly DataFile _dataFile;
     private readonly FrameAllocator _frames;
     private readonly VersionTable _versions;
@@ -38,6 +39,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
     {
         (_dataFile, _frames, _versions, _records) = (target.DataFile, target.Frames, target.Versions, target.Records);
         _lists = lists;
+        _directPages = new DirectPageSums(_dataFile);
         _pageSize = _dataFile.PageSize;
         _capacity = _dataFile.CapacityPages;
         _state = checkpoint;
@@ -91,6 +93,8 @@ internal sealed unsafe class PageReplay : IRecordVisitor
                 throw PageErrors.Failure(fault, cause);
         }
 
+        if (_directPages.FindFault(_state.PageCount, out var reason) is { } lost)
+            throw PageErrors.Failure(lost, reason);
         if (_lists.ImageCount > 0)
         {
             throw new CorruptionException(
@@ -172,6 +176,17 @@ internal sealed unsafe class PageReplay : IRecordVisitor
                     Replace(freed, id, null, 0, VersionFlags.Tombstone);
                 return true;
 
+            case PageEntryKind.Direct when DirectPages.Is(bytes, content.Length):
+                if (content.Length != DirectPages.Length(entry.Pages))
+                    return false;
+                for (var written = page; written < end; written++)
+                {
+                    Forget(written);
+                    _directPages.Add(written, DirectPages.Checksums(bytes)[written - page]);
+                }
+
+                return true;
+
             case PageEntryKind.Direct:
                 if (content.Length != DirectExtent.Size)
                     return false;
@@ -196,9 +211,10 @@ internal sealed unsafe class PageReplay : IRecordVisitor
 
         var read = _versions.Push(page, id, 0, _frames.Rent(), 1, VersionFlags.None);
         NativeMemory.Clear(read->Frame, (nuint)_pageSize);
+        var isDirect = _directPages.TryTake(page, out var expected);
         if (_lists.IsListedFrom(page, id))
             ReadUnverified(page, read->Frame);
-        else if (_dataFile.TryVerify(page, out var cause) is { } fault)
+        else if ((isDirect ? _directPages.FindFault(page, expected, out var cause) : _dataFile.TryVerify(page, out cause)) is { } fault)
             _faults[page] = (fault, cause);
         else
             _dataFile.File.Read(page * _pageSize, new Span<byte>(read->Frame, _pageSize));
@@ -237,6 +253,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
     private void Forget(long page)
     {
         _directExtents.Remove(page);
+        _directPages.Remove(page);
         var old = _versions.Newest(page);
         if (old == null)
             return;

@@ -46,12 +46,34 @@ internal sealed unsafe class UnsyncedExtents(DataFile dataFile, BlockMemory memo
             var entry = entries.Current;
             if (entry.Kind != PageEntryKind.Direct || entry.Page + entry.Pages > dataFile.CapacityPages)
                 continue;
+            if (DirectPages.Is(entries.Content, entry.Length))
+            {
+                if (!ArePagesWhole(entry, entries.Content, buffer.Address, payload))
+                    return false;
+                continue;
+            }
+
             if (entry.Length != DirectExtent.Size)
                 throw payload.Malformed($"page entry {entries.Index} (page {entry.Page}) of {entry.Length} bytes for a value");
             var value = *(DirectExtent*)entries.Content;
             if (value.Length < 0 || value.Length > (long)entry.Pages << _pageShift)
                 throw payload.Malformed($"a value of {value.Length} bytes at page {entry.Page}, which has {entry.Pages} pages");
             if (!IsWhole(entry.Page, value, buffer.Address, payload))
+                return false;
+        }
+
+        return true;
+    }
+
+    private bool ArePagesWhole(in PageEntry entry, byte* content, byte* buffer, in RecordPayload payload)
+    {
+        if (entry.Length != DirectPages.Length(entry.Pages))
+            throw payload.Malformed($"checksums of {entry.Length} bytes for {entry.Pages} pages at page {entry.Page}");
+        for (var i = 0; i < entry.Pages; i++)
+        {
+            Read(entry.Page + i, buffer, dataFile.PageSize);
+            var expected = DirectPages.Checksums(content)[i];
+            if (((PageHeader*)buffer)->Checksum != expected || dataFile.ComputeChecksum(entry.Page + i, buffer, dataFile.PageSize) != expected)
                 return false;
         }
 
@@ -77,6 +99,15 @@ internal sealed unsafe class UnsyncedExtents(DataFile dataFile, BlockMemory memo
 
     private bool IsWhole(long page, int length, ulong checksum, byte* buffer)
     {
+        Read(page, buffer, length);
+        if (Checksum.Compute(buffer, (nuint)length, dataFile.Seed(page)) != checksum)
+            return false;
+        dataFile.MarkChunk(page, isVerified: true);
+        return true;
+    }
+
+    private void Read(long page, byte* buffer, int length)
+    {
         try
         {
             dataFile.File.Read(page << _pageShift, new Span<byte>(buffer, length));
@@ -85,11 +116,6 @@ internal sealed unsafe class UnsyncedExtents(DataFile dataFile, BlockMemory memo
         {
             throw new StorageAccessException($"Page {page} of '{dataFile.File.Path}' cannot be read: {e.Message}", e);
         }
-
-        if (Checksum.Compute(buffer, (nuint)length, dataFile.Seed(page)) != checksum)
-            return false;
-        dataFile.MarkChunk(page, isVerified: true);
-        return true;
     }
 
     // The transaction that wrote a value also wrote its checksums.

@@ -44,6 +44,9 @@ internal static class PlantedFault
     /// <summary>A recovery counts the last records even if extents that they name were never written completely.</summary>
     public static readonly bool BelieveUnsyncedExtents = Name == nameof(BelieveUnsyncedExtents);
 
+    /// <summary>A transaction writes new pages directly to the data file even if they are in use in the last checkpoint.</summary>
+    public static readonly bool WriteTouchedPages = Name == nameof(WriteTouchedPages);
+
     /// <summary>Each flush omits one full-page image that is needed before a page is overwritten, and lists the page's checksum instead.</summary>
     public static readonly bool LeaveImageOut = Name == nameof(LeaveImageOut);
 

@@ -13,13 +13,15 @@ internal sealed unsafe class CommitSubmission
 
     private readonly Engine _engine;
     private readonly Writer _writer;
+    private readonly NewPageWriter _newPages;
     private readonly TransactionPacker _packer;
 
     public CommitSubmission(Engine engine, Writer writer)
     {
         _engine = engine;
         _writer = writer;
-        _packer = new TransactionPacker(engine);
+        _newPages = new NewPageWriter(engine);
+        _packer = new TransactionPacker(engine, _newPages);
     }
 
     /// <summary>Submits the changes. If this throws, nothing has been submitted, and the changes must be rolled back.</summary>
@@ -38,16 +40,17 @@ internal sealed unsafe class CommitSubmission
             "The id of a transaction must follow that of the last submitted one.");
         var journal = _engine.Journal!;
         var reserve = FlushReserve();
+        _newPages.Write(write.Pages);
         var entry = _packer.Pack(write.Pages);
         try
         {
-            if (FinishValues(write))
+            if (FinishValues(write) || _newPages.Bytes > 0)
                 entry.Header->Flags |= RecordFlags.ExtentsUnsynced;
             entry.Completion = completion;
             entry.BeganTimestamp = beganTimestamp;
             progress.Report = new CommitReport(write.Pages.Id, (int)entry.Header->EntryCount, entry.Length);
             _writer.VersionReclaimer.EnsureRoom(write.Pages.ChangeCount);
-            _engine.Counters.DirectBytes += write.Pages.DirectBytes;
+            _engine.Counters.DirectBytes += write.Pages.DirectBytes + _newPages.Bytes;
             return SubmitOrMakeRoom(entry, reserve);
         }
         catch

@@ -409,7 +409,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         if (node != null && node->TransactionId == _changes.Id)
         {
             Debug.Assert((node->Flags & VersionFlags.Extent) == 0, "An extent must be copied as a whole.");
-            flags = node->Flags & VersionFlags.New;
+            flags = node->Flags & (VersionFlags.New | VersionFlags.Untouched);
             dirtyLines = PlantedFault.DiffAgainstSavepoint ? 0 : node->DirtyLines;
         }
 

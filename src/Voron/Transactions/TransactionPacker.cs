@@ -13,9 +13,16 @@ internal sealed unsafe class TransactionPacker
     private const int MaxKeptPages = 16 << 10;
 
     private readonly Engine _engine;
+    private readonly NewPageWriter _newPages;
     private readonly List<long> _freed = [];
 
-    public TransactionPacker(Engine engine) => _engine = engine;
+    /// <param name="engine">The environment.</param>
+    /// <param name="newPages">Has written pages of the transaction before each call of <see cref="Pack"/>.</param>
+    public TransactionPacker(Engine engine, NewPageWriter newPages)
+    {
+        _engine = engine;
+        _newPages = newPages;
+    }
 
     /// <summary>Packs all changes. The entry belongs to the caller, which submits it or returns it.</summary>
     public JournalEntry Pack(CopyOnWritePages writePages)
@@ -37,6 +44,7 @@ internal sealed unsafe class TransactionPacker
                     record.AddDirect(extent.FirstPage, extent.Pages, extent.Value);
             }
 
+            _newPages.AddTo(ref record);
             if (!ShouldCompress(journal))
                 return record.Finish(writePages.State, null);
 
@@ -64,7 +72,7 @@ internal sealed unsafe class TransactionPacker
         {
             record.AddExtent(node->Page, node->Frame, node->Pages, writePages.PageSize);
         }
-        else if ((node->Flags & VersionFlags.InsideExtent) == 0)
+        else if ((node->Flags & (VersionFlags.InsideExtent | VersionFlags.InDataFile)) == 0)
         {
             var isWhole = (node->Flags & VersionFlags.New) != 0 || _engine.Options.JournalsFullPages;
             var previous = isWhole ? null : PreviousBytes(writePages, node);

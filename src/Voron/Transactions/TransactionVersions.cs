@@ -127,7 +127,7 @@ internal sealed unsafe class TransactionVersions
         // If the section map is wrong and the page is a branch with key heads, those heads do not belong to the new page.
         BranchKeyHeads.Invalidate(new PageNumber(page));
         if (!IsWritable(node))
-            return Push(page, frame, pages, flags, ulong.MaxValue);
+            return Push(page, frame, pages, node == null ? flags | VersionFlags.Untouched : flags, ulong.MaxValue);
         Refill(node, frame, pages, flags);
         node->DirtyLines = ulong.MaxValue;
         _changedBytes += (long)pages << _pageShift;

@@ -78,6 +78,20 @@ public sealed unsafe class FileImageTests
     }
 
     [Fact]
+    public void A_transaction_record_with_pages_that_are_in_the_data_file()
+    {
+        using var entry = new JournalEntry(64 << 10);
+        new Span<byte>(entry.Buffer, 64 << 10).Fill(0xEE);
+        var record = new RecordBuilder(entry, RecordKind.Transaction);
+        var checksums = record.AddDirectPages(20, 2);
+        checksums[0] = 0x1122334455667788;
+        checksums[1] = 0x99AABBCCDDEEFF00;
+        var finished = record.Finish(SomeState(), null);
+        finished.Header->Flags |= RecordFlags.ExtentsUnsynced;
+        Check(finished, "record-direct-pages.txt");
+    }
+
+    [Fact]
     public void A_flush_list_and_a_durability_marker()
     {
         using var entry = new JournalEntry(64 << 10);

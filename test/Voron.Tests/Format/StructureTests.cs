@@ -21,6 +21,7 @@ public sealed class StructureTests
         { nameof(PageEntry), 16, "" },
         { nameof(CompactPageEntry), 8, "" },
         { nameof(DirectExtent), 16, "" },
+        { nameof(DirectPages), 8, "" },
         { nameof(FlushListEntry), 24, "20+4" },
         { nameof(JournalFileHeader), 128, "28+4 80+48" },
         { nameof(JournalSeal), 48, "40+8" },
@@ -93,7 +94,7 @@ public sealed class StructureTests
         PageHeader.UnjournaledBytes.Should().Be(32);
         Numbers<PageKind>().Should().Be("None=0 Leaf=1 Branch=2 Overflow=3 SectionMap=4");
         Numbers<RecordKind>().Should().Be("Transaction=1 FlushList=2 FlushImages=3 DurabilityMarker=4 JournalSnapshot=5");
-        Numbers<RecordFlags>().Should().Be("None=0 Compressed=1");
+        Numbers<RecordFlags>().Should().Be("None=0 Compressed=1 ExtentsUnsynced=2");
         Numbers<PageEntryKind>().Should().Be("Diff=1 Zeros=2 Extent=3 Free=4 Direct=5");
         Numbers<ValueKind>().Should().Be("Inline=0 Overflow=1 LargeExtent=2");
     }

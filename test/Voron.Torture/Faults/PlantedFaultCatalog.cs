@@ -51,6 +51,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.LeaveImageOut), "power-cut", 4_000),
         new(nameof(PlantedFault.AcknowledgeUnsyncedExtents), "power-cut", 4_000),
         new(nameof(PlantedFault.BelieveUnsyncedExtents), "power-cut", 4_000),
+        new(nameof(PlantedFault.WriteTouchedPages), "power-cut", 4_000),
         new(nameof(PlantedFault.AcknowledgeEmptyAtOnce), "power-cut", 4_000),
         new(nameof(PlantedFault.RetryFailedSync), "io-fault", 5_000),
         new(nameof(PlantedFault.IgnorePoison), "io-fault", 5_000),

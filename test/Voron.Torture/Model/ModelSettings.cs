@@ -57,6 +57,7 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
             MaxJournalFileBytes = journal * journalFactor,
             JournalLimitBytes = 64 << 20,
             LargeValueBytes = largeValueBytes,
+            DirectPageBytes = groupCommitBytes == 1 << 14 ? 1 : 1 << 20,
             MaxTransactionBytes = maxTransactionBytes,
             KeyHeadCacheBytes = keyHeadCacheBytes,
             MemoryLimitBytes = hasLittleMemory ? 16 << 20 : null,

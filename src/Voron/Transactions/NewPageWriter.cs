@@ -1,0 +1,146 @@
+using System.Numerics;
+using Voron.Format;
+using Voron.IO;
+using Voron.Journal;
+using Voron.Paging;
+using Voron.Testing;
+using Voron.Trees.Pages;
+
+namespace Voron.Transactions;
+
+/// <summary>
+/// Writes the pages that a large transaction has filled directly to the data file, so that each byte is written once: the journal has only the
+/// pages' checksums, and the flush passes over them.
+/// </summary>
+/// <remarks>
+/// A page is written here if
+/// 1. the transaction has allocated it, and it had no version then: it is free in the last checkpoint and in every snapshot, so that no reader
+///    uses its bytes in the data file, no replay starts from them, and no flush under way writes them;
+/// 2. it belongs to a tree and is nearly full: a page with room is likely to change again before the next flush, which would then write it twice;
+/// 3. there are enough such pages. A small transaction is durable sooner with one write of the journal.
+///
+/// The pages are written before the record is submitted, and synced while it is written (<see cref="RecordFlags.ExtentsUnsynced"/>). Their
+/// versions stay in scratch memory until a flush detaches them. If the record is never submitted, they are free pages with new bytes.
+/// </remarks>
+internal sealed unsafe class NewPageWriter
+{
+    private const int MaxBlocks = 256;
+
+    /// <summary>The maximum number of pages for whose numbers memory is kept for the next transaction.</summary>
+    private const int MaxKeptPages = 16 << 10;
+
+    private readonly Engine _engine;
+    private readonly VersionTable _versions;
+    private readonly int _pageShift;
+    private readonly List<long> _pages = [];
+
+    public NewPageWriter(Engine engine)
+    {
+        _engine = engine;
+        _versions = engine.Versions;
+        _pageShift = BitOperations.Log2((uint)engine.PageSize);
+    }
+
+    /// <summary>The number of bytes that the last call of <see cref="Write"/> has written.</summary>
+    public long Bytes => (long)_pages.Count << _pageShift;
+
+    /// <summary>Writes the pages that qualify. They are durable after a sync.</summary>
+    /// <exception cref="StorageFullException">There is no room for them.</exception>
+    /// <exception cref="StorageAccessException">They could not be written.</exception>
+    /// <exception cref="EnvironmentPoisonedException">An earlier write failed.</exception>
+    public void Write(CopyOnWritePages transaction)
+    {
+        _engine.AssertWriterHeld();
+        _pages.Clear();
+        var least = _engine.Options.DirectPageBytes;
+        if (transaction.ChangedBytes < least || _engine.Disk.IsVolatile || _engine.Options.JournalsFullPages)
+            return;
+        foreach (var change in transaction.FinalChanges())
+        {
+            var node = (VersionNode*)change.Node;
+            if (Qualifies(node))
+                _pages.Add(node->Page);
+        }
+
+        if (Bytes < least)
+        {
+            _pages.Clear();
+            return;
+        }
+
+        _engine.Poison.ThrowIfPoisoned();
+        _pages.Sort();
+        try
+        {
+            WriteSorted();
+        }
+        catch (DiskException e)
+        {
+            _pages.Clear();
+            throw e.Error == DiskError.NoSpace
+                ? new StorageFullException($"There is no room for new pages in the data file: {e.Message}", e)
+                : new StorageAccessException($"New pages could not be written: {e.Message}", e);
+        }
+
+        foreach (var page in _pages)
+        {
+            _versions.MarkInDataFile(_versions.Newest(page));
+            _engine.DataFile.MarkVerified(page);
+        }
+    }
+
+    /// <summary>Adds the pages that the last call of <see cref="Write"/> has written to the transaction's record.</summary>
+    public void AddTo(ref RecordBuilder record)
+    {
+        for (var i = 0; i < _pages.Count;)
+        {
+            var end = EndOfExtent(i, _pages.Count);
+            foreach (ref var checksum in record.AddDirectPages(_pages[i], end - i))
+                checksum = ((PageHeader*)_versions.Newest(_pages[i++])->Frame)->Checksum;
+        }
+
+        if (_pages.Capacity > MaxKeptPages && _pages.Count == 0)
+            _pages.Capacity = 0;
+    }
+
+    private bool Qualifies(VersionNode* node)
+    {
+        const VersionFlags Wanted = VersionFlags.New | VersionFlags.Untouched;
+        if ((node->Flags & Wanted) != (PlantedFault.WriteTouchedPages ? VersionFlags.New : Wanted) || node->Pages != 1)
+            return false;
+        if (((PageHeader*)node->Frame)->Kind is not (PageKind.Leaf or PageKind.Branch))
+            return false;
+        var capacity = SlottedPage.Capacity(_engine.PageSize);
+        return SlottedPage.UsedBytes(node->Frame, _engine.PageSize) >= capacity - capacity / 8;
+    }
+
+    // The frames are written as they are: the bytes that a page has on disk alone have no meaning in memory.
+    private void WriteSorted()
+    {
+        var blocks = stackalloc IoBlock[MaxBlocks];
+        for (var i = 0; i < _pages.Count;)
+        {
+            var first = _pages[i];
+            var count = EndOfExtent(i, Math.Min(_pages.Count, i + MaxBlocks)) - i;
+            for (var block = 0; block < count; block++)
+            {
+                var page = _pages[i++];
+                var frame = _versions.Newest(page)->Frame;
+                PageHeader.ClearSpareBytes(frame, page);
+                ((PageHeader*)frame)->Checksum = _engine.DataFile.ComputeChecksum(page, frame, _engine.PageSize);
+                blocks[block] = new IoBlock(frame, (nuint)_engine.PageSize);
+            }
+
+            _engine.DataFile.File.WriteVectored(first << _pageShift, new ReadOnlySpan<IoBlock>(blocks, count));
+        }
+    }
+
+    // The index behind the last of the neighbours that begin at an index.
+    private int EndOfExtent(int index, int most)
+    {
+        var end = index + 1;
+        while (end < most && _pages[end] == _pages[end - 1] + 1)
+            end++;
+        return end;
+    }
+}
