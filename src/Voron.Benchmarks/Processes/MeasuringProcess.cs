@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Text;
 using System.Text.Json;
+using Voron.Benchmarks.Engines;
 using Voron.Benchmarks.Reporting;
 using Voron.Benchmarks.Workloads;
 
@@ -41,6 +42,8 @@ internal static class MeasuringProcess
                 throw Failure(request, $"{errors.ToString().Trim()} (exit code {process.ExitCode})");
             var result = JsonSerializer.Deserialize<RunResult>(output, ResultFile.Json)
                 ?? throw Failure(request, "the process printed no result");
+            if (request.Workload.IsFirstSecond && EngineCatalog.Find(request.Engine).IsOurs)
+                result = PackagedEngine.Describe(result);
             return result with { ProcessSeconds = Stopwatch.GetElapsedTime(started).TotalSeconds };
         }
         catch (OperationCanceledException)
@@ -68,9 +71,12 @@ internal static class MeasuringProcess
         if (!request.ChecksStore)
             start.ArgumentList.Add("--no-check");
 
-        // The first second of a process is that of users, who have the runtime's own settings.
+        // The first second of a process is that of users, who have the runtime's own settings and the package.
         if (request.Workload.IsFirstSecond)
+        {
             start.Environment.Remove(CallCountingDelay);
+            PackagedEngine.Use(start);
+        }
         return start;
     }
 
