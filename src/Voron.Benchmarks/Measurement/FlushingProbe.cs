@@ -38,12 +38,13 @@ internal static class FlushingProbe
             using var recordFile = DeviceFile.OpenUnbuffered(records);
             using var dataFile = File.OpenHandle(data, FileMode.Open, FileAccess.ReadWrite);
             var histogram = new LatencyHistogram();
+            var computation = new Computation();
             long buffered = 0;
             var started = Stopwatch.GetTimestamp();
             ParallelCallers.Run(2, caller =>
             {
                 if (caller == 0)
-                    WriteRecords(recordFile, block.First(size), pauseNanoseconds, started, histogram);
+                    WriteRecords(recordFile, block.First(size), () => computation.Run(pauseNanoseconds), started, histogram);
                 else
                     buffered = WriteAndSync(dataFile, block.First(bufferedSize), bytesBetweenSyncs, started);
             });
@@ -62,20 +63,16 @@ internal static class FlushingProbe
     }
 
     private static void WriteRecords(
-        SafeFileHandle file, ReadOnlySpan<byte> record, long pauseNanoseconds, long started, LatencyHistogram histogram)
+        SafeFileHandle file, ReadOnlySpan<byte> record, Action pause, long started, LatencyHistogram histogram)
     {
         long offset = 0;
         do
         {
             var began = Stopwatch.GetTimestamp();
             RandomAccess.Write(file, record, offset);
-            var ended = Stopwatch.GetTimestamp();
-            histogram.Record(Clock.Nanoseconds(began, ended));
+            histogram.Record(Clock.Nanoseconds(began, Stopwatch.GetTimestamp()));
             offset = Next(offset, record.Length, RecordFileBytes);
-
-            // Busy, as an engine is between its commits. A sleep would yield the processor to the other thread.
-            while (Clock.Nanoseconds(ended, Stopwatch.GetTimestamp()) < pauseNanoseconds)
-                Thread.SpinWait(1);
+            pause();
         }
         while (Stopwatch.GetElapsedTime(started) < Time);
     }

@@ -13,6 +13,7 @@ internal sealed class LatencyHistogram
 
     private readonly long[] _counts = new long[(64 - SubBucketBits + 1) * SubBuckets];
     private long _total;
+    private long _totalNanoseconds;
     private long _maxNanoseconds;
 
     public long Count => _total;
@@ -22,6 +23,7 @@ internal sealed class LatencyHistogram
         nanoseconds = Math.Max(0, nanoseconds);
         _counts[BucketOf((ulong)nanoseconds)]++;
         _total++;
+        _totalNanoseconds += nanoseconds;
         _maxNanoseconds = Math.Max(_maxNanoseconds, nanoseconds);
     }
 
@@ -31,13 +33,18 @@ internal sealed class LatencyHistogram
         for (var bucket = 0; bucket < _counts.Length; bucket++)
             _counts[bucket] += other._counts[bucket];
         _total += other._total;
+        _totalNanoseconds += other._totalNanoseconds;
         _maxNanoseconds = Math.Max(_maxNanoseconds, other._maxNanoseconds);
     }
 
     public LatencySummary? Summarise() => _total == 0
         ? null
         : new LatencySummary(
-            PercentileMicroseconds(0.50), PercentileMicroseconds(0.99), PercentileMicroseconds(0.999), _maxNanoseconds / 1e3);
+            (double)_totalNanoseconds / _total / 1e3,
+            PercentileMicroseconds(0.50),
+            PercentileMicroseconds(0.99),
+            PercentileMicroseconds(0.999),
+            _maxNanoseconds / 1e3);
 
     private double PercentileMicroseconds(double fraction)
     {
@@ -70,5 +77,6 @@ internal sealed class LatencyHistogram
     }
 }
 
-/// <summary>Percentiles of one kind of call, in microseconds.</summary>
-internal sealed record LatencySummary(double P50Microseconds, double P99Microseconds, double P999Microseconds, double MaxMicroseconds);
+/// <summary>The mean and percentiles of one kind of call, in microseconds.</summary>
+internal sealed record LatencySummary(
+    double MeanMicroseconds, double P50Microseconds, double P99Microseconds, double P999Microseconds, double MaxMicroseconds);

@@ -6,7 +6,7 @@ namespace Voron.Benchmarks.Measurement;
 internal sealed class ProcessMeter
 {
     private readonly long _startTimestamp;
-    private readonly TimeSpan _startCpu;
+    private readonly Environment.ProcessCpuUsage _startCpu;
     private readonly long _startAllocatedBytes;
 
     private ProcessMeter()
@@ -15,7 +15,7 @@ internal sealed class ProcessMeter
         GC.Collect();
         GC.WaitForPendingFinalizers();
         _startAllocatedBytes = GC.GetTotalAllocatedBytes(precise: true);
-        _startCpu = CpuTime();
+        _startCpu = Environment.CpuUsage;
         _startTimestamp = Stopwatch.GetTimestamp();
     }
 
@@ -24,15 +24,20 @@ internal sealed class ProcessMeter
     public ProcessUsage Stop()
     {
         var wallSeconds = Stopwatch.GetElapsedTime(_startTimestamp).TotalSeconds;
-        var cpuSeconds = (CpuTime() - _startCpu).TotalSeconds;
-        return new ProcessUsage(wallSeconds, cpuSeconds, GC.GetTotalAllocatedBytes(precise: true) - _startAllocatedBytes);
-    }
-
-    private static TimeSpan CpuTime()
-    {
-        using var process = Process.GetCurrentProcess();
-        return process.TotalProcessorTime;
+        var cpu = Environment.CpuUsage;
+        return new ProcessUsage(
+            wallSeconds,
+            (cpu.UserTime - _startCpu.UserTime).TotalSeconds,
+            (cpu.PrivilegedTime - _startCpu.PrivilegedTime).TotalSeconds,
+            GC.GetTotalAllocatedBytes(precise: true) - _startAllocatedBytes);
     }
 }
 
-internal sealed record ProcessUsage(double WallSeconds, double CpuSeconds, long AllocatedBytes);
+/// <param name="WallSeconds">Elapsed time.</param>
+/// <param name="UserSeconds">Processor time of all threads in the process's own code.</param>
+/// <param name="SystemSeconds">Processor time of all threads in the operating system.</param>
+/// <param name="AllocatedBytes">Managed bytes of all threads.</param>
+internal sealed record ProcessUsage(double WallSeconds, double UserSeconds, double SystemSeconds, long AllocatedBytes)
+{
+    public double CpuSeconds => UserSeconds + SystemSeconds;
+}

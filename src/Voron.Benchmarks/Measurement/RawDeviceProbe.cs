@@ -10,51 +10,27 @@ namespace Voron.Benchmarks.Measurement;
 internal static class RawDeviceProbe
 {
     private const long FileBytes = 64 << 20;
-    private const long QuickFileBytes = 16 << 20;
+    private const long SequentialFileBytes = 16 << 20;
     private const int LargestWriteBytes = 1 << 20;
 
     private static readonly int[] WriteSizes = [4 << 10, 16 << 10, 64 << 10];
-    private static readonly int[] QuickWriteSizes = [4 << 10, 32 << 10, LargestWriteBytes];
     private static readonly TimeSpan TimePerSize = TimeSpan.FromMilliseconds(700);
-    private static readonly TimeSpan QuickTimePerSize = TimeSpan.FromMilliseconds(120);
+    private static readonly TimeSpan SequentialTime = TimeSpan.FromMilliseconds(200);
 
     /// <exception cref="BenchmarkException">The directory's file system has no unbuffered write-through.</exception>
     public static IReadOnlyList<ProbeResult> Run(string directory) => Run(directory, WriteSizes, FileBytes, TimePerSize);
 
-    /// <summary>Takes a third of a second, before a single run. Returns nothing where there is no unbuffered write-through.</summary>
-    public static IReadOnlyList<ProbeResult> RunQuick(string directory)
+    /// <summary>Returns the rate of large writes, or null where there is no unbuffered write-through.</summary>
+    public static double? SequentialMegabytesPerSecond(string directory)
     {
         try
         {
-            return Run(directory, QuickWriteSizes, QuickFileBytes, QuickTimePerSize);
+            return Run(directory, [LargestWriteBytes], SequentialFileBytes, SequentialTime)[0].MegabytesPerSecond;
         }
         catch (Exception error) when (error is BenchmarkException or IOException)
         {
-            return [];
-        }
-    }
-
-    /// <summary>
-    /// Returns the time of a durable write of the given size, interpolated between the probed sizes or extrapolated beyond them. Null
-    /// without probes.
-    /// </summary>
-    public static double? MicrosecondsFor(IReadOnlyList<ProbeResult> probes, double bytes)
-    {
-        ProbeResult[] sorted = [.. probes.OrderBy(probe => probe.WriteBytes)];
-        if (sorted.Length == 0)
             return null;
-        if (bytes <= sorted[0].WriteBytes)
-            return sorted[0].MicrosecondsPerWrite;
-        for (var i = 1; i < sorted.Length; i++)
-        {
-            var low = sorted[i - 1];
-            var high = sorted[i];
-            if (bytes > high.WriteBytes)
-                continue;
-            var part = (bytes - low.WriteBytes) / (high.WriteBytes - low.WriteBytes);
-            return low.MicrosecondsPerWrite + (part * (high.MicrosecondsPerWrite - low.MicrosecondsPerWrite));
         }
-        return sorted[^1].MicrosecondsPerWrite * bytes / sorted[^1].WriteBytes;
     }
 
     private static ProbeResult[] Run(string directory, int[] sizes, long fileBytes, TimeSpan timePerSize)

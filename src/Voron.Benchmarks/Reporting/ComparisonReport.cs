@@ -72,13 +72,14 @@ internal sealed class ComparisonReport
         foreach (var step in ReportedSteps)
         {
             var ours = _medians.Rate(step.Workload, EngineCatalog.Voron);
+            var processor = _medians.Of(step.Workload, EngineCatalog.Voron, ComparisonTables.ProcessorMicroseconds);
             var bestPeer = _medians.BestPeer(step.Workload)?.Rate;
             foreach (var engine in _comparison.AllEngines)
             {
                 var runs = _medians.Runs(step.Workload, engine.Name);
                 if (runs.Length != 0 && form.Has(runs))
                 {
-                    var figures = new RowFigures(_medians.Rate(step.Workload, engine.Name), ours, bestPeer);
+                    var figures = new RowFigures(_medians.Rate(step.Workload, engine.Name), ours, bestPeer, processor);
                     yield return [step.Workload.Title, engine.Name, .. form.Cells(runs, figures)];
                 }
                 else if (form.NamesMissing && !engine.IsInstalled())

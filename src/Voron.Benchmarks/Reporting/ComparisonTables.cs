@@ -1,10 +1,11 @@
 using Voron.Benchmarks.Engines;
 using Voron.Benchmarks.Measurement;
+using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Reporting;
 
 /// <summary>A row's own rate and the rates that it is compared with.</summary>
-internal readonly record struct RowFigures(double? Rate, double? OursRate, double? BestPeerRate);
+internal readonly record struct RowFigures(double? Rate, double? OursRate, double? BestPeerRate, double? OursProcessorMicroseconds);
 
 /// <param name="Title">The heading.</param>
 /// <param name="Columns">Workload, engine, and the figures.</param>
@@ -42,17 +43,53 @@ internal static class ComparisonTables
             NamesMissing = true,
         },
         new(
-            "Latency (medians, microseconds)",
-            ["workload", "engine", "commit p50", "p99", "p99.9", "max", "tx p50", "p99", "p99.9", "max"],
+            "Processor time of all threads (medians, microseconds an operation; user and system)",
+            [
+                "workload", "engine", "operations/s", "user", "system", "both", "Voron's to it", "processors in use", "elapsed between calls",
+            ],
+            (runs, row) =>
+            [
+                Figures.Count(row.Rate),
+                Figures.Decimal(Medians.Of(runs, run => run.Usage.UserSeconds * 1e6 / run.Operations)),
+                Figures.Decimal(Medians.Of(runs, run => run.Usage.SystemSeconds * 1e6 / run.Operations)),
+                Figures.Decimal(Medians.Of(runs, ProcessorMicroseconds)),
+                Figures.Ratio(row.OursProcessorMicroseconds / Medians.Of(runs, ProcessorMicroseconds)),
+                Figures.Decimal(Medians.Of(runs, run => run.Usage.CpuSeconds / run.Usage.WallSeconds)),
+                Figures.Decimal(Medians.Of(runs, MicrosecondsBetweenCalls)),
+            ]),
+        new(
+            "Commits (medians of the rounds, microseconds; a transaction is from its beginning to the end of its commit)",
+            [
+                "workload", "engine", "commit p50", "mean", "p99", "p99.9", "max", "transaction p50", "mean", "p99", "p99.9", "max",
+            ],
             (runs, _) => [.. Percentiles(runs, run => run.CommitLatency), .. Percentiles(runs, run => run.TransactionLatency)])
         {
             Has = runs => IsRacing(runs) && runs[0].CommitLatency is not null,
         },
         new(
+            "The raw device after each run (medians of the rounds, microseconds a durable write as large as a commit)",
+            [
+                "workload", "engine", "KB", "tight loop p50", "mean", "p99", "computing", "beside it p50", "mean", "p99", "of tight loop",
+                "of raw device", "by medians",
+            ],
+            (runs, _) =>
+            [
+                Figures.Decimal(Medians.Of(runs, run => run.PacedProbe?.RecordBytes / 1024.0)),
+                .. MeanAndP99(runs, run => run.PacedProbe?.Tight),
+                Figures.Microseconds(Medians.Of(runs, run => run.PacedProbe?.ComputingMicroseconds)),
+                .. MeanAndP99(runs, run => run.PacedProbe?.Paced),
+                Figures.Percent(Medians.Of(runs, run => run.ShareOfTightLoop)),
+                Figures.Percent(Medians.Of(runs, run => run.ShareOfRawDevice)),
+                Figures.Percent(Medians.Of(runs, run => run.ShareByMedians)),
+            ])
+        {
+            Has = runs => IsRacing(runs) && runs.Any(run => run.PacedProbe is not null),
+        },
+        new(
             "Commits while flushing, beside a bare probe that writes the same (medians, microseconds)",
             [
-                "workload", "engine", "commits", "p50", "p99", "p99.9", "max", "probe p50", "p99", "p99.9", "max", "p99.9 to probe's",
-                "probe's buffered MB/s",
+                "workload", "engine", "commits", "p50", "mean", "p99", "p99.9", "max", "probe p50", "mean", "p99", "p99.9", "max",
+                "p99.9 to probe's", "probe's buffered MB/s",
             ],
             (runs, _) =>
             [
@@ -69,7 +106,7 @@ internal static class ComparisonTables
             "Costs (medians)",
             [
                 "workload", "engine", "device B a user B", "device writes a tx", "on disk before", "after", "closed",
-                "CPU s", "elapsed s", "resident", "anonymous", "managed heap", "managed B an op, steady",
+                "elapsed s", "resident", "anonymous", "managed heap", "managed B an op, steady",
             ],
             (runs, _) =>
             [
@@ -78,7 +115,6 @@ internal static class ComparisonTables
                 Figures.Bytes(Medians.Of(runs, run => run.AllocatedBytesBefore)),
                 Figures.Bytes(Medians.Of(runs, run => run.AllocatedBytes)),
                 Figures.Bytes(Medians.Of(runs, run => run.AllocatedBytesClosed)),
-                Figures.Decimal(Medians.Of(runs, run => run.Usage.CpuSeconds)),
                 Figures.Decimal(Medians.Of(runs, run => run.Usage.WallSeconds)),
                 Figures.Bytes(Medians.Of(runs, run => run.Memory?.ResidentBytes)),
                 Figures.Bytes(Medians.Of(runs, run => run.Memory?.AnonymousBytes)),
@@ -87,11 +123,16 @@ internal static class ComparisonTables
             ]),
         new(
             "Large values (medians)",
-            ["workload", "engine", "MB/s", "of the device's sequential rate", "of a pass over memory"],
+            [
+                "workload", "engine", "MB/s", "raw device, 1 MiB writes in a tight loop, MB/s", "of this sequential rate",
+                "of durable writes as large as a commit, beside computing", "of a pass over memory",
+            ],
             (runs, _) =>
             [
                 Figures.Decimal(Medians.Of(runs, run => run.MegabytesPerSecond)),
-                Figures.Percent(Medians.Of(runs, run => run.CommitLatency is null ? null : SequentialShare(run))),
+                Figures.Decimal(Medians.Of(runs, run => run.SequentialMegabytesPerSecond)),
+                Figures.Percent(Medians.Of(runs, SequentialShare)),
+                Figures.Percent(Medians.Of(runs, run => run.ShareOfRawDevice)),
                 Figures.Percent(Medians.Of(runs, MemoryShare)),
             ])
         {
@@ -138,8 +179,9 @@ internal static class ComparisonTables
 
     public static double? FlushedToPages(RunResult run) => run.Flushes?.Bytes.Total / (run.Flushes?.Pages.Total * run.PageBytes);
 
-    public static double? SequentialShare(RunResult run) =>
-        run.MegabytesPerSecond / run.RawDevice.MaxBy(probe => probe.WriteBytes)?.MegabytesPerSecond;
+    public static double? ProcessorMicroseconds(RunResult run) => run.Usage.CpuSeconds * 1e6 / run.Operations;
+
+    public static double? SequentialShare(RunResult run) => run.MegabytesPerSecond / run.SequentialMegabytesPerSecond;
 
     public static double? MemoryShare(RunResult run) => run.MegabytesPerSecond / run.MemoryPassMegabytesPerSecond;
 
@@ -148,10 +190,25 @@ internal static class ComparisonTables
 
     private static bool IsRacing(RunResult[] runs) => !EngineCatalog.Find(runs[0].Engine).IsJournalVariant;
 
-    private static string[] Percentiles(RunResult[] runs, Func<RunResult, LatencySummary?> latency) =>
+    /// <summary>The time in which the benchmark makes keys and values. Null where it does so beside the engine's calls.</summary>
+    private static double? MicrosecondsBetweenCalls(RunResult run)
+    {
+        var workload = WorkloadCatalog.Find(run.Workload);
+        return workload.Callers > 1 || workload.Kind is WorkloadKind.UpdateWhileReading or WorkloadKind.Open
+            ? null
+            : Math.Max(0, run.Usage.WallSeconds - run.EngineSeconds) * 1e6 / run.Operations;
+    }
+
+    private static string[] MeanAndP99(RunResult[] runs, Func<RunResult, LatencySummary?> latency) =>
     [
         Figures.Microseconds(Medians.Of(runs, run => latency(run)?.P50Microseconds)),
+        Figures.Microseconds(Medians.Of(runs, run => latency(run)?.MeanMicroseconds)),
         Figures.Microseconds(Medians.Of(runs, run => latency(run)?.P99Microseconds)),
+    ];
+
+    private static string[] Percentiles(RunResult[] runs, Func<RunResult, LatencySummary?> latency) =>
+    [
+        .. MeanAndP99(runs, latency),
         Figures.Microseconds(Medians.Of(runs, run => latency(run)?.P999Microseconds)),
         Figures.Microseconds(Medians.Of(runs, run => latency(run)?.MaxMicroseconds)),
     ];

@@ -25,7 +25,7 @@ internal static class FirstSecondTables
         yield return new ReportTable(
             "Commits of the first second (medians, microseconds)",
             NameColumns + 1,
-            ["workload", "engine", "time", "commits", "p50", "p99", "p99.9", "max"],
+            ["workload", "engine", "time", "commits", "p50", "mean", "p99", "p99.9", "max"],
             [.. measured.SelectMany(row => Commits(row.Workload, row.Engine, row.Runs))]);
     }
 
@@ -60,6 +60,7 @@ internal static class FirstSecondTables
         time,
         Figures.Count(Medians.Of(runs, run => slice(run)?.Commits)),
         Figures.Microseconds(Medians.Of(runs, run => slice(run)?.Latency?.P50Microseconds)),
+        Figures.Microseconds(Medians.Of(runs, run => slice(run)?.Latency?.MeanMicroseconds)),
         Figures.Microseconds(Medians.Of(runs, run => slice(run)?.Latency?.P99Microseconds)),
         Figures.Microseconds(Medians.Of(runs, run => slice(run)?.Latency?.P999Microseconds)),
         Figures.Microseconds(Medians.Of(runs, run => slice(run)?.Latency?.MaxMicroseconds)),

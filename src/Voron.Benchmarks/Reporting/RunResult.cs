@@ -30,11 +30,11 @@ internal sealed record RunResult
     /// <summary>The share of the engine's time that it spent in the device's write calls at commits.</summary>
     public double? DeviceShare { get; init; }
 
-    /// <summary>The rate of commits as a share of the raw device's rate for writes of that size, measured just before the run.</summary>
-    public double? ShareOfRawDevice { get; init; }
+    /// <summary>Durable writes as large as the commits, without an engine, just after the run.</summary>
+    public PacedProbeResult? PacedProbe { get; init; }
 
-    /// <summary>Probes of the raw device just before the run.</summary>
-    public IReadOnlyList<ProbeResult> RawDevice { get; init; } = [];
+    /// <summary>The raw device's rate for large writes just after the run, for workloads that write large values.</summary>
+    public double? SequentialMegabytesPerSecond { get; init; }
 
     /// <summary>The rate of the reader that runs beside the writer.</summary>
     public double? ReaderOperationsPerSecond { get; init; }
@@ -123,4 +123,24 @@ internal sealed record RunResult
     public double TransactionsPerSecond => Transactions / EngineSeconds;
 
     public double ManagedBytesPerTransaction => (double)Usage.AllocatedBytes / Transactions;
+
+    /// <summary>The commits that the engine reports, which can hold the puts of many callers, otherwise the transactions.</summary>
+    public long DurableCommits => Commits?.PagesChanged.Count ?? Transactions;
+
+    /// <summary>
+    /// The engine's time outside the device. Engines that do not report their time in the device, and large values, which are written
+    /// beside the journal, wait for the device outside the time reported; so it is at most the processor time of the process.
+    /// </summary>
+    public double ComputingSecondsPerCommit =>
+        Math.Min(EngineSeconds * Math.Max(0, 1 - (DeviceShare ?? 0)), Usage.CpuSeconds) / DurableCommits;
+
+    /// <summary>The rate of commits as a share of the rate of durable writes of that size in a tight loop.</summary>
+    public double? ShareOfTightLoop => PacedProbe?.Tight.MeanMicroseconds * DurableCommits / EngineSeconds / 1e6;
+
+    /// <summary>The same for writes that took as long as beside computing. An engine that computed nothing would reach 1.</summary>
+    public double? ShareOfRawDevice => PacedProbe?.Paced.MeanMicroseconds * DurableCommits / EngineSeconds / 1e6;
+
+    /// <summary>The median of the raw writes beside computing as a share of the median transaction. Null if commits hold several.</summary>
+    public double? ShareByMedians =>
+        DurableCommits == Transactions ? PacedProbe?.Paced.P50Microseconds / TransactionLatency?.P50Microseconds : null;
 }

@@ -16,6 +16,8 @@ internal static class WorkloadRunner
     /// <summary>Bytes that this engine's flusher writes between two syncs. The flushing probe does the same.</summary>
     private const long SyncedBytes = 8 << 20;
 
+    private static readonly int SmallestLargeValueBytes = new StorageOptions().LargeValueBytes;
+
     /// <summary>False in tests, which measure nothing.</summary>
     public static bool ProbesDevice { get; set; } = true;
 
@@ -29,15 +31,13 @@ internal static class WorkloadRunner
         if (!request.Workload.IsFirstSecond)
             WarmUp.Run(descriptor, request);
         PrepareDirectory(request);
-        IReadOnlyList<ProbeResult> rawDevice = [];
         if (request.Workload.Kind == WorkloadKind.Open)
             BlockDevice.AwaitRest(request.Directory);
-        else if (ProbesDevice && !request.Workload.IsFirstSecond)
-            rawDevice = RawDeviceProbe.RunQuick(request.Directory);
 
         var observer = new EngineObserver();
         var dataFileBefore = DataFileBytes(descriptor, request.Directory) ?? 0;
         var allocatedBefore = DiskUsage.AllocatedBytes(request.Directory);
+        var meter = request.Workload.Kind == WorkloadKind.Open ? ProcessMeter.Start() : null;
         var opening = Stopwatch.GetTimestamp();
         var firstSecond = request.Workload.IsFirstSecond ? new FirstSecond(opening) : null;
         var engine = descriptor.Open(request.Directory, observer);
@@ -47,9 +47,8 @@ internal static class WorkloadRunner
             var workload = request.Workload;
             if (!workload.CreatesStore && workload.Kind != WorkloadKind.Open && firstSecond is null && request.ChecksStore)
                 ScanLoop.CheckStore(engine, workload.ItemsBefore(request.Items));
-            var result = Measure(request, engine, new Opening(openNanoseconds, firstSecond), observer, progress) with
+            var result = Measure(request, engine, new Opening(openNanoseconds, firstSecond, meter), observer, progress) with
             {
-                RawDevice = rawDevice,
                 AllocatedBytesBefore = allocatedBefore,
                 DataFileBytesBefore = dataFileBefore,
             };
@@ -57,9 +56,9 @@ internal static class WorkloadRunner
             {
                 leaveOpen(engine);
                 engine = null!;
-                return WithShares(WithBytesSince(request, result));
+                return WithBytesSince(request, result);
             }
-            result = WithProbes(request, WithShares(Close(request, ref engine!, result)));
+            result = WithProbes(request, Close(request, ref engine!, result));
             return result with
             {
                 DataFileBytesClosed = DataFileBytes(descriptor, request.Directory),
@@ -81,7 +80,7 @@ internal static class WorkloadRunner
         var device = BlockDevice.Find(request.Directory)?.Read();
 
         observer.IsActive = true;
-        var meter = ProcessMeter.Start();
+        var meter = opening.Meter ?? ProcessMeter.Start();
         var writeTime = engine.CommitWriteTime;
         WorkloadLoops.Run(engine, request, run, transaction =>
         {
@@ -176,37 +175,42 @@ internal static class WorkloadRunner
         };
     }
 
-    /// <summary>Compares commits with raw writes as large as their records or, where that size is unknown, as their items.</summary>
-    private static RunResult WithShares(RunResult result)
-    {
-        if (result.RawDevice.Count == 0 || result.Transactions == 0 || result.CommitLatency is null)
-            return result;
-        var bytes = result.Commits?.JournalBytes.Average
-            ?? (double)result.Operations / result.Transactions * result.BytesPerOperation;
-        return result with
-        {
-            ShareOfRawDevice = RawDeviceProbe.MicrosecondsFor(result.RawDevice, bytes) / 1e6 * result.TransactionsPerSecond,
-        };
-    }
-
     /// <summary>Probes the machine with the same kind of work, in this process and directory, after the store was closed.</summary>
     private static RunResult WithProbes(RunRequest request, RunResult result)
     {
-        if (!ProbesDevice)
+        var workload = request.Workload;
+        if (!ProbesDevice || workload.IsFirstSecond)
             return result;
-        var isRead = request.Workload.Kind == WorkloadKind.Get && request.Workload.Callers == 1;
-        if (isRead && request.Workload.ValueBytes > ItemGenerator.ValueBytes)
+        if (workload is { Kind: WorkloadKind.Get, Callers: 1, ValueBytes: > ItemGenerator.ValueBytes })
             return result with { MemoryPassMegabytesPerSecond = MemoryPass.Run(request with { Operations = result.Operations }) };
-        if (result is not { CommitLatencyBesideFlushes: not null, Commits: { } commits, Flushes: { } flushes, CommitLatency: { } latency })
+
+        // An engine that merges the puts of its callers, and does not report its commits, leaves their size and their number unknown.
+        if (result.CommitLatency is null || (workload.Callers > 1 && result.Commits is null))
             return result;
-        var pauseNanoseconds = Math.Max(0, (result.TransactionLatency!.P50Microseconds - latency.P50Microseconds) * 1e3);
+        LinuxCalls.SyncAll();
+        var computing = result.ComputingSecondsPerCommit * 1e9;
+        result = result with
+        {
+            PacedProbe = PacedProbe.Run(request.Directory, BytesPerCommit(workload, result), computing),
+            SequentialMegabytesPerSecond = workload.ValueBytes > ItemGenerator.ValueBytes
+                ? RawDeviceProbe.SequentialMegabytesPerSecond(request.Directory)
+                : null,
+        };
+        if (result is not { CommitLatencyBesideFlushes: not null, Commits: { } commits, Flushes: { } flushes })
+            return result;
         var writeBytes = flushes.Bytes.Total / Math.Max(1, flushes.Seeks.Total);
         return result with
         {
             FlushingProbe = FlushingProbe.Run(
-                request.Directory, (long)commits.JournalBytes.Average, (long)pauseNanoseconds, (int)Math.Min(writeBytes, int.MaxValue), SyncedBytes),
+                request.Directory, (long)commits.JournalBytes.Average, (long)computing, (int)Math.Min(writeBytes, int.MaxValue), SyncedBytes),
         };
     }
+
+    /// <summary>The bytes that a commit makes durable: its record or, where that is unknown or does not hold large values, its items.</summary>
+    private static double BytesPerCommit(WorkloadDefinition workload, RunResult result) =>
+        result.Commits is { } commits && workload.ValueBytes < SmallestLargeValueBytes
+            ? commits.JournalBytes.Average
+            : (double)result.Operations * result.BytesPerOperation / result.DurableCommits;
 
     private static long? DataFileBytes(EngineDescriptor descriptor, string directory) =>
         descriptor.DataFileName is { } name && Path.Combine(directory, name) is var path && File.Exists(path)
@@ -233,5 +237,6 @@ internal static class WorkloadRunner
 
     /// <param name="Nanoseconds">The duration of the call that opened the store.</param>
     /// <param name="FirstSecond">Null if the process has warmed up.</param>
-    private readonly record struct Opening(long Nanoseconds, FirstSecond? FirstSecond);
+    /// <param name="Meter">Started before the opening if that is what the workload measures, otherwise null.</param>
+    private readonly record struct Opening(long Nanoseconds, FirstSecond? FirstSecond, ProcessMeter? Meter);
 }

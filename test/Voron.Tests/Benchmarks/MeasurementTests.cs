@@ -37,18 +37,94 @@ public sealed class MeasurementTests
         new LatencyHistogram().Summarise().Should().BeNull();
     }
 
-    [Theory]
-    [InlineData(100, 10)]
-    [InlineData(4096, 10)]
-    [InlineData(8192, 15)]
-    [InlineData(12288, 20)]
-    [InlineData(24576, 40)]
-    public void A_raw_write_of_any_size_is_read_off_the_probes(double bytes, double microseconds)
+    [Fact]
+    public void A_histogram_knows_the_mean_of_its_durations()
     {
-        LatencySummary none = new(0, 0, 0, 0);
-        ProbeResult[] probes = [new(12288, 1, 20, 0, none), new(4096, 1, 10, 0, none)];
-        RawDeviceProbe.MicrosecondsFor(probes, bytes).Should().BeApproximately(microseconds, 1e-9);
-        RawDeviceProbe.MicrosecondsFor([], bytes).Should().BeNull();
+        var histogram = new LatencyHistogram();
+        foreach (var nanoseconds in (long[])[1_000, 2_000, 9_000])
+            histogram.Record(nanoseconds);
+        histogram.Summarise()!.MeanMicroseconds.Should().BeApproximately(4, 1e-9);
+        var twice = new LatencyHistogram();
+        twice.Add(histogram);
+        twice.Record(12_000);
+        twice.Summarise()!.MeanMicroseconds.Should().BeApproximately(6, 1e-9);
+    }
+
+    [Fact]
+    public void The_raw_device_is_probed_with_and_without_computing_between_writes()
+    {
+        using var directory = new TestDirectory();
+        var result = PacedProbe.Run(directory.Path, recordBytes: 5_000, computingNanoseconds: 2_000_000);
+        if (result is null)
+            return; // no unbuffered writes here
+        result.RecordBytes.Should().Be(8_192);
+        result.ComputingMicroseconds.Should().Be(2_000);
+        result.Tight.MeanMicroseconds.Should().BePositive();
+        result.Paced.MeanMicroseconds.Should().BePositive();
+        Directory.EnumerateFiles(directory.Path).Should().BeEmpty();
+    }
+
+    [Fact]
+    public void A_computation_lasts_for_its_time()
+    {
+        var computation = new Computation();
+        var started = System.Diagnostics.Stopwatch.GetTimestamp();
+        computation.Run(nanoseconds: 3_000_000);
+        System.Diagnostics.Stopwatch.GetElapsedTime(started).Should().BeGreaterThanOrEqualTo(TimeSpan.FromMilliseconds(3));
+        computation.Run(nanoseconds: 0);
+    }
+
+    [Theory]
+    [InlineData(0.5, 100, 2.5)]
+    [InlineData(0.5, 1, 0.5)]
+    [InlineData(null, 100, 5)]
+    [InlineData(1.25, 100, 0)]
+    public void An_engine_computes_outside_the_device_and_at_most_for_its_processor_time(double? inDevice, double cpuSeconds, double expected)
+    {
+        var run = Run(WorkloadCatalog.RandomInsert, EngineCatalog.Voron, operations: 200) with
+        {
+            DeviceShare = inDevice,
+            Usage = new ProcessUsage(WallSeconds: 10, UserSeconds: cpuSeconds / 2, SystemSeconds: cpuSeconds / 2, AllocatedBytes: 0),
+        };
+        run.ComputingSecondsPerCommit.Should().BeApproximately(expected, 1e-9);
+    }
+
+    [Fact]
+    public void Shares_of_the_raw_device_are_those_of_both_probes()
+    {
+        LatencySummary Latency(double mean, double median) => new(mean, median, 0, 0, 0);
+        var run = Run(WorkloadCatalog.RandomInsert, EngineCatalog.Voron, operations: 200) with
+        {
+            PacedProbe = new PacedProbeResult(4_096, 0, Latency(1_000_000, 0), Latency(2_000_000, 3_000_000)),
+            TransactionLatency = Latency(0, 4_000_000),
+        };
+        run.ShareOfTightLoop.Should().BeApproximately(0.2, 1e-9);
+        run.ShareOfRawDevice.Should().BeApproximately(0.4, 1e-9);
+        run.ShareByMedians.Should().BeApproximately(0.75, 1e-9);
+    }
+
+    [Fact]
+    public void A_comparison_of_all_workloads_judges_every_goal_and_fills_every_table()
+    {
+        var lmdb = EngineCatalog.Find(EngineCatalog.Lmdb);
+        var comparison = new Comparison([EngineCatalog.Find(EngineCatalog.Voron)], ComparisonPlan.Select([], 1), Rounds: 1);
+        var results = comparison.Steps.SelectMany(step => (RunResult[])
+            [Run(step.Workload, EngineCatalog.Voron, 200), Run(step.Workload, lmdb.Name, 100)]).ToList();
+        var tables = new ComparisonReport(comparison, results).Create().Tables;
+        tables.Should().OnlyContain(table => table.Rows.All(row => row.Length == table.Columns.Length));
+        var goals = tables.Single(table => table.Title == "Goals").Rows.Select(row => $"{row[0]}: {row[1]}").ToList();
+        goals.Should().OnlyHaveUniqueItems().And.Contain(
+        [
+            "sequential insert: to the best peer at least 3x",
+            "random insert: to LMDB at least 10x",
+            "random insert: device bytes a user byte at most 5",
+            "random update: to LMDB, as Pebble, at least 9.2x",
+            "one put a commit: to LMDB, as fjall, at least 2.33x",
+            "one put a commit, on the store, first second: to LMDB, as Pebble in steady state, at least 1.99x",
+            "one put a commit, first second: first transaction, ms at most 5",
+            "durable puts, 64 callers: thousand puts a second at least 600",
+            "write values of 16 KiB: of its durable writes as large as a commit, beside computing, at least 80%",
+        ]);
     }
 
     [Fact]
@@ -175,4 +251,21 @@ public sealed class MeasurementTests
         Marked<GlobalCleanupAttribute>().Single().Invoke(instance, null);
         Marked<BenchmarkAttribute>().Should().HaveCount(count);
     }
+
+    /// <summary>A run of ten seconds and of a hundred operations a transaction.</summary>
+    private static RunResult Run(WorkloadDefinition workload, string engine, long operations) => new()
+    {
+        Engine = engine,
+        Settings = "",
+        Workload = workload.Name,
+        Round = 0,
+        Items = operations,
+        Operations = operations,
+        Transactions = operations / 100,
+        EngineSeconds = 10,
+        Usage = new ProcessUsage(10, 5, 5, 0),
+        AllocatedBytes = 0,
+        AllocatedBytesClosed = 0,
+        Checksum = "",
+    };
 }

@@ -1,0 +1,94 @@
+using System.Diagnostics;
+using Microsoft.Win32.SafeHandles;
+
+namespace Voron.Benchmarks.Measurement;
+
+/// <summary>
+/// Measures durable writes as large as an engine's commits: in a tight loop, and with computing between them for as long as the engine
+/// computes between its commits. On some machines the same write takes twice as long after a pause. Turns alternate, so that a slow
+/// moment of the device affects both alike.
+/// </summary>
+internal static class PacedProbe
+{
+    private const long FileBytes = 64 << 20;
+    private const int LargestWriteBytes = 1 << 20;
+    private const int Turns = 4;
+
+    /// <summary>Pauses of large transactions are cut to this. The device does not change any more after it.</summary>
+    private const long MaxComputingNanoseconds = 100_000_000;
+
+    private static readonly TimeSpan TightTurn = TimeSpan.FromMilliseconds(50);
+    private static readonly TimeSpan ComputingTurn = TimeSpan.FromMilliseconds(150);
+
+    /// <param name="directory">A directory on the device to probe.</param>
+    /// <param name="recordBytes">Bytes that a commit makes durable. They are rounded up to whole blocks.</param>
+    /// <param name="computingNanoseconds">The time between two commits.</param>
+    /// <returns>Null where there is no unbuffered write-through.</returns>
+    public static PacedProbeResult? Run(string directory, double recordBytes, double computingNanoseconds)
+    {
+        var record = Math.Min(FileBytes, (long)Math.Ceiling(Math.Max(1, recordBytes) / DeviceFile.Alignment) * DeviceFile.Alignment);
+        var pause = (long)Math.Clamp(computingNanoseconds, 0, MaxComputingNanoseconds);
+        var path = Path.Combine(directory, $"paced-{Environment.ProcessId}.probe");
+        try
+        {
+            using var block = new NoiseBlock(LargestWriteBytes);
+            DeviceFile.Create(path, FileState.Zeroed, FileBytes);
+            using var file = DeviceFile.OpenUnbuffered(path);
+            var computation = new Computation();
+            var writer = new RecordWriter(file, block, record);
+            var tight = new LatencyHistogram();
+            var paced = new LatencyHistogram();
+            for (var turn = 0; turn < Turns; turn++)
+            {
+                Measure(writer, TightTurn, tight, computation, pause: 0);
+                Measure(writer, ComputingTurn, paced, computation, pause);
+            }
+            return new PacedProbeResult(record, pause / 1e3, tight.Summarise()!, paced.Summarise()!);
+        }
+        catch (Exception error) when (error is BenchmarkException or IOException)
+        {
+            return null;
+        }
+        finally
+        {
+            File.Delete(path);
+        }
+    }
+
+    private static void Measure(RecordWriter writer, TimeSpan time, LatencyHistogram latencies, Computation computation, long pause)
+    {
+        var started = Stopwatch.GetTimestamp();
+        do
+        {
+            computation.Run(pause);
+            var began = Stopwatch.GetTimestamp();
+            writer.Write();
+            latencies.Record(Clock.Nanoseconds(began, Stopwatch.GetTimestamp()));
+        }
+        while (Stopwatch.GetElapsedTime(started) < time);
+    }
+
+    /// <summary>Writes records one after the other, from the start of the file again when its end is reached.</summary>
+    private sealed class RecordWriter(SafeFileHandle file, NoiseBlock block, long recordBytes)
+    {
+        private long _offset;
+
+        public void Write()
+        {
+            if (_offset + recordBytes > FileBytes)
+                _offset = 0;
+            for (var end = _offset + recordBytes; _offset < end;)
+            {
+                var bytes = (int)Math.Min(end - _offset, LargestWriteBytes);
+                RandomAccess.Write(file, block.First(bytes), _offset);
+                _offset += bytes;
+            }
+        }
+    }
+}
+
+/// <param name="RecordBytes">Bytes of each durable write.</param>
+/// <param name="ComputingMicroseconds">The time between two writes, except in the tight loop.</param>
+/// <param name="Tight">Of the writes in the tight loop.</param>
+/// <param name="Paced">Of the writes with computing between them. The computing does not count.</param>
+internal sealed record PacedProbeResult(long RecordBytes, double ComputingMicroseconds, LatencySummary Tight, LatencySummary Paced);
