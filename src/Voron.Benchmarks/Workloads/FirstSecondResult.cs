@@ -23,8 +23,9 @@ internal sealed record FirstSecondResult
     /// <summary>The third second.</summary>
     public required TimeSliceResult Steady { get; init; }
 
-    /// <summary>The rate from 200 to 400 ms, as a share of the steady rate.</summary>
-    public double? EarlyShare => (Slices[2].OperationsPerSecond + Slices[3].OperationsPerSecond) / 2 / SteadyOperationsPerSecond;
+    /// <summary>The rate from 200 to 400 ms, as a share of the steady rate. A slice in which no transaction ended has a rate of zero.</summary>
+    public double? EarlyShare =>
+        ((Slices[2].OperationsPerSecond ?? 0) + (Slices[3].OperationsPerSecond ?? 0)) / 2 / SteadyOperationsPerSecond;
 }
 
 /// <summary>The transactions that ended within a slice of time. Null where there were none.</summary>

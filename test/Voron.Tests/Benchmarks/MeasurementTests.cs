@@ -90,6 +90,19 @@ public sealed class MeasurementTests
     }
 
     [Fact]
+    public void A_process_that_has_not_committed_after_400_ms_has_an_early_rate_of_zero()
+    {
+        var first = new FirstSecond(openingTimestamp: 0);
+        var second = System.Diagnostics.Stopwatch.Frequency;
+        first.Add(second / 2, second / 2, second * 6 / 10, operations: 1);
+        first.Summarise(openingNanoseconds: 1).EarlyShare.Should().BeNull("there is no steady rate either");
+        first.Add(second * 2, second * 2, second * 21 / 10, operations: 1);
+        first.Summarise(openingNanoseconds: 1).EarlyShare.Should().Be(0);
+        first.Add(second * 2 / 10, second * 2 / 10, second * 3 / 10, operations: 1);
+        first.Summarise(openingNanoseconds: 1).EarlyShare.Should().BeApproximately(0.5, 0.01);
+    }
+
+    [Fact]
     public void Shares_of_the_raw_device_are_those_of_both_probes()
     {
         LatencySummary Latency(double mean, double median) => new(mean, median, 0, 0, 0);
