@@ -29,6 +29,10 @@ public sealed partial class StorageOptions
     /// <summary>The maximum length in UTF-8 bytes of the name of a tree.</summary>
     internal const int MaxTreeNameBytes = 255;
 
+    private const long DefaultFlushThreshold = 64 * MiB;
+
+    private long? _flushThresholdBytes;
+    private bool _flushesByCost;
     private bool _isFrozen;
 
     /// <summary>Creates options that have their defaults.</summary>
@@ -51,7 +55,8 @@ public sealed partial class StorageOptions
         TornPageProtection = options.TornPageProtection;
         InitialJournalFileBytes = options.InitialJournalFileBytes;
         MaxJournalFileBytes = options.MaxJournalFileBytes;
-        FlushThresholdBytes = options.FlushThresholdBytes;
+        _flushThresholdBytes = options._flushThresholdBytes;
+        _flushesByCost = options._flushesByCost;
         FlushInterval = options.FlushInterval;
         JournalLimitBytes = options.JournalLimitBytes;
         CopyMemory(options);
@@ -143,9 +148,17 @@ public sealed partial class StorageOptions
 
     /// <summary>
     /// The number of journal bytes since the checkpoint at which the flusher starts. It also starts at this number of bytes of large values,
-    /// which bypass the journal: of those written, or of those whose space was freed, whichever is more.
+    /// which bypass the journal: of those written, or of those whose space was freed, whichever is more. The default is 64 MiB.
     /// </summary>
-    public long FlushThresholdBytes { get; set => field = Changed(value); } = 64 * MiB;
+    /// <remarks>
+    /// As long as the option has its default, the flusher waits for twice as many bytes while transactions change the same pages again and again,
+    /// because fewer flushes then write fewer bytes. Any other value is taken as it is.
+    /// </remarks>
+    public long FlushThresholdBytes
+    {
+        get => _flushThresholdBytes ?? DefaultFlushThreshold;
+        set => _flushThresholdBytes = Changed(NullIfDerived(_flushThresholdBytes, FlushThresholdBytes, value), nameof(FlushThresholdBytes));
+    }
 
     /// <summary>The longest time that a durable change stays out of the data file while the environment is idle.</summary>
     public TimeSpan FlushInterval { get; set => field = Changed(value); } = TimeSpan.FromSeconds(10);
@@ -274,6 +287,9 @@ public sealed partial class StorageOptions
 
     /// <summary>The bytes of new and nearly full pages from which a transaction writes them directly to the data file.</summary>
     internal long DirectPageBytes { get; set => field = Changed(value); } = 1 << 20;
+
+    /// <summary>Whether the number of changes to each page moves the threshold; always with its default. Settable for tests.</summary>
+    internal bool FlushesByCost { get => _flushesByCost || _flushThresholdBytes == null; set => _flushesByCost = Changed(value); }
 
     /// <summary>Makes transactions journal each changed page in full, never as a difference; a reference for tests of differences.</summary>
     internal bool JournalsFullPages { get; set => field = Changed(value); }

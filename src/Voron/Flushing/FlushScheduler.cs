@@ -45,6 +45,7 @@ internal sealed class FlushScheduler : IBackPressure
     private readonly DurabilityConfirmation _confirmation;
     private readonly SlowReaderWatch _slowReaders;
     private readonly MemoryTrimmer _trimmer;
+    private readonly FlushPolicy _policy;
     private readonly BackgroundThread _thread;
 
     // Then the thread is needed only to bound memory: nothing becomes safer by its work.
@@ -54,6 +55,7 @@ internal sealed class FlushScheduler : IBackPressure
     private long _writtenBytes;
     private long _flushedAtBytes;
     private long _flushedAtDirectBytes;
+    private long _flushedAtPageChanges;
     private long _seenDirectBytes;
     private long _journalSnapshotAtBytes;
     private long _dirtySinceTick = -1;
@@ -75,6 +77,7 @@ internal sealed class FlushScheduler : IBackPressure
         _engine = engine;
         _thread = new BackgroundThread("Voron flusher", engine.Options.ThreadIdleTime, Run);
         _isVolatile = engine.Disk.IsVolatile;
+        _policy = new FlushPolicy(engine.Options, _isVolatile);
         _throttle = new WriterThrottle(engine, flusher, _thread);
         _room = new RoomMaker(engine, flusher, punch);
         _confirmation = new DurabilityConfirmation(engine.Journal!);
@@ -103,16 +106,20 @@ internal sealed class FlushScheduler : IBackPressure
     // Recovery must read back bytes written outside the journal, and the space that they replaced becomes free only after a flush.
     private long UnflushedDirectBytes => Volatile.Read(ref _engine.Counters.DirectBytes) - _flushedAtDirectBytes;
 
+    // The counters belong to other threads: a hint.
+    private UnflushedChanges UnflushedChanges => new(
+        Volatile.Read(ref _engine.Counters.PagesChanged) - _flushedAtPageChanges, _engine.Versions.MaxPagesToFlush, _engine.VersionBytes);
+
     public void OnRecordDurable(long bytes)
     {
         var written = Interlocked.Add(ref _writtenBytes, bytes);
-        var threshold = _engine.Options.FlushThresholdBytes;
-        if ((Volatile.Read(ref _isIdle) && !_isVolatile) || (written - _flushedAtBytes >= threshold && written - bytes - _flushedAtBytes < threshold))
+        var unflushed = written - _flushedAtBytes;
+        if ((Volatile.Read(ref _isIdle) && !_isVolatile) || _policy.Reaches(unflushed - bytes, unflushed))
             _thread.TryWake();
 
         // Once per threshold's worth of bytes: the flush that this wake-up requests may already be under way.
         var direct = Volatile.Read(ref _engine.Counters.DirectBytes);
-        if (direct - _seenDirectBytes >= threshold)
+        if (direct - _seenDirectBytes >= _policy.Usual)
         {
             _seenDirectBytes = direct;
             _thread.TryWake();
@@ -240,8 +247,7 @@ internal sealed class FlushScheduler : IBackPressure
 
     // Nothing is unflushed, no record still needs a durability marker, and free space has been counted: the next commit wakes the thread.
     private bool IsIdle() => _isVolatile
-        ? UnflushedJournalBytes < _engine.Options.FlushThresholdBytes && UnflushedDirectBytes < _engine.Options.FlushThresholdBytes
-            && !_throttle.IsOverLimit
+        ? UnflushedJournalBytes < _policy.Usual && UnflushedDirectBytes < _policy.Usual && !_throttle.IsOverLimit
         : UnflushedJournalBytes == 0 && _confirmation.IsConfirmed && _flusher.Space.IsComplete
             && (!_engine.JournalFiles!.WantsSpare || !_engine.Journal!.HasBegun);
 
@@ -304,11 +310,10 @@ internal sealed class FlushScheduler : IBackPressure
         if (_dirtySinceTick < 0)
             _dirtySinceTick = Environment.TickCount64;
 
-        // No later than at the share of the limit where a blocking reader is named: a flush has to find that reader first.
-        return bytes >= Math.Min(_engine.Options.FlushThresholdBytes, _engine.Options.JournalLimitBytes / SlowReaderWatch.PartOfLimit)
-            || UnflushedDirectBytes >= _engine.Options.FlushThresholdBytes
+        return (bytes >= _policy.Least && bytes >= _policy.Threshold(UnflushedChanges))
+            || UnflushedDirectBytes >= _policy.Usual
             || Environment.TickCount64 - _dirtySinceTick >= _engine.Options.FlushInterval.TotalMilliseconds
-            || _engine.Journal!.Reserve.ImageBytes >= _engine.Options.FlushThresholdBytes
+            || _engine.Journal!.Reserve.ImageBytes >= _policy.Usual
             || _engine.JournalFiles!.LiveCount > MaxJournalFiles
             || _engine.VersionBytes > _engine.Options.FlushVersionBytes
             || _throttle.IsOverLimit;
@@ -319,6 +324,7 @@ internal sealed class FlushScheduler : IBackPressure
         _engine.Ring.Read(out var newest);
         var written = Volatile.Read(ref _writtenBytes);
         var direct = Volatile.Read(ref _engine.Counters.DirectBytes);
+        var changes = Volatile.Read(ref _engine.Counters.PagesChanged);
         var report = _flusher.Flush();
         _engine.Observers.CallElsewhere();
         if (report != null || _engine.Ring.PublishedId == _flusher.CheckpointId)
@@ -334,6 +340,7 @@ internal sealed class FlushScheduler : IBackPressure
 
         // Also when a reader held the flush back: another flush now would get no further.
         _flushedAtDirectBytes = direct;
+        _flushedAtPageChanges = changes;
 
         // Searching for free space is worthwhile only when there is enough more of it than last time: data that is overwritten all the time
         // needs its free pages again. The number of free pages at opening does not matter.
@@ -381,7 +388,7 @@ internal sealed class FlushScheduler : IBackPressure
         var cost = Math.Min(_engine.Frames.UsedBytes, half);
         if (files.LiveCount > MaxHeldFiles && !PlantedFault.KeepManyJournals)
             return written > cost || files.LiveCount > MaxHeldAtAnyCost;
-        return files.LiveRecordBytes > half && written > Math.Max(cost, _engine.Options.FlushThresholdBytes);
+        return files.LiveRecordBytes > half && written > Math.Max(cost, _policy.Usual);
     }
 
     private void WriteJournalSnapshot()
