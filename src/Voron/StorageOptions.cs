@@ -151,7 +151,7 @@ public sealed partial class StorageOptions
     /// which bypass the journal: of those written, or of those whose space was freed, whichever is more. The default is 64 MiB.
     /// </summary>
     /// <remarks>
-    /// As long as the option has its default, the flusher waits for twice as many bytes while transactions change the same pages again and again,
+    /// As long as the option has its default, the flusher waits for half as many bytes again while transactions change the same pages often,
     /// because fewer flushes then write fewer bytes. Any other value is taken as it is.
     /// </remarks>
     public long FlushThresholdBytes

@@ -1,6 +1,6 @@
 namespace Voron.Flushing;
 
-/// <summary>What has changed since the last flush.</summary>
+/// <summary>The changes since the last flush.</summary>
 /// <param name="PageChanges">The pages that the transactions changed; one that two of them changed counts twice.</param>
 /// <param name="DirtyPages">The pages that a flush would write.</param>
 /// <param name="VersionBytes">The bytes of page versions.</param>
@@ -16,8 +16,6 @@ internal sealed class FlushPolicy
     /// <summary>From this number of changes a page on, waiting saves writes.</summary>
     private const int ManyChanges = 3;
 
-    private const int Factor = 2;
-
     private readonly long _versionLimit;
 
     /// <param name="options">The options of an open environment.</param>
@@ -26,10 +24,10 @@ internal sealed class FlushPolicy
     {
         // No later than at the share of the limit where a blocking reader is named: a flush has to find that reader first.
         var most = options.JournalLimitBytes / SlowReaderWatch.PartOfLimit;
-        var waits = options.FlushesByCost && !isVolatile && options.FlushThresholdBytes <= long.MaxValue / Factor;
+        var waits = options.FlushesByCost && !isVolatile && options.FlushThresholdBytes <= long.MaxValue / 2;
         Usual = options.FlushThresholdBytes;
         Least = Math.Min(most, Usual);
-        Most = Math.Min(most, waits ? Factor * Usual : Usual);
+        Most = Math.Min(most, waits ? Usual + Usual / 2 : Usual);
         _versionLimit = options.ScratchMemoryBytes;
     }
 

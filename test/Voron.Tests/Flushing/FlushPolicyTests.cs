@@ -12,8 +12,8 @@ public sealed class FlushPolicyTests
     [InlineData(1_000_000, 0, 64)]
     [InlineData(1000, 1000, 64)]
     [InlineData(2999, 1000, 64)]
-    [InlineData(3000, 1000, 128)]
-    [InlineData(1_000_000, 1000, 128)]
+    [InlineData(3000, 1000, 96)]
+    [InlineData(1_000_000, 1000, 96)]
     public void Waits_longer_where_pages_change_again(long changes, long pages, long expectedMiB) =>
         new FlushPolicy(new StorageOptions(), isVolatile: false).Threshold(new UnflushedChanges(changes, pages, 0)).Should().Be(expectedMiB * MiB);
 
@@ -54,7 +54,7 @@ public sealed class FlushPolicyTests
     {
         var options = new StorageOptions { ScratchMemoryBytes = 100 * MiB };
         var policy = new FlushPolicy(options, isVolatile: false);
-        policy.Threshold(new UnflushedChanges(1_000_000, 1000, 100 * MiB - 1)).Should().Be(128 * MiB);
+        policy.Threshold(new UnflushedChanges(1_000_000, 1000, 100 * MiB - 1)).Should().Be(96 * MiB);
         policy.Threshold(new UnflushedChanges(1_000_000, 1000, 100 * MiB)).Should().Be(64 * MiB);
     }
 

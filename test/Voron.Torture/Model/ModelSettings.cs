@@ -47,6 +47,7 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
             CaptureTransactionStacks = trackReaders,
             BackgroundFlush = background,
             FlushThresholdBytes = background ? 256 << 10 : 64 << 20,
+            FlushesByCost = background,
             FlushInterval = background ? TimeSpan.FromMilliseconds(50) : TimeSpan.FromSeconds(10),
             ScrubInterval = scrubs ? TimeSpan.FromMilliseconds(20) : Timeout.InfiniteTimeSpan,
 
