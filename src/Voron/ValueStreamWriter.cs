@@ -48,6 +48,7 @@ internal sealed class ValueStreamWriter : IPendingPut, IValueSink
     {
         _key = key;
         _pipe = pipe;
+        _write.Operation.Ensure();
         _write.Puts.Add(this);
         Exception? failure = null;
         try

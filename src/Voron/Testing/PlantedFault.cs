@@ -248,6 +248,12 @@ internal static class PlantedFault
     /// <summary>A group-commit operation fails when its neighbours have left it no room, as it does when it finds none on its own.</summary>
     public static readonly bool FailWithNeighbours = Name == nameof(FailWithNeighbours);
 
+    /// <summary>The waiting puts of a group-commit operation that throws stay in the buffer.</summary>
+    public static readonly bool KeepPutsOfFailed = Name == nameof(KeepPutsOfFailed);
+
+    /// <summary>A group-commit operation that does more than put gets no savepoint.</summary>
+    public static readonly bool ForgetOperationSavepoint = Name == nameof(ForgetOperationSavepoint);
+
     /// <summary>A group-commit batch does not end when it has changed enough bytes.</summary>
     public static readonly bool GroupCommitWithoutEnd = Name == nameof(GroupCommitWithoutEnd);
 

@@ -6,7 +6,9 @@ namespace Voron.Transactions;
 
 /// <summary>Runs operations from the head of the queue in one transaction. Used by the leader of the <see cref="GroupCommit"/> only.</summary>
 /// <remarks>
-/// Each operation runs in a savepoint, so an operation that throws is undone alone. A batch ends when it has run enough operations, has
+/// Each operation can be undone alone if it throws: see <see cref="OperationSavepoint"/>. The puts of several operations may wait and be applied
+/// together. If that fails, the batch does not know which of them has failed: it is undone, and its operations run again, each with a savepoint
+/// from the start. A batch ends when it has run enough operations, has
 /// changed enough bytes, or has lasted long enough. All its callers are answered when it is durable, including those whose operations
 /// failed: an operation that throws because of the data it saw has seen its neighbours' changes.
 ///
@@ -33,6 +35,9 @@ internal sealed class GroupCommitBatch
     private readonly Action<Exception> _failedLate;
     private readonly List<(GroupCommitOperation Operation, Exception? Failure)> _run = [];
     private int _most = MaxOperations;
+    private int _apart;
+    private bool _isApart;
+    private bool _failedTogether;
     private int _succeeded;
     private int _threadId;
     private int _interrupted;
@@ -112,6 +117,13 @@ internal sealed class GroupCommitBatch
         try
         {
             RunOperations(body, ref isInterrupted);
+            if (_failedTogether)
+            {
+                body.Rollback();
+                RunApart();
+                return;
+            }
+
             began = EngineActivities.IsListening ? Stopwatch.GetTimestamp() : 0;
             body.Commit(notifiesObservers: false, ref progress);
             _committed(_succeeded);
@@ -139,8 +151,21 @@ internal sealed class GroupCommitBatch
 
         if (!isForThread)
             _most = Math.Max(_run.Count / 2, 1);
+        PutAllBack();
+    }
+
+    private void PutAllBack()
+    {
         for (var i = _run.Count - 1; i >= 0; i--)
             _queue.PutBack(_run[i].Operation);
+    }
+
+    // As often as there are operations now: those that join them then have savepoints of their own too.
+    private void RunApart()
+    {
+        Debug.Assert(!_isApart, "An operation that has its own savepoint must fail alone.");
+        _apart = _run.Count;
+        PutAllBack();
     }
 
     // Operations that failed have no part in the commit.
@@ -163,43 +188,84 @@ internal sealed class GroupCommitBatch
     {
         var start = Stopwatch.GetTimestamp();
         _succeeded = 0;
+        _failedTogether = false;
+        _isApart = _apart > 0;
         long largeBytes = 0;
         var largeExtents = 0;
         while (_run.Count < _most && _queue.Dequeue() is { } operation)
         {
+            _apart = Math.Max(0, _apart - 1);
             if (!RunOne(body, operation, ref isInterrupted))
-                return;
+                break;
             var extents = body.WritePages.DirectExtents;
             for (; largeExtents < extents.Count; largeExtents++)
                 largeBytes += extents[largeExtents].Value.Length;
             largeExtents = extents.Count;
-            var isFull = body.WritePages.ChangedBytes + largeBytes >= _maxBytes && !PlantedFault.GroupCommitWithoutEnd;
-            if (isFull || Stopwatch.GetElapsedTime(start) >= _maxDuration)
-                return;
+            if (IsFull(body, largeBytes) || Stopwatch.GetElapsedTime(start) >= _maxDuration)
+                break;
+        }
+
+        if (!_failedTogether)
+            TryApply(body);
+    }
+
+    private bool IsFull(WriteTransactionBody body, long largeBytes)
+    {
+        var bytes = body.WritePages.ChangedBytes + largeBytes;
+        if (bytes + (long)body.Scope.Buffers.Count * _engine.PageSize < _maxBytes || PlantedFault.GroupCommitWithoutEnd)
+            return false;
+
+        // Each waiting put changes a page of its own at worst.
+        return !TryApply(body) || body.WritePages.ChangedBytes + largeBytes >= _maxBytes;
+    }
+
+    private bool TryApply(WriteTransactionBody body)
+    {
+        try
+        {
+            body.Scope.Buffers.Apply();
+            return true;
+        }
+        catch (Exception)
+        {
+            return !(_failedTogether = true);
         }
     }
 
     /// <returns>False when the batch has to end here.</returns>
     private bool RunOne(WriteTransactionBody body, GroupCommitOperation operation, ref bool isInterrupted)
     {
-        var hasNeighbours = body.WritePages.HasChanges;
-        long savepoint;
+        var hasNeighbours = body.WritePages.HasChanges || body.Scope.Buffers.Count > 0;
+        var own = body.Scope.Operation;
+        own.Begin();
         try
         {
-            savepoint = body.CreateSavepoint();
+            if (_isApart)
+                own.Ensure();
         }
         catch (Exception e)
         {
+            own.End();
             GiveUp(operation, e, hasNeighbours);
             return false;
         }
 
+        long savepoint = 0;
         Exception failure;
         try
         {
-            RunInside(body, operation);
+            try
+            {
+                RunInside(body, operation);
+            }
+            finally
+            {
+                savepoint = own.End();
+            }
+
             body.Scope.ThrowIfBroken();
-            body.ReleaseSavepoint(savepoint);
+            if (savepoint != 0)
+                body.ReleaseSavepoint(savepoint);
             _run.Add((operation, null));
             _succeeded++;
             return true;
@@ -212,6 +278,12 @@ internal sealed class GroupCommitBatch
         var isForThread = operation != _own && IsInterruption(failure) && operation.MayBeRunAgain();
         isInterrupted |= isForThread;
         var isNeighboursFault = isForThread || (hasNeighbours && (FailedForLackOfRoom(failure) || FailedForLackOfRoom(body.Scope.BrokenBy)));
+        if (savepoint == 0)
+        {
+            isInterrupted |= IsInterruption(body.Scope.BrokenBy);
+            return UndoMarked(body, operation, failure, isNeighboursFault);
+        }
+
         try
         {
             body.RollbackToSavepoint(savepoint);
@@ -222,6 +294,22 @@ internal sealed class GroupCommitBatch
             GiveUp(operation, failure, isNeighboursFault);
         }
 
+        return !isNeighboursFault;
+    }
+
+    // The operation has only put, and its puts wait. If the transaction is broken all the same, those of its neighbours could not be applied.
+    private bool UndoMarked(WriteTransactionBody body, GroupCommitOperation operation, Exception failure, bool isNeighboursFault)
+    {
+        if (body.Scope.IsBroken)
+        {
+            _failedTogether = true;
+            _run.Add((operation, failure));
+            return false;
+        }
+
+        if (!PlantedFault.KeepPutsOfFailed)
+            body.Scope.Buffers.DiscardUnmarked();
+        GiveUp(operation, failure, isNeighboursFault);
         return !isNeighboursFault;
     }
 

@@ -9,6 +9,12 @@ internal interface IBufferedTree
     /// <summary>Applies the waiting puts.</summary>
     void ApplyPuts();
 
+    /// <summary>Applies the waiting puts before the mark of its buffer; the others wait on.</summary>
+    void ApplyMarkedPuts();
+
+    /// <summary>Discards the waiting puts behind the mark of its buffer.</summary>
+    void DiscardUnmarkedPuts();
+
     /// <summary>Discards the puts that have not been applied, because they are being rolled back.</summary>
     void DiscardPuts();
 

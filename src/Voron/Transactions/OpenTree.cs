@@ -30,7 +30,17 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     public int Index { get; private set; }
 
     /// <summary>The group-commit operation that last opened the tree; 0 outside of such operations.</summary>
-    public long Operation { get; set; }
+    public long Operation { get; private set; }
+
+    /// <summary>Notes that a group-commit operation has opened the tree: its savepoint is created before the tree is read or changed.</summary>
+    public void BeginOperation(long operation)
+    {
+        Operation = operation;
+        Pending |= Work.Savepoint;
+    }
+
+    /// <summary>Notes that the operation has ended.</summary>
+    public void EndOperation() => Pending &= ~Work.Savepoint;
 
     /// <summary>The stamp of the innermost savepoint for which the state of the tree has been saved.</summary>
     public int SavedStamp { get; set; }
@@ -95,9 +105,12 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     {
         if (!HasPuts)
             return;
-        Pending &= ~Work.Puts;
         var write = Owner.Write!;
         write.AssertWriterHeld();
+        write.Operation.Ensure();
+        if (!HasPuts)
+            return;
+        Pending &= ~Work.Puts;
         try
         {
             _puts!.Apply(write.Pages, StateAsIs, write.Buffers.Room);
@@ -106,6 +119,36 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         {
             throw;
         }
+    }
+
+    /// <inheritdoc/>
+    public void ApplyMarkedPuts()
+    {
+        if (!HasPuts)
+            return;
+        var write = Owner.Write!;
+        write.AssertWriterHeld();
+        try
+        {
+            _puts!.ApplyMarked(write.Pages, StateAsIs);
+        }
+        catch (Exception e) when (write.Break(e))
+        {
+            throw;
+        }
+        finally
+        {
+            NotePuts();
+        }
+    }
+
+    /// <inheritdoc/>
+    public void DiscardUnmarkedPuts()
+    {
+        if (!HasPuts)
+            return;
+        _puts!.DiscardUnmarked();
+        NotePuts();
     }
 
     /// <summary>Discards the puts that have not been applied, because they are being rolled back.</summary>
@@ -204,7 +247,19 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     {
         if (IsDropped && !PlantedFault.MoveInDeletedTree)
             ThrowDropped();
+        if ((Pending & Work.Savepoint) != 0)
+        {
+            Owner.Write!.Operation.Ensure();
+            Pending &= ~Work.Savepoint;
+        }
+
         ApplyPuts();
+    }
+
+    private void NotePuts()
+    {
+        if (_puts!.Count == 0)
+            Pending &= ~Work.Puts;
     }
 
     private CursorLease RentCursor()

@@ -54,6 +54,8 @@ internal sealed class OperationTrees
     public void End()
     {
         Number = 0;
+        foreach (var tree in _trees)
+            tree.EndOperation();
         if (PlantedFault.LetHandlesEscape)
             return;
         foreach (var tree in _trees)
@@ -69,7 +71,7 @@ internal sealed class OperationTrees
     {
         if (Number != 0 && tree.Operation != Number)
         {
-            tree.Operation = Number;
+            tree.BeginOperation(Number);
             _trees.Add(tree);
         }
 

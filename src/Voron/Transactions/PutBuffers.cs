@@ -51,6 +51,39 @@ internal sealed class PutBuffers(long growthBytes)
         return _buffers[index];
     }
 
+    /// <summary>The number of waiting puts.</summary>
+    public int Count
+    {
+        get
+        {
+            var count = 0;
+            foreach (var buffer in _buffers)
+                count += buffer.Count;
+            return count;
+        }
+    }
+
+    /// <summary>Divides the waiting puts from those that follow.</summary>
+    public void Mark()
+    {
+        foreach (var buffer in _buffers)
+            buffer.Mark();
+    }
+
+    /// <summary>Applies the puts that waited at the last <see cref="Mark"/>; the others wait on.</summary>
+    public void ApplyMarked()
+    {
+        for (var i = 0; i < _buffers.Count; i++)
+            _owners[i]?.ApplyMarkedPuts();
+    }
+
+    /// <summary>Discards the puts that have begun to wait since the last <see cref="Mark"/>.</summary>
+    public void DiscardUnmarked()
+    {
+        for (var i = 0; i < _buffers.Count; i++)
+            _owners[i]?.DiscardUnmarkedPuts();
+    }
+
     /// <summary>Applies all waiting puts.</summary>
     public void Apply()
     {

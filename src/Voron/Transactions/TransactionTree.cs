@@ -27,6 +27,7 @@ internal abstract class TransactionTree : ITreeOwner
         None = 0,
         Puts = 1,
         Dropped = 2,
+        Savepoint = 4,
     }
 
     public TransactionOwner Owner { get; }

@@ -41,6 +41,7 @@ internal static class TreeEditor
     public static void PutStaged(OpenTree tree, ReadOnlySpan<byte> key, StagedContent content)
     {
         var write = Begin(tree, key);
+        write.Operation.Ensure();
         write.Pages.Take(content);
         if (content.Reservation == null)
         {
@@ -130,7 +131,7 @@ internal static class TreeEditor
     public static void Clear(OpenTree tree)
     {
         var write = tree.Owner.Write!;
-        write.ThrowIfBroken();
+        write.BeginChange();
         tree.DiscardPuts();
         try
         {

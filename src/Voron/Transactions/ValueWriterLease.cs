@@ -181,6 +181,7 @@ internal sealed class ValueWriterLease : IPendingPut
         _tree = tree;
         _undone = null;
         _value.Begin(tree, generation, Math.Max(GatheredBytes, _write.LargeValues.ThresholdBytes));
+        _write.Operation.Ensure();
         _write.Puts.Add(this);
     }
 

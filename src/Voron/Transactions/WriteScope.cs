@@ -17,6 +17,7 @@ internal sealed class WriteScope
         Pages = pages;
         LargeValues = new LargeValueWriter(engine, pages);
         Buffers = new PutBuffers(engine.Options.PutBufferBytes);
+        Operation = new OperationSavepoint(Buffers);
     }
 
     /// <summary>The name of the environment in metrics and activities.</summary>
@@ -33,6 +34,9 @@ internal sealed class WriteScope
 
     /// <summary>The buffers for waiting puts.</summary>
     public PutBuffers Buffers { get; }
+
+    /// <summary>The savepoint of the group-commit operation that runs.</summary>
+    public OperationSavepoint Operation { get; }
 
     /// <summary>Increases with each rollback to a savepoint.</summary>
     public long RollbackCount { get; set; }
@@ -53,6 +57,14 @@ internal sealed class WriteScope
 
     /// <summary>Notes that the changes of the failed operation have been undone.</summary>
     public void ClearFailure() => BrokenBy = null;
+
+    /// <summary>Prepares for a change that does not wait in a buffer, and is not made through the settled state of a tree.</summary>
+    /// <exception cref="InvalidOperationException">An operation has failed midway.</exception>
+    public void BeginChange()
+    {
+        ThrowIfBroken();
+        Operation.Ensure();
+    }
 
     /// <inheritdoc cref="Engine.AssertWriterHeld"/>
     [Conditional("DEBUG")]

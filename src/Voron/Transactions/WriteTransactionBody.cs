@@ -45,6 +45,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         _parking = parking;
         _log = log;
         Scope = Write!;
+        Scope.Operation.Create = () => BeginSavepoint(isNested: false);
         _submission = new CommitSubmission(engine, writer);
     }
 
@@ -139,7 +140,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         if (tree != null)
             return tree;
 
-        Scope.ThrowIfBroken();
+        Scope.BeginChange();
         if (WritePages.State.NextTreeId == uint.MaxValue)
         {
             throw new StorageFullException(
@@ -167,7 +168,7 @@ internal sealed class WriteTransactionBody : TransactionBody
             return false;
 
         Scope.Puts.ThrowIfAny(nameof(DeleteTree), tree.StateAsIs.TreeId);
-        Scope.ThrowIfBroken();
+        Scope.BeginChange();
         try
         {
             tree.BeforeChange();
@@ -190,7 +191,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         if (!name.SequenceEqual(newName) && TreeReader.Contains(Catalog, WritePages, newName))
             throw new ArgumentException($"There is already a tree '{Trees.Catalog.Decode(newName)}'.", nameof(newName));
 
-        Scope.ThrowIfBroken();
+        Scope.BeginChange();
         try
         {
             tree.BeforeChange();
@@ -213,8 +214,13 @@ internal sealed class WriteTransactionBody : TransactionBody
     {
         Scope.ThrowIfBroken();
         Scope.Puts.ThrowIfAny("A savepoint");
+        Scope.Operation.Ensure();
         Scope.Buffers.Apply();
+        return BeginSavepoint(isNested);
+    }
 
+    private long BeginSavepoint(bool isNested)
+    {
         // Ensured first, so that nothing is begun if there is no memory for it.
         _savepoints.EnsureRoom();
         WritePages.Mark();

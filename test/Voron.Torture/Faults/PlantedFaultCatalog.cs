@@ -146,6 +146,8 @@ internal static class PlantedFaultCatalog
 
         new(nameof(PlantedFault.FailWithNeighbours), "options", 400),
         new(nameof(PlantedFault.GroupCommitWithoutEnd), "options", 400),
+        new(nameof(PlantedFault.KeepPutsOfFailed), "model", 400_000),
+        new(nameof(PlantedFault.ForgetOperationSavepoint), "model", 100_000),
 
         new(nameof(PlantedFault.StopAtFailedGrowth), "bounds", 20),
         new(nameof(PlantedFault.SnapshotWhatFits), "bounds", 20),

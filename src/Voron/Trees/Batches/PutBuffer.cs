@@ -48,6 +48,8 @@ internal sealed unsafe class PutBuffer
     private byte[] _bytes;
     private int _maxCount = FirstCount;
     private int _used;
+    private int _markedCount;
+    private int _markedUsed;
     private bool _wasFull;
 
     public PutBuffer()
@@ -80,12 +82,27 @@ internal sealed unsafe class PutBuffer
         return true;
     }
 
+    /// <summary>Divides the waiting puts from those that follow.</summary>
+    public void Mark()
+    {
+        _markedCount = Count;
+        _markedUsed = _used;
+    }
+
+    /// <summary>Discards the puts behind the mark.</summary>
+    public void DiscardUnmarked()
+    {
+        EngineMemory.Spoil(_bytes.AsSpan(_markedUsed, _used - _markedUsed));
+        Count = _markedCount;
+        _used = _markedUsed;
+    }
+
     /// <summary>Discards the waiting puts.</summary>
     public void Clear()
     {
         EngineMemory.Spoil(_bytes.AsSpan(0, _used));
-        Count = 0;
-        _used = 0;
+        Count = _markedCount = 0;
+        _used = _markedUsed = 0;
     }
 
     /// <summary>Ends a transaction: returns the memory that a large one needed.</summary>
@@ -120,6 +137,29 @@ internal sealed unsafe class PutBuffer
 
         if (_wasFull)
             Grow(room);
+    }
+
+    /// <summary>Applies the puts before the mark and discards them, even when one of them fails. The others wait on.</summary>
+    /// <inheritdoc cref="Apply"/>
+    public void ApplyMarked(PageWriter writer, TreeState state)
+    {
+        var marked = _markedCount;
+        var others = Count - marked;
+        Count = marked;
+        try
+        {
+            fixed (byte* bytes = _bytes)
+                ApplyAll(writer, state, bytes);
+        }
+        finally
+        {
+            _items.AsSpan(marked, others).CopyTo(_items);
+            Count = others;
+            _markedCount = _markedUsed = 0;
+            _wasFull = false;
+            if (others == 0)
+                Clear();
+        }
     }
 
     private void ApplyAll(PageWriter writer, TreeState state, byte* bytes)
