@@ -138,6 +138,8 @@ internal sealed unsafe partial class DataFile : IDisposable
     {
         using (_sync.Enter())
         {
+            // A sync after a failed one may succeed although bytes of both were lost: the kernel has reported that to the other caller.
+            _poison.ThrowIfPoisoned();
             try
             {
                 File.Sync();

@@ -3,6 +3,7 @@ using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Paging;
 
@@ -39,6 +40,26 @@ public sealed unsafe class DataFileTests : IDisposable
         file.HasRetiredMaps.Should().BeTrue("a reader uses an older state");
         file.ReleaseMaps(10);
         file.HasRetiredMaps.Should().BeFalse();
+    }
+
+    [Fact]
+    public void A_sync_after_one_that_failed_on_another_thread_fails_too()
+    {
+        var disk = new SimulatedDisk();
+        var poison = new PoisonState("test");
+        var content = disk.Open("data", DiskOpen.New, DiskAccess.Buffered);
+        content.Allocate(0, 4 * PageSize);
+        using var file = new DataFile(content, new RandomId(0, 17), PageSize, 1 << 20, poison);
+        disk.FailNext(call => call.Kind == DiskCallKind.Sync, DiskError.Failed, dropsDirty: true);
+
+        // The sync of a commit waits for that of a flush, which fails and has lost the bytes of both.
+        EnvironmentPoisonedException? failure = null;
+        var flush = new Thread(() => failure = file.Invoking(one => one.Sync()).Should().Throw<EnvironmentPoisonedException>().Which);
+        flush.Start();
+        flush.Join(TimeSpan.FromSeconds(30)).Should().BeTrue();
+        failure.Should().NotBeNull();
+        file.Invoking(one => one.Sync()).Should().Throw<EnvironmentPoisonedException>("the device would report success");
+        poison.IsPoisoned.Should().BeTrue();
     }
 
     [Fact]
