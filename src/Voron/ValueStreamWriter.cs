@@ -48,11 +48,11 @@ internal sealed class ValueStreamWriter : IPendingPut, IValueSink
     {
         _key = key;
         _pipe = pipe;
-        _write.Operation.Ensure();
-        _write.Puts.Add(this);
         Exception? failure = null;
         try
         {
+            _write.Operation.Ensure();
+            _write.Puts.Add(this);
             var length = await new ValuePipe(pipe, _maxBytes, "value").ReadAllAsync(this, cancellationToken).ConfigureAwait(false);
             Store();
             return length;

@@ -14,7 +14,9 @@ namespace Voron.Transactions;
 /// </code>
 /// While it is marked, nothing of the operation has reached a page. Used by the holder of the writer.
 /// </remarks>
-internal sealed class OperationSavepoint(PutBuffers buffers)
+/// <param name="buffers">The waiting puts.</param>
+/// <param name="throwIfBroken">Throws if the transaction is broken.</param>
+internal sealed class OperationSavepoint(PutBuffers buffers, Action throwIfBroken)
 {
     private long _id;
 
@@ -34,14 +36,17 @@ internal sealed class OperationSavepoint(PutBuffers buffers)
 
     /// <summary>Creates the savepoint if the marks have served so far: applies the puts of earlier operations; those of this one wait on.</summary>
     /// <remarks>
-    /// When the puts of earlier operations cannot be applied, the transaction is broken, without a savepoint: all its operations must run again.
+    /// When the puts of earlier operations cannot be applied, the transaction is broken, without a savepoint: all its operations must run again. An
+    /// operation that catches the exception and goes on meets it again, instead of getting a savepoint that would hide it.
     /// </remarks>
+    /// <exception cref="InvalidOperationException">Puts of earlier operations could not be applied, now or before.</exception>
     public void Ensure()
     {
         if (!IsMarked)
             return;
         if (!PlantedFault.ForgetOperationSavepoint)
         {
+            throwIfBroken();
             buffers.ApplyMarked();
             _id = Create!();
         }

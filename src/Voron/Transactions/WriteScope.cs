@@ -17,7 +17,7 @@ internal sealed class WriteScope
         Pages = pages;
         LargeValues = new LargeValueWriter(engine, pages);
         Buffers = new PutBuffers(engine.Options.PutBufferBytes);
-        Operation = new OperationSavepoint(Buffers);
+        Operation = new OperationSavepoint(Buffers, ThrowIfBroken);
     }
 
     /// <summary>The name of the environment in metrics and activities.</summary>

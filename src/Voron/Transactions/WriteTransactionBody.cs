@@ -221,6 +221,7 @@ internal sealed class WriteTransactionBody : TransactionBody
 
     private long BeginSavepoint(bool isNested)
     {
+        Debug.Assert(!Scope.IsBroken, "A savepoint in a broken transaction would make its rollback hide the failure.");
         // Ensured first, so that nothing is begun if there is no memory for it.
         _savepoints.EnsureRoom();
         WritePages.Mark();

@@ -83,6 +83,35 @@ public sealed class OperationSavepointTests
     }
 
     [Fact]
+    public async Task Puts_that_fail_together_are_not_lost_when_an_operation_catches_the_failure_and_reads_on()
+    {
+        using var environment = Open(new StorageOptions(Options) { MaxTransactionBytes = 1 << 20 });
+        await Run(environment, 2_000, (writing, i) =>
+        {
+            var tree = writing.OpenTree(Name);
+            if (i % 3 == 2)
+            {
+                // Applies the puts of the operations before it, which exceed the limit.
+                for (var attempt = 0; attempt < 3; attempt++)
+                {
+                    try
+                    {
+                        tree.Get([1]);
+                    }
+                    catch (Exception e) when (e is StorageFullException or InvalidOperationException)
+                    {
+                    }
+                }
+            }
+
+            tree.Put(FaultTestKit.Key(i * 7919 % 2_000), new byte[1_000]);
+        });
+        using var reading = environment.BeginRead();
+        reading.OpenTree(Name).Count.Should().Be(2_000);
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    [Fact]
     public async Task A_batch_ends_at_its_limit_although_its_puts_wait()
     {
         using var environment = Open(new StorageOptions { BackgroundFlush = false, MaxGroupCommitBytes = 64 << 10 });
