@@ -67,9 +67,10 @@ public sealed partial class StorageEnvironment : IDisposable
         FlushAfterCrashes(parts.Recovered.Openings);
         _reclaimer = new SpaceReclaimer(_engine, _writer, transactions, _flusher);
         _trimmer = new MemoryTrimmer(_engine, _writer);
+        var isConfirmed = parts.Recovered.IsCutShort ? TrySealTail() : parts.Recovered.IsDurabilityConfirmed;
         _scheduler = new FlushScheduler(
             _engine, _flusher, () => _reclaimer.Run(BackgroundPatience), _reclaimer.PunchForWriter,
-            _trimmer, new ReplayedJournal(parts.ReplayedBytes, parts.Recovered.IsDurabilityConfirmed));
+            _trimmer, new ReplayedJournal(parts.ReplayedBytes, isConfirmed));
         parts.Publisher.BackPressure = _scheduler;
         _engine.BackPressure = _scheduler;
         _entrance = new WriterEntrance(_engine, _writer, transactions, _scheduler);
@@ -186,6 +187,22 @@ public sealed partial class StorageEnvironment : IDisposable
 
     /// <summary>The parts that tests need.</summary>
     internal EnvironmentInternals Internals => new(_engine, _flusher, _trimmer, _groupCommit);
+
+    // A record that was dropped because its values were lost would count again if a transaction wrote the same bytes to the same pages and the
+    // process were killed before its commit. The seal of a new journal file ends the journal before that record for good. Returns false if there is
+    // no room for the file: the flusher tries again, and the first commit needs it too.
+    private bool TrySealTail()
+    {
+        try
+        {
+            _engine.Journal!.ConfirmDurability();
+            return true;
+        }
+        catch (StorageFullException)
+        {
+            return false;
+        }
+    }
 
     // Each opening that writes begins a journal file, which only a checkpoint releases. A process that repeatedly dies before a checkpoint
     // would fill the directory.

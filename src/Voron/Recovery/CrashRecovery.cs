@@ -31,7 +31,8 @@ internal static class CrashRecovery
         var finished = Math.Max(checkpoint.State.TransactionId, checkpoint.JournalSnapshotTransactionId);
         var lists = new FlushListCollector(checkpoint.State.TransactionId, finished, frames, dataFile.PageSize, target.Records);
         chain.Follow(lists);
-        if (chain.TryCut(new UnsyncedExtents(dataFile, target.Records)))
+        var isCutShort = chain.TryCut(new UnsyncedExtents(dataFile, target.Records));
+        if (isCutShort)
         {
             lists.Discard();
             chain.Follow(lists);
@@ -57,6 +58,7 @@ internal static class CrashRecovery
             State = state,
             End = end.End,
             IsDurabilityConfirmed = end.IsDurabilityConfirmed,
+            IsCutShort = isCutShort,
             Seals = end.Seals,
             Ends = end.Ends,
             Files = files,

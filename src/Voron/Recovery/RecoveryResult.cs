@@ -15,6 +15,9 @@ internal sealed record RecoveryResult
     /// <summary>The journal's last record needs no other record to confirm its durability.</summary>
     public required bool IsDurabilityConfirmed { get; init; }
 
+    /// <summary>The journal ends before a record that is whole, because values or pages that it names were lost.</summary>
+    public required bool IsCutShort { get; init; }
+
     /// <summary>The ends of journal files that the next journal file has to seal.</summary>
     public required JournalSeal[] Seals { get; init; }
 

@@ -43,6 +43,30 @@ public sealed class UnsyncedExtentTests
         FaultTestKit.Get(kept, 3).Should().Equal(FaultTestKit.Value(3, length));
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_dropped_record_does_not_come_back_when_its_value_is_written_again(bool endsWithMarker)
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
+        FaultTestKit.Put(environment, 0, FaultTestKit.Value(0, 500));
+        if (endsWithMarker)
+            environment.Internals.ConfirmDurability();
+        FaultTestKit.Put(environment, 1, FaultTestKit.Value(1, 100_000));
+        var second = new CrashImages(disk).BuildLost(LastSync(disk));
+        using var reopened = StorageEnvironment.Open(second, FaultTestKit.Options());
+        reopened.Recovery.DroppedRecords.Should().Be(1);
+
+        // The same bytes reach the same pages again, in a transaction that does not commit.
+        using var writing = reopened.BeginWrite();
+        writing.CreateTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(1), FaultTestKit.Value(1, 100_000));
+        writing.OpenTree(FaultTestKit.TreeName).Get(FaultTestKit.Key(1)).Should().Equal(FaultTestKit.Value(1, 100_000));
+        using var third = StorageEnvironment.Open(new CrashImages(second).BuildKilled(second.TraceCount), FaultTestKit.Options());
+        FaultTestKit.Get(third, 0).Should().NotBeNull();
+        FaultTestKit.Get(third, 1).Should().BeNull("the opening before has said that it was dropped");
+    }
+
     [Fact]
     public async Task The_records_behind_one_whose_value_was_lost_are_dropped_too()
     {
