@@ -13,7 +13,7 @@ internal sealed class OptionsRun(SuiteRun run)
     /// <summary>
     /// The number of commits a second that any options have to allow, in memory and on a crowded machine. Writers that are slowed make one.
     /// </summary>
-    public const int Floor = 20;
+    public const int Floor = 8;
 
     /// <summary>The same on real files: other processes may be using the device.</summary>
     public const int FloorOnFiles = 4;
