@@ -1,4 +1,5 @@
 using Voron.Tests.Faults;
+using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Transactions;
 
@@ -83,31 +84,51 @@ public sealed class OperationSavepointTests
     }
 
     [Fact]
-    public async Task Puts_that_fail_together_are_not_lost_when_an_operation_catches_the_failure_and_reads_on()
+    public async Task Puts_for_which_there_is_no_room_are_not_lost_when_the_next_operation_catches_that_and_goes_on()
     {
-        using var environment = Open(new StorageOptions(Options) { MaxTransactionBytes = 1 << 20 });
-        await Run(environment, 2_000, (writing, i) =>
+        const int Trees = 16;
+        const int Puts = 110;
+        using var disk = new SimulatedDisk();
+        var options = new StorageOptions(Options) { MaxGrowthBytes = 1 << 20, MaxGroupCommitBytes = 64 << 20 };
+        using var environment = StorageEnvironment.Open(disk, options);
+        using (var writing = environment.BeginWrite())
         {
-            var tree = writing.OpenTree(Name);
-            if (i % 3 == 2)
+            for (var i = 0; i < Trees; i++)
+                writing.CreateTree($"{i}").Put([255], []);
+            writing.Commit();
+        }
+
+        var refused = 0;
+        await Run(environment, 3, (writing, i) =>
+        {
+            // The first put into a tree is made at once. Of others, 100 KiB can wait for each tree, if they do not append.
+            for (var put = i == 0 ? Trees : Trees * Puts; i < 2 && put > 0; put--)
+                writing.OpenTree($"{put % Trees}").Put(FaultTestKit.Key(put + i * Trees), new byte[900]);
+            if (i < 2)
+                return;
+            var tree = writing.OpenTree("0");
+            // Each call applies the puts of the other operations. The disk is full only during the first one, which loses the puts of one tree.
+            disk.SpaceLimit = refused == 0 ? disk.UsedBytes : long.MaxValue;
+            for (var attempt = 0; attempt < 3; attempt++)
             {
-                // Applies the puts of the operations before it, which exceed the limit.
-                for (var attempt = 0; attempt < 3; attempt++)
+                try
                 {
-                    try
-                    {
-                        tree.Get([1]);
-                    }
-                    catch (Exception e) when (e is StorageFullException or InvalidOperationException)
-                    {
-                    }
+                    tree.Get([1]);
+                }
+                catch (Exception e) when (e is StorageFullException or InvalidOperationException)
+                {
+                    refused++;
+                    disk.SpaceLimit = long.MaxValue;
                 }
             }
 
-            tree.Put(FaultTestKit.Key(i * 7919 % 2_000), new byte[1_000]);
+            tree.Put([1], [1]);
         });
         using var reading = environment.BeginRead();
-        reading.OpenTree(Name).Count.Should().Be(2_000);
+        reading.OpenTree("0").Count.Should().Be(Puts + 3);
+        for (var i = 1; i < Trees; i++)
+            reading.OpenTree($"{i}").Count.Should().Be(Puts + 2);
+        refused.Should().Be(3, "a broken transaction stays broken");
         environment.Verify().Problems.Should().BeEmpty();
     }
 
