@@ -147,8 +147,9 @@ public sealed partial class StorageOptions
     public long MaxJournalFileBytes { get; set => field = Changed(value); } = 16 * MiB;
 
     /// <summary>
-    /// The number of journal bytes since the checkpoint at which the flusher starts. It also starts at this number of bytes of large values,
-    /// which bypass the journal: of those written, or of those whose space was freed, whichever is more. The default is 64 MiB.
+    /// The number of journal bytes since the checkpoint at which the flusher starts. It also starts at this number of bytes that bypass the
+    /// journal, large values and new pages of large transactions: of those written, or of those whose space was freed, whichever is more.
+    /// The default is 64 MiB.
     /// </summary>
     /// <remarks>
     /// As long as the option has its default, the flusher waits for half as many bytes again while transactions change the same pages often,

@@ -1,6 +1,7 @@
 using System.Numerics;
 using Voron.Format;
 using Voron.IO;
+using Voron.Paging;
 using Voron.Testing;
 using Voron.Transactions;
 
@@ -9,9 +10,6 @@ namespace Voron.Flushing;
 /// <summary>Writes pages to the data file in page order, neighbouring pages together.</summary>
 internal sealed unsafe class PageFileWriter
 {
-    private const int MaxBlocks = 256;
-    private const long MaxCallBytes = 4 << 20;
-
     // A commit's own write drains everything that the device was given before it, so the device must not be given too much at once.
     private const long PacingBytes = 8 << 20;
 
@@ -33,10 +31,7 @@ internal sealed unsafe class PageFileWriter
     public void SetChecksums(FlushPlan plan)
     {
         foreach (var item in plan.Items.AsSpan())
-        {
-            PageHeader.ClearSpareBytes(item.Frame, item.Page);
-            ((PageHeader*)item.Frame)->Checksum = _engine.DataFile.ComputeChecksum(item.Page, item.Frame, (long)item.Pages << _pageShift);
-        }
+            _engine.DataFile.SetChecksum(item.Page, item.Frame, (long)item.Pages << _pageShift);
 
         // Page 0 is written with the stamp that the file has by then.
         if (plan.Items.Count > 0 && plan.Items[0].Page == 0)
@@ -54,27 +49,17 @@ internal sealed unsafe class PageFileWriter
             Bytes = 0;
         }
 
-        var blocks = stackalloc IoBlock[MaxBlocks];
+        var gathering = new PageGathering(_engine.DataFile, stackalloc IoBlock[PageGathering.MaxBlocks]);
         var next = -1L;
         var unsynced = 0L;
         for (var i = plan.Written; i < plan.Items.Count;)
         {
-            var first = plan.Items[i].Page;
-            if (first != next)
+            if (plan.Items[i].Page != next)
                 Seeks++;
-            var count = 0;
-            var bytes = 0L;
-            next = first;
-            while (i < plan.Items.Count && plan.Items[i].Page == next && count < MaxBlocks && bytes < MaxCallBytes)
-            {
-                var item = plan.Items[i++];
-                var length = (long)item.Pages << _pageShift;
-                blocks[count++] = new IoBlock(item.Frame, (nuint)length);
-                bytes += length;
-                next += item.Pages;
-            }
-
-            _engine.DataFile.File.WriteVectored(first << _pageShift, new ReadOnlySpan<IoBlock>(blocks, count));
+            for (; i < plan.Items.Count && gathering.TryAdd(plan.Items[i].Page, plan.Items[i].Frame, plan.Items[i].Pages); i++)
+                next = plan.Items[i].Page + plan.Items[i].Pages;
+            var bytes = gathering.Bytes;
+            gathering.Write();
             plan.Written = i;
             Bytes += bytes;
             unsynced += bytes;

@@ -27,6 +27,7 @@ internal sealed unsafe class JournalLeader
     private readonly PoisonState _poison;
     private readonly IJournalListener _listener;
     private readonly ExtentSync _extents;
+    private readonly bool _overlapsSyncs;
     private readonly List<JournalEntry> _batch = new(RecordQueue.MaxBatchRecords);
 
     public JournalLeader(RecordQueue queue, BatchWriter writer, PoisonState poison, IJournalListener listener, in JournalResources resources)
@@ -35,7 +36,8 @@ internal sealed unsafe class JournalLeader
         _writer = writer;
         _poison = poison;
         _listener = listener;
-        _extents = new ExtentSync(listener, resources.OverlapsSyncs);
+        _extents = new ExtentSync(listener);
+        _overlapsSyncs = resources.OverlapsSyncs;
         Thread = new BackgroundThread("Voron journal", resources.ThreadIdleTime, RunThread);
     }
 
@@ -109,7 +111,7 @@ internal sealed unsafe class JournalLeader
     {
         var needsSync = HasUnsyncedExtents();
         if (needsSync)
-            _extents.Begin();
+            _extents.Offer(_overlapsSyncs);
         Exception? failure;
         try
         {

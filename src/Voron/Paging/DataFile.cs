@@ -113,6 +113,13 @@ internal sealed unsafe partial class DataFile : IDisposable
     public ulong ComputeChecksum(long page, byte* bytes, long length) =>
         Checksum.Compute(bytes + PageHeader.UnjournaledBytes, (nuint)(length - PageHeader.UnjournaledBytes), Seed(page));
 
+    /// <summary>Completes the frame of a page, or an extent, for the file: the bytes that it has on disk alone have no meaning in memory.</summary>
+    public void SetChecksum(long page, byte* frame, long length)
+    {
+        PageHeader.ClearSpareBytes(frame, page);
+        ((PageHeader*)frame)->Checksum = ComputeChecksum(page, frame, length);
+    }
+
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool IsVerified(long page) => _verified.IsSet(page);
 
@@ -157,6 +164,13 @@ internal sealed unsafe partial class DataFile : IDisposable
             }
         }
     }
+
+    /// <summary>Returns the exception that a caller gets when bytes of its own could not be written to the file.</summary>
+    /// <param name="what">The subject of the message, such as "new pages".</param>
+    /// <param name="failure">The failure of the write, which names the file.</param>
+    public static Exception WriteFailure(string what, DiskException failure) => failure.Error == DiskError.NoSpace
+        ? new StorageFullException($"The data file has no room for {what}: {failure.Message}", failure)
+        : new StorageAccessException($"Could not write {what} to the data file: {failure.Message}", failure);
 
     /// <summary>
     /// Checks whether the file still has its pages: another program may have cut it. If it was cut, nothing more is written: a checkpoint

@@ -3,6 +3,7 @@ using System.Runtime.CompilerServices;
 using System.Runtime.ExceptionServices;
 using System.Runtime.InteropServices;
 using Voron.IO;
+using Voron.Paging;
 using Voron.Primitives;
 
 namespace Voron.Transactions;
@@ -42,7 +43,7 @@ internal sealed unsafe class LargeValueStage
         var length = (int)DiskRules.RoundUp(bytes.Length, DiskRules.Alignment);
         if (_filling != null && _filling.Length + length > PieceBytes)
         {
-            _filling.Queue();
+            _filling.Offer(toPool: true);
             _underWay.Enqueue(_filling);
             _filling = null;
         }
@@ -61,21 +62,16 @@ internal sealed unsafe class LargeValueStage
     {
         Settle();
         if (_failure?.SourceException is DiskException e)
-            throw Failure(e);
+            throw DataFile.WriteFailure("a value", e);
         _failure?.Throw();
     }
-
-    /// <summary>Returns the exception that a transaction throws when a value could not be written.</summary>
-    public static Exception Failure(DiskException e) => e.Error == DiskError.NoSpace
-        ? new StorageFullException($"There is no room for a value in the data file: {e.Message}", e)
-        : new StorageAccessException($"A value could not be written: {e.Message}", e);
 
     /// <summary>As <see cref="Finish"/>, but leaves a failure to be thrown by the next call of that method.</summary>
     public void Settle()
     {
         if (_filling != null)
         {
-            _filling.Arm();
+            _filling.Offer(toPool: false);
             _filling.Execute();
             _underWay.Enqueue(_filling);
             _filling = null;
@@ -117,23 +113,18 @@ internal sealed unsafe class LargeValueStage
     private void TakeBack()
     {
         var piece = _underWay.Dequeue();
-        if (piece.Wait() is { } failure)
+        if (piece.End() is { } failure)
             _failure ??= ExceptionDispatchInfo.Capture(failure);
         _free.Add(piece);
     }
 
     /// <summary>Aligned memory, and the places in the file where its parts belong.</summary>
-    private sealed class Piece : IThreadPoolWorkItem
+    private sealed class Piece : OfferedWork
     {
         private readonly DiskFile _file;
         private readonly byte[] _memory = GC.AllocateUninitializedArray<byte>(PieceBytes + DiskRules.Alignment, pinned: true);
         private readonly byte* _start;
         private readonly List<(long Offset, int Length)> _parts = [];
-        private Exception? _failure;
-        private bool _isWritten;
-
-        // 1 from `Arm` until a thread claims the write or cancels it.
-        private int _armed;
 
         public Piece(DiskFile file)
         {
@@ -157,103 +148,19 @@ internal sealed unsafe class LargeValueStage
 
         public void Clear()
         {
-            Debug.Assert(Volatile.Read(ref _armed) == 0, "A piece must have been written, or cancelled, before it is filled again.");
+            Debug.Assert(!IsOffered, "A piece must have been written, or cancelled, before it is filled again.");
             EngineMemory.Spoil(new Span<byte>(_start, Length));
             _parts.Clear();
             Length = 0;
         }
 
-        public void Queue()
+        protected override void Work()
         {
-            Arm();
-            try
+            var at = _start;
+            foreach (var (offset, length) in _parts)
             {
-                ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
-            }
-            catch
-            {
-                // The piece is not under way; if the pool has taken it all the same, it finds nothing to write.
-                Interlocked.Exchange(ref _armed, 0);
-                throw;
-            }
-        }
-
-        public void Arm()
-        {
-            Debug.Assert(Volatile.Read(ref _armed) == 0, "A piece must be given to the disk only once.");
-            _failure = null;
-            _isWritten = false;
-            Volatile.Write(ref _armed, 1);
-        }
-
-        /// <summary>Writes the piece, unless another thread is writing it or has done so.</summary>
-        public void Execute()
-        {
-            if (Interlocked.Exchange(ref _armed, 0) == 0)
-                return;
-            try
-            {
-                var at = _start;
-                foreach (var (offset, length) in _parts)
-                {
-                    _file.Write(offset, new ReadOnlySpan<byte>(at, length));
-                    at += length;
-                }
-            }
-            catch (Exception e)
-            {
-                // To be thrown by the transaction, not by this thread, which may be any thread.
-                _failure = e;
-            }
-            finally
-            {
-                SetWritten();
-            }
-        }
-
-        /// <summary>Cancels the write if no thread has begun it.</summary>
-        public void Cancel()
-        {
-            if (Interlocked.Exchange(ref _armed, 0) != 0)
-                SetWritten();
-        }
-
-        /// <summary>Waits until the piece is written, even if interrupted. This thread writes it if no other has begun to.</summary>
-        /// <returns>The failure of the write, or null.</returns>
-        public Exception? Wait()
-        {
-            Execute();
-            var isInterrupted = false;
-            using (Uninterrupted.Hold(_parts))
-            {
-                while (!_isWritten)
-                    WaitForWriter(ref isInterrupted);
-            }
-
-            Uninterrupted.PassOn(isInterrupted);
-            return _failure;
-        }
-
-        private void WaitForWriter(ref bool isInterrupted)
-        {
-            Debug.Assert(Monitor.IsEntered(_parts), "The lock of the piece must be held.");
-            try
-            {
-                Monitor.Wait(_parts);
-            }
-            catch (ThreadInterruptedException)
-            {
-                isInterrupted = true;
-            }
-        }
-
-        private void SetWritten()
-        {
-            using (Uninterrupted.Hold(_parts))
-            {
-                Debug.Assert(!_isWritten, "A piece must be written, or cancelled, only once.");
-                _isWritten = true;
-                Monitor.Pulse(_parts);
+                _file.Write(offset, new ReadOnlySpan<byte>(at, length));
+                at += length;
             }
         }
     }

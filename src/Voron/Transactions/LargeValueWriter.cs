@@ -79,7 +79,7 @@ internal sealed unsafe class LargeValueWriter : IChunkFile
         }
         catch (DiskException e)
         {
-            throw LargeValueStage.Failure(e);
+            throw DataFile.WriteFailure("a value", e);
         }
 
         return Checksum.Compute(bytes, seed);

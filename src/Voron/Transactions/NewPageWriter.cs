@@ -24,8 +24,6 @@ namespace Voron.Transactions;
 /// </remarks>
 internal sealed unsafe class NewPageWriter
 {
-    private const int MaxBlocks = 256;
-
     /// <summary>The maximum number of pages for whose numbers memory is kept for the next transaction.</summary>
     private const int MaxKeptPages = 16 << 10;
 
@@ -77,9 +75,7 @@ internal sealed unsafe class NewPageWriter
         catch (DiskException e)
         {
             _pages.Clear();
-            throw e.Error == DiskError.NoSpace
-                ? new StorageFullException($"There is no room for new pages in the data file: {e.Message}", e)
-                : new StorageAccessException($"New pages could not be written: {e.Message}", e);
+            throw DataFile.WriteFailure("new pages", e);
         }
 
         foreach (var page in _pages)
@@ -94,7 +90,7 @@ internal sealed unsafe class NewPageWriter
     {
         for (var i = 0; i < _pages.Count;)
         {
-            var end = EndOfExtent(i, _pages.Count);
+            var end = EndOfExtent(i);
             foreach (ref var checksum in record.AddDirectPages(_pages[i], end - i))
                 checksum = ((PageHeader*)_versions.Newest(_pages[i++])->Frame)->Checksum;
         }
@@ -114,32 +110,27 @@ internal sealed unsafe class NewPageWriter
         return SlottedPage.UsedBytes(node->Frame, _engine.PageSize) >= capacity - capacity / 8;
     }
 
-    // The frames are written as they are: the bytes that a page has on disk alone have no meaning in memory.
     private void WriteSorted()
     {
-        var blocks = stackalloc IoBlock[MaxBlocks];
-        for (var i = 0; i < _pages.Count;)
+        var gathering = new PageGathering(_engine.DataFile, stackalloc IoBlock[PageGathering.MaxBlocks]);
+        foreach (var page in _pages)
         {
-            var first = _pages[i];
-            var count = EndOfExtent(i, Math.Min(_pages.Count, i + MaxBlocks)) - i;
-            for (var block = 0; block < count; block++)
-            {
-                var page = _pages[i++];
-                var frame = _versions.Newest(page)->Frame;
-                PageHeader.ClearSpareBytes(frame, page);
-                ((PageHeader*)frame)->Checksum = _engine.DataFile.ComputeChecksum(page, frame, _engine.PageSize);
-                blocks[block] = new IoBlock(frame, (nuint)_engine.PageSize);
-            }
-
-            _engine.DataFile.File.WriteVectored(first << _pageShift, new ReadOnlySpan<IoBlock>(blocks, count));
+            var frame = _versions.Newest(page)->Frame;
+            _engine.DataFile.SetChecksum(page, frame, _engine.PageSize);
+            if (gathering.TryAdd(page, frame, 1))
+                continue;
+            gathering.Write();
+            gathering.TryAdd(page, frame, 1);
         }
+
+        gathering.Write();
     }
 
     // The index behind the last of the neighbours that begin at an index.
-    private int EndOfExtent(int index, int most)
+    private int EndOfExtent(int index)
     {
         var end = index + 1;
-        while (end < most && _pages[end] == _pages[end - 1] + 1)
+        while (end < _pages.Count && _pages[end] == _pages[end - 1] + 1)
             end++;
         return end;
     }

@@ -36,7 +36,7 @@ internal sealed unsafe class StagedChunkFile(Engine engine) : IChunkFile
         }
         catch (DiskException e)
         {
-            throw LargeValueStage.Failure(e);
+            throw DataFile.WriteFailure("a value", e);
         }
         finally
         {

@@ -232,13 +232,13 @@ public sealed class LargeValueTests
             Fail(disk, 0, "Failed");
             tree.Put([1], new byte[20_000]);
             var read = () => tree.TryGet([1], out _);
-            read.Should().Throw<StorageAccessException>().WithMessage("*could not be written*");
+            read.Should().Throw<StorageAccessException>().WithMessage("*could not write a value*");
 
             // Pieces hold values from before the savepoint and after it, so the transaction cannot recover from the failure.
             savepoint.Rollback();
             tree.Put([2], new byte[20_000]);
             var commit = () => writing.Commit();
-            commit.Should().Throw<StorageAccessException>().WithMessage("*could not be written*");
+            commit.Should().Throw<StorageAccessException>().WithMessage("*could not write a value*");
         }
 
         Fill(environment);

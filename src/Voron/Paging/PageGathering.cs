@@ -1,0 +1,46 @@
+using System.Diagnostics;
+using Voron.IO;
+
+namespace Voron.Paging;
+
+/// <summary>Gathers frames of neighbouring pages, to write them to the data file in one call.</summary>
+/// <param name="file">The data file.</param>
+/// <param name="blocks">Memory for at most as many frames as this has places.</param>
+internal unsafe ref struct PageGathering(DataFile file, Span<IoBlock> blocks)
+{
+    /// <summary>The number of frames that a call should take at most: a system call for each 256 pages costs nothing beside the write.</summary>
+    public const int MaxBlocks = 256;
+
+    // More bytes in a call than the device needs to run at full speed would only delay the writes of others.
+    private const long MaxBytes = 4 << 20;
+
+    private readonly DataFile _file = file;
+    private readonly Span<IoBlock> _blocks = blocks;
+    private int _count;
+    private long _next;
+
+    /// <summary>The number of bytes of the frames.</summary>
+    public long Bytes { get; private set; }
+
+    /// <summary>Adds a page, or an extent, if it follows those gathered and there is room.</summary>
+    public bool TryAdd(long page, byte* frame, int pages)
+    {
+        if (_count > 0 && (page != _next || _count == _blocks.Length || Bytes >= MaxBytes))
+            return false;
+        var bytes = (long)pages * _file.PageSize;
+        _blocks[_count++] = new IoBlock(frame, (nuint)bytes);
+        Bytes += bytes;
+        _next = page + pages;
+        return true;
+    }
+
+    /// <summary>Writes the frames. They are durable after a sync.</summary>
+    /// <exception cref="DiskException">The write failed.</exception>
+    public void Write()
+    {
+        Debug.Assert(_count > 0, "There must be frames to write.");
+        _file.File.WriteVectored(_next * _file.PageSize - Bytes, _blocks[.._count]);
+        _count = 0;
+        Bytes = 0;
+    }
+}
