@@ -19,7 +19,7 @@ internal sealed class BitRotSuite : Suite
 
     public override string Unit => "damages";
 
-    public override long TestCount => 35_000;
+    public override long TestCount => 20_000;
 
     public override long FullCount => All.Value.Count;
 

@@ -35,7 +35,7 @@ internal sealed class KillSuite : Suite
 
     public override string Unit => "kills";
 
-    public override long TestCount => 100;
+    public override long TestCount => 70;
 
     public override long FullCount => 100_000;
 

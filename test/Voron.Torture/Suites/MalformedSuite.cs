@@ -14,7 +14,7 @@ internal sealed class MalformedSuite : Suite
 
     public override string Unit => "files";
 
-    public override long TestCount => 8_000;
+    public override long TestCount => 6_000;
 
     public override long FullCount => 10_000_000;
 
