@@ -132,7 +132,8 @@ public sealed partial class StorageOptions
         Math.Max(MinMemoryLimit, MemoryLimitBytes ?? GC.GetGCMemoryInfo().TotalAvailableMemoryBytes / PartOfAvailable);
 
     // The generated configuration binder assigns to each option that it does not find its own value, which must not set the option.
-    private static long? NullIfDerived(long? before, long actual, long value) => before == null && value == actual ? null : value;
+    private static T? NullIfDerived<T>(T? before, T actual, T value)
+        where T : struct, IEquatable<T> => before == null && value.Equals(actual) ? null : value;
 
     private void CopyMemory(StorageOptions options)
     {

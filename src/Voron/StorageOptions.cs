@@ -30,8 +30,10 @@ public sealed partial class StorageOptions
     internal const int MaxTreeNameBytes = 255;
 
     private const long DefaultFlushThreshold = 64 * MiB;
+    private const int DefaultLargeValue = 16 << 10;
 
     private long? _flushThresholdBytes;
+    private int? _largeValueBytes;
     private bool _flushesByCost;
     private bool _isFrozen;
 
@@ -62,7 +64,7 @@ public sealed partial class StorageOptions
         CopyMemory(options);
         MaxQueuedOperations = options.MaxQueuedOperations;
         FlowExecutionContext = options.FlowExecutionContext;
-        LargeValueBytes = options.LargeValueBytes;
+        _largeValueBytes = options._largeValueBytes;
         PreferredFreeFraction = options.PreferredFreeFraction;
         MaxGrowthBytes = options.MaxGrowthBytes;
         VerifyEveryRead = options.VerifyEveryRead;
@@ -84,6 +86,7 @@ public sealed partial class StorageOptions
         ThreadIdleTime = options.ThreadIdleTime;
         JournalsFullPages = options.JournalsFullPages;
         DirectPageBytes = options.DirectPageBytes;
+        JournaledValueBytes = options.JournaledValueBytes;
         ScrubObserver = options.ScrubObserver;
         ScrubClock = options.ScrubClock;
     }
@@ -186,8 +189,18 @@ public sealed partial class StorageOptions
     /// </summary>
     public bool FlowExecutionContext { get; set => field = Changed(value); } = true;
 
-    /// <summary>The size in bytes from which a value is written once, directly to the data file, instead of through the journal.</summary>
-    public int LargeValueBytes { get; set => field = Changed(value); } = 16 << 10;
+    /// <summary>
+    /// The size in bytes from which a value is written once, directly to the data file, instead of through the journal. The default is 16 KiB.
+    /// </summary>
+    /// <remarks>
+    /// As long as the option has its default, transactions that put at most 64 KiB of such values write them to the journal all the same: one
+    /// write of the device is faster than two. Any other value is taken as it is.
+    /// </remarks>
+    public int LargeValueBytes
+    {
+        get => _largeValueBytes ?? DefaultLargeValue;
+        set => _largeValueBytes = Changed(NullIfDerived(_largeValueBytes, LargeValueBytes, value), nameof(LargeValueBytes));
+    }
 
     /// <summary>The fraction of a 4 MiB section that must be free for allocation to move there because the section is near.</summary>
     public double PreferredFreeFraction { get; set => field = Changed(value); } = 0.25;
@@ -288,6 +301,9 @@ public sealed partial class StorageOptions
 
     /// <summary>The bytes of new and nearly full pages from which a transaction writes them directly to the data file.</summary>
     internal long DirectPageBytes { get; set => field = Changed(value); } = 1 << 20;
+
+    /// <summary>The bytes of large values up to which a transaction journals them; 0 when the size of a large value is not the default.</summary>
+    internal int JournaledValueBytes { get => _largeValueBytes == null ? field : 0; set => field = Changed(value); } = 64 << 10;
 
     /// <summary>Whether the number of changes to each page moves the threshold; always with its default. Settable for tests.</summary>
     internal bool FlushesByCost { get => _flushesByCost || _flushThresholdBytes == null; set => _flushesByCost = Changed(value); }

@@ -29,7 +29,7 @@ internal sealed class ValueStreamWriter : IPendingPut, IValueSink
         _maxBytes = maxBytes;
         _write = tree.Owner.Write!;
         _tree = tree;
-        _value.Begin(tree, generation, _write.LargeValues.ThresholdBytes, knownBytes);
+        _value.Begin(tree, generation, _write.Route.ThresholdBytes, knownBytes);
     }
 
     /// <inheritdoc/>

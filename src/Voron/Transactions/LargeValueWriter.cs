@@ -29,9 +29,6 @@ internal sealed unsafe class LargeValueWriter : IChunkFile
         _pageShift = BitOperations.Log2((uint)engine.PageSize);
     }
 
-    /// <summary>The size in bytes from which values are written here.</summary>
-    public int ThresholdBytes => _engine.Options.LargeValueBytes;
-
     /// <summary>Sets the value of a key.</summary>
     public void Put(TreeState tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {

@@ -25,7 +25,7 @@ internal static class TreeEditor
         var write = tree.Owner.Write!;
         try
         {
-            if (value.Length >= write.LargeValues.ThresholdBytes)
+            if (write.Route.IsDirect(value.Length))
                 write.LargeValues.Put(tree.SettledState(), key, value);
             else
                 TreeWriter.Put(write.Pages, tree.SettledState(), key, value);
@@ -66,7 +66,7 @@ internal static class TreeEditor
         var write = Begin(tree, key);
         try
         {
-            if (value.Length < write.LargeValues.ThresholdBytes)
+            if (!write.Route.IsDirect(value.Length))
                 return TreeWriter.Insert(write.Pages, tree.SettledState(), key, value);
             if (TreeReader.Contains(tree.SettledState(), write.Pages, key))
                 return false;
@@ -86,7 +86,7 @@ internal static class TreeEditor
     {
         var write = Begin(tree, key);
         ArgumentOutOfRangeException.ThrowIfNegative(length);
-        ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(length, write.LargeValues.ThresholdBytes);
+        ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(length, write.Route.ThresholdBytes);
         try
         {
             return TreeWriter.Reserve(write.Pages, tree.SettledState(), key, length);

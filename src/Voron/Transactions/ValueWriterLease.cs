@@ -180,7 +180,7 @@ internal sealed class ValueWriterLease : IPendingPut
         _write = tree.Owner.Write!;
         _tree = tree;
         _undone = null;
-        _value.Begin(tree, generation, Math.Max(GatheredBytes, _write.LargeValues.ThresholdBytes));
+        _value.Begin(tree, generation, Math.Max(GatheredBytes, _write.Route.ThresholdBytes));
         _write.Operation.Ensure();
         _write.Puts.Add(this);
     }

@@ -16,6 +16,7 @@ internal sealed class WriteScope
         _engine = engine;
         Pages = pages;
         LargeValues = new LargeValueWriter(engine, pages);
+        Route = new ValueRoute(engine);
         Buffers = new PutBuffers(engine.Options.PutBufferBytes);
         Operation = new OperationSavepoint(Buffers, ThrowIfBroken);
     }
@@ -28,6 +29,9 @@ internal sealed class WriteScope
 
     /// <summary>Writes large values to the data file.</summary>
     public LargeValueWriter LargeValues { get; }
+
+    /// <summary>Decides which values those are.</summary>
+    public ValueRoute Route { get; }
 
     /// <summary>The puts of the open transaction whose values have not arrived in full.</summary>
     public PendingPuts Puts { get; } = new();
@@ -53,6 +57,13 @@ internal sealed class WriteScope
         if (!PlantedFault.CommitAfterNoMemory || cause is not OutOfMemoryException)
             BrokenBy ??= cause;
         return false;
+    }
+
+    /// <summary>Begins a transaction.</summary>
+    public void Begin()
+    {
+        ClearFailure();
+        Route.Begin();
     }
 
     /// <summary>Notes that the changes of the failed operation have been undone.</summary>

@@ -82,7 +82,7 @@ internal sealed class WriteTransactionBody : TransactionBody
             _engine.DataFile.ReleaseMaps(_writer.VersionReclaimer.OldestSequence);
         WritePages.Begin(_writer.Submitted);
         BeginGeneration(_writer.Submitted.Catalog);
-        Scope.ClearFailure();
+        Scope.Begin();
         _openedAt = openedAt;
         Volatile.Write(ref _open, 1);
     }

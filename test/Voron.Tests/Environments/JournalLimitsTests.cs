@@ -71,6 +71,7 @@ public sealed class JournalLimitsTests
             InitialJournalFileBytes = 64 << 10,
             MaxJournalFileBytes = 128 << 10,
             JournalCompression = JournalCompression.Never,
+            JournaledValueBytes = 0,
         });
         var value = new byte[64 << 10];
         Put(environment, value);

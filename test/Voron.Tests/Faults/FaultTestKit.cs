@@ -18,6 +18,7 @@ internal static class FaultTestKit
         BackgroundFlush = false,
         InitialJournalFileBytes = 64 << 10,
         MaxJournalFileBytes = 256 << 10,
+        JournaledValueBytes = 0,
         LoggerFactory = OneLoggerFactory.Of(logger),
     };
 

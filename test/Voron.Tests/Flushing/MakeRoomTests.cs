@@ -248,6 +248,7 @@ public sealed class MakeRoomTests
         InitialJournalFileBytes = 64 << 10,
         MaxJournalFileBytes = maxJournalFileBytes,
         LargeValueBytes = 16 << 10,
+        JournaledValueBytes = 0,
         JournalCompression = JournalCompression.Never,
         LongestPunch = longestPunch ?? TimeSpan.FromMinutes(1),
     };

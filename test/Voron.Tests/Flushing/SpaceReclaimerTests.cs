@@ -5,7 +5,7 @@ namespace Voron.Tests.Flushing;
 
 public sealed class SpaceReclaimerTests
 {
-    private static readonly StorageOptions Manual = new() { BackgroundFlush = false, LargeValueBytes = 16384 };
+    private static readonly StorageOptions Manual = new() { BackgroundFlush = false, LargeValueBytes = 16384, JournaledValueBytes = 0 };
 
     [Fact]
     public void Free_sections_at_the_end_are_cut_off_and_the_rest_is_punched()

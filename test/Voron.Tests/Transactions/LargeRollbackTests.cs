@@ -26,7 +26,7 @@ public sealed class LargeRollbackTests(ITestOutputHelper output)
     private static TimeSpan Run(int values)
     {
         var disk = new SparseDisk(16L << 30);
-        var options = new StorageOptions { BackgroundFlush = false, LargeValueBytes = 16 << 10, MaxTransactionBytes = 4L << 30 };
+        var options = new StorageOptions { BackgroundFlush = false, JournaledValueBytes = 0, MaxTransactionBytes = 4L << 30 };
         using (var environment = StorageEnvironment.Open(disk, options))
         {
             var value = new byte[16 << 10];

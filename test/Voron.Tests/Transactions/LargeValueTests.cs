@@ -6,7 +6,7 @@ namespace Voron.Tests.Transactions;
 /// <summary>Values that are written once, straight to the data file, past the page cache or through it.</summary>
 public sealed class LargeValueTests
 {
-    private static readonly StorageOptions Manual = new() { BackgroundFlush = false, LargeValueBytes = 16 << 10, MaxGrowthBytes = 4 << 20 };
+    private static readonly StorageOptions Manual = new() { BackgroundFlush = false, JournaledValueBytes = 0, MaxGrowthBytes = 4 << 20 };
 
     /// <summary>Lengths of one chunk and of several, of one piece and of several, aligned and not.</summary>
     private static readonly int[] Lengths = [16 << 10, 20_001, 64 << 10, (64 << 10) + 1, 256 << 10, 300_000, 1 << 20, (3 << 20) + 5];

@@ -15,6 +15,7 @@ internal sealed class BoundaryPlace : IDisposable
         {
             PageSize = pageSize,
             LargeValueBytes = largeValueBytes,
+            JournaledValueBytes = 0,
             BackgroundFlush = false,
             InitialJournalFileBytes = 256 << 10,
             MaxJournalFileBytes = 1 << 20,

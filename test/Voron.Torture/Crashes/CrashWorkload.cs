@@ -65,6 +65,7 @@ internal sealed class CrashWorkload : IDisposable
             InitialJournalFileBytes = 64 << 10,
             MaxJournalFileBytes = random.Next(2) == 0 ? 64 << 10 : 128 << 10,
             LargeValueBytes = 16 << 10,
+            JournaledValueBytes = 0,
             ScratchMemoryBytes = 4 << 20,
             ScratchLimitBytes = 256 << 20,
             KeyHeadCacheBytes = random.Next(4) == 3 ? 1 << 20 : 0,

@@ -41,6 +41,7 @@ internal sealed class StoreMaker : IDisposable
     public static StorageOptions Options(TornPageProtection form, bool readOnly = false, Microsoft.Extensions.Logging.ILogger? logger = null) => new()
     {
         BackgroundFlush = false,
+        JournaledValueBytes = 0,
         InitialJournalFileBytes = 64 << 10,
         MaxJournalFileBytes = 128 << 10,
         ScratchMemoryBytes = 4 << 20,
@@ -155,6 +156,7 @@ internal sealed class StoreMaker : IDisposable
         var plain = Options(_form);
         return StorageEnvironment.Open(_disk, new StorageOptions
         {
+            JournaledValueBytes = 0,
             BackgroundFlush = false,
             InitialJournalFileBytes = plain.InitialJournalFileBytes,
             MaxJournalFileBytes = plain.MaxJournalFileBytes,

@@ -65,6 +65,7 @@ internal sealed record EquivalenceSettings(
         JournalsFullPages = WholePages,
         TornPageProtection = Form,
         LargeValueBytes = LargeValueBytes,
+        JournaledValueBytes = 0,
         DirectPageBytes = LargeValueBytes == 64 << 10 ? 1 : 1 << 20,
         BackgroundFlush = Pace == FlushPace.Background,
         FlushThresholdBytes = Pace == FlushPace.Background ? 64 << 10 : 64 << 20,

@@ -211,6 +211,7 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
 
     private StorageOptions Options() => new()
     {
+        JournaledValueBytes = 0,
         FlushThresholdBytes = 256 << 10,
         FlushInterval = TimeSpan.FromMilliseconds(50),
         InitialJournalFileBytes = 512 << 10,

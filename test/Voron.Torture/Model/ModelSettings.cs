@@ -58,6 +58,7 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
             MaxJournalFileBytes = journal * journalFactor,
             JournalLimitBytes = 64 << 20,
             LargeValueBytes = largeValueBytes,
+            JournaledValueBytes = groupCommitBytes == 1 << 14 ? 0 : 64 << 10,
             DirectPageBytes = groupCommitBytes == 1 << 14 ? 1 : 1 << 20,
             MaxTransactionBytes = maxTransactionBytes,
             KeyHeadCacheBytes = keyHeadCacheBytes,

@@ -108,6 +108,7 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
         InitialJournalFileBytes = 64 << 10,
         MaxJournalFileBytes = 64 << 10,
         FlushThresholdBytes = flushThreshold,
+        JournaledValueBytes = 0,
         FlushInterval = TimeSpan.FromDays(20),
         TornPageProtection = images ? TornPageProtection.FullPageImages : TornPageProtection.Checksums,
         JournalLimitBytes = 16 << 20,

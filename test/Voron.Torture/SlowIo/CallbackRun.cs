@@ -159,6 +159,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
 
     private StorageOptions Options(bool inBackground) => new()
     {
+        JournaledValueBytes = 0,
         BackgroundFlush = inBackground,
         InitialJournalFileBytes = 64 << 10,
         MaxJournalFileBytes = 64 << 10,

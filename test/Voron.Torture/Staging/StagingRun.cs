@@ -44,6 +44,7 @@ internal sealed class StagingRun : IDisposable
             MaxJournalFileBytes = 256 << 10,
             MaxGrowthBytes = 1 << 20,
             LargeValueBytes = _choices.Next(2) == 0 ? 16 << 10 : 100_000,
+            JournaledValueBytes = 0,
             VerifyEveryRead = _choices.Next(4) == 3,
             TornPageProtection = _choices.Next(4) == 3 ? TornPageProtection.FullPageImages : TornPageProtection.Checksums,
         };
@@ -393,7 +394,6 @@ internal sealed class StagingRun : IDisposable
             writing.DeleteTree(TreeName);
             writing.Commit();
         }
-
         _committed = [];
         _environment.Flush();
         _environment.ReclaimSpace();

@@ -62,6 +62,7 @@ internal sealed class DiskFullSuite : Suite
             InitialJournalFileBytes = 128 << 10,
             MaxJournalFileBytes = 512 << 10,
             LargeValueBytes = 16 << 10,
+            JournaledValueBytes = 0,
         };
         var disk = new SimulatedDisk { SpaceLimit = 10L * count * length };
         run.Report($"{count} values of {length} bytes are overwritten on a disk of {disk.SpaceLimit} bytes");

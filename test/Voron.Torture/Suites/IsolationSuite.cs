@@ -196,6 +196,7 @@ internal sealed class IsolationSuite : Suite
 
     private static StorageOptions Options(bool verifyEveryRead) => new()
     {
+        JournaledValueBytes = 0,
         FlushThresholdBytes = 256 << 10,
         FlushInterval = TimeSpan.FromMilliseconds(20),
         InitialJournalFileBytes = 64 << 10,

@@ -33,6 +33,7 @@ internal sealed class MemoryFaultSuite : Suite
         var inBackground = choices.Next(4) == 3;
         var options = new StorageOptions
         {
+            JournaledValueBytes = 0,
             BackgroundFlush = inBackground,
             InitialJournalFileBytes = 64 << 10,
             MaxJournalFileBytes = 64 << 10,

@@ -51,6 +51,7 @@ internal sealed class SlowIoSuite : Suite
         var inBackground = choices.Next(4) == 3;
         var options = new StorageOptions
         {
+            JournaledValueBytes = 0,
             BackgroundFlush = inBackground,
             InitialJournalFileBytes = 64 << 10,
             MaxJournalFileBytes = choices.Next(2) == 0 ? 64 << 10 : 1 << 20,

@@ -38,6 +38,7 @@ internal sealed class SurroundedPlace : IDisposable
 
     public static StorageOptions Options(bool readOnly = false, bool background = false) => new()
     {
+        JournaledValueBytes = 0,
         BackgroundFlush = background,
         InitialJournalFileBytes = 64 << 10,
         MaxJournalFileBytes = 128 << 10,
