@@ -27,7 +27,7 @@ internal abstract class OfferedWork : IThreadPoolWorkItem
     /// <summary>Whether the work is offered, and no thread has begun it.</summary>
     protected bool IsOffered => Volatile.Read(ref _offered) != 0;
 
-    /// <summary>Offers the work: what the owner has written before is seen by the thread that does it.</summary>
+    /// <summary>Offers the work: what the owner has written before is seen by the thread that does it. Throws nothing.</summary>
     /// <param name="toPool">False to leave the work to <see cref="End"/>.</param>
     public void Offer(bool toPool)
     {
@@ -41,9 +41,13 @@ internal abstract class OfferedWork : IThreadPoolWorkItem
         {
             ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
         }
-        catch (OutOfMemoryException)
+        catch (ThreadInterruptedException)
         {
-            // The owner does the work.
+            Uninterrupted.PassOn(true);
+        }
+        catch (Exception)
+        {
+            // The pool has no memory or no thread, and may have taken the work all the same. The owner ends the work in any case.
         }
     }
 
