@@ -55,7 +55,7 @@ export DOTNET_EnableWriteXorExecute=0
 pin=()
 command -v taskset >/dev/null && pin=(taskset -c "$(taskset -cp $$ | sed -E 's/.*: *([0-9]+).*/\1/')")
 log=$work/tests.log
-timeout -k 10 "$limit" "${pin[@]}" "$wine" "$out/publish/Voron.Tests.exe" -noColor -longRunning 300 "$@" </dev/null 2>&1 | tr -d '\r' | tee "$log"
+timeout --foreground -k 10 "$limit" "${pin[@]}" "$wine" "$out/publish/Voron.Tests.exe" -noColor -longRunning 300 "$@" </dev/null 2>&1 | tr -d '\r' | tee "$log"
 status=${PIPESTATUS[0]}
 [ "$status" -eq 124 ] && echo "The tests did not end within $limit seconds." >&2
 
