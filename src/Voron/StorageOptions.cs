@@ -193,8 +193,9 @@ public sealed partial class StorageOptions
     /// The size in bytes from which a value is written once, directly to the data file, instead of through the journal. The default is 16 KiB.
     /// </summary>
     /// <remarks>
-    /// As long as the option has its default, transactions that put at most 64 KiB of such values write them to the journal all the same: one
-    /// write of the device is faster than two. Any other value is taken as it is.
+    /// As long as the option has its default, a transaction writes such values to the journal all the same if they have at most 64 KiB together,
+    /// those of the last transaction had no more, and no flush is due: one write of the device is then faster than two. Streams and staged
+    /// values are always written directly. Any other value of the option, such as 16,385, is taken as it is.
     /// </remarks>
     public int LargeValueBytes
     {

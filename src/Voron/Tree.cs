@@ -225,8 +225,8 @@ public readonly partial struct Tree
     /// <summary>Opens the value of a key as a stream, which reads and verifies as it goes; false when the tree does not have it.</summary>
     /// <remarks>
     /// The stream is valid until the transaction ends. In a write transaction it throws <see cref="InvalidOperationException"/> if the tree has
-    /// been changed since it was opened, unless its value is a large one (<see cref="StorageOptions.LargeValueBytes"/>) that is still there,
-    /// and the transaction has not been rolled back to a savepoint since.
+    /// been changed since it was opened, unless its value is a large one that was written to the data file directly
+    /// (<see cref="StorageOptions.LargeValueBytes"/>) and is still there, and the transaction has not been rolled back to a savepoint since.
     /// </remarks>
     public bool TryOpenStream(ReadOnlySpan<byte> key, [NotNullWhen(true)] out Stream? stream)
     {

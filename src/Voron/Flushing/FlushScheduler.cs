@@ -150,6 +150,8 @@ internal sealed class FlushScheduler : IBackPressure
 
     public bool IsDelaying => _engine.Options.BackgroundFlush && _throttle.IsDelayed;
 
+    public bool IsFlushDue => HeldJournalBytes >= _policy.Least || _engine.VersionBytes > _engine.Options.FlushVersionBytes;
+
     public bool TryFlush() => _room.TryFlush();
 
     public bool TryPunch() => _room.TryPunch();

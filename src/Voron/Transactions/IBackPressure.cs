@@ -9,6 +9,11 @@ internal interface IBackPressure
     /// <summary>True while the journal or scratch memory is over its limit, so that writers wait. Takes no lock.</summary>
     bool IsDelaying { get; }
 
+    /// <summary>
+    /// True while the journal or the page versions have enough for a flush, or one is under way: the device has enough to write. Takes no lock.
+    /// </summary>
+    bool IsFlushDue { get; }
+
     /// <summary>Called before the writer is taken. Waits for a limited time when the journal or scratch memory is over its limit.</summary>
     void ThrottleWriter();
 

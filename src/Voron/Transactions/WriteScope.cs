@@ -16,7 +16,7 @@ internal sealed class WriteScope
         _engine = engine;
         Pages = pages;
         LargeValues = new LargeValueWriter(engine, pages);
-        Route = new ValueRoute(engine);
+        Route = new ValueRoute(engine, pages);
         Buffers = new PutBuffers(engine.Options.PutBufferBytes);
         Operation = new OperationSavepoint(Buffers, ThrowIfBroken);
     }

@@ -64,6 +64,31 @@ public sealed class ValueRouteTests : IDisposable
 
     private StorageEnvironment Open(StorageOptions options) => StorageEnvironment.Open(_disk, options);
 
+    [Fact]
+    public void A_value_is_written_directly_while_page_versions_have_enough_for_a_flush()
+    {
+        using var environment = Open(new StorageOptions { BackgroundFlush = false, ScratchMemoryBytes = 1 << 20, ScratchLimitBytes = 64 << 20 });
+        var puts = 0;
+        while (Put(environment, 1, 60_000) == 0)
+            (++puts).Should().BeLessThan(400);
+        environment.GetStatistics().VersionBytes.Should().BeGreaterThan(1 << 20);
+        environment.GetStatistics().LiveJournalBytes.Should().BeLessThan(64 << 20);
+        environment.Flush();
+        Put(environment, 1, 60_000);
+        Put(environment, 1, 60_000).Should().Be(0);
+    }
+
+    [Fact]
+    public async Task A_value_beside_one_that_is_written_directly_is_too()
+    {
+        using var environment = Open(new StorageOptions { BackgroundFlush = false });
+        using var writing = environment.BeginWrite();
+        var tree = writing.CreateTree(FaultTestKit.TreeName);
+        await tree.PutAsync(new byte[] { 1 }, new MemoryStream(new byte[100_000]), TestContext.Current.CancellationToken);
+        tree.Put([2], new byte[20_000]);
+        writing.Body.WritePages.DirectExtents.Count.Should().Be(2);
+    }
+
     // Returns the number of values that were written directly.
     private int Put(StorageEnvironment environment, int count, int length)
     {

@@ -65,7 +65,6 @@ internal sealed class CrashWorkload : IDisposable
             InitialJournalFileBytes = 64 << 10,
             MaxJournalFileBytes = random.Next(2) == 0 ? 64 << 10 : 128 << 10,
             LargeValueBytes = 16 << 10,
-            JournaledValueBytes = 0,
             ScratchMemoryBytes = 4 << 20,
             ScratchLimitBytes = 256 << 20,
             KeyHeadCacheBytes = random.Next(4) == 3 ? 1 << 20 : 0,
@@ -74,8 +73,9 @@ internal sealed class CrashWorkload : IDisposable
             JournalsFullPages = random.Next(8) == 7,
         };
 
-        // Even a single page, in half of the runs; chosen without another draw.
+        // Even a single page, in half of the runs, and few bytes of values through the journal in a quarter; chosen without another draw.
         options.DirectPageBytes = options.MaxJournalFileBytes == 64 << 10 ? 1 : 1 << 20;
+        options.JournaledValueBytes = options.KeyHeadCacheBytes > 0 ? 64 << 10 : 0;
         return options;
     }
 

@@ -65,7 +65,7 @@ internal sealed record EquivalenceSettings(
         JournalsFullPages = WholePages,
         TornPageProtection = Form,
         LargeValueBytes = LargeValueBytes,
-        JournaledValueBytes = 0,
+        JournaledValueBytes = Compression == JournalCompression.Never ? 64 << 10 : 0,
         DirectPageBytes = LargeValueBytes == 64 << 10 ? 1 : 1 << 20,
         BackgroundFlush = Pace == FlushPace.Background,
         FlushThresholdBytes = Pace == FlushPace.Background ? 64 << 10 : 64 << 20,
