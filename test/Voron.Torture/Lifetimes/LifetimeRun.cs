@@ -36,6 +36,7 @@ internal sealed class LifetimeRun : IDisposable
             InitialJournalFileBytes = 256 << 10,
             MaxJournalFileBytes = 1 << 20,
             LargeValueBytes = LifetimeValue.Large,
+            JournaledValueBytes = 0,
         };
         _environment = StorageEnvironment.Open(_disk, _options);
     }
