@@ -50,14 +50,13 @@ internal sealed unsafe class PageFileWriter
         }
 
         var gathering = new PageGathering(_engine.DataFile, stackalloc IoBlock[PageGathering.MaxBlocks]);
-        var next = -1L;
         var unsynced = 0L;
         for (var i = plan.Written; i < plan.Items.Count;)
         {
-            if (plan.Items[i].Page != next)
+            if (plan.Items[i].Page != gathering.Next)
                 Seeks++;
-            for (; i < plan.Items.Count && gathering.TryAdd(plan.Items[i].Page, plan.Items[i].Frame, plan.Items[i].Pages); i++)
-                next = plan.Items[i].Page + plan.Items[i].Pages;
+            while (i < plan.Items.Count && gathering.TryAdd(plan.Items[i].Page, plan.Items[i].Frame, plan.Items[i].Pages))
+                i++;
             var bytes = gathering.Bytes;
             gathering.Write();
             plan.Written = i;

@@ -17,7 +17,9 @@ internal unsafe ref struct PageGathering(DataFile file, Span<IoBlock> blocks)
     private readonly DataFile _file = file;
     private readonly Span<IoBlock> _blocks = blocks;
     private int _count;
-    private long _next;
+
+    /// <summary>The page behind the last one added, also after it has been written; -1 before the first.</summary>
+    public long Next { get; private set; } = -1;
 
     /// <summary>The number of bytes of the frames.</summary>
     public long Bytes { get; private set; }
@@ -25,12 +27,12 @@ internal unsafe ref struct PageGathering(DataFile file, Span<IoBlock> blocks)
     /// <summary>Adds a page, or an extent, if it follows those gathered and there is room.</summary>
     public bool TryAdd(long page, byte* frame, int pages)
     {
-        if (_count > 0 && (page != _next || _count == _blocks.Length || Bytes >= MaxBytes))
+        if (_count > 0 && (page != Next || _count == _blocks.Length || Bytes >= MaxBytes))
             return false;
         var bytes = (long)pages * _file.PageSize;
         _blocks[_count++] = new IoBlock(frame, (nuint)bytes);
         Bytes += bytes;
-        _next = page + pages;
+        Next = page + pages;
         return true;
     }
 
@@ -39,7 +41,7 @@ internal unsafe ref struct PageGathering(DataFile file, Span<IoBlock> blocks)
     public void Write()
     {
         Debug.Assert(_count > 0, "There must be frames to write.");
-        _file.File.WriteVectored(_next * _file.PageSize - Bytes, _blocks[.._count]);
+        _file.File.WriteVectored(Next * _file.PageSize - Bytes, _blocks[.._count]);
         _count = 0;
         Bytes = 0;
     }
