@@ -105,6 +105,7 @@ internal abstract class OfferedWork : IThreadPoolWorkItem
         }
     }
 
+    // The monitor's own wait, not that of a schedule, as Uninterrupted.Wait is: no schedule controls the threads of the pool.
     private void Wait(ref bool isInterrupted)
     {
         Debug.Assert(Monitor.IsEntered(_gate), "The lock of the work must be held.");
