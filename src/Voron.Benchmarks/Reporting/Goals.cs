@@ -127,7 +127,7 @@ internal sealed class Goals
 
     private void AddLargeValues()
     {
-        foreach (var write in (ReadOnlySpan<WorkloadDefinition>)[Write16K, Write1M, Write64M])
+        foreach (var write in (ReadOnlySpan<WorkloadDefinition>)[Write16K, Write20K, Write1M, Write64M])
         {
             AtLeast(write, "of the device's sequential rate", Of(write, ComparisonTables.SequentialShare) * 100, DeviceRatePercent, "%");
             var durable = Of(write, run => run.ShareOfRawDevice) * 100;

@@ -49,6 +49,7 @@ internal static class ComparisonPlan
         (Read1K, 100_000, 4_000_000),
         (Write16K, 16_000, 16_000),
         (Read16K, 16_000, 400_000),
+        (Write20K, 10_000, 10_000),
         (Write1M, 512, 512),
         (Read1M, 512, 8_000),
         (Write64M, 8, 8),

@@ -105,6 +105,7 @@ internal static class WorkloadCatalog
     public static readonly WorkloadDefinition Read1K = ReadValues(Write1K, 100);
     public static readonly WorkloadDefinition Write16K = WriteValues("16k", 16 * KiB, 10, "16 KiB");
     public static readonly WorkloadDefinition Read16K = ReadValues(Write16K, 10);
+    public static readonly WorkloadDefinition Write20K = WriteValues("20k", 20 * KiB, 1, "20 KiB");
     public static readonly WorkloadDefinition Write1M = WriteValues("1m", MiB, 1, "1 MiB");
     public static readonly WorkloadDefinition Read1M = ReadValues(Write1M, 1);
     public static readonly WorkloadDefinition Write64M = WriteValues("64m", 64 * MiB, 1, "64 MiB");
@@ -120,7 +121,7 @@ internal static class WorkloadCatalog
     [
         SequentialInsert, SequentialRead, RandomInsert, RandomUpdate, SinglePut, SinglePutOnStore, Callers16, Callers64, Callers512,
         RandomRead, RandomReadTwo, RandomReadMany, ScanForward, ScanBackward, UpdateWhileReading, DeleteHalf, InsertAgain,
-        Write1K, Read1K, Write16K, Read16K, Write1M, Read1M, Write64M, Read64M, CrashedInsert, OpenCrashed, BulkLoad, OpenClean,
+        Write1K, Read1K, Write16K, Read16K, Write20K, Write1M, Read1M, Write64M, Read64M, CrashedInsert, OpenCrashed, BulkLoad, OpenClean,
         BulkLoadSorted, ScaleLoad, ScaleGet, ScalePut,
         FirstSequentialInsert, FirstRandomInsert, FirstRandomUpdate, FirstSinglePut, FirstSinglePutOnStore,
     ];
