@@ -180,7 +180,7 @@ public sealed partial class StorageOptions
     /// otherwise fill the memory. A waiting operation takes about 300 bytes, plus the objects it refers to. Callers that block in <c>Write</c>
     /// are not limited.
     /// </summary>
-    public int MaxQueuedOperations { get; set => field = Changed(value); } = 1 << 20;
+    public int MaxQueuedOperations { get; set => field = Changed(value); } = 512 << 10;
 
     /// <summary>
     /// Whether an operation of <c>Write</c> or <c>WriteAsync</c> runs in the execution context of its caller: with the caller's values of
