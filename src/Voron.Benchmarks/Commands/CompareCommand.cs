@@ -16,6 +16,9 @@ internal static class CompareCommand
     private const int SpaceFactor = 8;
     private const int DefaultLimitSeconds = 15;
 
+    /// <summary>More than any engine has stored after the three seconds of a run of the first second.</summary>
+    private const long MostFirstSecondItems = 5_000_000;
+
     public static Command Create()
     {
         var output = new OutputOptions();
@@ -55,6 +58,9 @@ internal static class CompareCommand
         return command;
     }
 
+    // A run of the first second ends after three seconds, long before it has stored its items.
+    private static long StoredItems(Comparison.Step step) => step.Workload.IsFirstSecond ? Math.Min(step.Items, MostFirstSecondItems) : step.Items;
+
     private static async Task RunAsync(MeasuringSession session, Comparison comparison, CancellationToken cancellationToken)
     {
         var installed = comparison.Engines.Count(engine => engine.IsInstalled());
@@ -62,7 +68,7 @@ internal static class CompareCommand
             throw new BenchmarkException("None of the chosen engines is installed on this machine.");
 
         // A store is removed when the last workload that needs it is done.
-        var largestStore = comparison.Steps.Max(step => step.Items * (ItemGenerator.KeyBytes + step.Workload.ValueBytes));
+        var largestStore = comparison.Steps.Max(step => StoredItems(step) * (ItemGenerator.KeyBytes + step.Workload.ValueBytes));
         session.CheckDevice(largestStore * SpaceFactor * installed);
         var results = await MeasureAsync(session.Area, comparison, cancellationToken).ConfigureAwait(false);
 
