@@ -31,7 +31,7 @@ internal sealed class CopyRun(SuiteRun run)
     {
         var disk = new SimulatedDisk { ExtendableMaps = _choices.Next(3) < 2, MapsSeeUnbufferedWrites = _choices.Next(4) < 3 };
         var form = _choices.Next(2) == 0 ? TornPageProtection.Checksums : TornPageProtection.FullPageImages;
-        _options = CrashWorkload.RandomOptions(_choices, form);
+        _options = CrashOptions.Choose(_choices, form);
         using var workload = new CrashWorkload(disk, run, _options, new CrashCounts())
         {
             Overlaps = _choices.Next(2) == 1,

@@ -36,7 +36,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
         _spoilsData = plan.Disk != CrashDisk.Any || (images && _choices.Next(2) == 1);
         _spoilsOthers = _choices.Next(2) == 1;
         _reclaims = plan.Reclaims && _choices.Next(2) == 1;
-        _options = CrashWorkload.RandomOptions(_choices, images ? TornPageProtection.FullPageImages : TornPageProtection.Checksums);
+        _options = CrashOptions.Choose(_choices, images ? TornPageProtection.FullPageImages : TornPageProtection.Checksums);
         run.Report($"{_options.TornPageProtection}, {_options.JournalCompression}");
         WorkOn(disk, [Content.Empty], [Content.Empty], level: 0);
     }

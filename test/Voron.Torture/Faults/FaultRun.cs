@@ -42,7 +42,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
     public StorageEnvironment Environment => _environment!;
 
     public static StorageOptions RandomOptions(Tape choices) =>
-        CrashWorkload.RandomOptions(choices, choices.Next(4) == 3 ? TornPageProtection.FullPageImages : TornPageProtection.Checksums);
+        CrashOptions.Choose(choices, choices.Next(4) == 3 ? TornPageProtection.FullPageImages : TornPageProtection.Checksums);
 
     /// <summary>Opens the environment; if that fails, nothing may be left of the attempt.</summary>
     public void Open()
