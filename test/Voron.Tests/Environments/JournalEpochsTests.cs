@@ -71,7 +71,12 @@ public sealed class JournalEpochsTests
         for (var i = 0; i < 4000; i += 40)
             Put(environment, i, 40);
         environment.Flush();
-        Put(environment, 4000, 1);
+
+
+        // Enough in the newest file for another one to be prepared.
+        for (var i = 4000; i < 4120; i += 40)
+            Put(environment, i, 40);
+        environment.Internals.Engine.JournalFiles!.WantsSpare.Should().BeTrue();
         JournalSpare.Prepare(environment.Internals.Engine);
         disk = Kill(environment, disk);
         var files = FileSet.Of(disk);
@@ -89,8 +94,8 @@ public sealed class JournalEpochsTests
 
         using (var opened = StorageEnvironment.Open(disk, Options))
         {
-            Put(opened, 4001, 1);
-            Put(opened, 4002, 1);
+            Put(opened, 4120, 1);
+            Put(opened, 4121, 1);
             var images = new CrashImages(disk);
             for (var seed = 0; seed < 40; seed++)
             {
@@ -99,7 +104,7 @@ public sealed class JournalEpochsTests
                 var names = FileSet.Of(image);
                 names.Names.Where(name => JournalFile.IndexOf(name) >= 0).Select(name => EpochOf(names, name)).Should().OnlyHaveUniqueItems();
                 using var again = StorageEnvironment.Open(image, Options);
-                Count(again).Should().Be(4003, $"seed {seed}");
+                Count(again).Should().Be(4122, $"seed {seed}");
             }
         }
     }
