@@ -30,6 +30,21 @@ internal readonly struct EnvironmentInternals
     /// <summary>Makes the flusher write a journal snapshot: the changes that an old reader keeps out of the data file.</summary>
     public bool WriteJournalSnapshot() => Engine.WhileOpen(_flusher!, static flusher => flusher.WriteJournalSnapshot());
 
+    /// <summary>Makes an environment of an older format version one of the newest. Returns false if it already is.</summary>
+    public bool UpgradeFormat() => Engine.WhileOpen((Engine, _flusher!), static parts =>
+    {
+        var (engine, flusher) = parts;
+        engine.WriterLock!.Enter(engine.Closing.Token);
+        try
+        {
+            return flusher.UpgradeFormat();
+        }
+        finally
+        {
+            engine.WriterLock.Release();
+        }
+    });
+
     /// <summary>Ends a trimming period and returns memory that was not needed for two periods to the system.</summary>
     public void TrimMemory() => Engine.WhileOpen(_trimmer!, static trimmer =>
     {

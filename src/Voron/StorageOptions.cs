@@ -86,6 +86,8 @@ public sealed partial class StorageOptions
         ThreadIdleTime = options.ThreadIdleTime;
         JournalsFullPages = options.JournalsFullPages;
         DirectPageBytes = options.DirectPageBytes;
+        FormatVersion = options.FormatVersion;
+        CommitClock = options.CommitClock;
         JournaledValueBytes = options.JournaledValueBytes;
         ScrubObserver = options.ScrubObserver;
         ScrubClock = options.ScrubClock;
@@ -299,6 +301,12 @@ public sealed partial class StorageOptions
 
     /// <summary>The time without work after which a thread of the environment ends; the next work starts another one.</summary>
     internal TimeSpan ThreadIdleTime { get; set => field = Changed(value); } = TimeSpan.FromSeconds(30);
+
+    /// <summary>The format version of a new environment. Settable for tests.</summary>
+    internal int FormatVersion { get; set => field = Changed(value); } = 2;
+
+    /// <summary>The clock that commits take their time from. Settable for tests.</summary>
+    internal TimeProvider CommitClock { get; set => field = Changed(value); } = TimeProvider.System;
 
     /// <summary>The bytes of new and nearly full pages from which a transaction writes them directly to the data file.</summary>
     internal long DirectPageBytes { get; set => field = Changed(value); } = 1 << 20;

@@ -98,7 +98,7 @@ public unsafe class MicroSuite
         new Span<byte>(bytes, PageSize).Clear();
         ulong dirty = 0;
         var page = new WritablePage(bytes, &dirty, LineShift);
-        SlottedPage.Initialize(page, PageSize);
+        SlottedPage.Initialize(page, PageSize, treeMark: 1);
         for (var i = 0; i < EntriesPerPage; i++)
         {
             var offset = SlottedPage.MakeRoom<LeafPage>(page, PageSize, RecordBytes, newSlot: true);

@@ -165,6 +165,31 @@ internal sealed class CheckpointMover
         _engine.JournalFiles!.KeepOnlyLive(journalEnd);
     }
 
+    /// <summary>
+    /// Makes the environment one of the newest version: both slots say so, durably, before the first record or file of that version.
+    /// </summary>
+    /// <remarks>
+    /// It is the same checkpoint, with the same number, state, start and stamp: a flush that is paused, or was broken off, has a higher number,
+    /// and recovery takes its records for those of a later flush. Until a record of the new version is written, the journal has the older one;
+    /// an opening goes by the header, and the next file has its version.
+    /// </remarks>
+    /// <exception cref="EnvironmentPoisonedException">The header could not be written.</exception>
+    public void UpgradeFormat()
+    {
+        AssertHeld();
+        try
+        {
+            _checkpoints.Upgrade(new Lineage { Id = RandomId.New() });
+        }
+        catch (DiskException e)
+        {
+            _engine.Poison.Set(e);
+            throw _engine.Poison.Exception(CommitOutcome.NotCommitted);
+        }
+
+        _engine.Format.Adopt(_checkpoints.Current);
+    }
+
     [Conditional("DEBUG")]
     private void AssertHeld() => _flush.AssertHeld();
 

@@ -1,3 +1,5 @@
+using Voron.Paging;
+
 namespace Voron.Flushing;
 
 /// <summary>A page or an extent to be written to the data file.</summary>
@@ -10,11 +12,15 @@ internal readonly unsafe struct FlushItem
     /// <summary>True when the page that replay would produce depends on the page's content in the data file.</summary>
     public readonly bool NeedsBasePage;
 
-    public FlushItem(long page, byte* frame, int pages, bool needsBasePage)
+    /// <summary>The transaction that has made this version.</summary>
+    public readonly long TransactionId;
+
+    public FlushItem(long page, in PageVersion version, bool needsBasePage)
     {
         Page = page;
-        Frame = frame;
-        Pages = pages;
+        Frame = version.Frame;
+        Pages = version.Pages;
+        TransactionId = version.TransactionId;
         NeedsBasePage = needsBasePage;
     }
 }

@@ -88,7 +88,7 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
         if ((version.Flags & VersionFlags.InDataFile) != 0 && !inFull)
             return;
         var needsBasePage = version.SelfContainedSinceId <= checkpointId;
-        Items.Add(new FlushItem(page, version.Frame, version.Pages, needsBasePage));
+        Items.Add(new FlushItem(page, version, needsBasePage));
         PagesNeedingBase += needsBasePage ? 1 : 0;
         Debug.Assert(!needsBasePage || version.Pages == 1);
         Pages += version.Pages;

@@ -124,7 +124,7 @@ internal sealed unsafe class FlushRecordWriter
         {
             if (kind == RecordKind.FlushImages && _engine.Options.JournalCompression != JournalCompression.Never)
                 compressed = journal.Rent();
-            var record = new RecordBuilder(entry, kind);
+            var record = new RecordBuilder(entry, kind, JournalFormat.Version1);
             fill(ref record);
             if (record.Finish(plan.Target.State, compressed) == compressed)
                 (entry, compressed) = (compressed, entry);

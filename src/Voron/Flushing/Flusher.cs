@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
@@ -190,6 +191,27 @@ internal sealed unsafe class Flusher
         {
             using (_lock.Enter())
                 _plans.Push(plan);
+        }
+    }
+
+    /// <summary>
+    /// Makes an environment of an older format version one of the newest, before its first use of what only that version has. Called by the
+    /// holder of the writer, whose transaction is the first that may use it.
+    /// </summary>
+    /// <exception cref="EnvironmentPoisonedException">The header could not be written, or an earlier write has failed.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    /// <returns>False if it already is one of the newest.</returns>
+    public bool UpgradeFormat()
+    {
+        _writer.AssertHeld();
+        using (_lock.Enter())
+        {
+            ThrowIfClosed();
+            _engine.Poison.ThrowIfPoisoned();
+            if (_engine.Format.Version == JournalFormat.Version)
+                return false;
+            _mover.UpgradeFormat();
+            return true;
         }
     }
 

@@ -70,7 +70,7 @@ internal static unsafe class JournalSnapshotWriter
         var item = 0;
         while (item < plan.Items.Count || freed < plan.Freed.Count)
         {
-            var record = new RecordBuilder(entry, RecordKind.JournalSnapshot);
+            var record = new RecordBuilder(entry, RecordKind.JournalSnapshot, engine.Format.Version);
             if (sequence == 0 && (plan.Items.Count == 0 || plan.Items[0].Page != 0))
                 AddPageZero(engine, ref record);
             for (var end = Math.Min(plan.Items.Count, item + PagesPerRecord); item < end && record.Length < target.RecordBytes; item++)

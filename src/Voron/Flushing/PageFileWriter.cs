@@ -31,7 +31,7 @@ internal sealed unsafe class PageFileWriter
     public void SetChecksums(FlushPlan plan)
     {
         foreach (var item in plan.Items.AsSpan())
-            _engine.DataFile.SetChecksum(item.Page, item.Frame, (long)item.Pages << _pageShift);
+            _engine.DataFile.SetChecksum(item.Page, item.Frame, (long)item.Pages << _pageShift, item.TransactionId);
 
         // Page 0 is written with the stamp that the file has by then.
         if (plan.Items.Count > 0 && plan.Items[0].Page == 0)

@@ -26,7 +26,15 @@ internal enum CheckpointFlags : uint
 internal struct CheckpointHeader
 {
     /// <summary>The size of a slot in bytes; the rest of its 4 KiB block is zero.</summary>
-    public const int Size = 320;
+    public const int Size = 384;
+
+    /// <summary>
+    /// The number of bytes by which the fields behind the state begin earlier in version 1, where those from <see cref="Lineage"/> on are zero.
+    /// </summary>
+    private const int ShiftFromVersion1 = EnvironmentState.Size - EnvironmentState.SizeInVersion1;
+
+    private const int StateOffset = 56;
+    private const int EndInVersion1 = 264;
 
     public const int Slots = 2;
 
@@ -46,6 +54,11 @@ internal struct CheckpointHeader
     [FieldOffset(20)]
     public uint PageSize;
 
+    [FieldOffset(24)]
+    public FormatFeatures Features;
+
+    // 28: zero.
+
     [FieldOffset(32)]
     public RandomId EnvironmentId;
 
@@ -63,35 +76,68 @@ internal struct CheckpointHeader
     /// The position where replay starts: after the record of the state's transaction, or after the records that the journal snapshot
     /// replaces.
     /// </summary>
-    [FieldOffset(160)]
+    [FieldOffset(184)]
     public JournalPosition ReplayStart;
 
     /// <summary>The number of the journal snapshot, or 0.</summary>
-    [FieldOffset(208)]
+    [FieldOffset(232)]
     public long JournalSnapshotNumber;
 
     /// <summary>The transaction as of which the journal snapshot holds the unflushed pages.</summary>
-    [FieldOffset(216)]
+    [FieldOffset(240)]
     public long JournalSnapshotTransactionId;
 
     /// <summary>The length of the journal snapshot in bytes.</summary>
-    [FieldOffset(224)]
+    [FieldOffset(248)]
     public long JournalSnapshotLength;
 
-    [FieldOffset(232)]
+    [FieldOffset(256)]
     public CheckpointFlags Flags;
 
-    // 236: zero.
+    // 260: zero.
 
     /// <summary>The incarnation in the records of the journal snapshot.</summary>
-    [FieldOffset(240)]
+    [FieldOffset(264)]
     public RandomId JournalSnapshotIncarnation;
 
     /// <summary>
     /// The stamp of the data file as of this checkpoint, a value of <see cref="Format.DataFileStamp"/>, or zero if there is none.
     /// </summary>
-    [FieldOffset(256)]
+    [FieldOffset(280)]
     public ulong DataFileStamp;
 
-    // 264 to 319: zero.
+    /// <summary>The history that the environment belongs to; zero in version 1.</summary>
+    [FieldOffset(288)]
+    public Lineage Lineage;
+
+    // 328 to 383: zero.
+
+    /// <summary>Stores the header at the start of a zeroed block, as its version lays it out.</summary>
+    public readonly unsafe void Store(byte* block)
+    {
+        var header = this;
+        if (Version != JournalFormat.Version1)
+        {
+            *(CheckpointHeader*)block = header;
+            return;
+        }
+
+        const int HeadBytes = StateOffset + EnvironmentState.SizeInVersion1;
+        Buffer.MemoryCopy(&header, block, HeadBytes, HeadBytes);
+        Buffer.MemoryCopy((byte*)&header + HeadBytes + ShiftFromVersion1, block + HeadBytes, EndInVersion1 - HeadBytes, EndInVersion1 - HeadBytes);
+    }
+
+    /// <summary>Returns the header at the start of a block. Its version is known.</summary>
+    public static unsafe CheckpointHeader Load(byte* block)
+    {
+        var header = *(CheckpointHeader*)block;
+        if (header.Version != JournalFormat.Version1)
+            return header;
+
+        const int HeadBytes = StateOffset + EnvironmentState.SizeInVersion1;
+        var target = (byte*)&header;
+        new Span<byte>(target + HeadBytes, Size - HeadBytes).Clear();
+        Buffer.MemoryCopy(block + HeadBytes, target + HeadBytes + ShiftFromVersion1, EndInVersion1 - HeadBytes, EndInVersion1 - HeadBytes);
+        return header;
+    }
 }

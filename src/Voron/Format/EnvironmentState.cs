@@ -8,7 +8,10 @@ namespace Voron.Format;
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct EnvironmentState
 {
-    public const int Size = 104;
+    public const int Size = 128;
+
+    /// <summary>The size in version 1 of the format, which ends behind <see cref="History"/>.</summary>
+    public const int SizeInVersion1 = 104;
 
     /// <summary>The transaction whose state this is; 0 for an environment that has just been created.</summary>
     [FieldOffset(0)]
@@ -30,5 +33,20 @@ internal struct EnvironmentState
     [FieldOffset(24)]
     public TreeHeader Catalog;
 
-    // 88 to 103: zero.
+    /// <summary>The primary that made the transaction; 0 without replication. Zero so far.</summary>
+    [FieldOffset(88)]
+    public long Epoch;
+
+    /// <summary>A running checksum over all transactions; 0 where it is not recorded. Zero so far.</summary>
+    [FieldOffset(96)]
+    public ulong History;
+
+    /// <summary>
+    /// The time of the commit, in units of 100 ns since 0001-01-01 UTC, taken by the writer when it submits the transaction. It never falls
+    /// from one transaction to the next. 0 where it is not recorded.
+    /// </summary>
+    [FieldOffset(104)]
+    public long CommitTime;
+
+    // 112 to 127: zero.
 }

@@ -46,7 +46,11 @@ internal struct JournalFileHeader
     [FieldOffset(72)]
     public long FileLength;
 
-    // 80 to 127: zero.
+    /// <summary>The history that the environment belongs to; zero in version 1. Recovery goes by the header file's.</summary>
+    [FieldOffset(80)]
+    public Lineage Lineage;
+
+    // 120 to 127: zero.
 
     /// <summary>Computes the checksum of a block that contains a header and its seals.</summary>
     public static unsafe ulong ComputeChecksum(byte* block) =>

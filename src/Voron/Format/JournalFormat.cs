@@ -15,8 +15,19 @@ internal static class JournalFormat
     /// <summary>"VoronRec", read as a little-endian number.</summary>
     public const ulong RecordMarker = 0x6365526E6F726F56;
 
-    /// <summary>The version of journals, journal snapshots and the header file, which change together.</summary>
-    public const uint Version = 1;
+    /// <summary>The first version: states of 104 bytes, no lineage, no features.</summary>
+    public const uint Version1 = 1;
+
+    /// <summary>The version of new environments: of journals, journal snapshots and the header file, which change together.</summary>
+    public const uint Version = 2;
+
+    /// <summary>The features that this engine can read and write.</summary>
+    public const FormatFeatures KnownFeatures = FormatFeatures.None;
+
+    /// <summary>The versions that this engine can read and write, for messages.</summary>
+    public const string KnownVersions = "versions 1 and 2";
+
+    public static bool IsKnown(uint version) => version is Version1 or Version;
 
     public static long AlignUp(long length) => (length + Block - 1) & ~(long)(Block - 1);
 }

@@ -19,6 +19,8 @@ internal enum PageKind : byte
 
     /// <summary>The bitmaps of a group of sections.</summary>
     SectionMap = 4,
+
+    // 5 and 6 are reserved: pages of arrays, and pages of ids.
 }
 
 /// <summary>The first 64 bytes of every page except the pages inside an extent.</summary>
@@ -30,11 +32,11 @@ internal enum PageKind : byte
 ///  0 | checksum                                                              |
 ///  8 | page 0: stamp of the data file; else zero                             |
 /// 16 | nonce (zero)                                                          |
-/// 24 |                                                                       |
+/// 24 | transaction of the version (a hint; zero in version 1)                |
 /// 32 | page number                                                           |
 /// 40 | kind   | flags  | (zero)          | pages of the extent               |
 /// 48 | entry count     | heap start      | hole bytes      | (zero)          |
-/// 56 | length of the value in bytes                                          |
+/// 56 | overflow: length of the value in bytes; leaf, branch: tree id + 1     |
 /// </code>
 /// </remarks>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
@@ -52,6 +54,13 @@ internal struct PageHeader
     /// <summary>Page 0 only: the checkpoint that the data file belongs to, as in <see cref="DataFileStamp"/>. Otherwise zero.</summary>
     [FieldOffset(8)]
     public ulong Stamp;
+
+    /// <summary>
+    /// The transaction that has made this version of the page, or of the extent; 0 where it is not recorded, as in version 1. A hint for
+    /// searching a damaged file: no checksum covers it, and nothing believes it.
+    /// </summary>
+    [FieldOffset(24)]
+    public long TransactionId;
 
     [FieldOffset(32)]
     public long PageNumber;
@@ -78,27 +87,46 @@ internal struct PageHeader
     [FieldOffset(52)]
     public ushort HoleBytes;
 
-    /// <summary>Overflow: the length in bytes of the content of the extent, which starts directly after this header.</summary>
+    /// <summary>
+    /// Overflow: the length in bytes of the content of the extent, which starts directly after this header. Leaf and branch:
+    /// <see cref="TreeMark"/> in the lower half; the upper one is zero.
+    /// </summary>
     [FieldOffset(56)]
     public long ExtentBytes;
 
     /// <summary>
-    /// Returns true if any of the bytes that the checksum leaves out, and that this version writes as zeros, is not zero: nothing else
-    /// would show that they have changed. Bytes 8 to 15 of page 0 are ignored, because they hold the stamp.
+    /// Leaf and branch: the id of the tree, plus one; 0 where it is not recorded, as in version 1. The page belongs to that tree as long as it
+    /// is in use, whatever the tree is called.
     /// </summary>
-    public static unsafe bool HasSpareBytes(byte* page, long number)
+    public uint TreeMark
     {
-        var words = (ulong*)page;
-        return ((number == 0 ? 0 : words[1]) | words[2] | words[3]) != 0;
+        readonly get => (uint)ExtentBytes;
+        set => ExtentBytes = value;
     }
 
-    /// <summary>Clears the spare bytes, as they are on disk. A page in memory may have other bytes there.</summary>
-    public static unsafe void ClearSpareBytes(byte* page, long number)
+    /// <summary>
+    /// Returns true if any of the bytes that the checksum leaves out, and that are written as zeros, is not zero: nothing else would show that
+    /// they have changed. Bytes 8 to 15 of page 0 are ignored, because they hold the stamp.
+    /// </summary>
+    /// <param name="page">The page.</param>
+    /// <param name="number">Its number.</param>
+    /// <param name="hasHint">True if the page may have a <see cref="TransactionId"/>.</param>
+    public static unsafe bool HasSpareBytes(byte* page, long number, bool hasHint)
+    {
+        var words = (ulong*)page;
+        return ((number == 0 ? 0 : words[1]) | words[2] | (hasHint ? 0 : words[3])) != 0;
+    }
+
+    /// <summary>Sets the bytes that a page has on disk only, except for its checksum. A page in memory may have other bytes there.</summary>
+    /// <param name="page">The page.</param>
+    /// <param name="number">Its number.</param>
+    /// <param name="transactionId">The hint, or 0.</param>
+    public static unsafe void SetDiskBytes(byte* page, long number, long transactionId)
     {
         var words = (ulong*)page;
         if (number != 0)
             words[1] = 0;
         words[2] = 0;
-        words[3] = 0;
+        ((PageHeader*)page)->TransactionId = transactionId;
     }
 }

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 
 namespace Voron.Format;
@@ -38,6 +39,12 @@ internal enum RecordFlags : byte
     /// only if they have their checksums, or if a later record says that it is durable.
     /// </summary>
     ExtentsUnsynced = 2,
+
+    /// <summary>
+    /// The record has the whole environment state, and its payload begins at <see cref="RecordHeader.Size"/>: transactions and journal snapshots
+    /// of version 2. Otherwise the payload begins at <see cref="RecordHeader.SizeInVersion1"/>.
+    /// </summary>
+    WholeState = 4,
 }
 
 /// <summary>The start of every record.</summary>
@@ -48,17 +55,23 @@ internal enum RecordFlags : byte
 ///  32 | offset of this record in the file     | sequence                                                      |
 ///  48 | checksum of the previous record       | newest sequence durable, with all before, when issued         |
 ///  64 | kind | flags | 0    | page entries    | payload bytes                                                 |
-///  80 | payload bytes as stored               | environment state (104 bytes)                                 |
-/// 192 | payload, zeros to the next block                                                                      |
+///  80 | payload bytes as stored               | environment state (128 bytes; 104 in version 1)               |
+/// 216 | payload (from 192 on in version 1), zeros to the next block                                           |
 /// </code>
 /// </remarks>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct RecordHeader
 {
-    public const int Size = 192;
+    public const int Size = 216;
+
+    /// <summary>The size in version 1 of the format.</summary>
+    public const int SizeInVersion1 = 192;
 
     /// <summary>The first byte that the checksum covers.</summary>
     public const int ChecksummedFrom = 16;
+
+    /// <summary>All flags that a record can have.</summary>
+    public const RecordFlags KnownFlags = RecordFlags.Compressed | RecordFlags.ExtentsUnsynced | RecordFlags.WholeState;
 
     [FieldOffset(0)]
     public ulong Marker;
@@ -107,10 +120,37 @@ internal struct RecordHeader
     [FieldOffset(80)]
     public long StoredLength;
 
-    /// <summary>Durability marker: zeros. Transaction, journal snapshot: the state after it. Flush list or images: as of the flush id.</summary>
+    // In version 1, its last bytes belong to the payload: see State.
     [FieldOffset(88)]
-    public EnvironmentState State;
+    private EnvironmentState _state;
+
+    /// <summary>Durability marker: zeros. Transaction, journal snapshot: the state after it. Flush list or images: as of the flush id.</summary>
+    public EnvironmentState State
+    {
+        readonly get => HasWholeState ? _state : Cut(_state);
+        set
+        {
+            var length = (uint)(HasWholeState ? EnvironmentState.Size : EnvironmentState.SizeInVersion1);
+            Unsafe.CopyBlock(ref Unsafe.As<EnvironmentState, byte>(ref _state), ref Unsafe.As<EnvironmentState, byte>(ref value), length);
+        }
+    }
+
+    /// <summary>The id of the state's transaction.</summary>
+    public readonly long TransactionId => _state.TransactionId;
+
+    /// <summary>The offset of the payload.</summary>
+    public readonly int HeaderSize => HasWholeState ? Size : SizeInVersion1;
 
     /// <summary>The length of the whole record in the file.</summary>
-    public readonly long AlignedLength => JournalFormat.AlignUp(Size + StoredLength);
+    public readonly long AlignedLength => JournalFormat.AlignUp(HeaderSize + StoredLength);
+
+    private readonly bool HasWholeState => (Flags & RecordFlags.WholeState) != 0;
+
+    private static EnvironmentState Cut(EnvironmentState state)
+    {
+        Unsafe.InitBlock(
+            ref Unsafe.Add(ref Unsafe.As<EnvironmentState, byte>(ref state), EnvironmentState.SizeInVersion1), 0,
+            EnvironmentState.Size - EnvironmentState.SizeInVersion1);
+        return state;
+    }
 }

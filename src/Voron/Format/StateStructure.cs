@@ -32,6 +32,8 @@ internal static class StateStructure
             return $"the impossible transaction id {state.TransactionId}";
         if (state.PageCount is < MinPages or > uint.MaxValue)
             return $"an impossible count of {state.PageCount} pages";
+        if (state.CommitTime < 0 || state.CommitTime > DateTime.MaxValue.Ticks)
+            return $"the impossible commit time {state.CommitTime}";
         return FindFault(state.Catalog, state.PageCount) is { } fault ? $"a catalog with {fault}" : null;
     }
 

@@ -29,7 +29,7 @@ internal sealed unsafe class JournalEntry : IDisposable
     public RecordHeader* Header => (RecordHeader*)_buffer;
 
     /// <summary>The start of the payload.</summary>
-    public byte* Payload => _buffer + RecordHeader.Size;
+    public byte* Payload => _buffer + Header->HeaderSize;
 
     /// <summary>The size of the record in the file in bytes, a multiple of a block. Set by <see cref="Finish"/>.</summary>
     public long Length { get; private set; }
@@ -118,12 +118,13 @@ internal sealed unsafe class JournalEntry : IDisposable
         _capacity = larger;
     }
 
-    /// <summary>Begins a record with a zeroed header of that kind.</summary>
-    public void Begin(RecordKind kind)
+    /// <summary>Begins a record with a zeroed header of that kind, as a version of the format lays it out.</summary>
+    public void Begin(RecordKind kind, uint version)
     {
         *Header = default;
         Header->Marker = JournalFormat.RecordMarker;
         Header->Kind = kind;
+        Header->Flags = version == JournalFormat.Version1 ? RecordFlags.None : RecordFlags.WholeState;
         Completion = null;
         BeganTimestamp = 0;
         File = null;
@@ -134,10 +135,11 @@ internal sealed unsafe class JournalEntry : IDisposable
     {
         Header->StoredLength = storedLength;
         Header->PayloadLength = payloadLength;
-        Header->Flags = flags;
+        Header->Flags |= flags;
         Length = Header->AlignedLength;
-        EnsureCapacity((nuint)Length, (nuint)(RecordHeader.Size + storedLength));
-        NativeMemory.Clear(_buffer + RecordHeader.Size + storedLength, (nuint)(Length - RecordHeader.Size - storedLength));
+        var end = Header->HeaderSize + storedLength;
+        EnsureCapacity((nuint)Length, (nuint)end);
+        NativeMemory.Clear(_buffer + end, (nuint)(Length - end));
     }
 
     /// <summary>Ends the wait of the commit that has the completion, if there is one.</summary>

@@ -74,6 +74,9 @@ internal sealed class JournalFile
 
     public long Epoch { get; set; }
 
+    /// <summary>The format version of the file's header, and so of the records that it may have.</summary>
+    public uint Version { get; set; }
+
     /// <summary>
     /// True if both copies of the header are valid. A file with only the first copy must not be reused: its next epoch would begin by
     /// overwriting that copy, and a power cut during that write would leave none.

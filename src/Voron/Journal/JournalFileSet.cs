@@ -70,6 +70,9 @@ internal sealed class JournalFileSet : IDisposable
         _released = new ReleasedFiles(_maker, _maxFileBytes);
     }
 
+    /// <summary>The format of new files.</summary>
+    public EnvironmentFormat Format { get; init; } = new();
+
     /// <summary>
     /// The number of record bytes that replay would need, from the replay start of the checkpoint, which may be in the middle of a file.
     /// The space that a file keeps free at its end for the records of a flush does not count: it may exceed all the rest, and no flush
@@ -119,6 +122,7 @@ internal sealed class JournalFileSet : IDisposable
                     Epoch = info.Header.Epoch,
                     UsedBytes = EndOf(ends, info.Header.Incarnation),
                     HasBothHeaders = info.HasBothHeaders,
+                    Version = info.Header.Version,
                 };
                 if (file.Incarnation == start.Incarnation)
                     file.StartOffset = start.Offset;
@@ -161,7 +165,8 @@ internal sealed class JournalFileSet : IDisposable
         {
             var file = _spare;
             _spare = PlantedFault.UseSpareTwice ? file : null;
-            if (file != null && (file.Length < minLength + more + JournalFormat.FirstRecordOffset || seals.Length > 0))
+            if (file != null
+                && (file.Length < minLength + more + JournalFormat.FirstRecordOffset || seals.Length > 0 || file.Version != Format.Version))
             {
                 _released.Add(file);
                 file = null;
@@ -327,15 +332,17 @@ internal sealed class JournalFileSet : IDisposable
             file.HasBothHeaders = false;
             file.Epoch = _nextEpoch++;
             file.Incarnation = RandomId.New();
+            file.Version = Format.Version;
             var header = new JournalFileHeader
             {
                 Magic = JournalFormat.FileMagic,
-                Version = JournalFormat.Version,
+                Version = file.Version,
                 PageSize = (uint)_pageSize,
                 EnvironmentId = _environmentId,
                 Incarnation = file.Incarnation,
                 Epoch = file.Epoch,
                 FileLength = file.Length,
+                Lineage = file.Version == JournalFormat.Version1 ? default : Format.Lineage,
             };
             JournalFileHeaders.Write(file.Handle, header, seals);
             file.HasBothHeaders = true;

@@ -10,7 +10,7 @@ namespace Voron.Journal;
 /// <remarks>
 /// Used under the writer's submission lock. The bytes before the end may not be written yet: the records that will fill them are in the queue.
 /// </remarks>
-internal sealed class JournalTail
+internal sealed unsafe class JournalTail
 {
     private readonly EngineLock _submission;
     private readonly JournalFileSet _files;
@@ -41,17 +41,21 @@ internal sealed class JournalTail
         Offset = _offset,
     };
 
-    /// <summary>Begins another file if the current one has no room for a record and the reserve behind it.</summary>
-    /// <param name="length">The length of the record in bytes.</param>
+    /// <summary>
+    /// Begins another file if the current one has no room for a record and the reserve behind it, or if the record is the first of a newer
+    /// version of the format. Records of flushes have the oldest version, so that the room that was left for them serves them.
+    /// </summary>
+    /// <param name="entry">The record.</param>
     /// <param name="reserve">What to leave free behind the record; null for a record of a flush, which may use what transactions left free.</param>
     /// <exception cref="StorageFullException">There is no room for another journal file.</exception>
     /// <exception cref="StorageAccessException">A journal file could not be made.</exception>
-    public void EnsureRoom(long length, JournalReserve? reserve)
+    public void EnsureRoom(JournalEntry entry, JournalReserve? reserve)
     {
         _submission.AssertHeld();
+        var length = entry.Length;
         Reserve = reserve ?? Reserve;
         var kept = reserve == null || PlantedFault.IgnoreReserve ? 0 : Reserve.Bytes;
-        if (_current != null && _offset + length + kept <= _current.Length)
+        if (_current != null && _offset + length + kept <= _current.Length && FitsVersion(entry, _current))
             return;
 
         try
@@ -81,9 +85,14 @@ internal sealed class JournalTail
         Debug.Assert(_offset >= JournalFormat.FirstRecordOffset && _offset % JournalFormat.Block == 0, "a record begins at a block after the headers");
         Debug.Assert(_offset + entry.Length <= file.Length, "a record ends within its file");
         Debug.Assert(file == _files.Newest, "records are appended to the newest file");
+        Debug.Assert(FitsVersion(entry, file), "a file has no record of a newer version than its own");
         entry.File = file;
         entry.Offset = _offset;
         _offset += entry.Length;
         file.UsedBytes = _offset;
     }
+
+    private static bool FitsVersion(JournalEntry entry, JournalFile file) =>
+        (entry.Header->Flags & RecordFlags.WholeState) == 0 || file.Version != JournalFormat.Version1
+        || PlantedFault.KeepJournalVersion;
 }

@@ -106,7 +106,7 @@ internal sealed unsafe class JournalWriter : IDisposable
             _poison.ThrowIfPoisoned();
             if (_refusesTransactions && entry.Header->Kind == RecordKind.Transaction)
                 _queue.ThrowClosed();
-            _tail.EnsureRoom(entry.Length, reserve);
+            _tail.EnsureRoom(entry, reserve);
             using (_queue.Lock.Enter())
             {
                 _queue.ThrowIfRefusing();
@@ -178,7 +178,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         long sequence;
         try
         {
-            new RecordBuilder(entry, RecordKind.DurabilityMarker).Finish(default, null);
+            new RecordBuilder(entry, RecordKind.DurabilityMarker, JournalFormat.Version1).Finish(default, null);
             sequence = Submit(entry, reserve: null);
         }
         catch

@@ -8,14 +8,19 @@ namespace Voron.Journal;
 internal ref struct RecordBuilder
 {
     private readonly JournalEntry _entry;
+    private readonly uint _version;
     private nuint _length;
     private uint _count;
 
-    public RecordBuilder(JournalEntry entry, RecordKind kind)
+    /// <param name="entry">The entry to fill.</param>
+    /// <param name="kind">The content of the record.</param>
+    /// <param name="version">The version of the format in which the record is written.</param>
+    public unsafe RecordBuilder(JournalEntry entry, RecordKind kind, uint version)
     {
         _entry = entry;
-        _length = RecordHeader.Size;
-        entry.Begin(kind);
+        _version = version;
+        entry.Begin(kind, version);
+        _length = (nuint)entry.Header->HeaderSize;
     }
 
     /// <summary>The size of the record so far in bytes, header included.</summary>
@@ -110,7 +115,8 @@ internal ref struct RecordBuilder
     /// <returns>The entry that holds the record: the one given to the constructor, or <paramref name="compressed"/>.</returns>
     public readonly unsafe JournalEntry Finish(in EnvironmentState state, JournalEntry? compressed)
     {
-        var payload = (long)_length - RecordHeader.Size;
+        var headerSize = _entry.Header->HeaderSize;
+        var payload = (long)_length - headerSize;
         _entry.Header->State = state;
         _entry.Header->EntryCount = _count;
 
@@ -118,14 +124,14 @@ internal ref struct RecordBuilder
         if (compressed != null && payload > JournalFormat.Block && payload <= int.MaxValue / 2 && !_entry.IsSpilled)
         {
             var bound = Lz4Block.MaxCompressedLength((int)payload);
-            compressed.EnsureCapacity((nuint)(RecordHeader.Size + bound), 0);
+            compressed.EnsureCapacity((nuint)(headerSize + bound), 0);
+            compressed.Begin(_entry.Header->Kind, _version);
             var stored = Lz4Block.Compress(_entry.Payload, (int)payload, compressed.Payload, bound);
 
             // Records are written in whole blocks, so a saving within the last block is no saving.
-            if (stored > 0 && JournalFormat.AlignUp(RecordHeader.Size + stored) < JournalFormat.AlignUp((long)_length))
+            if (stored > 0 && JournalFormat.AlignUp(headerSize + stored) < JournalFormat.AlignUp((long)_length))
             {
-                compressed.Begin(_entry.Header->Kind);
-                *compressed.Header = *_entry.Header;
+                Buffer.MemoryCopy(_entry.Header, compressed.Header, headerSize, headerSize);
                 compressed.Finish(stored, payload, RecordFlags.Compressed);
                 return compressed;
             }

@@ -8,7 +8,7 @@ internal static unsafe class RecordChecksum
     public static ulong Compute(RandomId environmentId, byte* record)
     {
         var header = (RecordHeader*)record;
-        var length = RecordHeader.Size + header->StoredLength - RecordHeader.ChecksummedFrom;
+        var length = header->HeaderSize + header->StoredLength - RecordHeader.ChecksummedFrom;
         return Checksum.Compute(record + RecordHeader.ChecksummedFrom, (nuint)length, Checksum.Seed(environmentId, header->Offset));
     }
 }

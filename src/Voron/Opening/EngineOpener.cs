@@ -48,11 +48,13 @@ internal static unsafe class EngineOpener
         var checkpoints = CheckpointFile.Open(disk, makesDurable: !options.ReadOnly && !PlantedFault.SkipSyncAtOpen);
         owned.Push(checkpoints);
         var header = checkpoints.Current;
+        var format = new EnvironmentFormat();
+        format.Adopt(header);
         var layout = new SectionMapLayout((int)header.PageSize);
         CheckPageSize(layout, options, disk);
         options = options.Freeze(layout.PageSize);
         var poison = new PoisonState(disk.Path);
-        var dataFile = OpenDataFile(disk, header, layout, poison);
+        var dataFile = OpenDataFile(disk, header, layout, format, poison);
         owned.Push(dataFile);
         dataFile.ReadAhead = new ReadAhead(options.ReadAheadBytes);
         if (!PlantedFault.LockHeaderAlone)
@@ -86,6 +88,7 @@ internal static unsafe class EngineOpener
             Disk = disk,
             Poison = poison,
             EnvironmentId = header.EnvironmentId,
+            Format = format,
             PageSize = layout.PageSize,
             Layout = layout,
             DataFile = dataFile,
@@ -102,12 +105,7 @@ internal static unsafe class EngineOpener
         // Comes before anything is deleted or written, so that a damaged environment is left as it is.
         VerifyDirectExtents(engine, recovered);
         if (!options.ReadOnly)
-        {
-            KeepStamp(dataFile, header, recovered.Stamp);
-            checkpoints.SkipTo(recovered.HighestNumber);
-            OpenJournal(engine, publisher, checkpoints, recovered, owned);
-        }
-
+            OpenForWriting(engine, publisher, checkpoints, recovered, owned);
         return new OpenedEngine(directoryLock, engine, checkpoints, publisher, recovered);
     }
 
@@ -142,7 +140,8 @@ internal static unsafe class EngineOpener
         };
     }
 
-    private static DataFile OpenDataFile(IDisk disk, in CheckpointHeader header, SectionMapLayout layout, PoisonState poison)
+    private static DataFile OpenDataFile(
+        IDisk disk, in CheckpointHeader header, SectionMapLayout layout, EnvironmentFormat format, PoisonState poison)
     {
         var file = OpenExisting(disk);
         DiskFile? unbuffered = null;
@@ -155,7 +154,7 @@ internal static unsafe class EngineOpener
                 unbuffered = disk.Open(DataFile.FileName, DiskOpen.Existing, DiskAccess.Unbuffered);
             var pages = Math.Max(file.Length / layout.PageSize, header.State.PageCount);
             var limit = AddressPlan.Choose(disk.Path, pages, disk.VolumeBytes, layout.PageSize, layout.MaxPageCount);
-            return new DataFile(file, header.EnvironmentId, layout.PageSize, limit, poison, unbuffered);
+            return new DataFile(file, header.EnvironmentId, layout.PageSize, limit, poison, unbuffered) { Format = format };
         }
         catch
         {
@@ -213,6 +212,15 @@ internal static unsafe class EngineOpener
         dataFile.Sync();
     }
 
+    private static void OpenForWriting(
+        Engine engine, CommitPublisher publisher, CheckpointFile checkpoints, RecoveryResult recovered, Stack<IDisposable> owned)
+    {
+        KeepStamp(engine.DataFile, checkpoints.Current, recovered.Stamp);
+        checkpoints.CompleteUpgrade();
+        checkpoints.SkipTo(recovered.HighestNumber);
+        OpenJournal(engine, publisher, checkpoints, recovered, owned);
+    }
+
     private static void OpenJournal(
         Engine engine, CommitPublisher publisher, CheckpointFile checkpoints, RecoveryResult recovered, Stack<IDisposable> owned)
     {
@@ -220,7 +228,10 @@ internal static unsafe class EngineOpener
         JournalSnapshotFile.DeleteOthers(engine.Disk, checkpoints.Current, checkpoints.Previous);
         var options = engine.Options;
         var files = new JournalFileSet(
-            engine.Disk, engine.EnvironmentId, engine.PageSize, options.InitialJournalFileBytes, options.MaxJournalFileBytes, engine.Logger);
+            engine.Disk, engine.EnvironmentId, engine.PageSize, options.InitialJournalFileBytes, options.MaxJournalFileBytes, engine.Logger)
+        {
+            Format = engine.Format,
+        };
         owned.Push(files);
         files.Adopt(
             recovered.Files, recovered.WithoutEpoch, checkpoints.Current.ReplayStart, recovered.Unused, recovered.Ends);

@@ -50,11 +50,12 @@ internal static unsafe class EnvironmentCreator
     /// </summary>
     /// <param name="disk">The directory.</param>
     /// <param name="pageSize">The page size in bytes.</param>
+    /// <param name="version">The version of the format.</param>
     /// <param name="mustBeNew">True to complete no environment that has been used; only a header that has lost its final name leads to one.</param>
     /// <exception cref="EnvironmentInUseException">Another process is creating it.</exception>
     /// <exception cref="EnvironmentExistsException">The environment that would be completed has been used.</exception>
     /// <exception cref="CorruptionException">The directory has parts of an environment but no header.</exception>
-    public static IDisposable? TryCreate(IDisk disk, int pageSize, bool mustBeNew)
+    public static IDisposable? TryCreate(IDisk disk, int pageSize, uint version, bool mustBeNew)
     {
         ThrowIfHeaderIsMissing(disk);
         try
@@ -72,7 +73,7 @@ internal static unsafe class EnvironmentCreator
             return null;
         try
         {
-            if (TryCreateLocked(disk, pageSize, mustBeNew))
+            if (TryCreateLocked(disk, pageSize, version, mustBeNew))
                 return held;
         }
         catch
@@ -92,7 +93,7 @@ internal static unsafe class EnvironmentCreator
         return part != null;
     }
 
-    private static bool TryCreateLocked(IDisk disk, int pageSize, bool mustBeNew)
+    private static bool TryCreateLocked(IDisk disk, int pageSize, uint version, bool mustBeNew)
     {
         // Only the holder of this lock gives a header its final name: a header that is missing now will not appear.
         var names = NamesOf(disk);
@@ -118,7 +119,7 @@ internal static unsafe class EnvironmentCreator
         }
         else
         {
-            var made = NewHeader(pageSize);
+            var made = NewHeader(pageSize, version);
             CheckpointFile.Fill(disk, UnfinishedHeaderName, made);
             disk.SyncDirectory();
             CreateDataFile(disk, made);
@@ -144,6 +145,8 @@ internal static unsafe class EnvironmentCreator
         {
             // A header that was being written when the power failed may hold anything, but is no larger than a header.
             using var file = disk.Open(UnfinishedHeaderName, DiskOpen.Existing, DiskAccess.Buffered);
+            if (e is UnsupportedFormatException && CheckpointFile.BeginsLikeHeader(file))
+                throw;
             if (file.Length % JournalFormat.Block == 0 && file.Length <= CheckpointHeader.Slots * JournalFormat.Block)
                 return null;
             throw new UnsupportedFormatException(
@@ -180,12 +183,14 @@ internal static unsafe class EnvironmentCreator
         }
     }
 
-    private static CheckpointHeader NewHeader(int pageSize)
+    private static CheckpointHeader NewHeader(int pageSize, uint version)
     {
         return new CheckpointHeader
         {
+            Version = version,
             PageSize = (uint)pageSize,
             EnvironmentId = RandomId.New(),
+            Lineage = version == JournalFormat.Version1 ? default : new Lineage { Id = RandomId.New() },
             CheckpointNumber = NewCheckpointNumber,
             State = new EnvironmentState { PageCount = InitialPages.Count, NextTreeId = 1 },
         };

@@ -41,7 +41,8 @@ internal sealed class EnvironmentLock : IDisposable
                 throw NotFound(disk.Path, options, EnvironmentCreator.DescribeUnfinished(disk));
             }
 
-            if (EnvironmentCreator.TryCreate(disk, options.PageSizeOrDefault, options.OpenMode == OpenMode.CreateNew) is { } made)
+            if (EnvironmentCreator.TryCreate(
+                disk, options.PageSizeOrDefault, (uint)options.FormatVersion, options.OpenMode == OpenMode.CreateNew) is { } made)
                 return new EnvironmentLock(made);
         }
 

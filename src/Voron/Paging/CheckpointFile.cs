@@ -118,6 +118,36 @@ internal sealed unsafe class CheckpointFile : IDisposable
         _nextSlot = 1 - _nextSlot;
     }
 
+    /// <summary>
+    /// Makes both slots the current checkpoint in the newest version of the format, with a lineage of its own. Durable on return. In between,
+    /// two slots have the same number, and the one with the higher version counts.
+    /// </summary>
+    public void Upgrade(in Lineage lineage)
+    {
+        var header = Current;
+        header.Version = JournalFormat.Version;
+        header.Lineage = lineage;
+        if (!PlantedFault.UpgradeRecordsAlone)
+        {
+            WriteSlot(_nextSlot, header);
+            _nextSlot = 1 - _nextSlot;
+            WriteSlot(_nextSlot, header);
+            _nextSlot = 1 - _nextSlot;
+        }
+
+        Current = header;
+    }
+
+    /// <summary>
+    /// Completes an upgrade that was cut short after its first slot. Otherwise the environment would have version 1 again if that slot became
+    /// unreadable, though records and pages of version 2 follow.
+    /// </summary>
+    public void CompleteUpgrade()
+    {
+        if (Previous is { } other && other.Version != Current.Version)
+            WriteBothAlike();
+    }
+
     public void Dispose()
     {
         _file.Dispose();
@@ -127,10 +157,10 @@ internal sealed unsafe class CheckpointFile : IDisposable
     private void WriteSlot(int slot, CheckpointHeader header)
     {
         NativeMemory.Clear(_block, JournalFormat.Block);
+        Debug.Assert(JournalFormat.IsKnown(header.Version), "A header must have a version of the format.");
+        header.Magic = CheckpointHeader.FileMagic;
+        header.Store(_block);
         var target = (CheckpointHeader*)_block;
-        *target = header;
-        target->Magic = CheckpointHeader.FileMagic;
-        target->Version = JournalFormat.Version;
         target->Checksum = BlockChecksum(_block);
         _file.Write(slot * JournalFormat.Block, new ReadOnlySpan<byte>(_block, JournalFormat.Block));
     }
@@ -152,17 +182,16 @@ internal sealed unsafe class CheckpointFile : IDisposable
             hasMagic |= magic == CheckpointHeader.FileMagic;
             if (header->Magic != CheckpointHeader.FileMagic || (header->Checksum != BlockChecksum(_block) && !PlantedFault.BelieveHeaders))
                 continue;
-            if (header->Version != JournalFormat.Version)
-                throw new UnsupportedFormatException($"'{_file.Path}' has format version {header->Version}, but this program knows only version {JournalFormat.Version}.");
-            if (found >= 0 && header->CheckpointNumber <= Current.CheckpointNumber)
+            CheckVersion(header);
+            if (found >= 0 && !IsNewer(header, Current))
             {
-                Previous = *header;
+                Previous = CheckpointHeader.Load(_block);
                 continue;
             }
 
             Previous = found >= 0 ? Current : null;
             found = slot;
-            Current = *header;
+            Current = CheckpointHeader.Load(_block);
         }
 
         if (found < 0)
@@ -178,14 +207,41 @@ internal sealed unsafe class CheckpointFile : IDisposable
         _nextSlot = 1 - found;
     }
 
+    private static bool IsNewer(CheckpointHeader* header, in CheckpointHeader other) =>
+        header->CheckpointNumber > other.CheckpointNumber
+        || (header->CheckpointNumber == other.CheckpointNumber && header->Version > other.Version);
+
+    private void CheckVersion(CheckpointHeader* header)
+    {
+        if (!JournalFormat.IsKnown(header->Version))
+        {
+            throw new UnsupportedFormatException(
+                $"'{_file.Path}' has format version {header->Version}, but this program knows only {JournalFormat.KnownVersions}.");
+        }
+
+        var unknown = header->Features & ~JournalFormat.KnownFeatures;
+        if (unknown != 0)
+        {
+            throw new UnsupportedFormatException(
+                $"'{_file.Path}' uses features that this program does not know: {unknown} (bits {(uint)unknown:X8}). Open the environment with a " +
+                "newer version of the program.");
+        }
+    }
+
+    /// <summary>Returns whether a file has the first bytes of a header.</summary>
+    public static bool BeginsLikeHeader(DiskFile file)
+    {
+        ulong magic = 0;
+        if (file.Length >= sizeof(ulong))
+            file.Read(0, new Span<byte>(&magic, sizeof(ulong)));
+        return magic == CheckpointHeader.FileMagic;
+    }
+
     // A header that was cut is known by its first bytes. Without these, nothing shows that the file is one.
     private VoronException TooShort(int bytes)
     {
         var length = _file.Length;
-        ulong magic = 0;
-        if (length >= sizeof(ulong))
-            _file.Read(0, new Span<byte>(&magic, sizeof(ulong)));
-        return magic == CheckpointHeader.FileMagic
+        return BeginsLikeHeader(_file)
             ? new CorruptionException($"'{_file.Path}' has been cut short: it has {length} bytes, and the header of an environment has {bytes}. Restore the whole directory from a backup.")
             : new UnsupportedFormatException($"'{_file.Path}' is not the header file of an environment: it has {length} bytes instead of at least {bytes}.");
     }

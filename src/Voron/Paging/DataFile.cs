@@ -97,6 +97,9 @@ internal sealed unsafe partial class DataFile : IDisposable
     /// </summary>
     public long SettledPages { get; set; }
 
+    /// <summary>The format, which decides whether pages have hints.</summary>
+    public EnvironmentFormat Format { get; init; } = new();
+
     /// <summary>The address at which page 0 is mapped. Readers take it from the state that they registered with.</summary>
     public byte* MapAddress => _map.Address;
 
@@ -114,9 +117,13 @@ internal sealed unsafe partial class DataFile : IDisposable
         Checksum.Compute(bytes + PageHeader.UnjournaledBytes, (nuint)(length - PageHeader.UnjournaledBytes), Seed(page));
 
     /// <summary>Completes the frame of a page, or an extent, for the file: the bytes that it has on disk alone have no meaning in memory.</summary>
-    public void SetChecksum(long page, byte* frame, long length)
+    /// <param name="page">The number of the page, or of the first one.</param>
+    /// <param name="frame">Its bytes.</param>
+    /// <param name="length">Their number.</param>
+    /// <param name="transactionId">The transaction that has made this version.</param>
+    public void SetChecksum(long page, byte* frame, long length, long transactionId)
     {
-        PageHeader.ClearSpareBytes(frame, page);
+        PageHeader.SetDiskBytes(frame, page, Format.Version == JournalFormat.Version1 ? 0 : transactionId);
         ((PageHeader*)frame)->Checksum = ComputeChecksum(page, frame, length);
     }
 

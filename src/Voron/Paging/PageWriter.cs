@@ -24,6 +24,9 @@ internal abstract unsafe class PageWriter : PageReader
     /// </summary>
     public abstract byte* PeekUnlessWritable(PageNumber page);
 
+    /// <summary>Returns the mark that new pages of a tree have in their headers: <see cref="PageHeader.TreeMark"/>.</summary>
+    public abstract uint TreeMark(uint treeId);
+
     /// <summary>
     /// Allocates a new page near <paramref name="near"/>, zeroed except for its own number and <paramref name="kind"/> in the header.
     /// </summary>

@@ -37,7 +37,7 @@ internal sealed class DroppedTail(string path, long offset)
             FirstSequence = header->Sequence;
         if (header->Kind != RecordKind.Transaction)
             return;
-        var id = header->State.TransactionId;
+        var id = header->TransactionId;
         if (FirstTransactionId == 0 || id < FirstTransactionId)
             FirstTransactionId = id;
         LastTransactionId = Math.Max(LastTransactionId, id);

@@ -55,10 +55,10 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
     public void Visit(RecordHeader* record, string path)
     {
         if (record->Kind == RecordKind.Transaction)
-            LastTransactionId = record->State.TransactionId;
-        if (record->Kind is RecordKind.FlushList or RecordKind.FlushImages && record->State.TransactionId > _stampedTransactionId)
+            LastTransactionId = record->TransactionId;
+        if (record->Kind is RecordKind.FlushList or RecordKind.FlushImages && record->TransactionId > _stampedTransactionId)
             _flushNumbers.Add(record->FlushNumber);
-        if (record->State.TransactionId <= _baseTransactionId)
+        if (record->TransactionId <= _baseTransactionId)
             return;
         if (record->Kind == RecordKind.FlushList)
             AddListed(record, path);
@@ -138,7 +138,7 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
             throw payload.Malformed("a flush list whose length does not match its number of entries");
         var entries = new ReadOnlySpan<FlushListEntry>(payload.Bytes, (int)record->EntryCount);
 
-        var flushId = record->State.TransactionId;
+        var flushId = record->TransactionId;
         foreach (ref readonly var entry in entries)
         {
             if (entry.Page < 0)
@@ -155,7 +155,7 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
             throw payload.Malformed("more than 2 GiB of images");
         var reader = new FlushImageReader(
             new ReadOnlySpan<byte>(payload.Bytes, (int)payload.Length), record->State.PageCount, _pageSize);
-        var flushId = record->State.TransactionId;
+        var flushId = record->TransactionId;
         for (var i = 0u; i < record->EntryCount; i++)
         {
             var frame = _frames.Rent();

@@ -85,7 +85,7 @@ internal sealed unsafe class JournalChain : IDisposable
             CheckStart(_files[0]);
         while (!isOver && TryNext(position, ref index, out var record))
         {
-            CheckRecord(record, _files[index].Path);
+            CheckRecord(record, _files[index]);
             visitor.Visit(record, _files[index].Path);
             if (!_isJudged)
                 NoteUnsynced(record, index);
@@ -268,8 +268,13 @@ internal sealed unsafe class JournalChain : IDisposable
     }
 
     // The checksum is right, so any fault was already in the record when it was written.
-    private static void CheckRecord(RecordHeader* record, string path)
+    private static void CheckRecord(RecordHeader* record, JournalFileReader file)
     {
+        var path = file.Path;
+        if ((record->Flags & ~RecordHeader.KnownFlags) != 0)
+            throw RecordPayload.Malformed(record, path, $"the unknown flags {record->Flags:X}");
+        if ((record->Flags & RecordFlags.WholeState) != 0 && file.Info.Header.Version == JournalFormat.Version1)
+            throw RecordPayload.Malformed(record, path, "a state of version 2 in a file of version 1");
         if (record->Kind != RecordKind.DurabilityMarker && StateStructure.FindFault(record->State) is { } fault)
             throw RecordPayload.Malformed(record, path, fault);
     }

@@ -70,10 +70,10 @@ internal static unsafe class JournalFileHeaderReader
 
     private static void Check(JournalFileHeader* header, string path, RandomId environmentId)
     {
-        if (header->Version != JournalFormat.Version)
+        if (!JournalFormat.IsKnown(header->Version))
         {
             throw new UnsupportedFormatException(
-                $"'{path}' has format version {header->Version}, but this program knows only version {JournalFormat.Version}.");
+                $"'{path}' has format version {header->Version}, but this program knows only {JournalFormat.KnownVersions}.");
         }
 
         if (header->EnvironmentId != environmentId)

@@ -44,7 +44,7 @@ internal sealed unsafe class JournalFileReader : IWindowedFile
         var header = (RecordHeader*)_window.Load(this, offset, JournalFormat.Block);
         if (header->Marker != JournalFormat.RecordMarker || header->Incarnation != Info.Header.Incarnation || header->Offset != offset)
             return null;
-        if (header->StoredLength < 0 || header->PayloadLength < 0 || header->StoredLength > Length - offset - RecordHeader.Size)
+        if (header->StoredLength < 0 || header->PayloadLength < 0 || header->StoredLength > Length - offset - header->HeaderSize)
             return null;
 
         var checksum = header->Checksum;

@@ -39,6 +39,13 @@ internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Fi
             }
 
             var info = JournalFileHeaderReader.Read(file, entry.Name, checkpoint.EnvironmentId, out var abandoned);
+            if (info?.Header.Version > checkpoint.Version)
+            {
+                throw new CorruptionException(
+                    $"'{file.Path}' has format version {info.Header.Version}, but the header of the environment has version {checkpoint.Version}: the files are " +
+                    "of different moments. Restore all files of the environment from one copy.");
+            }
+
             if (info != null && (isNamed || !PlantedFault.ForgetUnnamedJournals))
             {
                 files.Add(info);

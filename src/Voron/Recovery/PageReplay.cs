@@ -62,7 +62,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         if (record->Kind is not (RecordKind.Transaction or RecordKind.JournalSnapshot))
             return;
 
-        var id = record->State.TransactionId;
+        var id = record->TransactionId;
         if (record->Kind == RecordKind.Transaction && id <= _state.TransactionId)
             throw RecordPayload.Malformed(record, path, $"transaction {id}, which does not come after transaction {_state.TransactionId}");
         using var payload = new RecordPayload(record, path, _records);

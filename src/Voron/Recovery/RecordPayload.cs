@@ -19,7 +19,7 @@ internal unsafe ref struct RecordPayload
     {
         _record = record;
         _path = path;
-        Bytes = (byte*)record + RecordHeader.Size;
+        Bytes = (byte*)record + record->HeaderSize;
         Length = record->PayloadLength;
         if ((record->Flags & RecordFlags.Compressed) == 0)
         {

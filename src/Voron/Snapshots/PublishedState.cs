@@ -17,10 +17,10 @@ internal unsafe struct PublishedState
     public EnvironmentState State;
 
     /// <summary>The map that contains all pages of the state that have no version.</summary>
-    [FieldOffset(112)]
+    [FieldOffset(136)]
     public byte* Map;
 
     /// <summary>The position at which the journal continues after the state's transaction.</summary>
-    [FieldOffset(128)]
+    [FieldOffset(144)]
     public JournalPosition JournalEnd;
 }

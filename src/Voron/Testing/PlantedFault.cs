@@ -12,6 +12,15 @@ internal static class PlantedFault
     /// <summary>Whether a fault is planted.</summary>
     public static bool IsPlanted => Name != null;
 
+    /// <summary>New pages of trees have the mark of another tree.</summary>
+    public static readonly bool MarkOfOtherTree = Name == nameof(MarkOfOtherTree);
+
+    /// <summary>The first record of a newer format version goes to the journal file of the older one.</summary>
+    public static readonly bool KeepJournalVersion = Name == nameof(KeepJournalVersion);
+
+    /// <summary>Records of a newer format version are written before the header has that version.</summary>
+    public static readonly bool UpgradeRecordsAlone = Name == nameof(UpgradeRecordsAlone);
+
     /// <summary>The flusher advances the checkpoint without syncing the data file first.</summary>
     public static readonly bool SkipSyncBeforeCheckpoint = Name == nameof(SkipSyncBeforeCheckpoint);
 

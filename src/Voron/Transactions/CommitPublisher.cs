@@ -38,7 +38,7 @@ internal sealed class CommitPublisher : IJournalListener
             _counters.JournalTransactionBytes += lengthBytes;
             _observers.Durations.End(TimedWork.Commit, beganTimestamp);
             if (_observers.WantsCommits)
-                _observers.Post(new CommitReport(header.State.TransactionId, (int)header.EntryCount, lengthBytes));
+                _observers.Post(new CommitReport(header.TransactionId, (int)header.EntryCount, lengthBytes));
             if (PlantedFault.CallObserverBelowWrite)
                 _observers.CallHere();
         }

@@ -13,6 +13,7 @@ internal sealed unsafe class CommitSubmission
 
     private readonly Engine _engine;
     private readonly Writer _writer;
+    private readonly CommitTimes _times;
     private readonly NewPageWriter _newPages;
     private readonly TransactionPacker _packer;
 
@@ -20,12 +21,13 @@ internal sealed unsafe class CommitSubmission
     {
         _engine = engine;
         _writer = writer;
+        _times = new CommitTimes(engine.Options.CommitClock, engine.Logger, engine.Disk.Path);
         _newPages = new NewPageWriter(engine);
         _packer = new TransactionPacker(engine, _newPages);
     }
 
     /// <summary>Submits the changes. If this throws, nothing has been submitted, and the changes must be rolled back.</summary>
-    /// <param name="write">The changes; their state is complete.</param>
+    /// <param name="write">The changes; only the time of the commit is missing from their state.</param>
     /// <param name="completion">Completed when the record is durable; null when a caller waits by the sequence.</param>
     /// <param name="beganTimestamp"><inheritdoc cref="JournalEntry.BeganTimestamp" path="/summary/node()"/></param>
     /// <param name="progress">Receives the report of the commit.</param>
@@ -40,6 +42,8 @@ internal sealed unsafe class CommitSubmission
             "The id of a transaction must follow that of the last submitted one.");
         var journal = _engine.Journal!;
         var reserve = FlushReserve();
+        if (_engine.Format.Version != JournalFormat.Version1)
+            write.Pages.State.CommitTime = _times.Next(write.Pages.State.CommitTime);
         _newPages.Write(write.Pages);
         var entry = _packer.Pack(write.Pages);
         try

@@ -200,6 +200,9 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         return new WritablePage(node->Frame, &node->DirtyLines, _lineShift);
     }
 
+    public override uint TreeMark(uint treeId) =>
+        _engine.Format.Version == JournalFormat.Version1 ? 0 : treeId + (PlantedFault.MarkOfOtherTree ? 2u : 1);
+
     public override WritablePage Allocate(PageKind kind, PageNumber near)
     {
         _changes.ThrowIfTooLarge(PageSize);

@@ -45,6 +45,9 @@ internal sealed class Engine
 
     public required RandomId EnvironmentId { get; init; }
 
+    /// <summary>The version, the features and the lineage of the files.</summary>
+    public required EnvironmentFormat Format { get; init; }
+
     public required int PageSize { get; init; }
 
     public required SectionMapLayout Layout { get; init; }

@@ -115,8 +115,9 @@ internal sealed unsafe class NewPageWriter
         var gathering = new PageGathering(_engine.DataFile, stackalloc IoBlock[PageGathering.MaxBlocks]);
         foreach (var page in _pages)
         {
-            var frame = _versions.Newest(page)->Frame;
-            _engine.DataFile.SetChecksum(page, frame, _engine.PageSize);
+            var node = _versions.Newest(page);
+            var frame = node->Frame;
+            _engine.DataFile.SetChecksum(page, frame, _engine.PageSize, node->TransactionId);
             if (gathering.TryAdd(page, frame, 1))
                 continue;
             gathering.Write();

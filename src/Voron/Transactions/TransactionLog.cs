@@ -36,6 +36,12 @@ internal static partial class TransactionLog
     public static partial void WriterHeldForLong(
         ILogger logger, string path, long transactionId, long milliseconds, int threadId, string openedAt);
 
+    [LoggerMessage(
+        EventId = 505, EventName = "ClockBehind", Level = LogLevel.Warning,
+        Message = "The clock shows {Now:O}, but the last commit to the environment in '{Path}' was at {Last:O}. Until the clock has passed that time, "
+            + "commits have the time of the last one. Check the clock of this machine")]
+    public static partial void ClockBehind(ILogger logger, string path, DateTime now, DateTime last);
+
     /// <summary>Formats a stack trace for the log.</summary>
     public static string Describe(StackTrace? openedAt) => openedAt?.ToString() ?? $"unknown (set {nameof(StorageOptions.CaptureTransactionStacks)} to record it)";
 }

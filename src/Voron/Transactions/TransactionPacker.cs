@@ -33,7 +33,7 @@ internal sealed unsafe class TransactionPacker
         JournalEntry? compressed = null;
         try
         {
-            var record = new RecordBuilder(entry, RecordKind.Transaction);
+            var record = new RecordBuilder(entry, RecordKind.Transaction, _engine.Format.Version);
             _freed.Clear();
             foreach (var change in writePages.FinalChanges())
                 AddChange(ref record, writePages, (VersionNode*)change.Node);

@@ -36,7 +36,7 @@ internal static unsafe class PageSplitter
         var at = append ? count : DivisionByBytes<LeafPage>(leaf.Bytes, index, size);
 
         var right = writer.Allocate(PageKind.Leaf, number);
-        SlottedPage.Initialize(right, pageSize);
+        SlottedPage.Initialize(right, pageSize, writer.TreeMark(state.TreeId));
         var rightNumber = new PageNumber(right.Header->PageNumber);
         state.LeafPages++;
         state.Changed = true;
@@ -109,7 +109,7 @@ internal static unsafe class PageSplitter
         var at = append ? count : DivisionByBytes<BranchPage>(left.Bytes, index, BranchRecordHeader.Size + child.KeyLength);
 
         var right = writer.Allocate(PageKind.Branch, path.Page(level));
-        SlottedPage.Initialize(right, pageSize);
+        SlottedPage.Initialize(right, pageSize, writer.TreeMark(state.TreeId));
         state.BranchPages++;
         state.Changed = true;
 
@@ -148,7 +148,7 @@ internal static unsafe class PageSplitter
             TreeErrors.ThrowDepth(writer, state.Depth + 1);
 
         var root = writer.Allocate(PageKind.Branch, state.Root);
-        SlottedPage.Initialize(root, writer.PageSize);
+        SlottedPage.Initialize(root, writer.PageSize, writer.TreeMark(state.TreeId));
         Insert(root, writer.PageSize, 0, NewChild.First(state.Root));
         Insert(root, writer.PageSize, 1, child);
         state.Root = new PageNumber(root.Header->PageNumber);

@@ -29,6 +29,7 @@ internal sealed unsafe class TreeChecker
     private bool _isClean;
     private bool _isComplete;
     private int _depth;
+    private uint _treeMark;
     private long _leafPages;
     private long _branchPages;
     private long _overflowPages;
@@ -81,6 +82,7 @@ internal sealed unsafe class TreeChecker
         if (header.Depth != _depth)
             Array.Clear(_path);
         _depth = header.Depth;
+        _treeMark = header.TreeId + 1;
         return header.RootPage == 0 || Walk(new PageNumber(header.RootPage), 0, default, default);
     }
 
@@ -120,7 +122,16 @@ internal sealed unsafe class TreeChecker
             return true;
         }
 
+        CheckMark(bytes, page);
         return isLeaf ? WalkLeaf(bytes, page) : WalkBranch(bytes, level, lower, upper);
+    }
+
+    // Pages that were allocated in version 1 of the format have no mark.
+    private void CheckMark(byte* bytes, PageNumber page)
+    {
+        var mark = ((PageHeader*)bytes)->TreeMark;
+        if (mark != 0 && mark != _treeMark)
+            Report($"page {page}: has the mark of the tree with id {mark - 1}, but belongs to that with id {_treeMark - 1}");
     }
 
     private byte* Enter(PageNumber page, int level)

@@ -208,7 +208,7 @@ internal static unsafe class TreeWriter
     private static void CreateRoot(PageWriter writer, TreeState state)
     {
         var root = writer.Allocate(PageKind.Leaf, PageNumber.None);
-        SlottedPage.Initialize(root, writer.PageSize);
+        SlottedPage.Initialize(root, writer.PageSize, writer.TreeMark(state.TreeId));
         state.Root = new PageNumber(root.Header->PageNumber);
         state.Depth = 1;
         state.LeafPages = 1;

@@ -104,7 +104,7 @@ public sealed class OpeningTests
             return bytes;
         });
         exception.Should().BeOfType<UnsupportedFormatException>();
-        exception.Message.Should().Contain("version 77").And.Contain($"version {JournalFormat.Version}");
+        exception.Message.Should().Contain("version 77").And.Contain(JournalFormat.KnownVersions);
     }
 
     [Fact]
@@ -125,7 +125,7 @@ public sealed class OpeningTests
             return bytes;
         });
         exception.Should().BeOfType<UnsupportedFormatException>();
-        exception.Message.Should().Contain("version 78").And.Contain($"version {JournalFormat.Version}");
+        exception.Message.Should().Contain("version 78").And.Contain(JournalFormat.KnownVersions);
     }
 
     [Fact]

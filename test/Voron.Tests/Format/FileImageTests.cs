@@ -16,31 +16,38 @@ public sealed unsafe class FileImageTests
     private static readonly RandomId EnvironmentId = new(0x0F0E0D0C0B0A0908, 0x0706050403020100);
     private static readonly RandomId Incarnation = new(0x1F1E1D1C1B1A1918, 0x1716151413121110);
 
-    [Fact]
-    public void The_header_file_of_a_new_environment()
+    [Theory]
+    [InlineData(JournalFormat.Version1)]
+    [InlineData(JournalFormat.Version)]
+    public void The_header_file_of_a_new_environment(uint version)
     {
         using var disk = new MemoryDisk();
-        CheckpointFile.Create(disk, CheckpointFile.FileName, SomeCheckpoint());
+        var header = SomeCheckpoint(version);
+        CheckpointFile.Create(disk, CheckpointFile.FileName, header);
+        using (var read = CheckpointFile.Open(disk))
+            (read.Current with { Magic = 0, Checksum = 0 }).Should().Be(header);
         var bytes = ReadAll(disk, CheckpointFile.FileName);
         bytes.Length.Should().Be(2 * JournalFormat.Block);
         bytes.AsSpan(0, JournalFormat.Block).SequenceEqual(bytes.AsSpan(JournalFormat.Block)).Should().BeTrue("both slots are alike");
         bytes.AsSpan(CheckpointHeader.Size, JournalFormat.Block - CheckpointHeader.Size).ContainsAnyExcept((byte)0).Should().BeFalse();
-        AcceptedText.Check("test/Voron.Tests/Format/Images/header-file.txt", HexImage.Of(bytes), Meaning);
+        AcceptedText.Check($"test/Voron.Tests/Format/Images/header-file{Suffix(version)}.txt", HexImage.Of(bytes), Meaning);
     }
 
-    [Fact]
-    public void The_header_of_a_journal_file()
+    [Theory]
+    [InlineData(JournalFormat.Version1)]
+    [InlineData(JournalFormat.Version)]
+    public void The_header_of_a_journal_file(uint version)
     {
         using var disk = new MemoryDisk();
         using (var file = disk.Open("journal-00000001.voron", DiskOpen.New, DiskAccess.WriteThrough))
         {
-            file.Allocate(0, SomeJournalHeader().FileLength);
+            file.Allocate(0, SomeJournalHeader(version).FileLength);
             JournalSeal[] seals =
             [
                 new() { Incarnation = Next(-2), Epoch = 5, LastSequence = 70, EndOffset = 16384 },
                 new() { Incarnation = Next(-1), Epoch = 6, LastSequence = 0, EndOffset = 8192 },
             ];
-            JournalFileHeaders.Write(file, SomeJournalHeader(), seals);
+            JournalFileHeaders.Write(file, SomeJournalHeader(version), seals);
             var info = JournalFileHeaderReader.Read(file, "journal-00000001.voron", EnvironmentId, out var abandoned);
             abandoned.Should().BeNull();
             info!.Seals.Should().Equal(seals);
@@ -50,15 +57,17 @@ public sealed unsafe class FileImageTests
         bytes.AsSpan(0, JournalFormat.Block).SequenceEqual(bytes.AsSpan(JournalFormat.Block)).Should().BeTrue("both copies are alike");
         bytes.AsSpan(JournalFileHeader.Size + 2 * JournalSeal.Size, JournalFormat.Block - JournalFileHeader.Size - 2 * JournalSeal.Size)
             .ContainsAnyExcept((byte)0).Should().BeFalse();
-        AcceptedText.Check("test/Voron.Tests/Format/Images/journal-header.txt", HexImage.Of(bytes), Meaning);
+        AcceptedText.Check($"test/Voron.Tests/Format/Images/journal-header{Suffix(version)}.txt", HexImage.Of(bytes), Meaning);
     }
 
-    [Fact]
-    public void A_transaction_record_with_an_entry_of_each_kind()
+    [Theory]
+    [InlineData(JournalFormat.Version1)]
+    [InlineData(JournalFormat.Version)]
+    public void A_transaction_record_with_an_entry_of_each_kind(uint version)
     {
         using var entry = new JournalEntry(64 << 10);
         new Span<byte>(entry.Buffer, 64 << 10).Fill(0xEE);
-        var record = new RecordBuilder(entry, RecordKind.Transaction);
+        var record = new RecordBuilder(entry, RecordKind.Transaction, version);
         var page = (byte*)NativeMemory.AlignedAlloc(8192, 4096);
         var previous = (byte*)NativeMemory.AlignedAlloc(4096, 4096);
         NativeMemory.Clear(page, 8192);
@@ -74,32 +83,34 @@ public sealed unsafe class FileImageTests
         record.AddDirect(20, 16, new DirectExtent { Length = 65000, Checksums = 7 });
         NativeMemory.AlignedFree(page);
         NativeMemory.AlignedFree(previous);
-        Check(record.Finish(SomeState(), null), "record-transaction.txt");
+        Check(record.Finish(SomeState(version), null), $"record-transaction{Suffix(version)}.txt");
     }
 
-    [Fact]
-    public void A_transaction_record_with_pages_that_are_in_the_data_file()
+    [Theory]
+    [InlineData(JournalFormat.Version1)]
+    [InlineData(JournalFormat.Version)]
+    public void A_transaction_record_with_pages_that_are_in_the_data_file(uint version)
     {
         using var entry = new JournalEntry(64 << 10);
         new Span<byte>(entry.Buffer, 64 << 10).Fill(0xEE);
-        var record = new RecordBuilder(entry, RecordKind.Transaction);
+        var record = new RecordBuilder(entry, RecordKind.Transaction, version);
         var checksums = record.AddDirectPages(20, 2);
         checksums[0] = 0x1122334455667788;
         checksums[1] = 0x99AABBCCDDEEFF00;
-        var finished = record.Finish(SomeState(), null);
+        var finished = record.Finish(SomeState(version), null);
         finished.Header->Flags |= RecordFlags.ExtentsUnsynced;
-        Check(finished, "record-direct-pages.txt");
+        Check(finished, $"record-direct-pages{Suffix(version)}.txt");
     }
 
     [Fact]
     public void A_flush_list_and_a_durability_marker()
     {
         using var entry = new JournalEntry(64 << 10);
-        var list = new RecordBuilder(entry, RecordKind.FlushList);
+        var list = new RecordBuilder(entry, RecordKind.FlushList, JournalFormat.Version1);
         list.AddListed(3, 0x1122334455667788, 1);
         list.AddListed(5, 0x99AABBCCDDEEFF00, 2);
-        Check(list.Finish(SomeState(), null), "record-flush-list.txt");
-        Check(new RecordBuilder(entry, RecordKind.DurabilityMarker).Finish(default, null), "record-vouching.txt");
+        Check(list.Finish(SomeState(JournalFormat.Version1), null), "record-flush-list.txt");
+        Check(new RecordBuilder(entry, RecordKind.DurabilityMarker, JournalFormat.Version1).Finish(default, null), "record-vouching.txt");
     }
 
     [Fact]
@@ -107,7 +118,7 @@ public sealed unsafe class FileImageTests
     {
         using var entry = new JournalEntry(64 << 10);
         new Span<byte>(entry.Buffer, 64 << 10).Fill(0xEE);
-        var images = new RecordBuilder(entry, RecordKind.FlushImages);
+        var images = new RecordBuilder(entry, RecordKind.FlushImages, JournalFormat.Version1);
         var page = (byte*)NativeMemory.AlignedAlloc(4096, 4096);
         NativeMemory.Clear(page, 4096);
         page[0] = 0xC1;
@@ -116,7 +127,7 @@ public sealed unsafe class FileImageTests
         page[4095] = 0xA2;
         images.AddPage(7, page, null, 4096, ulong.MaxValue);
         NativeMemory.AlignedFree(page);
-        Check(images.Finish(SomeState(), null), "record-flush-images.txt");
+        Check(images.Finish(SomeState(JournalFormat.Version1), null), "record-flush-images.txt");
     }
 
     [Theory]
@@ -175,9 +186,9 @@ public sealed unsafe class FileImageTests
         header->PreviousChecksum = 0x0102030405060708;
         header->Checksum = RecordChecksum.Compute(EnvironmentId, entry.Buffer);
         var bytes = new ReadOnlySpan<byte>(entry.Buffer, (int)entry.Length);
-        bytes[(int)(RecordHeader.Size + header->StoredLength)..].ContainsAnyExcept((byte)0).Should().BeFalse("a record is padded with zeros");
+        bytes[(int)(header->HeaderSize + header->StoredLength)..].ContainsAnyExcept((byte)0).Should().BeFalse("a record is padded with zeros");
         bytes.Slice(66, 2).ContainsAnyExcept((byte)0).Should().BeFalse();
-        bytes.Slice(160, 32).ContainsAnyExcept((byte)0).Should().BeFalse();
+        bytes.Slice(160, 16).ContainsAnyExcept((byte)0).Should().BeFalse();
         AcceptedText.Check("test/Voron.Tests/Format/Images/" + name, HexImage.Of(bytes), Meaning);
     }
 
@@ -189,20 +200,25 @@ public sealed unsafe class FileImageTests
         return bytes;
     }
 
-    private static EnvironmentState SomeState() => new()
+    private static string Suffix(uint version) => version == JournalFormat.Version1 ? "" : $"-{version}";
+
+    private static EnvironmentState SomeState(uint version) => new()
     {
         TransactionId = 66,
+        CommitTime = version == JournalFormat.Version1 ? 0 : 0x08DE_2B4F_1A2B_3C4D,
         PageCount = 1000,
         NextTreeId = 3,
         Catalog = new TreeHeader { RootPage = 12, EntryCount = 2, LeafPages = 1, Depth = 1 },
     };
 
-    private static CheckpointHeader SomeCheckpoint() => new()
+    private static CheckpointHeader SomeCheckpoint(uint version) => new()
     {
+        Version = version,
+        Lineage = SomeLineage(version),
         PageSize = 4096,
         EnvironmentId = EnvironmentId,
         CheckpointNumber = 9,
-        State = SomeState(),
+        State = SomeState(version),
         ReplayStart = new JournalPosition { Incarnation = Incarnation, Epoch = 7, Offset = 12288, Sequence = 71, Checksum = 0x0102030405060708 },
         JournalSnapshotNumber = 10,
         JournalSnapshotTransactionId = 70,
@@ -210,12 +226,17 @@ public sealed unsafe class FileImageTests
         JournalSnapshotIncarnation = Next(1),
     };
 
+    private static Lineage SomeLineage(uint version) => version == JournalFormat.Version1
+        ? default
+        : new Lineage { Id = new RandomId(0x2F2E2D2C2B2A2928, 0x2726252423222120), Parent = EnvironmentId, ForkTransactionId = 33 };
+
     private static RandomId Next(int by) => new(Incarnation.Upper, Incarnation.Lower + (ulong)by);
 
-    private static JournalFileHeader SomeJournalHeader() => new()
+    private static JournalFileHeader SomeJournalHeader(uint version) => new()
     {
         Magic = JournalFormat.FileMagic,
-        Version = JournalFormat.Version,
+        Version = version,
+        Lineage = SomeLineage(version),
         PageSize = 4096,
         EnvironmentId = EnvironmentId,
         Incarnation = Incarnation,

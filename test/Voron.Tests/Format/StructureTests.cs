@@ -14,18 +14,19 @@ public sealed class StructureTests
     {
         { nameof(RandomId), 16, "" },
         { nameof(JournalPosition), 48, "" },
-        { nameof(CheckpointHeader), 320, "24+8 76+4 128+32 236+4 264+56" },
-        { nameof(EnvironmentState), 104, "20+4 72+16 88+16" },
+        { nameof(CheckpointHeader), 384, "28+4 76+4 128+16 168+16 260+4 328+56" },
+        { nameof(EnvironmentState), 128, "20+4 72+16 112+16" },
+        { nameof(Lineage), 40, "" },
         { nameof(TreeHeader), 64, "48+16" },
-        { nameof(RecordHeader), 192, "108+4 160+32" },
+        { nameof(RecordHeader), 216, "108+4 160+16 200+16" },
         { nameof(PageEntry), 16, "" },
         { nameof(CompactPageEntry), 8, "" },
         { nameof(DirectExtent), 16, "" },
         { nameof(DirectPages), 8, "" },
         { nameof(FlushListEntry), 24, "20+4" },
-        { nameof(JournalFileHeader), 128, "28+4 80+48" },
+        { nameof(JournalFileHeader), 128, "28+4 120+8" },
         { nameof(JournalSeal), 48, "40+8" },
-        { nameof(PageHeader), 64, "16+16 42+2 54+2" },
+        { nameof(PageHeader), 64, "16+8 42+2 54+2" },
         { nameof(LeafRecordHeader), 4, "" },
         { nameof(BranchRecordHeader), 10, "" },
         { nameof(OverflowReference), 16, "" },
@@ -86,7 +87,10 @@ public sealed class StructureTests
         Text(CheckpointHeader.FileMagic).Should().Be("VoronHdr");
         Text(JournalFormat.FileMagic).Should().Be("VoronJnl");
         Text(JournalFormat.RecordMarker).Should().Be("VoronRec");
-        JournalFormat.Version.Should().Be(1);
+        JournalFormat.Version1.Should().Be(1);
+        JournalFormat.Version.Should().Be(2);
+        RecordHeader.SizeInVersion1.Should().Be(192);
+        EnvironmentState.SizeInVersion1.Should().Be(104);
         JournalFormat.Block.Should().Be(4096);
         JournalFormat.FirstRecordOffset.Should().Be(8192);
         JournalFileHeader.MaxSeals.Should().Be(82);
@@ -94,7 +98,9 @@ public sealed class StructureTests
         PageHeader.UnjournaledBytes.Should().Be(32);
         Numbers<PageKind>().Should().Be("None=0 Leaf=1 Branch=2 Overflow=3 SectionMap=4");
         Numbers<RecordKind>().Should().Be("Transaction=1 FlushList=2 FlushImages=3 DurabilityMarker=4 JournalSnapshot=5");
-        Numbers<RecordFlags>().Should().Be("None=0 Compressed=1 ExtentsUnsynced=2");
+        Numbers<RecordFlags>().Should().Be("None=0 Compressed=1 ExtentsUnsynced=2 WholeState=4");
+        Numbers<FormatFeatures>().Should().Be(
+            "None=0 IdSets=1 Arrays=2 Tables=4 ChangeFeeds=8 CompressedValues=16 ChangeLog=32 FeedHistory=64");
         Numbers<PageEntryKind>().Should().Be("Diff=1 Zeros=2 Extent=3 Free=4 Direct=5");
         Numbers<ValueKind>().Should().Be("Inline=0 Overflow=1 LargeExtent=2");
     }
@@ -136,12 +142,28 @@ public sealed class StructureTests
     }
 
     [Theory]
-    [InlineData(0, 4096)]
-    [InlineData(4096 - 192, 4096)]
-    [InlineData(4096 - 191, 8192)]
-    [InlineData(1 << 20, (1 << 20) + 4096)]
-    public void A_record_takes_whole_blocks(long stored, long length) =>
-        new RecordHeader { StoredLength = stored }.AlignedLength.Should().Be(length);
+    [InlineData(0, 4096, 0)]
+    [InlineData(4096 - 192, 4096, 0)]
+    [InlineData(4096 - 191, 8192, 0)]
+    [InlineData(1 << 20, (1 << 20) + 4096, 0)]
+    [InlineData(4096 - 216, 4096, (int)RecordFlags.WholeState)]
+    [InlineData(4096 - 215, 8192, (int)RecordFlags.WholeState)]
+    public void A_record_takes_whole_blocks(long stored, long length, int flags) =>
+        new RecordHeader { StoredLength = stored, Flags = (RecordFlags)flags }.AlignedLength.Should().Be(length);
+
+    [Fact]
+    public void The_state_of_a_record_of_version_1_takes_nothing_of_the_payload()
+    {
+        var bytes = new byte[RecordHeader.Size];
+        bytes.AsSpan(RecordHeader.SizeInVersion1).Fill(0xEE);
+        ref var header = ref MemoryMarshal.AsRef<RecordHeader>(bytes.AsSpan());
+        header.State = new EnvironmentState { TransactionId = 7, CommitTime = 5 };
+        bytes.AsSpan(RecordHeader.SizeInVersion1).ContainsAnyExcept((byte)0xEE).Should().BeFalse("the payload begins there");
+        header.State.Should().Be(new EnvironmentState { TransactionId = 7 });
+        header.Flags = RecordFlags.WholeState;
+        header.State = new EnvironmentState { TransactionId = 8, CommitTime = 6 };
+        header.State.Should().Be(new EnvironmentState { TransactionId = 8, CommitTime = 6 });
+    }
 
     private static Type TypeOf(string name) => typeof(PageHeader).Assembly.GetType("Voron.Format." + name, throwOnError: true)!;
 

@@ -83,7 +83,7 @@ public sealed unsafe class FlushImageRecordsTests(ITestOutputHelper output)
 
         Refuse(record => record.Header->EntryCount = 3, "entry 2 of 3");
         Refuse(record => record.Header->EntryCount = 1, "after its 1 images");
-        Refuse(record => record.Header->State.PageCount = 4, "entry 1 of 2");
+        Refuse(record => record.Header->State = record.Header->State with { PageCount = 4 }, "entry 1 of 2");
         Refuse(record => *(CompactPageEntry*)record.Payload = new CompactPageEntry(3, PageEntryKind.Diff, 100), "entry 0 of 2");
         Refuse(record => *(CompactPageEntry*)record.Payload = new CompactPageEntry(3, PageEntryKind.Zeros, ushort.MaxValue), "entry 0 of 2");
         Refuse(record => *(PageEntry*)record.Payload = Entry(pages: 2, length: 0), "entry 0 of 2");
@@ -100,7 +100,7 @@ public sealed unsafe class FlushImageRecordsTests(ITestOutputHelper output)
         using var entry = new JournalEntry(64 << 10);
         foreach (var page in new[] { -1, long.MinValue })
         {
-            var record = new RecordBuilder(entry, RecordKind.FlushList);
+            var record = new RecordBuilder(entry, RecordKind.FlushList, JournalFormat.Version1);
             record.AddListed(3, 1, 1);
             record.AddListed(page, 1, 1);
             record.Finish(new EnvironmentState { TransactionId = FlushId, PageCount = 1000 }, null);
@@ -179,7 +179,7 @@ public sealed unsafe class FlushImageRecordsTests(ITestOutputHelper output)
     private static JournalEntry Build(
         JournalEntry entry, Dictionary<long, byte[]> pages, int pageSize, JournalEntry? compressed, long id = FlushId)
     {
-        var record = new RecordBuilder(entry, RecordKind.FlushImages);
+        var record = new RecordBuilder(entry, RecordKind.FlushImages, JournalFormat.Version1);
         using var buffer = new GuardedBuffer(pageSize);
         foreach (var (page, bytes) in pages)
         {
@@ -197,7 +197,7 @@ public sealed unsafe class FlushImageRecordsTests(ITestOutputHelper output)
         foreach (var record in records)
             lists.Visit(record.Header, "journal");
         using var last = new JournalEntry(4096);
-        new RecordBuilder(last, RecordKind.Transaction).Finish(new EnvironmentState { TransactionId = lastId }, null);
+        new RecordBuilder(last, RecordKind.Transaction, JournalFormat.Version).Finish(new EnvironmentState { TransactionId = lastId }, null);
         lists.Visit(last.Header, "journal");
         lists.Finish();
         return lists;

@@ -176,7 +176,7 @@ public sealed class JournalWriterTests
     private static long Submit(JournalWriter journal, CommitCompletion? completion, RecordFlags flags = RecordFlags.None)
     {
         var entry = journal.Rent();
-        new RecordBuilder(entry, RecordKind.DurabilityMarker).Finish(default, null);
+        new RecordBuilder(entry, RecordKind.DurabilityMarker, JournalFormat.Version1).Finish(default, null);
         SetFlags(entry, flags);
         entry.Completion = completion;
         return journal.Submit(entry, default(JournalReserve));

@@ -132,6 +132,8 @@ public sealed class FrozenOptionsTests
     {
         if (BoundOptionsTests.IsSimple(option.PropertyType))
             return BoundOptionsTests.Another(option, options);
+        if (option.PropertyType == typeof(TimeProvider))
+            return new OtherClock();
         if (option.PropertyType == typeof(ScrubClock))
             return new ScrubClock();
         if (option.PropertyType == typeof(ILoggerFactory))
@@ -146,4 +148,6 @@ public sealed class FrozenOptionsTests
     private static void Ignore<T>(T report)
     {
     }
+
+    private sealed class OtherClock : TimeProvider;
 }

@@ -71,6 +71,8 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
     /// <summary>The number of further pages that can be read before one cannot; below zero, all can be read.</summary>
     public int FailReadAfter { get; set; } = -1;
 
+    public override uint TreeMark(uint treeId) => treeId + 1;
+
     public override byte* Read(PageNumber page)
     {
         if (FailReadAfter >= 0 && FailReadAfter-- == 0)

@@ -12,7 +12,7 @@ internal static class NumberBoundaries
 {
     private const int TransactionIdOffset = 56;
     private const int NextTreeIdOffset = TransactionIdOffset + 16;
-    private const int EpochOffset = 176;
+    private const int EpochOffset = 200;
     private const int JournalEpochOffset = 64;
 
     public static IEnumerable<(string Name, Action Run)> All
@@ -27,9 +27,9 @@ internal static class NumberBoundaries
             {
                 yield return ($"checkpoint number {number}", () => GoesOn(Forge(48, number)));
                 yield return ($"epoch of the journal {number}", () => GoesOn(ForgeEpochs(number)));
-                yield return ($"sequence of records {number}", () => GoesOn(Forge(192, number)));
+                yield return ($"sequence of records {number}", () => GoesOn(Forge(216, number)));
             }
-            foreach (var place in new[] { 48, 64, 176, 184, 192, 208, 216, 224 })
+            foreach (var place in new[] { 48, 64, 200, 208, 216, 232, 240, 248 })
             {
                 yield return ($"the highest number at byte {place} of the header", () => Refused(place, long.MaxValue));
                 yield return ($"a negative number at byte {place} of the header", () => Refused(place, -1));
@@ -147,8 +147,8 @@ internal static class NumberBoundaries
         {
             var target = header[(slot * JournalFormat.Block)..];
             // Without a journal, replay starts before any position.
-            target.Slice(160, JournalPosition.Size).Clear();
-            BinaryPrimitives.WriteUInt32LittleEndian(target[232..], 0);
+            target.Slice(184, JournalPosition.Size).Clear();
+            BinaryPrimitives.WriteUInt32LittleEndian(target[256..], 0);
             BinaryPrimitives.WriteInt64LittleEndian(target[field..], number);
         }
         store.Seal();

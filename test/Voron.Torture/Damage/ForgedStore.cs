@@ -95,8 +95,9 @@ internal sealed unsafe class ForgedStore
     /// <summary>Returns the payload of a record as stored in the file; empty if its length leads out of the file.</summary>
     public Span<byte> Payload((string File, int Offset) record)
     {
-        var length = Read(record).StoredLength;
-        var from = record.Offset + RecordHeader.Size;
+        var header = Read(record);
+        var length = header.StoredLength;
+        var from = record.Offset + header.HeaderSize;
         return length >= 0 && length <= _files[record.File].Length - from ? Bytes(record.File).Slice(from, (int)length) : [];
     }
 
@@ -150,7 +151,7 @@ internal sealed unsafe class ForgedStore
                 var before = record->Checksum;
                 if (old.TryGetValue(record->PreviousChecksum, out var changed))
                     record->PreviousChecksum = changed;
-                if (record->StoredLength < 0 || record->StoredLength > Bytes(file).Length - offset - RecordHeader.Size)
+                if (record->StoredLength < 0 || record->StoredLength > Bytes(file).Length - offset - record->HeaderSize)
                     continue;
                 record->Checksum = RecordChecksum.Compute(_environmentId, bytes);
                 old[before] = record->Checksum;

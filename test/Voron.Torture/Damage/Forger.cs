@@ -52,7 +52,7 @@ internal sealed class Forger(ForgedStore store, Random random)
 
     private string ChangeHeader()
     {
-        var field = 16 + (random.Next(60) * 4);
+        var field = 16 + (random.Next(78) * 4);
         var size = random.Next(3) == 0 ? 4 : 8;
         var what = "";
         // Mostly both copies are changed: the engine passes over one bad copy if the other is better.
@@ -89,7 +89,7 @@ internal sealed class Forger(ForgedStore store, Random random)
         if (store.Records.Count == 0)
             return ChangeTreeRecord();
         (var name, var offset) = store.Records[random.Next(store.Records.Count)];
-        var field = random.Next(4) == 0 ? 64 + random.Next(4) : 16 + (random.Next(44) * 4);
+        var field = random.Next(4) == 0 ? 64 + random.Next(4) : 16 + (random.Next(50) * 4);
         var size = field % 4 != 0 || field == 64 ? 1 : random.Next(2) == 0 ? 4 : 8;
         var target = store.Bytes(name)[(offset + field)..];
         var value = NewValue(Get(target, size));

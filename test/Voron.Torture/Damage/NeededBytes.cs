@@ -12,11 +12,12 @@ namespace Voron.Torture.Damage;
 /// </summary>
 /// <remarks>
 /// Elsewhere is: a free page; a page of which the journal or the journal snapshot has a newer version, as replay has found; bytes 8 to 15
-/// of page 0, which are outside its checksum; the bytes beyond the end of a large value in its last page.
+/// of page 0, and bytes 24 to 31 of each page, which are outside its checksum; the bytes beyond the end of a large value in its last page.
 /// </remarks>
 internal sealed unsafe class NeededBytes
 {
     private const int ChecksumBytes = 8;
+    private const int HintOffset = 24;
 
     private readonly bool[] _isNeeded;
     private readonly HashSet<long> _large = [];
@@ -93,7 +94,8 @@ internal sealed unsafe class NeededBytes
             var header = (PageHeader*)snapshot.Read(new PageNumber(page));
             long pages = header->Kind == PageKind.Overflow ? header->ExtentPages : 1;
             Add(page * pageSize, (page * pageSize) + ChecksumBytes);
-            Add((page * pageSize) + (page == 0 ? 2 * ChecksumBytes : ChecksumBytes), (page + pages) * pageSize);
+            Add((page * pageSize) + (page == 0 ? 2 * ChecksumBytes : ChecksumBytes), (page * pageSize) + HintOffset);
+            Add((page * pageSize) + PageHeader.UnjournaledBytes, (page + pages) * pageSize);
             page += pages - 1;
         }
     }

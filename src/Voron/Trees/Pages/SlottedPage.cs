@@ -48,9 +48,13 @@ internal static unsafe class SlottedPage
         pageSize - HeapStart(page, pageSize) - ((PageHeader*)page)->HoleBytes + Count(page) * SlotSize;
 
     /// <summary>Initializes a newly allocated page as empty.</summary>
-    public static void Initialize(in WritablePage page, int pageSize)
+    /// <param name="page">The page.</param>
+    /// <param name="pageSize">Its size in bytes.</param>
+    /// <param name="treeMark">The mark of its tree: <see cref="PageHeader.TreeMark"/>.</param>
+    public static void Initialize(in WritablePage page, int pageSize, uint treeMark)
     {
         page.Header->HeapStart = unchecked((ushort)pageSize);
+        page.Header->TreeMark = treeMark;
         MarkHeader(page);
     }
 

@@ -1,0 +1,29 @@
+namespace Voron.Format;
+
+/// <summary>The format of an open environment: its version, what it uses, and its lineage.</summary>
+/// <remarks>
+/// An environment of version 1 becomes one of version 2 when a feature is first used. From then on, records have the whole state, and the
+/// journal continues in a file of version 2. Changed by the flusher, under its lock, for the holder of the writer; read by threads that have
+/// either of the two, or that begin a journal file.
+/// </remarks>
+internal sealed class EnvironmentFormat
+{
+    private uint _version = JournalFormat.Version;
+
+    /// <summary>The format version of new records and files.</summary>
+    public uint Version => Volatile.Read(ref _version);
+
+    /// <summary>The features in use.</summary>
+    public FormatFeatures Features { get; private set; }
+
+    /// <summary>The history that the environment belongs to.</summary>
+    public Lineage Lineage { get; private set; }
+
+    /// <summary>Takes over what a header says that is durable in both slots.</summary>
+    public void Adopt(in CheckpointHeader header)
+    {
+        Features = header.Features;
+        Lineage = header.Lineage;
+        Volatile.Write(ref _version, header.Version);
+    }
+}

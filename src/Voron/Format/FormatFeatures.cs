@@ -1,0 +1,29 @@
+namespace Voron.Format;
+
+/// <summary>What an environment uses that not every engine of its format version knows. Kept in the header file, from version 2 on.</summary>
+[Flags]
+internal enum FormatFeatures : uint
+{
+    None = 0,
+
+    /// <summary>Trees of id sets.</summary>
+    IdSets = 1,
+
+    /// <summary>Trees of values of a fixed size.</summary>
+    Arrays = 2,
+
+    /// <summary>Tables.</summary>
+    Tables = 4,
+
+    /// <summary>Change feeds.</summary>
+    ChangeFeeds = 8,
+
+    /// <summary>Compressed values.</summary>
+    CompressedValues = 16,
+
+    /// <summary>The change log.</summary>
+    ChangeLog = 32,
+
+    /// <summary>The history of the journal as a feed.</summary>
+    FeedHistory = 64,
+}

@@ -1,0 +1,23 @@
+using System.Runtime.InteropServices;
+
+namespace Voron.Format;
+
+/// <summary>The history that the files of an environment belong to. Copies that go on separately have lineages of their own.</summary>
+/// <remarks>Zero in version 1. Transaction ids of two lineages say nothing about each other beyond the fork.</remarks>
+[StructLayout(LayoutKind.Explicit, Size = Size)]
+internal struct Lineage
+{
+    public const int Size = 40;
+
+    /// <summary>A random number, fresh whenever an environment is created or restored.</summary>
+    [FieldOffset(0)]
+    public RandomId Id;
+
+    /// <summary>The lineage from which this one has forked; zero for a new environment.</summary>
+    [FieldOffset(16)]
+    public RandomId Parent;
+
+    /// <summary>The last transaction that both have in common; 0 for a new environment.</summary>
+    [FieldOffset(32)]
+    public long ForkTransactionId;
+}

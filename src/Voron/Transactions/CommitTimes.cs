@@ -1,0 +1,46 @@
+using System.Diagnostics;
+using Microsoft.Extensions.Logging;
+using Voron.Format;
+
+namespace Voron.Transactions;
+
+/// <summary>Gives each commit its time. It never falls: while the clock is behind the last commit, time stands still.</summary>
+/// <remarks>Used by the holder of the writer.</remarks>
+internal sealed class CommitTimes
+{
+    /// <summary>A clock that is set back by less is being adjusted, which deserves no warning.</summary>
+    private static readonly TimeSpan Tolerance = TimeSpan.FromSeconds(1);
+
+    private readonly TimeProvider _clock;
+    private readonly ILogger _logger;
+    private readonly string _path;
+    private bool _isBehind;
+
+    public CommitTimes(TimeProvider clock, ILogger logger, string path)
+    {
+        _clock = clock;
+        _logger = logger;
+        _path = path;
+    }
+
+    /// <summary>Returns the time of a commit, as in <see cref="EnvironmentState.CommitTime"/>.</summary>
+    /// <param name="last">The time of the commit before it.</param>
+    public long Next(long last)
+    {
+        var now = _clock.GetUtcNow().UtcTicks;
+        if (now >= last)
+        {
+            _isBehind = false;
+            return now;
+        }
+
+        if (!_isBehind && last - now > Tolerance.Ticks)
+        {
+            _isBehind = true;
+            TransactionLog.ClockBehind(_logger, _path, new DateTime(now, DateTimeKind.Utc), new DateTime(last, DateTimeKind.Utc));
+        }
+
+        Debug.Assert(last <= DateTime.MaxValue.Ticks, "The time of a commit must be one that a clock can show.");
+        return last;
+    }
+}
