@@ -1,3 +1,4 @@
+using Voron.Format;
 using Voron.Torture.Harness;
 using Voron.Torture.Simulation;
 
@@ -37,6 +38,8 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
         _spoilsOthers = _choices.Next(2) == 1;
         _reclaims = plan.Reclaims && _choices.Next(2) == 1;
         _options = CrashOptions.Choose(_choices, images ? TornPageProtection.FullPageImages : TornPageProtection.Checksums);
+        if (plan.Upgrades)
+            _options.FormatVersion = (int)JournalFormat.Version1;
         run.Report($"{_options.TornPageProtection}, {_options.JournalCompression}");
         WorkOn(disk, [Content.Empty], [Content.Empty], level: 0);
     }
@@ -48,7 +51,12 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
     private void WorkOn(SimulatedDisk disk, IReadOnlyList<Content> found, IReadOnlyList<Content>? before, int level)
     {
         var depth = plan.Levels[level];
-        using var workload = new CrashWorkload(disk, run, _options, counts) { Overlaps = _choices.Next(2) == 1, Reclaims = _reclaims };
+        using var workload = new CrashWorkload(disk, run, _options, counts)
+        {
+            Overlaps = _choices.Next(2) == 1,
+            Reclaims = _reclaims,
+            Upgrades = plan.Upgrades,
+        };
         var content = workload.Open(found);
         var cuts = new CutPoints(disk, workload.History, before ?? [content]);
         Examine(cuts, depth.OpeningCuts, level);

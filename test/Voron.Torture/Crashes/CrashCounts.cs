@@ -11,6 +11,7 @@ internal sealed partial class CrashCounts
     public int Flushes;
     public int JournalSnapshots;
     public int Reclaimed;
+    public int Upgrades;
     public int Cuts;
     public int CutsInEveryCombination;
     public int CutsInManyCombinations;

@@ -40,6 +40,11 @@ internal sealed record CrashPlan(params IReadOnlyList<CrashLevel> Levels)
     public bool Reclaims { get; init; }
 
     /// <summary>
+    /// True if the environment is created in the oldest version of the format, and becomes one of the newest in the course of the work.
+    /// </summary>
+    public bool Upgrades { get; init; }
+
+    /// <summary>
     /// One in this many cuts of the first level is examined in every combination of writes that it may lose or keep if there are few enough
     /// combinations, otherwise in many random ones; 0 for none.
     /// </summary>

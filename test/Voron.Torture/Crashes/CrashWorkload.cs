@@ -55,6 +55,9 @@ internal sealed class CrashWorkload : IDisposable
     /// <summary>Makes large parts of the file free, and returns them to the file system.</summary>
     public bool Reclaims { get; init; }
 
+    /// <summary>Makes an environment of an older format version one of the newest, at some time.</summary>
+    public bool Upgrades { get; init; }
+
     /// <summary>Opens the environment for the first time, and checks that it has one of the allowed contents.</summary>
     public Content Open(IReadOnlyList<Content> allowed)
     {
@@ -95,6 +98,11 @@ internal sealed class CrashWorkload : IDisposable
         if (Reclaims && _random.Next(2) == 1)
         {
             StepOfReclaiming();
+            return;
+        }
+        if (Upgrades && _random.Next(6) == 5)
+        {
+            Upgrade();
             return;
         }
         switch (_random.Next(100))
@@ -149,12 +157,23 @@ internal sealed class CrashWorkload : IDisposable
                 ContentCheck.Verify(_environment!);
                 break;
             default:
-                _run.Report("close and open");
-                Close();
-                _environment = StorageEnvironment.Open(_disk, _options);
-                ContentCheck.Check(_environment, [Newest]);
+                CloseAndOpen();
                 break;
         }
+    }
+
+    private void CloseAndOpen()
+    {
+        _run.Report("close and open");
+        Close();
+        _environment = StorageEnvironment.Open(_disk, _options);
+        ContentCheck.Check(_environment, [Newest]);
+    }
+
+    private void Upgrade()
+    {
+        _run.Report("upgrade");
+        _counts.Upgrades += _environment!.Internals.UpgradeFormat() ? 1 : 0;
     }
 
     // Returns free space with and without readers of its old content, before and after it has become free in the data file.

@@ -42,6 +42,9 @@ internal static class PlantedFaultCatalog
 {
     public static IReadOnlyList<FaultCase> All { get; } =
     [
+        new(nameof(PlantedFault.KeepJournalVersion), "upgrade-cut", 4_000),
+        new(nameof(PlantedFault.UpgradeRecordsAlone), "upgrade-cut", 4_000),
+        new(nameof(PlantedFault.MarkOfOtherTree), "model", 4_000),
         new(nameof(PlantedFault.SkipSyncBeforeCheckpoint), "power-cut", 4_000),
         new(nameof(PlantedFault.AcknowledgeBeforeWrite), "power-cut", 4_000),
         new(nameof(PlantedFault.RecycleJournalEarly), "power-cut", 40_000),

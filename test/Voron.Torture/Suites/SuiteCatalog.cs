@@ -10,6 +10,7 @@ internal static class SuiteCatalog
         new PowerCutSuite(),
         new KillThenCutSuite(),
         new RecoveryCutSuite(),
+        new UpgradeCutSuite(),
         new CopiesSuite(),
         new IoFaultSuite(),
         new DiskFullSuite(),
