@@ -10,8 +10,9 @@ namespace Voron.Torture.Copies;
 /// <summary>Runs one workload, and combines copies of its files from any two moments in any way.</summary>
 /// <remarks>
 /// An environment that opens has to hold one of the committed states, complete and sound: that of either moment if all journal files are
-/// from one moment, otherwise any state before the later moment, since nothing reveals that the newest journal file is missing. All other
-/// combinations must be refused.
+/// from one moment, otherwise any state before the later moment, since nothing reveals that the newest journal file is missing. With journal
+/// files of the later moment and a data file of the earlier one, any state from the earlier moment on is right: the data file lacks what was
+/// synced beside the last records, which then count as torn. All other combinations must be refused.
 /// </remarks>
 internal sealed class CopyRun(SuiteRun run)
 {
@@ -119,8 +120,9 @@ internal sealed class CopyRun(SuiteRun run)
         var mayLackNewest = !Same(set, a, Header) && IsOfClose(set);
         var isWhole = Array.TrueForAll(journals, name => Same(set, b, name))
             || (!mayLackNewest && Array.TrueForAll(journals, name => Same(set, a, name)));
+        IReadOnlyList<Content> ofEither = Same(set, b, Data) ? [.. _cuts.Allowed(older), .. _cuts.Allowed(newer)] : Between(older, newer);
         Open(
-            set, isWhole ? [.. _cuts.Allowed(older), .. _cuts.Allowed(newer)] : Before(newer),
+            set, isWhole ? ofEither : Before(newer),
             $"of {newer} [{string.Join(' ', names.Where((_, i) => (ofNewer >> i & 1) != 0))}], of {older} the others, " +
             $"without [{string.Join(' ', names.Where((_, i) => (left >> i & 1) != 0))}]");
     }
@@ -204,6 +206,12 @@ internal sealed class CopyRun(SuiteRun run)
     {
         var newest = _cuts.Allowed(cut)[^1];
         return [.. _history.TakeWhile(content => !ReferenceEquals(content, newest)), newest];
+    }
+
+    private List<Content> Between(int older, int newer)
+    {
+        var oldest = _cuts.Allowed(older)[0];
+        return [.. Before(newer).SkipWhile(content => !ReferenceEquals(content, oldest))];
     }
 
     private static bool IsOfClose(FileSet set)
