@@ -78,7 +78,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.StopAtPartialWrite), "io-fault", 5_000) { NeedsPosix = true },
         new(nameof(PlantedFault.BelieveClosedHeader), "kill-then-cut", 40_000) { Seed = 6 },
         new(nameof(PlantedFault.BelievePages), "bit-rot", 2_000),
-        new(nameof(PlantedFault.BelieveHeaders), "bit-rot", 20_000),
+        new(nameof(PlantedFault.BelieveHeaders), "bit-rot", 20_000) { Seed = 165_571 },
         new(nameof(PlantedFault.BelieveChunks), "bit-rot", 2_000),
         new(nameof(PlantedFault.BelieveJournalHeaders), "bit-rot", 200_000),
         new(nameof(PlantedFault.BelievePageStructure), "malformed", 10_000) { EndsProcess = true },
