@@ -182,7 +182,7 @@ public sealed partial class StorageOptions
     /// otherwise fill the memory. A waiting operation takes about 300 bytes, plus the objects it refers to. Callers that block in <c>Write</c>
     /// are not limited.
     /// </summary>
-    public int MaxQueuedOperations { get; set => field = Changed(value); } = 512 << 10;
+    public int MaxQueuedOperations { get; set => field = Changed(value); } = 1 << 20;
 
     /// <summary>
     /// Whether an operation of <c>Write</c> or <c>WriteAsync</c> runs in the execution context of its caller: with the caller's values of
@@ -309,7 +309,7 @@ public sealed partial class StorageOptions
     internal TimeProvider CommitClock { get; set => field = Changed(value); } = TimeProvider.System;
 
     /// <summary>The bytes of new and nearly full pages from which a transaction writes them directly to the data file.</summary>
-    internal long DirectPageBytes { get; set => field = Changed(value); } = 1 << 20;
+    internal long DirectPageBytes { get; set => field = Changed(value); } = 512 << 10;
 
     /// <summary>The bytes of large values up to which a transaction journals them; 0 when the size of a large value is not the default.</summary>
     internal int JournaledValueBytes { get => _largeValueBytes == null ? field : 0; set => field = Changed(value); } = 64 << 10;
