@@ -267,16 +267,11 @@ internal sealed unsafe class JournalChain : IDisposable
         return false;
     }
 
-    // The checksum is right, so any fault was already in the record when it was written.
     private static void CheckRecord(RecordHeader* record, JournalFileReader file)
     {
-        var path = file.Path;
-        if ((record->Flags & ~RecordHeader.KnownFlags) != 0)
-            throw RecordPayload.Malformed(record, path, $"the unknown flags {record->Flags:X}");
+        RecordPayload.CheckHeader(record, file.Path);
         if ((record->Flags & RecordFlags.WholeState) != 0 && file.Info.Header.Version == JournalFormat.Version1)
-            throw RecordPayload.Malformed(record, path, "a state of version 2 in a file of version 1");
-        if (record->Kind != RecordKind.DurabilityMarker && StateStructure.FindFault(record->State) is { } fault)
-            throw RecordPayload.Malformed(record, path, fault);
+            throw RecordPayload.Malformed(record, file.Path, "a state of version 2 in a file of version 1");
     }
 
     private static bool IsNext(RecordHeader* record, in JournalPosition position) =>

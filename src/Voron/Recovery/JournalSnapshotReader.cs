@@ -41,10 +41,7 @@ internal static unsafe class JournalSnapshotReader
                         $"'{reader.Path}' is damaged at offset {offset} of {checkpoint.JournalSnapshotLength}: it has no valid record {sequence} there.");
                 }
 
-                if ((record->Flags & ~RecordHeader.KnownFlags) != 0)
-                    throw RecordPayload.Malformed(record, reader.Path, $"the unknown flags {record->Flags:X}");
-                if (StateStructure.FindFault(record->State) is { } fault)
-                    throw RecordPayload.Malformed(record, reader.Path, fault);
+                RecordPayload.CheckHeader(record, reader.Path);
                 visitor.Visit(record, reader.Path);
                 offset += record->AlignedLength;
             }

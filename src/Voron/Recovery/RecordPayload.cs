@@ -49,6 +49,16 @@ internal unsafe ref struct RecordPayload
 
     public readonly CorruptionException Malformed(string what) => Malformed(_record, _path, what);
 
+    /// <summary>Checks the values in the header of a record whose checksum is right: any fault was in it when it was written.</summary>
+    /// <exception cref="CorruptionException">The record has flags or a state that no record can have.</exception>
+    public static void CheckHeader(RecordHeader* record, string path)
+    {
+        if ((record->Flags & ~RecordHeader.KnownFlags) != 0)
+            throw Malformed(record, path, $"the unknown flags {record->Flags:X}");
+        if (record->Kind != RecordKind.DurabilityMarker && StateStructure.FindFault(record->State) is { } fault)
+            throw Malformed(record, path, fault);
+    }
+
     public static CorruptionException Malformed(RecordHeader* record, string path, string what) =>
         new($"Record {record->Sequence} at offset {record->Offset} of '{path}' has a valid checksum, but contains {what}.");
 
