@@ -98,8 +98,7 @@ internal sealed class CheckpointMover
         }
         catch (DiskException e)
         {
-            _engine.Poison.Set(e);
-            throw _engine.Poison.Exception(CommitOutcome.NotCommitted);
+            throw Poisoned(e);
         }
 
         // Replay would read the flush records after its start: all of this flush's own; after a journal snapshot, those of the flush before
@@ -128,8 +127,7 @@ internal sealed class CheckpointMover
         }
         catch (DiskException e)
         {
-            _engine.Poison.Set(e);
-            throw _engine.Poison.Exception(CommitOutcome.NotCommitted);
+            throw Poisoned(e);
         }
 
         _engine.JournalFiles!.ReleaseBefore(target.JournalEnd);
@@ -157,8 +155,7 @@ internal sealed class CheckpointMover
         }
         catch (DiskException e)
         {
-            _engine.Poison.Set(e);
-            throw _engine.Poison.Exception(CommitOutcome.NotCommitted);
+            throw Poisoned(e);
         }
 
         SchedulePoint.Reach(SchedulePlace.CheckpointWritten);
@@ -183,11 +180,16 @@ internal sealed class CheckpointMover
         }
         catch (DiskException e)
         {
-            _engine.Poison.Set(e);
-            throw _engine.Poison.Exception(CommitOutcome.NotCommitted);
+            throw Poisoned(e);
         }
 
         _engine.Format.Adopt(_checkpoints.Current);
+    }
+
+    private EnvironmentPoisonedException Poisoned(DiskException cause)
+    {
+        _engine.Poison.Set(cause);
+        return _engine.Poison.Exception(CommitOutcome.NotCommitted);
     }
 
     [Conditional("DEBUG")]

@@ -112,11 +112,7 @@ internal sealed unsafe class CheckpointFile : IDisposable
     }
 
     /// <summary>Writes the current checkpoint into the older slot too: after a clean close, either slot will do.</summary>
-    public void WriteBothAlike()
-    {
-        WriteSlot(_nextSlot, Current);
-        _nextSlot = 1 - _nextSlot;
-    }
+    public void WriteBothAlike() => WriteNext(Current);
 
     /// <summary>
     /// Makes both slots the current checkpoint in the newest version of the format, with a lineage of its own. Durable on return. In between,
@@ -129,10 +125,8 @@ internal sealed unsafe class CheckpointFile : IDisposable
         header.Lineage = lineage;
         if (!PlantedFault.UpgradeRecordsAlone)
         {
-            WriteSlot(_nextSlot, header);
-            _nextSlot = 1 - _nextSlot;
-            WriteSlot(_nextSlot, header);
-            _nextSlot = 1 - _nextSlot;
+            WriteNext(header);
+            WriteNext(header);
         }
 
         Current = header;
@@ -152,6 +146,12 @@ internal sealed unsafe class CheckpointFile : IDisposable
     {
         _file.Dispose();
         EngineMemory.FreeAligned(_block);
+    }
+
+    private void WriteNext(in CheckpointHeader header)
+    {
+        WriteSlot(_nextSlot, header);
+        _nextSlot = 1 - _nextSlot;
     }
 
     private void WriteSlot(int slot, CheckpointHeader header)
