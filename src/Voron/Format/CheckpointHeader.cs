@@ -34,7 +34,10 @@ internal struct CheckpointHeader
     private const int ShiftFromVersion1 = EnvironmentState.Size - EnvironmentState.SizeInVersion1;
 
     private const int StateOffset = 56;
-    private const int EndInVersion1 = 264;
+
+    // In version 1: the bytes up to the end of the state, and those of the fields behind it.
+    private const int HeadBytes = StateOffset + EnvironmentState.SizeInVersion1;
+    private const int TailBytes = 264 - HeadBytes;
 
     public const int Slots = 2;
 
@@ -122,9 +125,8 @@ internal struct CheckpointHeader
             return;
         }
 
-        const int HeadBytes = StateOffset + EnvironmentState.SizeInVersion1;
         Buffer.MemoryCopy(&header, block, HeadBytes, HeadBytes);
-        Buffer.MemoryCopy((byte*)&header + HeadBytes + ShiftFromVersion1, block + HeadBytes, EndInVersion1 - HeadBytes, EndInVersion1 - HeadBytes);
+        Buffer.MemoryCopy((byte*)&header + HeadBytes + ShiftFromVersion1, block + HeadBytes, TailBytes, TailBytes);
     }
 
     /// <summary>Returns the header at the start of a block. Its version is known.</summary>
@@ -134,10 +136,9 @@ internal struct CheckpointHeader
         if (header.Version != JournalFormat.Version1)
             return header;
 
-        const int HeadBytes = StateOffset + EnvironmentState.SizeInVersion1;
         var target = (byte*)&header;
         new Span<byte>(target + HeadBytes, Size - HeadBytes).Clear();
-        Buffer.MemoryCopy(block + HeadBytes, target + HeadBytes + ShiftFromVersion1, EndInVersion1 - HeadBytes, EndInVersion1 - HeadBytes);
+        Buffer.MemoryCopy(block + HeadBytes, target + HeadBytes + ShiftFromVersion1, TailBytes, TailBytes);
         return header;
     }
 }

@@ -13,6 +13,9 @@ internal sealed class EnvironmentFormat
     /// <summary>The format version of new records and files.</summary>
     public uint Version => Volatile.Read(ref _version);
 
+    /// <summary>True while records and pages have nothing that version 1 does not have.</summary>
+    public bool IsVersion1 => Version == JournalFormat.Version1;
+
     /// <summary>The features in use.</summary>
     public FormatFeatures Features { get; private set; }
 

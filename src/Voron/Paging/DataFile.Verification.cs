@@ -54,7 +54,7 @@ internal sealed unsafe partial class DataFile
             var actual = pages == 1 ? ComputeChecksum(page, buffer, PageSize) : ReadExtentChecksum(page, buffer, pages, stop);
             if (expected != actual && !PlantedFault.BelievePages)
                 return $"Page {page} of '{File.Path}' is damaged: its checksum should be {expected:X16}, but is {actual:X16}.";
-            if (PageHeader.HasSpareBytes(buffer, page, Format.Version != JournalFormat.Version1) && !PlantedFault.BelieveSpareBytes)
+            if (PageHeader.HasSpareBytes(buffer, page, !Format.IsVersion1) && !PlantedFault.BelieveSpareBytes)
                 return $"Page {page} of '{File.Path}' is damaged: bytes before its number, which no checksum covers, should be zero, but are not.";
             return PageStructure.FindFault(buffer, pages, page, PageSize) is { } malformed && !PlantedFault.BelievePageStructure
                 ? $"Page {page} of '{File.Path}' is malformed, although its checksum is right: {malformed}."

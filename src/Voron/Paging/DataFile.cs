@@ -123,7 +123,7 @@ internal sealed unsafe partial class DataFile : IDisposable
     /// <param name="transactionId">The transaction that has made this version.</param>
     public void SetChecksum(long page, byte* frame, long length, long transactionId)
     {
-        PageHeader.SetDiskBytes(frame, page, Format.Version == JournalFormat.Version1 ? 0 : transactionId);
+        PageHeader.SetDiskBytes(frame, page, Format.IsVersion1 ? 0 : transactionId);
         ((PageHeader*)frame)->Checksum = ComputeChecksum(page, frame, length);
     }
 

@@ -42,7 +42,7 @@ internal sealed unsafe class CommitSubmission
             "The id of a transaction must follow that of the last submitted one.");
         var journal = _engine.Journal!;
         var reserve = FlushReserve();
-        if (_engine.Format.Version != JournalFormat.Version1)
+        if (!_engine.Format.IsVersion1)
             write.Pages.State.CommitTime = _times.Next(write.Pages.State.CommitTime);
         _newPages.Write(write.Pages);
         var entry = _packer.Pack(write.Pages);

@@ -201,7 +201,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     }
 
     public override uint TreeMark(uint treeId) =>
-        _engine.Format.Version == JournalFormat.Version1 ? 0 : treeId + (PlantedFault.MarkOfOtherTree ? 2u : 1);
+        _engine.Format.IsVersion1 ? 0 : treeId + (PlantedFault.MarkOfOtherTree ? 2u : 1);
 
     public override WritablePage Allocate(PageKind kind, PageNumber near)
     {

@@ -72,7 +72,6 @@ public sealed class JournalEpochsTests
             Put(environment, i, 40);
         environment.Flush();
 
-
         // Enough in the newest file for another one to be prepared.
         for (var i = 4000; i < 4120; i += 40)
             Put(environment, i, 40);
