@@ -10,9 +10,6 @@ namespace Voron.Flushing;
 /// <summary>Writes pages to the data file in page order, neighbouring pages together.</summary>
 internal sealed unsafe class PageFileWriter
 {
-    // A commit's own write drains everything that the device was given before it, so the device must not be given too much at once.
-    private const long PacingBytes = 8 << 20;
-
     private readonly Engine _engine;
     private readonly int _pageShift;
 
@@ -51,6 +48,7 @@ internal sealed unsafe class PageFileWriter
 
         var gathering = new PageGathering(_engine.DataFile, stackalloc IoBlock[PageGathering.MaxBlocks]);
         var unsynced = 0L;
+        var piece = FlushPacing.NextPiece(_engine);
         for (var i = plan.Written; i < plan.Items.Count;)
         {
             if (plan.Items[i].Page != gathering.Next)
@@ -62,10 +60,11 @@ internal sealed unsafe class PageFileWriter
             plan.Written = i;
             Bytes += bytes;
             unsynced += bytes;
-            if (unsynced >= PacingBytes && !PlantedFault.SkipSyncBeforeCheckpoint)
+            if (unsynced >= piece && !PlantedFault.SkipSyncBeforeCheckpoint)
             {
                 _engine.DataFile.Sync();
                 unsynced = 0;
+                piece = FlushPacing.NextPiece(_engine);
                 JournalSpare.Prepare(_engine);
             }
         }
