@@ -1,4 +1,5 @@
 using Voron.Flushing;
+using Voron.Format;
 using Voron.Transactions;
 
 namespace Voron;
@@ -44,6 +45,13 @@ internal readonly struct EnvironmentInternals
             engine.WriterLock.Release();
         }
     });
+
+    /// <summary>Begins the change log, unless there is one. Returns false if the format version has none.</summary>
+    public bool BeginChangeLog() => Engine.WhileOpen(_flusher!, static flusher => flusher.ChangeLog.TryBegin());
+
+    /// <summary>Adds a backup that later ones can build on. Returns false if there is no log that reaches back to its state.</summary>
+    public bool AddBackupPoint(BackupPoint point) =>
+        Engine.WhileOpen((Flusher: _flusher!, Point: point), static parts => parts.Flusher.ChangeLog.TryAddPoint(parts.Point));
 
     /// <summary>Ends a trimming period and returns memory that was not needed for two periods to the system.</summary>
     public void TrimMemory() => Engine.WhileOpen(_trimmer!, static trimmer =>

@@ -90,6 +90,7 @@ internal sealed class CheckpointMover
         header.JournalSnapshotTransactionId = snapshot.Number == 0 ? 0 : target.State.TransactionId;
         header.JournalSnapshotLength = snapshot.Length;
         header.JournalSnapshotIncarnation = snapshot.Incarnation;
+        header.ChangeLogEntry = _engine.Changes!.Named;
         try
         {
             // The last caller that synced the data file may have received the error of this flush's writes.
@@ -184,6 +185,21 @@ internal sealed class CheckpointMover
         }
 
         _engine.Format.Adopt(_checkpoints.Current);
+    }
+
+    /// <summary>Makes both slots of the header name the change log, which has just begun.</summary>
+    /// <exception cref="EnvironmentPoisonedException">The header could not be written.</exception>
+    public void NameChangeLog()
+    {
+        AssertHeld();
+        try
+        {
+            _checkpoints.NameChangeLog(_engine.Changes!.Named);
+        }
+        catch (DiskException e)
+        {
+            throw Poisoned(e);
+        }
     }
 
     private EnvironmentPoisonedException Poisoned(DiskException cause)

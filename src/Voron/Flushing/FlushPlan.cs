@@ -1,8 +1,10 @@
 using System.Diagnostics;
+using Voron.ChangeTracking;
 using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Snapshots;
+using Voron.Testing;
 using Voron.Transactions;
 
 namespace Voron.Flushing;
@@ -71,6 +73,19 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
                 if (versions.Find(page, target.State.TransactionId, out var version))
                     Add(page, version, checkpointId, inFull);
             }
+        }
+    }
+
+    /// <summary>Adds the pages that have a version up to the snapshot to a set.</summary>
+    /// <remarks>A transaction that changes an extent gives a version to its first page alone, which stands for all of them.</remarks>
+    public void AddChangedTo(ExtentSet pages)
+    {
+        foreach (var page in Touched.AsSpan())
+            pages.Add(page, 1);
+        foreach (var item in Items.AsSpan())
+        {
+            if (item.Pages > 1 && !PlantedFault.ForgetInsideOfExtents)
+                pages.Add(item.Page, item.Pages);
         }
     }
 

@@ -53,10 +53,14 @@ internal sealed unsafe class Flusher
         _records = new FlushRecordWriter(engine);
         _reporter = new FlushReporter(engine);
         Space = new SpaceCensus(_lock, engine, checkpoints);
+        ChangeLog = new ChangeLogKeeper(_lock, engine, checkpoints, _mover, writer);
     }
 
     /// <summary>The count of free pages.</summary>
     public SpaceCensus Space { get; }
+
+    /// <summary>The beginning of the change log, and its points.</summary>
+    public ChangeLogKeeper ChangeLog { get; }
 
     /// <inheritdoc cref="CheckpointMover.CheckpointId"/>
     public long CheckpointId => _mover.CheckpointId;
@@ -224,6 +228,7 @@ internal sealed unsafe class Flusher
         using (_lock.Enter())
         {
             _isClosed = true;
+            ChangeLog.Close();
             if (!_engine.Poison.IsPoisoned)
             {
                 if (!_engine.Disk.IsVolatile)
@@ -255,6 +260,7 @@ internal sealed unsafe class Flusher
                 plan.Collect(_engine, target, CheckpointId, inFull: true);
                 var snapshot = JournalSnapshotWriter.Write(_engine, plan, _checkpoints.Current);
                 var replaced = _checkpoints.Current.JournalSnapshotNumber;
+                _engine.Changes!.AddDirectWrites(target.State.TransactionId);
                 _mover.Move(target, 0, snapshot, _records);
                 _mover.ReleaseReplaced(target, replaced, snapshot);
                 _engine.Counters.JournalSnapshotCount++;
@@ -308,7 +314,10 @@ internal sealed unsafe class Flusher
         // From here on, the data file holds pages that have a version too.
         detach = _engine.Versions.BeginDetach();
         var replaced = _checkpoints.Current.JournalSnapshotNumber;
+        var id = plan.Target.State.TransactionId;
+        _engine.Changes!.AddFlush(plan.AddChangedTo, id);
         _mover.Move(plan.Target, plan.Number, snapshot: default, _records);
+        _engine.Changes.ReleaseDirectWrites(id);
 
         // The number of this flush has been used. No later failure must bring the plan back: a second pass would mark the data file as
         // unfinished under the number that the header names, and a crash in it would leave a store that is refused.

@@ -113,7 +113,11 @@ internal struct CheckpointHeader
     [FieldOffset(288)]
     public Lineage Lineage;
 
-    // 328 to 383: zero.
+    /// <summary>The checksum of an entry of the change log, up to which the log is as of this checkpoint; 0 if there is no log.</summary>
+    [FieldOffset(328)]
+    public ulong ChangeLogEntry;
+
+    // 336 to 383: zero.
 
     /// <summary>Stores the header at the start of a zeroed block, as its version lays it out.</summary>
     public readonly unsafe void Store(byte* block)

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Microsoft.Extensions.Logging;
+using Voron.ChangeTracking;
 using Voron.Format;
 using Voron.IO;
 using Voron.Journal;
@@ -216,9 +217,18 @@ internal static unsafe class EngineOpener
         Engine engine, CommitPublisher publisher, CheckpointFile checkpoints, RecoveryResult recovered, Stack<IDisposable> owned)
     {
         KeepStamp(engine.DataFile, checkpoints.Current, recovered.Stamp);
-        checkpoints.CompleteUpgrade();
+        checkpoints.CompleteAmendment();
         checkpoints.SkipTo(recovered.HighestNumber);
+        OpenChangeLog(engine, checkpoints.Current, recovered, owned);
         OpenJournal(engine, publisher, checkpoints, recovered, owned);
+    }
+
+    private static void OpenChangeLog(Engine engine, in CheckpointHeader header, RecoveryResult recovered, Stack<IDisposable> owned)
+    {
+        engine.Changes = new ChangeTracker(engine.Disk, header, engine.Format, engine.Heap, engine.Logger);
+        owned.Push(engine.Changes);
+        foreach (var (id, page, pages) in recovered.DirectWrites)
+            engine.Changes.NoteDirectWrite(id, page, pages);
     }
 
     private static void OpenJournal(

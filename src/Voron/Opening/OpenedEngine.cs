@@ -44,6 +44,7 @@ internal sealed class OpenedEngine
     {
         Engine.Journal?.Dispose();
         Engine.JournalFiles?.Dispose();
+        Engine.Changes?.Dispose();
     }
 
     /// <summary>Releases all resources. Called when the environment is closed and its last user has ended.</summary>

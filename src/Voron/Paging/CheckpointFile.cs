@@ -123,22 +123,28 @@ internal sealed unsafe class CheckpointFile : IDisposable
         var header = Current;
         header.Version = JournalFormat.Version;
         header.Lineage = lineage;
-        if (!PlantedFault.UpgradeRecordsAlone)
-        {
-            WriteNext(header);
-            WriteNext(header);
-        }
-
-        Current = header;
+        if (PlantedFault.UpgradeRecordsAlone)
+            Current = header;
+        else
+            Amend(header);
     }
 
     /// <summary>
-    /// Completes an upgrade that was cut short after its first slot. Otherwise the environment would have version 1 again if that slot became
-    /// unreadable, though records and pages of version 2 follow.
+    /// Makes both slots the current checkpoint with an entry of the change log. Durable on return. In between, two slots have the same number, and
+    /// either may count.
     /// </summary>
-    public void CompleteUpgrade()
+    public void NameChangeLog(ulong entry) => Amend(Current with { ChangeLogEntry = entry });
+
+    /// <summary>
+    /// Completes a change of both slots that was cut short after the first. Otherwise the environment would have version 1 again if that slot became
+    /// unreadable, though records and pages of version 2 follow; or no change log any more, though backups build on it.
+    /// </summary>
+    public void CompleteAmendment()
     {
-        if (Previous is { } other && other.Version != Current.Version)
+        if (Previous is not { } other)
+            return;
+        var isAmended = other.CheckpointNumber == Current.CheckpointNumber && other.ChangeLogEntry != Current.ChangeLogEntry;
+        if (isAmended || other.Version != Current.Version)
             WriteBothAlike();
     }
 
@@ -146,6 +152,14 @@ internal sealed unsafe class CheckpointFile : IDisposable
     {
         _file.Dispose();
         EngineMemory.FreeAligned(_block);
+    }
+
+    // The same checkpoint, with the same number, in both slots.
+    private void Amend(in CheckpointHeader header)
+    {
+        WriteNext(header);
+        WriteNext(header);
+        Current = header;
     }
 
     private void WriteNext(in CheckpointHeader header)

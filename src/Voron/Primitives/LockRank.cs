@@ -15,6 +15,12 @@ internal enum LockRank
     /// <summary><c>Flusher</c>: one flush, journal snapshot or close at a time.</summary>
     Flush,
 
+    /// <summary><c>ChangeTracker</c>: the change log, its files and what is known of them.</summary>
+    ChangeLog,
+
+    /// <summary><c>DirectWrites</c>: the pages that transactions since the checkpoint have written directly.</summary>
+    DirectWrites,
+
     /// <summary><c>JournalWriter</c>: the places and sequence numbers of records.</summary>
     Submission,
 

@@ -43,7 +43,7 @@ internal static class CrashRecovery
         var highest = DataFileFit.Check(stamp, checkpoint, lists, dataFile);
 
         target.Versions.EnsureCapacity(dataFile.CapacityPages);
-        var replay = new PageReplay(target, lists, checkpoint.State);
+        var replay = new PageReplay(target, lists, checkpoint);
         if (checkpoint.JournalSnapshotNumber != 0)
             JournalSnapshotReader.Read(disk, checkpoint.EnvironmentId, checkpoint, replay, target.Records);
         var end = chain.Follow(replay);
@@ -66,6 +66,7 @@ internal static class CrashRecovery
             Unused = end.Unused,
             WithoutEpoch = journals.WithoutEpoch,
             DirectExtents = replay.DirectExtents,
+            DirectWrites = replay.DirectWrites,
             ReplayedRecords = end.Records,
             ReplayedBytes = end.Bytes,
             Dropped = end.Dropped,

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Runtime.InteropServices;
+using Voron.ChangeTracking;
 using Voron.Format;
 using Voron.IO;
 using Voron.Journal;
@@ -22,6 +23,8 @@ internal sealed unsafe class PageReplay : IRecordVisitor
 {
     private readonly Dictionary<long, (string Fault, Exception? Cause)> _faults = [];
     private readonly Dictionary<long, DirectExtent> _directExtents = [];
+    private readonly List<DirectWrite> _directWrites = [];
+    private readonly bool _notesDirectWrites;
     private readonly DirectPageSums _directPages;
     private readonly DataFile _dataFile;
     private readonly FrameAllocator _frames;
@@ -34,15 +37,16 @@ internal sealed unsafe class PageReplay : IRecordVisitor
 
     /// <param name="target">The parts to fill; the version table is empty, and has room for all pages of the data file.</param>
     /// <param name="lists">The result of the first pass.</param>
-    /// <param name="checkpoint">The state of the data file.</param>
-    public PageReplay(in RecoveryTarget target, FlushListCollector lists, in EnvironmentState checkpoint)
+    /// <param name="checkpoint">The environment's header.</param>
+    public PageReplay(in RecoveryTarget target, FlushListCollector lists, in CheckpointHeader checkpoint)
     {
         (_dataFile, _frames, _versions, _records) = (target.DataFile, target.Frames, target.Versions, target.Records);
         _lists = lists;
         _directPages = new DirectPageSums(_dataFile);
         _pageSize = _dataFile.PageSize;
         _capacity = _dataFile.CapacityPages;
-        _state = checkpoint;
+        _state = checkpoint.State;
+        _notesDirectWrites = checkpoint.ChangeLogEntry != 0 && !PlantedFault.ForgetReplayedWrites;
         Debug.Assert(_versions.ChainCount == 0 && _versions.PageCapacity >= _capacity, "The table must have room for all pages, and no versions.");
     }
 
@@ -56,6 +60,9 @@ internal sealed unsafe class PageReplay : IRecordVisitor
     /// The directly written values that still exist at the end of replay: the first page, and the location of the checksums.
     /// </summary>
     public IReadOnlyDictionary<long, DirectExtent> DirectExtents => _directExtents;
+
+    /// <summary>All pages that records say were written directly, if the environment has a change log.</summary>
+    public IReadOnlyList<DirectWrite> DirectWrites => _directWrites;
 
     public void Visit(RecordHeader* record, string path)
     {
@@ -179,6 +186,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
             case PageEntryKind.Direct when DirectPages.Is(bytes, content.Length):
                 if (content.Length != DirectPages.Length(entry.Pages))
                     return false;
+                NoteDirectWrite(id, page, end);
                 for (var written = page; written < end; written++)
                 {
                     Forget(written);
@@ -190,6 +198,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
             case PageEntryKind.Direct:
                 if (content.Length != DirectExtent.Size)
                     return false;
+                NoteDirectWrite(id, page, end);
                 for (var written = page; written < end; written++)
                     Forget(written);
                 _directExtents[page] = *(DirectExtent*)bytes;
@@ -198,6 +207,12 @@ internal sealed unsafe class PageReplay : IRecordVisitor
             default:
                 return false;
         }
+    }
+
+    private void NoteDirectWrite(long id, long page, long end)
+    {
+        if (_notesDirectWrites && end > page)
+            _directWrites.Add(new DirectWrite(id, page, end - page));
     }
 
     private VersionNode* Base(long page, long id)

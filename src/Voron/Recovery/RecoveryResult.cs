@@ -1,3 +1,4 @@
+using Voron.ChangeTracking;
 using Voron.Format;
 using Voron.Journal;
 
@@ -38,6 +39,11 @@ internal sealed record RecoveryResult
 
     /// <summary>Large values of replayed records that still exist, to be verified.</summary>
     public required IReadOnlyDictionary<long, DirectExtent> DirectExtents { get; init; }
+
+    /// <summary>
+    /// All pages that replayed records say were written directly, if the environment has a change log; in the order of their transactions.
+    /// </summary>
+    public required IReadOnlyList<DirectWrite> DirectWrites { get; init; }
 
     /// <summary>The number of records that were applied.</summary>
     public required long ReplayedRecords { get; init; }

@@ -41,6 +41,9 @@ internal enum SchedulePlace
     Grown,
     MapMoved,
     FileCut,
+    CollectingChanges,
+    VersionsCollected,
+    DirectWritesCollected,
     Idle,
     Closing,
 }

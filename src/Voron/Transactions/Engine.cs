@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using Microsoft.Extensions.Logging;
+using Voron.ChangeTracking;
 using Voron.Format;
 using Voron.FreeSpace;
 using Voron.IO;
@@ -80,6 +81,9 @@ internal sealed class Engine
     public JournalWriter? Journal { get; set; }
 
     public JournalFileSet? JournalFiles { get; set; }
+
+    /// <summary>Knows which pages change; null when the environment is opened for reading only.</summary>
+    public ChangeTracker? Changes { get; set; }
 
     /// <summary>Null when there is no writer: while the environment is being opened, and when that is for reading only.</summary>
     public WriterLock? WriterLock { get; set; }

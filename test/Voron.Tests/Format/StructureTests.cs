@@ -14,7 +14,7 @@ public sealed class StructureTests
     {
         { nameof(RandomId), 16, "" },
         { nameof(JournalPosition), 48, "" },
-        { nameof(CheckpointHeader), 384, "28+4 76+4 128+16 168+16 260+4 328+56" },
+        { nameof(CheckpointHeader), 384, "28+4 76+4 128+16 168+16 260+4 336+48" },
         { nameof(EnvironmentState), 128, "20+4 72+16 112+16" },
         { nameof(Lineage), 40, "" },
         { nameof(TreeHeader), 64, "48+16" },
@@ -27,6 +27,8 @@ public sealed class StructureTests
         { nameof(JournalFileHeader), 128, "28+4 120+8" },
         { nameof(JournalSeal), 48, "40+8" },
         { nameof(PageHeader), 64, "16+8 42+2 54+2" },
+        { nameof(ChangeLogEntry), 112, "20+4" },
+        { nameof(BackupPoint), 24, "" },
         { nameof(LeafRecordHeader), 4, "" },
         { nameof(BranchRecordHeader), 10, "" },
         { nameof(OverflowReference), 16, "" },
@@ -85,6 +87,7 @@ public sealed class StructureTests
     public void Marks_and_numbers_are_those_of_the_file_format()
     {
         Text(CheckpointHeader.FileMagic).Should().Be("VoronHdr");
+        Text(ChangeLogEntry.MarkerValue).Should().Be("VoronChg");
         Text(JournalFormat.FileMagic).Should().Be("VoronJnl");
         Text(JournalFormat.RecordMarker).Should().Be("VoronRec");
         JournalFormat.Version1.Should().Be(1);

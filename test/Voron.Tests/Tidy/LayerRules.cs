@@ -13,6 +13,7 @@ internal static class LayerRules
     [
         ("Keys", []),
         ("Paging", []),
+        ("ChangeTracking", ["Paging"]),
         ("Scratch", []),
         ("FreeSpace", ["Paging"]),
         ("Journal", []),
@@ -20,16 +21,20 @@ internal static class LayerRules
         ("Trees/KeyHeads", ["Paging", "Trees/Pages"]),
         ("Trees", ["Paging", "Trees/Pages", "Trees/KeyHeads"]),
         ("Trees/Batches", ["Paging", "Trees/Pages", "Trees/KeyHeads", "Trees"]),
-        ("Recovery", ["Paging", "Scratch", "Journal"]),
+        ("Recovery", ["Paging", "ChangeTracking", "Scratch", "Journal"]),
         ("Snapshots", ["Paging", "Scratch", "Trees/KeyHeads"]),
-        ("Transactions", ["Paging", "Scratch", "FreeSpace", "Journal", "Trees/Pages", "Trees/KeyHeads", "Trees", "Trees/Batches", "Snapshots"]),
-        ("Flushing", ["Paging", "Scratch", "FreeSpace", "Journal", "Snapshots", "Transactions"]),
+        ("Transactions",
+        [
+            "Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Trees/Pages", "Trees/KeyHeads", "Trees", "Trees/Batches", "Snapshots",
+        ]),
+        ("Flushing", ["Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Snapshots", "Transactions"]),
         ("Staging", ["Paging", "FreeSpace", "Transactions"]),
         ("Maintenance", ["Paging", "FreeSpace", "Trees/Pages", "Trees", "Snapshots", "Transactions"]),
         ("Diagnostics", ["Paging", "Scratch", "Journal", "Trees/KeyHeads", "Recovery", "Snapshots", "Transactions"]),
         ("Opening",
         [
-            "Paging", "Scratch", "FreeSpace", "Journal", "Trees/KeyHeads", "Recovery", "Snapshots", "Transactions", "Flushing", "Maintenance",
+            "Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Trees/KeyHeads", "Recovery", "Snapshots", "Transactions", "Flushing",
+            "Maintenance",
         ]),
     ];
 

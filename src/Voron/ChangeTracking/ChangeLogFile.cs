@@ -1,0 +1,330 @@
+using System.Diagnostics;
+using System.Runtime.InteropServices;
+using Voron.Format;
+using Voron.IO;
+
+namespace Voron.ChangeTracking;
+
+/// <summary>The place of an entry in a file of the change log, and what its header says.</summary>
+/// <param name="Header">The header.</param>
+/// <param name="Offset">The offset of the entry in the file.</param>
+internal readonly record struct ChangeLogPlace(ChangeLogEntry Header, long Offset)
+{
+    /// <summary>The bytes of the entry in the file, the zeros at its end included.</summary>
+    public long Bytes => LengthOf(Header.PayloadBytes);
+
+    public long End => Offset + Bytes;
+
+    /// <summary>The bytes of an entry in the file.</summary>
+    public static long LengthOf(long payloadBytes) => JournalFormat.AlignUp(ChangeLogEntry.Size + payloadBytes);
+}
+
+/// <summary>A file of the change log: entries one behind the other, from offset 0 on. Used under the lock of the log.</summary>
+/// <remarks>
+/// Each entry is written with one write, and is durable when that returns. The file has no header of its own, and may be longer than its entries.
+/// </remarks>
+internal sealed unsafe class ChangeLogFile : IDisposable
+{
+    private const string Prefix = "changes-";
+    private const string Suffix = ".voron";
+
+    private const int GrowthBytes = 64 << 10;
+
+    private readonly DiskFile _file;
+    private readonly ulong _seed;
+    private readonly List<ChangeLogPlace> _entries = [];
+    private long _allocated;
+
+    private ChangeLogFile(DiskFile file, RandomId environmentId)
+    {
+        _file = file;
+        _seed = Checksum.Seed(environmentId, (long)ChangeLogEntry.MarkerValue);
+    }
+
+    public string Path => _file.Path;
+
+    /// <summary>The entries that count, in their order.</summary>
+    public IReadOnlyList<ChangeLogPlace> Entries => _entries;
+
+    /// <summary>The offset behind the last entry.</summary>
+    public long End => _entries.Count == 0 ? 0 : _entries[^1].End;
+
+    public static string NameOf(long number) => NumberedName.Of(Prefix, number, Suffix);
+
+    /// <summary>Returns the number in the name of a change log, or -1.</summary>
+    public static long NumberOf(string name) => NumberedName.Parse(name, Prefix, Suffix);
+
+    /// <summary>Creates a file without entries. Its name is durable after the directory has been synced.</summary>
+    /// <exception cref="DiskException">The file cannot be created.</exception>
+    public static ChangeLogFile Create(IDisk disk, long number, RandomId environmentId) =>
+        new(disk.Open(NameOf(number), DiskOpen.New, DiskAccess.WriteThrough), environmentId);
+
+    /// <summary>Opens and reads the file that has the entry that the header file names.</summary>
+    /// <returns>Null if there is none.</returns>
+    /// <exception cref="DiskException">A file cannot be read.</exception>
+    public static ChangeLogFile? Find(IDisk disk, RandomId environmentId, in ChangeLogTarget target, out long number)
+    {
+        foreach (var found in Numbers(disk).OrderDescending())
+        {
+            var file = new ChangeLogFile(disk.Open(NameOf(found), DiskOpen.Existing, DiskAccess.WriteThrough), environmentId);
+            try
+            {
+                if (file.TryRead(target))
+                {
+                    number = found;
+                    return file;
+                }
+            }
+            catch
+            {
+                file.Dispose();
+                throw;
+            }
+
+            file.Dispose();
+        }
+
+        number = 0;
+        return null;
+    }
+
+    /// <summary>Returns the numbers of the files in a directory that have the name of a change log.</summary>
+    public static List<long> Numbers(IDisk disk) => disk.List().Select(entry => NumberOf(entry.Name)).Where(number => number > 0).ToList();
+
+    /// <summary>Deletes those files of other numbers that begin like a change log, or have nothing yet.</summary>
+    /// <exception cref="DiskException">A file cannot be read.</exception>
+    public static void DeleteOthers(IDisk disk, List<long> numbers, long number)
+    {
+        foreach (var other in numbers)
+        {
+            if (other != number && IsOurs(disk, other))
+                TryDelete(disk, other);
+        }
+    }
+
+    /// <summary>Deletes a file of the log. One that cannot be deleted stays, without harm.</summary>
+    public static void TryDelete(IDisk disk, long number)
+    {
+        try
+        {
+            disk.Delete(NameOf(number));
+        }
+        catch (DiskException)
+        {
+            // The next reading of the log tries again.
+        }
+    }
+
+    /// <summary>Reads the entries that count: those up to the one that the header file names, and what was added since without a flush.</summary>
+    /// <param name="target">What the header file says.</param>
+    /// <returns>False if the file does not have the entry, or one before it is missing or damaged.</returns>
+    /// <exception cref="DiskException">The file cannot be read.</exception>
+    private bool TryRead(in ChangeLogTarget target)
+    {
+        // A killed process may have left bytes in the page cache that the device does not have.
+        _file.Sync();
+        _file.DropCache();
+        _entries.Clear();
+        var isNamed = false;
+        while (TryReadHeader(End, out var header) && Follows(header, target.Lineage))
+        {
+            if (isNamed && (header.Kind is ChangeLogEntryKind.Flush or ChangeLogEntryKind.Start || header.Checkpoint != target.Checkpoint))
+                break;
+            var place = new ChangeLogPlace(header, End);
+            if (!TryUse(place, static (in ChangeLogEntry _, ReadOnlySpan<byte> _) => true, out _))
+                break;
+            _entries.Add(place);
+            isNamed |= target.IsNamed(header);
+        }
+
+        if (!isNamed)
+            _entries.Clear();
+        return isNamed;
+    }
+
+    /// <summary>Passes the content of an entry to a function.</summary>
+    /// <returns>False if the entry is damaged.</returns>
+    /// <exception cref="DiskException">The file cannot be read.</exception>
+    public bool TryUse<TResult>(in ChangeLogPlace place, UseContent<TResult> use, out TResult? result)
+    {
+        var length = (int)place.Header.PayloadBytes;
+        return TryUse(place, entry => use(*(ChangeLogEntry*)entry, new ReadOnlySpan<byte>(entry + ChangeLogEntry.Size, length)), out result);
+    }
+
+    private bool TryUse<TResult>(in ChangeLogPlace place, UseEntry<TResult> use, out TResult? result)
+    {
+        var bytes = (byte*)EngineMemory.AllocateAligned((nuint)place.Bytes, JournalFormat.Block);
+        try
+        {
+            _file.Read(place.Offset, new Span<byte>(bytes, checked((int)place.Bytes)));
+            var header = *(ChangeLogEntry*)bytes;
+            if (header.Checksum != place.Header.Checksum || header.PayloadBytes != place.Header.PayloadBytes || ChecksumOf(bytes) != header.Checksum)
+            {
+                result = default;
+                return false;
+            }
+
+            result = use(bytes);
+            return true;
+        }
+        finally
+        {
+            EngineMemory.FreeAligned(bytes);
+        }
+    }
+
+    /// <summary>Appends an entry, which is durable when this method returns.</summary>
+    /// <param name="header">
+    /// The header, without marker, checksum and nonce, and without sequence and previous checksum if there is an entry before.
+    /// </param>
+    /// <param name="fill">Fills the content.</param>
+    /// <returns>The checksum.</returns>
+    /// <exception cref="DiskException">The entry could not be written. The next one takes its place.</exception>
+    /// <exception cref="OutOfMemoryException">There is no memory for it.</exception>
+    public ulong Append(ChangeLogEntry header, FillContent fill)
+    {
+        header.Marker = ChangeLogEntry.MarkerValue;
+        header.Nonce = RandomId.New().Lower;
+        if (_entries.Count > 0)
+        {
+            var last = _entries[^1].Header;
+            header.Sequence = last.Sequence + 1;
+            header.Previous = last.Identity;
+        }
+
+        var length = ChangeLogPlace.LengthOf(header.PayloadBytes);
+
+        // Ensured first, so that what is written is known.
+        _entries.EnsureCapacity(_entries.Count + 1);
+        var bytes = (byte*)EngineMemory.AllocateAligned((nuint)length, JournalFormat.Block);
+        try
+        {
+            NativeMemory.Clear(bytes, (nuint)length);
+            fill(new Span<byte>(bytes + ChangeLogEntry.Size, checked((int)header.PayloadBytes)));
+            *(ChangeLogEntry*)bytes = header;
+            header.Checksum = ((ChangeLogEntry*)bytes)->Checksum = ChecksumOf(bytes);
+            Write(End, new ReadOnlySpan<byte>(bytes, (int)length));
+        }
+        finally
+        {
+            EngineMemory.FreeAligned(bytes);
+        }
+
+        _entries.Add(new ChangeLogPlace(header, End));
+        return header.Checksum;
+    }
+
+    /// <summary>Appends an entry of another file, byte for byte.</summary>
+    /// <returns>False if the entry is damaged.</returns>
+    /// <inheritdoc cref="Append"/>
+    public bool TryCopy(ChangeLogFile source, in ChangeLogPlace place)
+    {
+        Debug.Assert(
+            _entries.Count == 0 || Follows(place.Header, place.Header.Lineage), "Copied entries must follow on those before them.");
+        var offset = End;
+        var length = checked((int)place.Bytes);
+        _entries.EnsureCapacity(_entries.Count + 1);
+        var isWhole = source.TryUse(
+            place,
+            entry =>
+            {
+                Write(offset, new ReadOnlySpan<byte>(entry, length));
+                return true;
+            },
+            out _);
+        if (isWhole)
+            _entries.Add(place with { Offset = offset });
+        return isWhole;
+    }
+
+    private delegate TResult UseEntry<out TResult>(byte* entry);
+
+    public void Sync() => _file.Sync();
+
+    public void Dispose() => _file.Dispose();
+
+    // The length of the file is durable before anything is written there. Behind the last entry are zeros, or an entry that does not count and
+    // that the next one takes the place of.
+    private void Write(long offset, ReadOnlySpan<byte> bytes)
+    {
+        var end = offset + bytes.Length;
+        if (_allocated == 0)
+            _allocated = _file.Length;
+        if (end > _allocated)
+        {
+            var length = DiskRules.RoundUp(end, GrowthBytes);
+            _file.Allocate(_allocated, length - _allocated);
+            _file.Sync();
+            _allocated = length;
+        }
+
+        _file.Write(offset, bytes);
+    }
+
+    private static bool IsOurs(IDisk disk, long number)
+    {
+        using var file = disk.Open(NameOf(number), DiskOpen.Existing, DiskAccess.Buffered);
+        ulong marker = 0;
+        if (file.Length >= JournalFormat.Block)
+            file.Read(0, new Span<byte>(&marker, sizeof(ulong)));
+        return file.Length == 0 || (file.Length >= JournalFormat.Block && marker is 0 or ChangeLogEntry.MarkerValue);
+    }
+
+    private bool Follows(in ChangeLogEntry header, RandomId lineage)
+    {
+        if (header.Lineage != lineage)
+            return false;
+        if (_entries.Count == 0)
+            return true;
+        var last = _entries[^1].Header;
+        return header.Sequence == last.Sequence + 1 && header.Previous == last.Identity && header.From <= last.Checkpoint;
+    }
+
+    private bool TryReadHeader(long offset, out ChangeLogEntry header)
+    {
+        header = default;
+        var length = _file.Length;
+        if (offset > length - JournalFormat.Block)
+            return false;
+        var block = (byte*)EngineMemory.AllocateAligned(JournalFormat.Block, JournalFormat.Block);
+        try
+        {
+            _file.Read(offset, new Span<byte>(block, JournalFormat.Block));
+            header = *(ChangeLogEntry*)block;
+        }
+        finally
+        {
+            EngineMemory.FreeAligned(block);
+        }
+
+        return header.Marker == ChangeLogEntry.MarkerValue && header.PayloadBytes is >= 0 and <= ChangeLogEntry.MaxPayloadBytes
+            && ChangeLogPlace.LengthOf(header.PayloadBytes) <= length - offset
+            && StateStructure.IsNumber(header.Sequence) && StateStructure.IsNumber(header.From) && StateStructure.IsNumber(header.To)
+            && StateStructure.IsNumber(header.Checkpoint) && StateStructure.IsNumber(header.Count);
+    }
+
+    private ulong ChecksumOf(byte* entry) => Checksum.Compute(
+        entry + ChangeLogEntry.ChecksummedFrom,
+        (nuint)(ChangeLogEntry.Size - ChangeLogEntry.ChecksummedFrom + ((ChangeLogEntry*)entry)->PayloadBytes), _seed);
+}
+
+/// <summary>What the header file says about the change log.</summary>
+/// <param name="Named">The checksum of the entry that it names.</param>
+/// <param name="Checkpoint">The transaction of the checkpoint.</param>
+/// <param name="Snapshot">The transaction of the journal snapshot; 0 if there is none.</param>
+/// <param name="Lineage">The lineage of the environment.</param>
+internal readonly record struct ChangeLogTarget(ulong Named, long Checkpoint, long Snapshot, RandomId Lineage)
+{
+    /// <summary>
+    /// Returns whether an entry is the one that is named. An engine that does not know the log keeps the name when it moves the checkpoint, or
+    /// writes a journal snapshot: the entry is then not as of these.
+    /// </summary>
+    public bool IsNamed(in ChangeLogEntry entry) =>
+        entry.Checksum == Named && entry.Checkpoint == Checkpoint && entry.To >= Snapshot;
+}
+
+/// <summary>Uses the content of an entry, which is valid during the call.</summary>
+internal delegate TResult UseContent<out TResult>(in ChangeLogEntry header, ReadOnlySpan<byte> content);
+
+/// <summary>Fills the content of an entry.</summary>
+internal delegate void FillContent(Span<byte> content);

@@ -1,0 +1,108 @@
+using Voron.Format;
+using Voron.IO;
+using Voron.Paging;
+using Voron.Primitives;
+using Voron.Transactions;
+
+namespace Voron.Flushing;
+
+/// <summary>Begins the change log, and adds backups to it that later ones can build on. The flusher itself continues it.</summary>
+/// <param name="flush">The flusher's lock.</param>
+internal sealed class ChangeLogKeeper(EngineLock flush, Engine engine, CheckpointFile checkpoints, CheckpointMover mover, Writer writer)
+{
+    private bool _isClosed;
+
+    /// <summary>Begins the change log, unless there is one. From then on it has the changes after a state that is published.</summary>
+    /// <remarks>
+    /// A transaction that was submitted before its direct writes were noted must not come after the state from which on the log has all changes. So
+    /// this waits until the last one of them is durable, for no longer than a commit does.
+    /// </remarks>
+    /// <returns>False if the environment has a format version that has no change log.</returns>
+    /// <exception cref="StorageAccessException">The log cannot be written. There is none then.</exception>
+    /// <exception cref="EnvironmentPoisonedException">The header could not be written, or an earlier write has failed.</exception>
+    /// <exception cref="OperationCanceledException">The environment is being closed.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public bool TryBegin()
+    {
+        var changes = engine.Changes!;
+        while (true)
+        {
+            int generation;
+            (long Id, long Sequence) submitted;
+            engine.WriterLock!.Enter(engine.Closing.Token);
+            try
+            {
+                if (engine.Format.IsVersion1)
+                    return false;
+                generation = changes.Arm();
+                submitted = (writer.Submitted.TransactionId, writer.SubmittedSequence);
+            }
+            finally
+            {
+                engine.WriterLock.Release();
+            }
+
+            engine.Journal!.WaitUntilDurable(submitted.Sequence);
+            if (TryBegin(generation, submitted.Id))
+                return true;
+        }
+    }
+
+    /// <inheritdoc cref="ChangeTracking.ChangeTracker.TryAddPoint"/>
+    /// <exception cref="StorageAccessException">The log cannot be written.</exception>
+    /// <exception cref="EnvironmentPoisonedException">An earlier write has failed.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public bool TryAddPoint(in BackupPoint point)
+    {
+        using (flush.Enter())
+        {
+            ThrowIfEnded();
+            try
+            {
+                return engine.Changes!.TryAddPoint(point);
+            }
+            catch (DiskException e)
+            {
+                throw Unwritten(e);
+            }
+        }
+    }
+
+    /// <summary>Refuses all calls from here on. The caller holds the flusher's lock.</summary>
+    public void Close()
+    {
+        flush.AssertHeld();
+        _isClosed = true;
+    }
+
+    private bool TryBegin(int generation, long armedAt)
+    {
+        using (flush.Enter())
+        {
+            ThrowIfEnded();
+            try
+            {
+                if (!engine.Changes!.TryBegin(generation, armedAt, checkpoints.Current.JournalSnapshotTransactionId))
+                    return false;
+            }
+            catch (DiskException e)
+            {
+                throw Unwritten(e);
+            }
+
+            if (checkpoints.Current.ChangeLogEntry != engine.Changes!.Named)
+                mover.NameChangeLog();
+            return true;
+        }
+    }
+
+    private void ThrowIfEnded()
+    {
+        if (_isClosed)
+            throw EndedErrors.Environment(engine.Disk.Path);
+        engine.Poison.ThrowIfPoisoned();
+    }
+
+    private StorageAccessException Unwritten(DiskException failure) =>
+        new($"The change log of the environment in '{engine.Disk.Path}' cannot be written: {failure.Message}", failure);
+}
