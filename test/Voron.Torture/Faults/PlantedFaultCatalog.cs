@@ -44,6 +44,12 @@ internal static class PlantedFaultCatalog
     [
         new(nameof(PlantedFault.KeepJournalVersion), "upgrade-cut", 4_000),
         new(nameof(PlantedFault.UpgradeRecordsAlone), "upgrade-cut", 4_000),
+        new(nameof(PlantedFault.ForgetDirectWrites), "changes", 4_000),
+        new(nameof(PlantedFault.ForgetReplayedWrites), "changes", 4_000),
+        new(nameof(PlantedFault.ForgetInsideOfExtents), "changes", 4_000),
+        new(nameof(PlantedFault.SnapshotWithoutDirectWrites), "changes", 8_000),
+        new(nameof(PlantedFault.CoverGap), "changes", 4_000),
+        new(nameof(PlantedFault.LookAtLogFirst), "changes", 4_000),
         new(nameof(PlantedFault.MarkOfOtherTree), "model", 4_000),
         new(nameof(PlantedFault.SkipSyncBeforeCheckpoint), "power-cut", 4_000),
         new(nameof(PlantedFault.AcknowledgeBeforeWrite), "power-cut", 4_000),

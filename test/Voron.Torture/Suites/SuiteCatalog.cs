@@ -12,6 +12,7 @@ internal static class SuiteCatalog
         new RecoveryCutSuite(),
         new UpgradeCutSuite(),
         new CopiesSuite(),
+        new ChangesSuite(),
         new IoFaultSuite(),
         new DiskFullSuite(),
         new ModelSuite(),
