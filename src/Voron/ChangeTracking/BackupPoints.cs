@@ -39,6 +39,15 @@ internal sealed class BackupPoints
     /// <summary>Notes that these points are durable.</summary>
     public void NoteDurable(long checkpoint) => _pending.RemoveAll(point => point.TransactionId <= checkpoint);
 
+    /// <summary>Removes points that the log does not have any more.</summary>
+    public void Remove(IReadOnlyCollection<BackupPoint> points)
+    {
+        if (points.Count == 0)
+            return;
+        var ids = points.Select(point => point.BackupId).ToHashSet();
+        _all.RemoveAll(point => ids.Contains(point.BackupId));
+    }
+
     public void Clear()
     {
         _all.Clear();

@@ -27,11 +27,12 @@ internal sealed unsafe class ChangeLogFile : IDisposable
 {
     private const string Prefix = "changes-";
     private const string Suffix = ".voron";
+    private const string UnfinishedSuffix = ".new";
 
     private const int GrowthBytes = 64 << 10;
 
-    private readonly DiskFile _file;
     private readonly ulong _seed;
+    private DiskFile _file;
     private readonly List<ChangeLogPlace> _entries = [];
     private long _allocated;
 
@@ -59,40 +60,76 @@ internal sealed unsafe class ChangeLogFile : IDisposable
     public static ChangeLogFile Create(IDisk disk, long number, RandomId environmentId) =>
         new(disk.Open(NameOf(number), DiskOpen.New, DiskAccess.WriteThrough), environmentId);
 
+    /// <summary>
+    /// Creates a file that takes the place of another one when it is finished. What is written to it is durable by then, and it has no number before.
+    /// </summary>
+    /// <exception cref="DiskException">The file cannot be created.</exception>
+    public static ChangeLogFile CreateUnfinished(IDisk disk, long number, RandomId environmentId)
+    {
+        var name = NameOf(number) + UnfinishedSuffix;
+        if (disk.List().Any(entry => entry.Name == name))
+            disk.Delete(name);
+        return new(disk.Open(name, DiskOpen.New, DiskAccess.Unbuffered), environmentId);
+    }
+
     /// <summary>Opens and reads the file that has the entry that the header file names.</summary>
     /// <returns>Null if there is none.</returns>
-    /// <exception cref="DiskException">A file cannot be read.</exception>
+    /// <exception cref="DiskException">The directory cannot be listed.</exception>
     public static ChangeLogFile? Find(IDisk disk, RandomId environmentId, in ChangeLogTarget target, out long number)
     {
         foreach (var found in Numbers(disk).OrderDescending())
         {
-            var file = new ChangeLogFile(disk.Open(NameOf(found), DiskOpen.Existing, DiskAccess.WriteThrough), environmentId);
-            try
-            {
-                if (file.TryRead(target))
-                {
-                    number = found;
-                    return file;
-                }
-            }
-            catch
-            {
-                file.Dispose();
-                throw;
-            }
-
-            file.Dispose();
+            if (TryOpen(disk, found, environmentId, target) is not { } file)
+                continue;
+            number = found;
+            return file;
         }
 
         number = 0;
         return null;
     }
 
+    /// <summary>Gives a file that was begun as an unfinished one its number, durably.</summary>
+    /// <exception cref="DiskException">The file is not finished.</exception>
+    public void Finish(IDisk disk, long number)
+    {
+        _file.Sync();
+        _file.Dispose();
+        var name = NameOf(number);
+        disk.Rename(name + UnfinishedSuffix, name);
+        disk.SyncDirectory();
+        _file = disk.Open(name, DiskOpen.Existing, DiskAccess.WriteThrough);
+    }
+
+    /// <summary>Deletes an unfinished file. One that cannot be deleted stays, without harm.</summary>
+    public static void TryDeleteUnfinished(IDisk disk, long number)
+    {
+        try
+        {
+            disk.Delete(NameOf(number) + UnfinishedSuffix);
+        }
+        catch (DiskException)
+        {
+            // The next one of this number takes its place.
+        }
+    }
+
+    /// <summary>Makes room for that many bytes.</summary>
+    /// <exception cref="DiskException">There is no room.</exception>
+    public void Reserve(long bytes)
+    {
+        if (bytes <= _allocated)
+            return;
+        var length = DiskRules.RoundUp(bytes, GrowthBytes);
+        _file.Allocate(_allocated, length - _allocated);
+        _file.Sync();
+        _allocated = length;
+    }
+
     /// <summary>Returns the numbers of the files in a directory that have the name of a change log.</summary>
     public static List<long> Numbers(IDisk disk) => disk.List().Select(entry => NumberOf(entry.Name)).Where(number => number > 0).ToList();
 
     /// <summary>Deletes those files of other numbers that begin like a change log, or have nothing yet.</summary>
-    /// <exception cref="DiskException">A file cannot be read.</exception>
     public static void DeleteOthers(IDisk disk, List<long> numbers, long number)
     {
         foreach (var other in numbers)
@@ -239,8 +276,6 @@ internal sealed unsafe class ChangeLogFile : IDisposable
 
     private delegate TResult UseEntry<out TResult>(byte* entry);
 
-    public void Sync() => _file.Sync();
-
     public void Dispose() => _file.Dispose();
 
     // The length of the file is durable before anything is written there. Behind the last entry are zeros, or an entry that does not count and
@@ -250,24 +285,48 @@ internal sealed unsafe class ChangeLogFile : IDisposable
         var end = offset + bytes.Length;
         if (_allocated == 0)
             _allocated = _file.Length;
-        if (end > _allocated)
-        {
-            var length = DiskRules.RoundUp(end, GrowthBytes);
-            _file.Allocate(_allocated, length - _allocated);
-            _file.Sync();
-            _allocated = length;
-        }
-
+        Reserve(end);
         _file.Write(offset, bytes);
     }
 
     private static bool IsOurs(IDisk disk, long number)
     {
-        using var file = disk.Open(NameOf(number), DiskOpen.Existing, DiskAccess.Buffered);
-        ulong marker = 0;
-        if (file.Length >= JournalFormat.Block)
-            file.Read(0, new Span<byte>(&marker, sizeof(ulong)));
-        return file.Length == 0 || (file.Length >= JournalFormat.Block && marker is 0 or ChangeLogEntry.MarkerValue);
+        try
+        {
+            using var file = disk.Open(NameOf(number), DiskOpen.Existing, DiskAccess.Buffered);
+            ulong marker = 0;
+            if (file.Length >= JournalFormat.Block)
+                file.Read(0, new Span<byte>(&marker, sizeof(ulong)));
+            return file.Length == 0 || (file.Length >= JournalFormat.Block && marker is 0 or ChangeLogEntry.MarkerValue);
+        }
+        catch (DiskException)
+        {
+            return false;
+        }
+    }
+
+    // A file that cannot be read is not the log: another one may be.
+    private static ChangeLogFile? TryOpen(IDisk disk, long number, RandomId environmentId, in ChangeLogTarget target)
+    {
+        ChangeLogFile? file = null;
+        try
+        {
+            file = new ChangeLogFile(disk.Open(NameOf(number), DiskOpen.Existing, DiskAccess.WriteThrough), environmentId);
+            if (file.TryRead(target))
+                return file;
+        }
+        catch (DiskException)
+        {
+            // Reported as missing if no other file is the log.
+        }
+        catch
+        {
+            file?.Dispose();
+            throw;
+        }
+
+        file?.Dispose();
+        return null;
     }
 
     private bool Follows(in ChangeLogEntry header, RandomId lineage)
@@ -297,7 +356,9 @@ internal sealed unsafe class ChangeLogFile : IDisposable
             EngineMemory.FreeAligned(block);
         }
 
-        return header.Marker == ChangeLogEntry.MarkerValue && header.PayloadBytes is >= 0 and <= ChangeLogEntry.MaxPayloadBytes
+        return header.Marker == ChangeLogEntry.MarkerValue
+            && header.Kind is >= ChangeLogEntryKind.Start and <= ChangeLogEntryKind.Points
+            && header.PayloadBytes is >= 0 and <= ChangeLogEntry.MaxPayloadBytes
             && ChangeLogPlace.LengthOf(header.PayloadBytes) <= length - offset
             && StateStructure.IsNumber(header.Sequence) && StateStructure.IsNumber(header.From) && StateStructure.IsNumber(header.To)
             && StateStructure.IsNumber(header.Checkpoint) && StateStructure.IsNumber(header.Count);

@@ -36,12 +36,16 @@ internal sealed class ChangeLogShrinking
     /// <summary>True if entries can be replaced by fewer.</summary>
     public bool IsWorthwhile => _kept > 2;
 
+    /// <summary>The oldest points, if there were too many to keep.</summary>
+    public IReadOnlyCollection<BackupPoint> Dropped { get; private set; } = [];
+
     /// <summary>Writes the log to a new file.</summary>
     /// <returns>False if an entry is damaged.</returns>
     /// <exception cref="DiskException">A file cannot be read or written.</exception>
     public bool TryWriteTo(ChangeLogFile target)
     {
         var entries = _source.Entries;
+        target.Reserve(_source.End);
         if (!TryMerge(target))
             return false;
         for (var i = _kept; i < entries.Count; i++)
@@ -75,7 +79,11 @@ internal sealed class ChangeLogShrinking
         }
 
         if (points.Count > MaxPoints)
+        {
+            Dropped = points[..^MaxPoints];
             points.RemoveRange(0, points.Count - MaxPoints);
+        }
+
         if (points.Count > 0)
         {
             var header = merged with { Kind = ChangeLogEntryKind.Points, Sequence = last.Sequence - 1, Previous = 0, Replaces = 0 };

@@ -1,7 +1,6 @@
 using Microsoft.Extensions.Logging;
 using Voron.Format;
 using Voron.IO;
-using Voron.Paging;
 using Voron.Primitives;
 using Voron.Testing;
 
@@ -21,13 +20,13 @@ namespace Voron.ChangeTracking;
 /// the header names an entry of either.
 /// </para>
 /// </remarks>
-internal sealed class ChangeTracker : IDisposable
+internal sealed partial class ChangeTracker : IDisposable
 {
     /// <summary>The most entries of a file.</summary>
     private const int MaxEntries = 4096;
 
     /// <summary>An entry has at most this part of the log's bytes.</summary>
-    private const int PartOfLog = 8;
+    private const int PartOfLog = 32;
 
     /// <summary>A log that cannot be shrunk ends when it has this many times the bytes that it should have.</summary>
     private const int MostTimesLimit = 4;
@@ -50,6 +49,7 @@ internal sealed class ChangeTracker : IDisposable
     private long _triesToShrinkAt;
     private bool _isOn;
     private volatile bool _notesDirectWrites;
+    private volatile bool _hasLostWrites;
 
     /// <param name="disk">The directory of the environment.</param>
     /// <param name="header">The header of the environment.</param>
@@ -92,20 +92,30 @@ internal sealed class ChangeTracker : IDisposable
     /// <returns>A number for <see cref="TryBegin"/>: it changes when direct writes are forgotten.</returns>
     public int Arm()
     {
-        using (_lock.Enter())
-        {
-            _notesDirectWrites = true;
-            return _generation;
-        }
+        // Without the lock, which may be held for long. Turning off changes the number last, so a number that was read here before is stale then.
+        var generation = Volatile.Read(ref _generation);
+        _notesDirectWrites = true;
+        return generation;
     }
 
     /// <summary>Notes pages that a transaction has written directly. The caller holds the writer, and has not submitted the record.</summary>
-    /// <exception cref="OutOfMemoryException">There is no memory; nothing was noted.</exception>
     public void NoteDirectWrite(long transactionId, long firstPage, long pages)
     {
-        if (_notesDirectWrites && !PlantedFault.ForgetDirectWrites)
+        if (!_notesDirectWrites || PlantedFault.ForgetDirectWrites)
+            return;
+        try
+        {
             _directWrites.Add(transactionId, firstPage, pages);
+        }
+        catch (OutOfMemoryException)
+        {
+            // The transaction goes on, and the log ends at its next use.
+            _hasLostWrites = true;
+        }
     }
+
+    /// <summary>Forgets what was noted of a transaction that was not submitted. The caller holds the writer.</summary>
+    public void WithdrawDirectWrites(long transactionId) => _directWrites.Withdraw(transactionId);
 
     /// <summary>
     /// Begins the log, unless there is one. The header must name <see cref="Named"/> before the log is used. The caller holds the flusher's lock.
@@ -121,6 +131,8 @@ internal sealed class ChangeTracker : IDisposable
         {
             if (TryFind())
                 return true;
+            if (_hasLostWrites)
+                TurnOff();
             if (generation != _generation)
                 return false;
             var since = Math.Max(armedAt, Math.Max(_checkpoint, snapshot));
@@ -169,11 +181,14 @@ internal sealed class ChangeTracker : IDisposable
                 addChanged(_pages);
                 _directWrites.CopyTo(_pages, 0, to);
                 _named = ChangeLogContent.AppendPages(_file!, NewEntry(ChangeLogEntryKind.Flush, from, to), _pages, MaxPayloadBytes);
-                ShrinkIfLarge();
             }
             catch (Exception e) when (e is DiskException or OutOfMemoryException)
             {
                 End(e.Message);
+            }
+            finally
+            {
+                _pages.Clear();
             }
         }
     }
@@ -201,11 +216,29 @@ internal sealed class ChangeTracker : IDisposable
             {
                 End(e.Message);
             }
+            finally
+            {
+                _pages.Clear();
+            }
         }
     }
 
-    /// <summary>Forgets the direct writes up to the checkpoint, which an entry has. The caller holds the flusher's lock.</summary>
-    public void ReleaseDirectWrites(long checkpoint) => _directWrites.Release(checkpoint);
+    /// <summary>
+    /// Notes that the header names the last entry of a flush or a journal snapshot, which has all direct writes up to there. The caller holds the
+    /// flusher's lock.
+    /// </summary>
+    /// <param name="upTo">The transaction of the flush or the snapshot.</param>
+    public void NoteHeaderMoved(long upTo)
+    {
+        _directWrites.Release(upTo);
+        using (_lock.Enter())
+        {
+            if (!_isOn || _file == null)
+                return;
+            _points.NoteDurable(_checkpoint);
+            ShrinkIfLarge();
+        }
+    }
 
     /// <summary>
     /// Adds a backup that later ones can build on: durably if the checkpoint has reached its state, otherwise with the flush that reaches it. So a
@@ -226,6 +259,7 @@ internal sealed class ChangeTracker : IDisposable
             if (isReached)
                 ChangeLogContent.AppendPoints(_file!, NewEntry(ChangeLogEntryKind.Points, _checkpoint, _checkpoint), [point]);
             _points.Add(point, isReached);
+            ShrinkIfLarge();
             return true;
         }
     }
@@ -246,34 +280,6 @@ internal sealed class ChangeTracker : IDisposable
         }
     }
 
-    /// <summary>Adds all pages that differ between two states to a set, and perhaps more.</summary>
-    /// <remarks>
-    /// Called while a snapshot of the newer state is registered, which keeps each flush at or before it. The order matters: a flush adds its entry
-    /// before it releases direct writes and detaches versions, so what a look at the first two misses is in the log by then.
-    /// </remarks>
-    /// <param name="versions">The version table.</param>
-    /// <param name="since">The older state.</param>
-    /// <param name="state">The newer state.</param>
-    /// <param name="changed">The set, which has room for all pages of the newer state.</param>
-    /// <returns>False if there is no log that reaches back to the older state.</returns>
-    public bool TryCollect(VersionTable versions, long since, in EnvironmentState state, ChangedPages changed)
-    {
-        int generation;
-        using (_lock.Enter())
-            generation = TryFind() && since >= Since ? _generation : -1;
-        if (generation < 0 || (PlantedFault.LookAtLogFirst && !TryAddLogged(generation, since, changed)))
-            return false;
-        SchedulePoint.Reach(SchedulePlace.CollectingChanges);
-        changed.AddVersions(versions, since, state);
-        SchedulePoint.Reach(SchedulePlace.VersionsCollected);
-        var direct = changed.Scratch;
-        direct.Clear();
-        _directWrites.CopyTo(direct, since, state.TransactionId);
-        changed.Add(direct.Extents);
-        SchedulePoint.Reach(SchedulePlace.DirectWritesCollected);
-        return PlantedFault.LookAtLogFirst || TryAddLogged(generation, since, changed);
-    }
-
     public void Dispose()
     {
         using (_lock.Enter())
@@ -287,55 +293,11 @@ internal sealed class ChangeTracker : IDisposable
     // The oldest state since which the log has all changes.
     private long Since => PlantedFault.CoverGap ? 0 : _file!.Entries[0].Header.From;
 
-    // One entry at a time, so that a flush waits for one at most. If entries were merged meanwhile, the merged one has the pages of all of them.
-    private bool TryAddLogged(int generation, long since, ChangedPages changed)
-    {
-        for (var sequence = 0L; sequence >= 0;)
-        {
-            using (_lock.Enter())
-            {
-                if (!_isOn || generation != _generation || !TryAddNext(since, ref sequence, changed))
-                    return false;
-            }
-        }
-
-        return true;
-    }
-
-    private bool TryAddNext(long since, ref long sequence, ChangedPages changed)
-    {
-        foreach (var place in _file!.Entries)
-        {
-            var header = place.Header;
-            if (header.Sequence <= sequence || header.To <= since || header.Kind == ChangeLogEntryKind.Points)
-                continue;
-            sequence = header.Sequence;
-            _pages.Clear();
-            try
-            {
-                if (!ChangeLogContent.TryAddPages(_file, place, _pages))
-                {
-                    End($"The entry at offset {place.Offset} of '{_file.Path}' is damaged.");
-                    return false;
-                }
-            }
-            catch (DiskException e)
-            {
-                End(e.Message);
-                return false;
-            }
-
-            changed.Add(_pages.Extents);
-            return true;
-        }
-
-        sequence = -1;
-        return true;
-    }
-
     // Returns whether there is a log. It is read at its first use.
     private bool TryFind()
     {
+        if (_isOn && _hasLostWrites)
+            End("There was no memory to note which pages a transaction has written.");
         if (!_isOn || _file != null)
             return _isOn;
         try
@@ -366,48 +328,54 @@ internal sealed class ChangeTracker : IDisposable
         ChangeLogFile.DeleteOthers(_disk, ChangeLogFile.Numbers(_disk), _number);
     }
 
-    // A log that cannot be written anew grows for a while, and ends if that goes on.
+    // Called when the header names the last entry of a flush or a snapshot. A log that cannot be written anew grows for a while, and then ends.
     private void ShrinkIfLarge()
     {
         var file = _file!;
+        if (file.End > MostTimesLimit * LimitBytes)
+        {
+            End($"'{file.Path}' has {file.End} bytes, and could not be written anew in fewer.");
+            return;
+        }
+
         if ((file.End <= LimitBytes && file.Entries.Count <= MaxEntries) || file.End < _triesToShrinkAt)
             return;
         var shrinking = new ChangeLogShrinking(file, _named, MaxPayloadBytes, _pages);
         if (!shrinking.IsWorthwhile)
             return;
         ChangeLogFile? smaller = null;
+        var isFinishing = false;
         try
         {
-            smaller = ChangeLogFile.Create(_disk, _number + 1, _environmentId);
+            smaller = ChangeLogFile.CreateUnfinished(_disk, _number + 1, _environmentId);
             if (!shrinking.TryWriteTo(smaller))
-            {
-                End($"An entry of '{file.Path}' is damaged.");
-                smaller.Dispose();
-                return;
-            }
-
-            smaller.Sync();
-            _disk.SyncDirectory();
+                throw new DiskException(DiskError.Failed, "read", file.Path, "an entry is damaged");
+            isFinishing = true;
+            smaller.Finish(_disk, _number + 1);
+            (_file, smaller) = (smaller, null);
+            file.Dispose();
+            ChangeLogFile.TryDelete(_disk, _number++);
+            _triesToShrinkAt = 0;
+            _points.Remove(shrinking.Dropped);
         }
         catch (Exception e) when (e is DiskException or OutOfMemoryException)
         {
-            if (smaller != null)
-            {
-                smaller.Dispose();
-                ChangeLogFile.TryDelete(_disk, _number + 1);
-            }
-
-            ChangeLogMessages.StaysLarge(_logger, _disk.Path, e.Message);
             _triesToShrinkAt = file.End + LimitBytes / PartOfLog;
-            if (file.End > MostTimesLimit * LimitBytes)
-                End($"It could not be written anew: {e.Message}");
-            return;
-        }
+            ChangeLogMessages.StaysLarge(_logger, _disk.Path, e.Message);
+            ChangeLogFile.TryDeleteUnfinished(_disk, _number + 1);
 
-        _file = smaller;
-        _triesToShrinkAt = 0;
-        file.Dispose();
-        ChangeLogFile.TryDelete(_disk, _number++);
+            // With two files that have the named entry, an opening could take the one that lacks what comes next.
+            if (isFinishing)
+            {
+                ChangeLogFile.TryDelete(_disk, _number + 1);
+                End(e.Message);
+            }
+        }
+        finally
+        {
+            smaller?.Dispose();
+            _pages.Clear();
+        }
     }
 
     // Points whose state the flush reaches stand before its entry, so that they count just when that does.
@@ -417,26 +385,30 @@ internal sealed class ChangeTracker : IDisposable
         if (reached.Length == 0)
             return;
         ChangeLogContent.AppendPoints(_file!, NewEntry(ChangeLogEntryKind.Points, 0, 0), reached);
-        _points.NoteDurable(_checkpoint);
     }
 
     private ChangeLogEntry NewEntry(ChangeLogEntryKind kind, long from, long to) =>
         new() { Kind = kind, Lineage = _format.Lineage.Id, From = from, To = to, Checkpoint = _checkpoint };
 
+    // The header on the disk may still name the log: without its file, it is off after a crash, too.
     private void End(string reason)
     {
         ChangeLogMessages.Ended(_logger, _disk.Path, reason);
+        var isFound = _file != null;
         TurnOff();
+        if (isFound)
+            ChangeLogFile.TryDelete(_disk, _number);
     }
 
     private void TurnOff()
     {
+        _hasLostWrites = false;
         _isOn = _notesDirectWrites = false;
-        _generation++;
         _named = 0;
         _directWrites.Clear();
         _points.Clear();
         _file?.Dispose();
         _file = null;
+        Interlocked.Increment(ref _generation);
     }
 }

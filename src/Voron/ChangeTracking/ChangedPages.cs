@@ -65,5 +65,9 @@ internal sealed unsafe class ChangedPages : IDisposable
         }
     }
 
-    public void Dispose() => _bits.Dispose();
+    public void Dispose()
+    {
+        Scratch.Dispose();
+        _bits.Dispose();
+    }
 }

@@ -18,12 +18,24 @@ internal sealed class DirectWrites(NativeHeap heap)
     private readonly EngineLock _lock = new(LockRank.DirectWrites);
     private readonly NativeList<DirectWrite> _writes = new(heap);
 
-    /// <summary>Notes pages. The ids never decrease, but one may come again after a transaction that was not submitted.</summary>
+    /// <summary>Notes pages. The ids never decrease.</summary>
     /// <exception cref="OutOfMemoryException">There is no memory; nothing was noted.</exception>
     public void Add(long transactionId, long firstPage, long pages)
     {
         using (_lock.Enter())
             _writes.Add(new DirectWrite(transactionId, firstPage, pages));
+    }
+
+    /// <summary>Removes the pages of a transaction that was not submitted.</summary>
+    public void Withdraw(long transactionId)
+    {
+        using (_lock.Enter())
+        {
+            var count = _writes.Count;
+            while (count > 0 && _writes[count - 1].TransactionId == transactionId)
+                count--;
+            _writes.Truncate(count);
+        }
     }
 
     /// <summary>Adds the pages of the transactions after one and up to another to a set.</summary>

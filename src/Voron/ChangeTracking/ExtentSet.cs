@@ -8,7 +8,7 @@ namespace Voron.ChangeTracking;
 /// plus 1 if it has more than one page; then, if so, the number of its pages minus 2. Both are numbers of seven bits a byte, lowest first.
 /// </summary>
 /// <param name="heap">The heap that provides the memory.</param>
-internal sealed class ExtentSet(NativeHeap heap)
+internal sealed class ExtentSet(NativeHeap heap) : IDisposable
 {
     private const int MaxKept = 64 << 10;
     private const int MaxNumberBytes = 10;
@@ -121,6 +121,9 @@ internal sealed class ExtentSet(NativeHeap heap)
         _extents.ClearAndTrim(MaxKept);
         _sorted = 0;
     }
+
+    /// <summary>Removes all pages, and frees the memory.</summary>
+    public void Dispose() => _extents.ClearAndTrim(0);
 
     private static ulong Gap(in PageExtent extent, long end) => ((ulong)(extent.First - end) << 1) | (extent.Pages > 1 ? 1UL : 0);
 

@@ -10,6 +10,8 @@ namespace Voron.Flushing;
 /// <param name="flush">The flusher's lock.</param>
 internal sealed class ChangeLogKeeper(EngineLock flush, Engine engine, CheckpointFile checkpoints, CheckpointMover mover, Writer writer)
 {
+    private const int NoGeneration = -1;
+
     private bool _isClosed;
 
     /// <summary>Begins the change log, unless there is one. From then on it has the changes after a state that is published.</summary>
@@ -25,6 +27,10 @@ internal sealed class ChangeLogKeeper(EngineLock flush, Engine engine, Checkpoin
     public bool TryBegin()
     {
         var changes = engine.Changes!;
+
+        // A log that there is needs no writer.
+        if (changes.IsOn && TryBegin(NoGeneration, armedAt: 0))
+            return true;
         while (true)
         {
             int generation;

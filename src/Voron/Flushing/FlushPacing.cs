@@ -16,11 +16,13 @@ internal static class FlushPacing
     public const long UrgentPieceBytes = 8 << 20;
 
     /// <summary>Returns the number of bytes after which the data file is synced.</summary>
-    public static long NextPiece(Engine engine)
+    /// <param name="engine">The environment.</param>
+    /// <param name="ownJournalBytes">Bytes of journal that do not count against the limit: see <see cref="WriterThrottle.HeldJournalBytes"/>.</param>
+    public static long NextPiece(Engine engine, long ownJournalBytes)
     {
         var options = engine.Options;
         var isUrgent = engine.Closing.IsCancellationRequested
-            || IsNear(engine.JournalFiles!.LiveRecordBytes, options.JournalLimitBytes)
+            || IsNear(engine.JournalFiles!.LiveRecordBytes - ownJournalBytes, options.JournalLimitBytes)
             || IsNear(engine.VersionBytes, options.ScratchLimitBytes);
         return isUrgent ? UrgentPieceBytes : PieceBytes;
     }

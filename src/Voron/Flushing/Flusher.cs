@@ -49,7 +49,7 @@ internal sealed unsafe class Flusher
         _detacher = new VersionDetacher(engine, writer);
         _writer = writer;
         _target = new FlushTarget(engine);
-        _pages = new PageFileWriter(engine);
+        _pages = new PageFileWriter(engine, _mover);
         _records = new FlushRecordWriter(engine);
         _reporter = new FlushReporter(engine);
         Space = new SpaceCensus(_lock, engine, checkpoints);
@@ -174,7 +174,16 @@ internal sealed unsafe class Flusher
             // The transaction may outlive the environment; it then learns that there is no room.
             if (_isClosed)
                 return false;
-            plan = FlushLocked(out _, out detach);
+            _pages.IsUrgent = true;
+            try
+            {
+                plan = FlushLocked(out _, out detach);
+            }
+            finally
+            {
+                _pages.IsUrgent = false;
+            }
+
             if (plan == null)
             {
                 if (!_engine.Versions.DetachIsIncomplete)
@@ -262,6 +271,7 @@ internal sealed unsafe class Flusher
                 var replaced = _checkpoints.Current.JournalSnapshotNumber;
                 _engine.Changes!.AddDirectWrites(target.State.TransactionId);
                 _mover.Move(target, 0, snapshot, _records);
+                _engine.Changes.NoteHeaderMoved(target.State.TransactionId);
                 _mover.ReleaseReplaced(target, replaced, snapshot);
                 _engine.Counters.JournalSnapshotCount++;
                 return true;
@@ -317,7 +327,7 @@ internal sealed unsafe class Flusher
         var id = plan.Target.State.TransactionId;
         _engine.Changes!.AddFlush(plan.AddChangedTo, id);
         _mover.Move(plan.Target, plan.Number, snapshot: default, _records);
-        _engine.Changes.ReleaseDirectWrites(id);
+        _engine.Changes.NoteHeaderMoved(id);
 
         // The number of this flush has been used. No later failure must bring the plan back: a second pass would mark the data file as
         // unfinished under the number that the header names, and a crash in it would leave a store that is refused.

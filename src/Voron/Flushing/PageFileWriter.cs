@@ -11,11 +11,13 @@ namespace Voron.Flushing;
 internal sealed unsafe class PageFileWriter
 {
     private readonly Engine _engine;
+    private readonly CheckpointMover _mover;
     private readonly int _pageShift;
 
-    public PageFileWriter(Engine engine)
+    public PageFileWriter(Engine engine, CheckpointMover mover)
     {
         _engine = engine;
+        _mover = mover;
         _pageShift = BitOperations.Log2((uint)engine.PageSize);
     }
 
@@ -23,6 +25,9 @@ internal sealed unsafe class PageFileWriter
     public int Seeks { get; private set; }
 
     public long Bytes { get; private set; }
+
+    /// <summary>True if the next plan is written for the holder of the writer, so that no commit can come meanwhile.</summary>
+    public bool IsUrgent { get; set; }
 
     /// <summary>Stores each page's checksum in its frame, in the bytes that have no meaning in memory.</summary>
     public void SetChecksums(FlushPlan plan)
@@ -48,7 +53,7 @@ internal sealed unsafe class PageFileWriter
 
         var gathering = new PageGathering(_engine.DataFile, stackalloc IoBlock[PageGathering.MaxBlocks]);
         var unsynced = 0L;
-        var piece = FlushPacing.NextPiece(_engine);
+        var piece = NextPiece();
         for (var i = plan.Written; i < plan.Items.Count;)
         {
             if (plan.Items[i].Page != gathering.Next)
@@ -64,7 +69,7 @@ internal sealed unsafe class PageFileWriter
             {
                 _engine.DataFile.Sync();
                 unsynced = 0;
-                piece = FlushPacing.NextPiece(_engine);
+                piece = NextPiece();
                 JournalSpare.Prepare(_engine);
             }
         }
@@ -76,4 +81,6 @@ internal sealed unsafe class PageFileWriter
                 _engine.DataFile.MarkUnverified(item.Page + 1, item.Pages - 1);
         }
     }
+
+    private long NextPiece() => IsUrgent ? FlushPacing.UrgentPieceBytes : FlushPacing.NextPiece(_engine, _mover.LiveOwnBytes);
 }

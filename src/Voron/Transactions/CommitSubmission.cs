@@ -60,6 +60,7 @@ internal sealed unsafe class CommitSubmission
         }
         catch
         {
+            _engine.Changes!.WithdrawDirectWrites(write.Pages.State.TransactionId);
             journal.Return(entry);
             throw;
         }
@@ -157,7 +158,7 @@ internal sealed unsafe class CommitSubmission
         return false;
     }
 
-    // Before the record is submitted: a flush may reach it at once. If it is not submitted, the pages stay noted, which costs a backup some reading.
+    // Before the record is submitted: a flush may reach it at once.
     private void NoteDirectWrites(WriteScope write)
     {
         foreach (var extent in write.Pages.DirectExtents)

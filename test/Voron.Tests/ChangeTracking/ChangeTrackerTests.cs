@@ -1,11 +1,9 @@
-using System.Runtime.InteropServices;
 using Voron.ChangeTracking;
 using Voron.Format;
 using Voron.IO;
-using Voron.Paging;
-using Voron.Snapshots;
 using Voron.Tests.Faults;
 using Voron.Torture.Simulation;
+using static Voron.Tests.ChangeTracking.ChangeLogKit;
 
 namespace Voron.Tests.ChangeTracking;
 
@@ -105,7 +103,7 @@ public sealed class ChangeTrackerTests
 
             Put(environment, 3);
             environment.Internals.BeginChangeLog().Should().BeTrue("it begins anew");
-            Logs(disk).Should().Equal(ChangeLogFile.NameOf(2));
+            Logs(disk).Should().Equal(ChangeLogFile.NameOf(1));
             AddPoint(environment).Should().NotBeNull();
             environment.Flush();
         }
@@ -282,131 +280,22 @@ public sealed class ChangeTrackerTests
     }
 
     [Fact]
-    public void A_large_log_is_written_anew_and_keeps_its_points()
+    public void A_file_that_only_has_the_name_of_a_log_is_left_alone()
     {
-        var (disk, logger) = (new SimulatedDisk(), new ListLogger());
-        var points = new List<BackupPoint>();
-        using (var environment = Open(disk, logger))
+        var files = FilesWithPoint(out var point);
+        files.Add(ChangeLogFile.NameOf(7), [1, 2, 3]);
+        files.Add(ChangeLogFile.NameOf(8), FaultTestKit.Value(1, 10_000));
+        var disk = FaultTestKit.DiskOf(files);
+        disk.FailNext(call => call.Name == ChangeLogFile.NameOf(8) && call.Kind == DiskCallKind.Open, DiskError.AccessDenied, forever: true);
+        using (var environment = Open(disk))
         {
-            environment.Internals.Engine.Changes!.LimitBytes = 128 << 10;
-            environment.Internals.BeginChangeLog();
-            for (var i = 0; i < 300; i++)
-            {
-                if (i == 100)
-                    disk.FailNext(call => call.Kind == DiskCallKind.Create && IsLog(call.Name), DiskError.NoSpace);
-                Put(environment, i);
-                if (i % 10 == 0)
-                    points.Add(AddPoint(environment)!.Value);
-                environment.Flush();
-                disk.List().Where(entry => IsLog(entry.Name)).Sum(entry => entry.Length).Should().BeLessThanOrEqualTo((128 << 10) + (64 << 10));
-            }
-
-            Logs(disk).Should().HaveCount(1);
-            logger.Warnings.Count().Should().BeLessThanOrEqualTo(1, "one attempt failed, if it was due then");
-            foreach (var point in points)
-                Find(environment, point).Should().Be(point);
-        }
-
-        using var again = Open(disk);
-        foreach (var point in points)
-        {
-            Find(again, point).Should().Be(point);
-            CanCollect(again, point.TransactionId).Should().BeTrue();
-        }
-    }
-
-    [Fact]
-    public void A_log_that_cannot_be_written_anew_ends_before_it_grows_for_ever()
-    {
-        var (disk, logger) = (new SimulatedDisk(), new ListLogger());
-        using var environment = Open(disk, logger);
-        environment.Internals.Engine.Changes!.LimitBytes = 64 << 10;
-        environment.Internals.BeginChangeLog();
-        disk.FailNext(call => call.Kind == DiskCallKind.Create && IsLog(call.Name), DiskError.NoSpace, forever: true);
-        for (var i = 0; i < 100; i++)
-        {
-            Put(environment, i);
+            Find(environment, point).Should().Be(point);
+            disk.FailNext(call => call.Kind == DiskCallKind.Write && call.Name == ChangeLogFile.NameOf(1), DiskError.Failed);
+            Put(environment, 2);
             environment.Flush();
+            environment.Internals.BeginChangeLog().Should().BeTrue();
         }
 
-        logger.Warnings.Should().Contain(warning => warning.Contains("written anew in fewer bytes"))
-            .And.ContainSingle(warning => warning.Contains("has ended"));
-        environment.Internals.Engine.Changes.IsOn.Should().BeFalse();
+        Logs(disk).Should().BeEquivalentTo([ChangeLogFile.NameOf(7), ChangeLogFile.NameOf(8), ChangeLogFile.NameOf(9)]);
     }
-
-    private static StorageEnvironment Open(SimulatedDisk disk, ListLogger? logger = null) =>
-        StorageEnvironment.Open(disk, FaultTestKit.Options(logger));
-
-    private static void Put(StorageEnvironment environment, int key) => FaultTestKit.Put(environment, key, FaultTestKit.Value(key, 500));
-
-    private static BackupPoint? AddPoint(StorageEnvironment environment)
-    {
-        var point = new BackupPoint { BackupId = RandomId.New(), TransactionId = environment.Internals.Engine.Ring.PublishedId };
-        return environment.Internals.AddBackupPoint(point) ? point : null;
-    }
-
-    private static BackupPoint? Find(StorageEnvironment environment, BackupPoint point) =>
-        environment.Internals.Engine.Changes!.FindPoint(point.BackupId);
-
-    private static bool IsDurable(StorageEnvironment environment, BackupPoint point) =>
-        environment.Internals.Engine.Changes!.IsDurable(point.BackupId);
-
-    private static bool CanCollect(StorageEnvironment environment, long since)
-    {
-        var engine = environment.Internals.Engine;
-        var snapshot = new SnapshotPages(engine.Snapshots, forEngine: true);
-        snapshot.Begin();
-        try
-        {
-            using var changed = new ChangedPages(snapshot.PageCount, engine.Heap);
-            return engine.Changes!.TryCollect(engine.Versions, since, snapshot.State, changed);
-        }
-        finally
-        {
-            snapshot.End();
-            snapshot.Retire();
-        }
-    }
-
-    // Blocks of the log: the start, points and a flush, points. The header names the flush.
-    private static SortedDictionary<string, byte[]> FilesWithPoint(out BackupPoint point)
-    {
-        var disk = new SimulatedDisk();
-        using var environment = Open(disk);
-        environment.Internals.BeginChangeLog();
-        Put(environment, 1);
-        AddPoint(environment);
-        environment.Flush();
-        point = AddPoint(environment)!.Value;
-        return FaultTestKit.Bytes(disk);
-    }
-
-    private static bool IsLog(string name) => ChangeLogFile.NumberOf(name) > 0;
-
-    private static IEnumerable<string> Logs(SimulatedDisk disk) => disk.List().Select(entry => entry.Name).Where(IsLog);
-
-    private static ulong Named(SimulatedDisk disk) =>
-        Enumerable.Range(0, 2).Select(slot => Slot(disk, slot)).MaxBy(slot => slot.CheckpointNumber).ChangeLogEntry;
-
-    private static CheckpointHeader Slot(SimulatedDisk disk, int slot) =>
-        MemoryMarshal.Read<CheckpointHeader>(disk.Contents(CheckpointFile.FileName).AsSpan(slot * JournalFormat.Block));
-
-    private static void Rename(SortedDictionary<string, byte[]> files, ulong named) =>
-        ForEachSlot(files, (ref CheckpointHeader header) => header.ChangeLogEntry = named);
-
-    private static void ForEachSlot(SortedDictionary<string, byte[]> files, ChangeHeader change)
-    {
-        for (var slot = 0; slot < CheckpointHeader.Slots; slot++)
-        {
-            var block = files[CheckpointFile.FileName].AsSpan(slot * JournalFormat.Block, JournalFormat.Block);
-            ref var header = ref MemoryMarshal.AsRef<CheckpointHeader>(block);
-            change(ref header);
-            header.Checksum = Checksum.Compute(block[16..], CheckpointHeader.FileMagic);
-        }
-    }
-
-    private static SortedDictionary<string, byte[]> Copy(SortedDictionary<string, byte[]> files) =>
-        new(files.ToDictionary(file => file.Key, file => file.Value.ToArray()), StringComparer.Ordinal);
-
-    private delegate void ChangeHeader(ref CheckpointHeader header);
 }

@@ -87,8 +87,11 @@ internal sealed class ChangeRun(SuiteRun run) : IDisposable
 
     private void Write()
     {
+        using var staged = _choices.Next(8) == 7 ? Stage() : null;
         using var writing = _environment.BeginWrite();
         var tree = writing.CreateTree("t");
+        if (staged != null)
+            tree.Put([(byte)_choices.Next(Keys)], staged);
         var puts = _choices.Next(1, 12);
         for (var i = 0; i < puts; i++)
         {
@@ -101,10 +104,22 @@ internal sealed class ChangeRun(SuiteRun run) : IDisposable
 
         if (_choices.Next(24) == 23)
             writing.DeleteTree("t");
+        if (_choices.Next(8) == 7)
+        {
+            Report("roll back");
+            return;
+        }
+
         writing.Commit();
-        Report($"write of {puts}");
+        Report($"write of {puts}{(staged != null ? ", one staged" : "")}");
         if (_choices.Next(8) == 7)
             _environment.ReclaimSpace();
+    }
+
+    private StagedValue Stage()
+    {
+        using var source = new MemoryStream(Value(_choices.Next(20_000, 120_000)));
+        return _environment.StageAsync(source).AsTask().GetAwaiter().GetResult();
     }
 
     private byte[] Value(int length)
