@@ -96,7 +96,7 @@ public sealed class ChangeTrackerTests
             disk.FailNext(call => call.Kind == DiskCallKind.Write && IsLog(call.Name), Enum.Parse<DiskError>(error));
             Put(environment, 2);
             environment.Flush().Should().NotBeNull();
-            logger.Warnings.Should().ContainSingle().Which.Should().Contain("next backup has to be a full one");
+            FaultTestKit.WarningsOf(environment, logger).Should().ContainSingle().Which.Should().Contain("next backup has to be a full one");
             Named(disk).Should().Be(0);
             Find(environment, point).Should().BeNull();
             CanCollect(environment, point.TransactionId).Should().BeFalse();
@@ -187,7 +187,7 @@ public sealed class ChangeTrackerTests
             {
                 Find(environment, point).Should().BeNull();
                 Put(environment, 7);
-                logger.Warnings.Should().ContainSingle().Which.Should().Contain("No file has the entry");
+                FaultTestKit.WarningsOf(environment, logger).Should().ContainSingle().Which.Should().Contain("No file has the entry");
             }
 
             Named(disk).Should().Be(0, "the close has moved the checkpoint");

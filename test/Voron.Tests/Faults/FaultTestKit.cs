@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text;
 using Microsoft.Extensions.Logging;
 using Voron.IO;
+using Voron.Primitives;
 using Voron.Torture.Harness;
 using Voron.Torture.Simulation;
 
@@ -44,6 +45,13 @@ internal static class FaultTestKit
     {
         using var reading = environment.BeginRead();
         return reading.TryOpenTree(TreeName, out var tree) && tree.TryGet(Key(key), out var value) ? value.ToArray() : null;
+    }
+
+    /// <summary>Returns the warnings of an open environment so far. Entries reach the user's logger a moment after they are made.</summary>
+    public static IEnumerable<string> WarningsOf(StorageEnvironment environment, ListLogger logger)
+    {
+        GuardedLogger.Finish(environment.Internals.Engine.Logger, TimeSpan.FromMinutes(1));
+        return logger.Warnings;
     }
 
     /// <summary>Returns all bytes of a disk by file name; the lock file is not part of the environment.</summary>
