@@ -228,6 +228,7 @@ public sealed class ChangeTrackerTests
         using var again = Open(FaultTestKit.DiskOf(files));
         FaultTestKit.Get(again, 5).Should().NotBeNull();
         Find(again, point).Should().BeNull("the log lacks the pages of the value");
+        CanCollect(again, point.TransactionId).Should().BeFalse();
     }
 
     /// <summary>After a recovery that ends earlier, as when the newest journal file is lost, ids of transactions are used again.</summary>

@@ -48,7 +48,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.ForgetReplayedWrites), "changes", 4_000),
         new(nameof(PlantedFault.ForgetInsideOfExtents), "changes", 4_000),
         new(nameof(PlantedFault.SnapshotWithoutDirectWrites), "changes", 8_000),
-        new(nameof(PlantedFault.CoverGap), "changes", 4_000),
+        new(nameof(PlantedFault.CoverGap), "changes", 8_000),
         new(nameof(PlantedFault.LookAtLogFirst), "changes", 4_000),
         new(nameof(PlantedFault.MarkOfOtherTree), "model", 4_000),
         new(nameof(PlantedFault.SkipSyncBeforeCheckpoint), "power-cut", 4_000),
