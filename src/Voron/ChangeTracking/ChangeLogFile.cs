@@ -102,17 +102,7 @@ internal sealed unsafe class ChangeLogFile : IDisposable
     }
 
     /// <summary>Deletes an unfinished file. One that cannot be deleted stays, without harm.</summary>
-    public static void TryDeleteUnfinished(IDisk disk, long number)
-    {
-        try
-        {
-            disk.Delete(NameOf(number) + UnfinishedSuffix);
-        }
-        catch (DiskException)
-        {
-            // The next one of this number takes its place.
-        }
-    }
+    public static void TryDeleteUnfinished(IDisk disk, long number) => OwnFile.TryDelete(disk, NameOf(number) + UnfinishedSuffix);
 
     /// <summary>Makes room for that many bytes.</summary>
     /// <exception cref="DiskException">There is no room.</exception>
@@ -134,23 +124,13 @@ internal sealed unsafe class ChangeLogFile : IDisposable
     {
         foreach (var other in numbers)
         {
-            if (other != number && IsOurs(disk, other))
+            if (other != number && OwnFile.IsBegun(disk, NameOf(other), ChangeLogEntry.MarkerValue))
                 TryDelete(disk, other);
         }
     }
 
     /// <summary>Deletes a file of the log. One that cannot be deleted stays, without harm.</summary>
-    public static void TryDelete(IDisk disk, long number)
-    {
-        try
-        {
-            disk.Delete(NameOf(number));
-        }
-        catch (DiskException)
-        {
-            // The next reading of the log tries again.
-        }
-    }
+    public static void TryDelete(IDisk disk, long number) => OwnFile.TryDelete(disk, NameOf(number));
 
     /// <summary>Reads the entries that count: those up to the one that the header file names, and what was added since without a flush.</summary>
     /// <param name="target">What the header file says.</param>
@@ -287,22 +267,6 @@ internal sealed unsafe class ChangeLogFile : IDisposable
             _allocated = _file.Length;
         Reserve(end);
         _file.Write(offset, bytes);
-    }
-
-    private static bool IsOurs(IDisk disk, long number)
-    {
-        try
-        {
-            using var file = disk.Open(NameOf(number), DiskOpen.Existing, DiskAccess.Buffered);
-            ulong marker = 0;
-            if (file.Length >= JournalFormat.Block)
-                file.Read(0, new Span<byte>(&marker, sizeof(ulong)));
-            return file.Length == 0 || (file.Length >= JournalFormat.Block && marker is 0 or ChangeLogEntry.MarkerValue);
-        }
-        catch (DiskException)
-        {
-            return false;
-        }
     }
 
     // A file that cannot be read is not the log: another one may be.

@@ -31,27 +31,9 @@ internal static unsafe class JournalSnapshotFile
         foreach (var entry in disk.List())
         {
             var number = NumberOf(entry.Name);
-            if (number > 0 && number != current.JournalSnapshotNumber && number != other.JournalSnapshotNumber && IsOurs(disk, entry.Name))
-                TryDelete(disk, entry.Name);
-        }
-    }
-
-    /// <summary>
-    /// Returns whether this engine began a file under one of its names: the file has no content yet, or a record's first bytes.
-    /// </summary>
-    private static bool IsOurs(IDisk disk, string name)
-    {
-        try
-        {
-            using var file = disk.Open(name, DiskOpen.Existing, DiskAccess.WriteThrough);
-            ulong marker = 0;
-            if (file.Length >= JournalFormat.Block)
-                file.Read(0, new Span<byte>(&marker, sizeof(ulong)));
-            return file.Length == 0 || (file.Length >= JournalFormat.Block && marker is 0 or JournalFormat.RecordMarker);
-        }
-        catch (DiskException)
-        {
-            return false;
+            if (number > 0 && number != current.JournalSnapshotNumber && number != other.JournalSnapshotNumber
+                && OwnFile.IsBegun(disk, entry.Name, JournalFormat.RecordMarker))
+                OwnFile.TryDelete(disk, entry.Name);
         }
     }
 
@@ -87,17 +69,5 @@ internal static unsafe class JournalSnapshotFile
         }
     }
 
-    public static void Delete(IDisk disk, long number) => TryDelete(disk, NameOf(number));
-
-    private static void TryDelete(IDisk disk, string name)
-    {
-        try
-        {
-            disk.Delete(name);
-        }
-        catch (DiskException)
-        {
-            // The file does not exist, or is left for the next open to delete.
-        }
-    }
+    public static void Delete(IDisk disk, long number) => OwnFile.TryDelete(disk, NameOf(number));
 }
