@@ -41,6 +41,12 @@ internal sealed class CheckpointMover
     /// <summary>The number of bytes that replay would read in records of the last flush: the next flush makes them needless.</summary>
     public long LiveOwnBytes => Volatile.Read(ref _liveOwnBytes);
 
+    /// <summary>
+    /// Bytes that count against the journal limit. The last flush's own records do not: the next flush makes them needless, and they would
+    /// slow writers when nothing is left to flush.
+    /// </summary>
+    public long HeldJournalBytes => _engine.JournalFiles!.LiveRecordBytes - LiveOwnBytes;
+
     /// <param name="stamp">The stamp of the data file.</param>
     public void Start(ulong stamp)
     {

@@ -17,12 +17,12 @@ internal static class FlushPacing
 
     /// <summary>Returns the number of bytes after which the data file is synced.</summary>
     /// <param name="engine">The environment.</param>
-    /// <param name="ownJournalBytes">Bytes of journal that do not count against the limit: see <see cref="WriterThrottle.HeldJournalBytes"/>.</param>
-    public static long NextPiece(Engine engine, long ownJournalBytes)
+    /// <param name="heldJournalBytes"><inheritdoc cref="CheckpointMover.HeldJournalBytes" path="/summary/node()"/></param>
+    public static long NextPiece(Engine engine, long heldJournalBytes)
     {
         var options = engine.Options;
         var isUrgent = engine.Closing.IsCancellationRequested
-            || IsNear(engine.JournalFiles!.LiveRecordBytes - ownJournalBytes, options.JournalLimitBytes)
+            || IsNear(heldJournalBytes, options.JournalLimitBytes)
             || IsNear(engine.VersionBytes, options.ScratchLimitBytes);
         return isUrgent ? UrgentPieceBytes : PieceBytes;
     }

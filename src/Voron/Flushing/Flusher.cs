@@ -65,8 +65,8 @@ internal sealed unsafe class Flusher
     /// <inheritdoc cref="CheckpointMover.CheckpointId"/>
     public long CheckpointId => _mover.CheckpointId;
 
-    /// <inheritdoc cref="CheckpointMover.LiveOwnBytes"/>
-    public long LiveOwnBytes => _mover.LiveOwnBytes;
+    /// <inheritdoc cref="CheckpointMover.HeldJournalBytes"/>
+    public long HeldJournalBytes => _mover.HeldJournalBytes;
 
     /// <summary>The oldest reader that held the last flush back, or null.</summary>
     public ActiveReader? BlockingReader { get; private set; }

@@ -82,5 +82,5 @@ internal sealed unsafe class PageFileWriter
         }
     }
 
-    private long NextPiece() => IsUrgent ? FlushPacing.UrgentPieceBytes : FlushPacing.NextPiece(_engine, _mover.LiveOwnBytes);
+    private long NextPiece() => IsUrgent ? FlushPacing.UrgentPieceBytes : FlushPacing.NextPiece(_engine, _mover.HeldJournalBytes);
 }

@@ -19,11 +19,8 @@ internal sealed class WriterThrottle(Engine engine, Flusher flusher, BackgroundT
     private volatile bool _stopping;
     private long _loggedAtTick = Environment.TickCount64 - (long)LogInterval.TotalMilliseconds;
 
-    /// <summary>
-    /// Bytes that count against the journal limit. The last flush's own records do not: the next flush makes them needless, and they would
-    /// slow writers when nothing is left to flush.
-    /// </summary>
-    public long HeldJournalBytes => engine.JournalFiles!.LiveRecordBytes - flusher.LiveOwnBytes;
+    /// <inheritdoc cref="CheckpointMover.HeldJournalBytes"/>
+    public long HeldJournalBytes => flusher.HeldJournalBytes;
 
     /// <summary>True while writers are delayed, if the flusher has a thread.</summary>
     public bool IsOverLimit =>
