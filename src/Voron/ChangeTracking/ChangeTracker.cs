@@ -172,24 +172,8 @@ internal sealed partial class ChangeTracker : IDisposable
             var isOn = TryFind();
             var from = _checkpoint;
             _checkpoint = to;
-            if (!isOn)
-                return;
-            try
-            {
-                _pages.Clear();
-                AddPending();
-                addChanged(_pages);
-                _directWrites.CopyTo(_pages, 0, to);
-                _named = ChangeLogContent.AppendPages(_file!, NewEntry(ChangeLogEntryKind.Flush, from, to), _pages, MaxPayloadBytes);
-            }
-            catch (Exception e) when (e is DiskException or OutOfMemoryException)
-            {
-                End(e.Message);
-            }
-            finally
-            {
-                _pages.Clear();
-            }
+            if (isOn)
+                AddPages(ChangeLogEntryKind.Flush, from, to, addChanged);
         }
     }
 
@@ -202,24 +186,8 @@ internal sealed partial class ChangeTracker : IDisposable
     {
         using (_lock.Enter())
         {
-            if (!TryFind())
-                return;
-            try
-            {
-                _pages.Clear();
-                _directWrites.CopyTo(_pages, 0, to);
-                if (PlantedFault.SnapshotWithoutDirectWrites)
-                    _pages.Clear();
-                _named = ChangeLogContent.AppendPages(_file!, NewEntry(ChangeLogEntryKind.Direct, _checkpoint, to), _pages, MaxPayloadBytes);
-            }
-            catch (Exception e) when (e is DiskException or OutOfMemoryException)
-            {
-                End(e.Message);
-            }
-            finally
-            {
-                _pages.Clear();
-            }
+            if (TryFind())
+                AddPages(ChangeLogEntryKind.Direct, _checkpoint, to, static _ => { });
         }
     }
 
@@ -374,6 +342,29 @@ internal sealed partial class ChangeTracker : IDisposable
         finally
         {
             smaller?.Dispose();
+            _pages.Clear();
+        }
+    }
+
+    // Adds an entry with pages and all direct writes up to its end, or ends the log.
+    private void AddPages(ChangeLogEntryKind kind, long from, long to, Action<ExtentSet> addChanged)
+    {
+        try
+        {
+            _pages.Clear();
+            if (kind == ChangeLogEntryKind.Flush)
+                AddPending();
+            addChanged(_pages);
+            if (kind == ChangeLogEntryKind.Flush || !PlantedFault.SnapshotWithoutDirectWrites)
+                _directWrites.CopyTo(_pages, 0, to);
+            _named = ChangeLogContent.AppendPages(_file!, NewEntry(kind, from, to), _pages, MaxPayloadBytes);
+        }
+        catch (Exception e) when (e is DiskException or OutOfMemoryException)
+        {
+            End(e.Message);
+        }
+        finally
+        {
             _pages.Clear();
         }
     }

@@ -35,8 +35,6 @@ internal sealed unsafe class ChangedPages : IDisposable
 
     public bool Contains(long page) => _bits.IsSet(page);
 
-    public void Add(long page) => _bits.Set(page);
-
     public void Add(ReadOnlySpan<PageExtent> extents)
     {
         foreach (var extent in extents)

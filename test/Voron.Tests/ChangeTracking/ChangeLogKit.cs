@@ -2,9 +2,9 @@ using System.Runtime.InteropServices;
 using Voron.ChangeTracking;
 using Voron.Format;
 using Voron.Paging;
-using Voron.Snapshots;
 using Voron.Tests.Faults;
 using Voron.Torture.Simulation;
+using Voron.Transactions;
 
 namespace Voron.Tests.ChangeTracking;
 
@@ -31,18 +31,9 @@ internal static class ChangeLogKit
     public static bool CanCollect(StorageEnvironment environment, long since)
     {
         var engine = environment.Internals.Engine;
-        var snapshot = new SnapshotPages(engine.Snapshots, forEngine: true);
-        snapshot.Begin();
-        try
-        {
-            using var changed = new ChangedPages(snapshot.PageCount, engine.Heap);
-            return engine.Changes!.TryCollect(engine.Versions, since, snapshot.State, changed);
-        }
-        finally
-        {
-            snapshot.End();
-            snapshot.Retire();
-        }
+        using var held = new EngineSnapshot(engine);
+        using var changed = new ChangedPages(held.Snapshot.PageCount, engine.Heap);
+        return engine.Changes!.TryCollect(engine.Versions, since, held.Snapshot.State, changed);
     }
 
     // Blocks of the log: the start, points and a flush, points. The header names the flush.

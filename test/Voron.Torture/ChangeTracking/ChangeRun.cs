@@ -138,7 +138,6 @@ internal sealed class ChangeRun(SuiteRun run) : IDisposable
         moment.MadeAt = _disk.TraceCount;
         if (_choices.Next(2) == 1)
             _environment.Flush();
-        NoteDurable();
         _moments.Add(moment);
         NoteDurable();
         Report($"moment {moment.Id}, {(moment.IsDurable ? "durable" : moment.IsPoint ? "pending" : "no point")}");
@@ -156,17 +155,8 @@ internal sealed class ChangeRun(SuiteRun run) : IDisposable
 
     private Moment Capture()
     {
-        var snapshot = new SnapshotPages(Engine.Snapshots, forEngine: true);
-        snapshot.Begin();
-        try
-        {
-            return new Moment(snapshot.Id, PageImages.Of(Engine, snapshot)) { BackupId = new RandomId(1, (ulong)_choices.NextInt64()) };
-        }
-        finally
-        {
-            snapshot.End();
-            snapshot.Retire();
-        }
+        using var held = new EngineSnapshot(Engine);
+        return new Moment(held.Snapshot.Id, PageImages.Of(Engine, held.Snapshot)) { BackupId = new RandomId(1, (ulong)_choices.NextInt64()) };
     }
 
     private void Check()
@@ -175,17 +165,8 @@ internal sealed class ChangeRun(SuiteRun run) : IDisposable
             return;
         var moment = _moments[_choices.Next(_moments.Count)];
         run.Count();
-        var snapshot = new SnapshotPages(Engine.Snapshots, forEngine: true);
-        snapshot.Begin();
-        try
-        {
-            Check(moment, snapshot);
-        }
-        finally
-        {
-            snapshot.End();
-            snapshot.Retire();
-        }
+        using var held = new EngineSnapshot(Engine);
+        Check(moment, held.Snapshot);
     }
 
     private void Check(Moment moment, SnapshotPages snapshot)
@@ -256,15 +237,15 @@ internal sealed class ChangeRun(SuiteRun run) : IDisposable
         if (_choices.Next(2) == 1)
             EndReaders();
         NoteDurable();
-        EndReadersAfter(_environment.Dispose);
+        CloseBeneathReaders();
         NoteEnd(int.MaxValue);
         Open();
     }
 
     // A reader that is open while the environment is closed keeps the last flush back.
-    private void EndReadersAfter(Action close)
+    private void CloseBeneathReaders()
     {
-        close();
+        _environment.Dispose();
         EndReaders();
     }
 
@@ -278,7 +259,7 @@ internal sealed class ChangeRun(SuiteRun run) : IDisposable
         var images = new CrashImages(_disk);
         var next = _choices.Next(3) == 0 ? images.BuildKilled(cut, _choices) : images.Build(cut, _choices);
         Report($"crash after call {cut} of {_disk.TraceCount}");
-        EndReadersAfter(_environment.Dispose);
+        CloseBeneathReaders();
         _disk = next;
         NoteEnd(cut);
         Open();
