@@ -239,7 +239,7 @@ internal sealed unsafe class ScrubPass(Engine engine, ScrubPace pace) : ITreeChe
     /// <summary>
     /// Reports a page that is in use but marked as free, because it would be allocated again. This needs no knowledge of all owners.
     /// </summary>
-    bool ITreeCheckHost.Own(long first, int pages)
+    bool ITreeCheckHost.Own(long first, int pages, bool isValue)
     {
         for (var page = first; page < first + pages && _knowsMaps; page++)
         {

@@ -54,7 +54,7 @@ internal sealed unsafe class Verifier : ITreeCheckHost
 
     public bool CheckValue(in LargeExtentReference reference, ref long chunk) => _pages.CheckValue(reference, ref chunk);
 
-    public bool Own(long first, int pages)
+    public bool Own(long first, int pages, bool isValue)
     {
         // Compared by subtraction: a damaged number must not overflow.
         if (first < 0 || first > PageLimit - pages)
@@ -148,7 +148,7 @@ internal sealed unsafe class Verifier : ITreeCheckHost
 
     private void Enter(long page)
     {
-        if (Own(page, 1))
+        if (Own(page, 1, isValue: false))
             _pages.Read(page, again: false);
     }
 

@@ -21,7 +21,10 @@ internal unsafe interface ITreeCheckHost
     /// <summary>
     /// Records that the tree owns pages. Returns false when they already have an owner: the walk does not enter them again.
     /// </summary>
-    bool Own(long first, int pages);
+    /// <param name="first">The first page.</param>
+    /// <param name="pages">Their number.</param>
+    /// <param name="isValue">True if they are those of a value, without page headers.</param>
+    bool Own(long first, int pages, bool isValue);
 
     /// <summary>
     /// Returns the content of a page below the limit, or of the first page of an extent; if it cannot be used, reports that and returns null.

@@ -144,7 +144,7 @@ internal sealed unsafe class TreeChecker
 
         var again = _isResuming && _path[level] == page.Value;
         _path[level] = page.Value;
-        if (!again && !_host.Own(page.Value, 1))
+        if (!again && !_host.Own(page.Value, 1, isValue: false))
         {
             _isClean = false;
             return null;
@@ -255,7 +255,7 @@ internal sealed unsafe class TreeChecker
         if (!IsExtentInside(leaf, slot, reference.FirstPage, reference.Length, (reference.Length + pageSize - 1) / pageSize))
             return false;
 
-        Own(reference.FirstPage, LargeValues.PageCount(pageSize, reference.Length));
+        Own(reference.FirstPage, LargeValues.PageCount(pageSize, reference.Length), isValue: true);
         if (reference.IsOneChunk)
             return true;
         if (reference.ChecksumPage <= 0 || reference.ChecksumPage >= _host.PageLimit)
@@ -318,10 +318,10 @@ internal sealed unsafe class TreeChecker
         return false;
     }
 
-    private void Own(long first, int pages)
+    private void Own(long first, int pages, bool isValue = false)
     {
         _overflowPages += pages;
-        if (!_host.Own(first, pages))
+        if (!_host.Own(first, pages, isValue))
             _isClean = false;
     }
 

@@ -40,7 +40,7 @@ internal sealed unsafe class TreeCheck(PageReader pages, long pageLimit, Action<
 
     public void Report(string problem) => report(problem);
 
-    public bool Own(long first, int count)
+    public bool Own(long first, int count, bool isValue)
     {
         var isFirst = true;
         for (var i = 0; i < count; i++)
