@@ -22,8 +22,10 @@ internal static class FileSystemDisk
     /// The permissions of new files, where the system has file permissions; for a new directory, read permission also grants search permission.
     /// </param>
     /// <param name="creates">False to leave a missing directory missing.</param>
+    /// <param name="acceptsNetwork">True for files that are only written, and not shared: a network file system will do.</param>
     public static IDisk Open(
-        string directory, bool readOnly, ILogger logger, UnixFileMode fileMode = FilePermissions.OwnerOnly, bool creates = true)
+        string directory, bool readOnly, ILogger logger, UnixFileMode fileMode = FilePermissions.OwnerOnly, bool creates = true,
+        bool acceptsNetwork = false)
     {
         ArgumentException.ThrowIfNullOrEmpty(directory);
         ArgumentNullException.ThrowIfNull(logger);
@@ -34,9 +36,9 @@ internal static class FileSystemDisk
         var created = readOnly || !creates ? [] : CreateMissing(full, fileMode);
 
         if (OperatingSystem.IsWindows())
-            return WindowsDisk.Open(full, readOnly);
+            return WindowsDisk.Open(full, readOnly, acceptsNetwork);
         if (OperatingSystem.IsLinux() || OperatingSystem.IsMacOS())
-            return PosixDisk.Open(full, readOnly, created, logger, new() { FileMode = fileMode });
+            return PosixDisk.Open(full, readOnly, created, logger, new() { FileMode = fileMode, AcceptsNetwork = acceptsNetwork });
         throw new PlatformNotSupportedException("Voron runs on Linux, macOS and Windows.");
     }
 

@@ -71,7 +71,7 @@ internal sealed unsafe class PosixDisk : IDisk
         try
         {
             var kind = options.Kind ?? FileSystemKind.Of(handle, real);
-            if (kind.NetworkName is { } network)
+            if (kind.NetworkName is { } network && !options.AcceptsNetwork)
             {
                 throw new DiskException(
                     DiskError.NotSupported, "open", real, $"it is on a file system that other machines share ({network}). Use a local one");

@@ -9,6 +9,9 @@ internal sealed record PosixDiskOptions
     /// <summary>The system calls that the disk's files use.</summary>
     public PosixCalls Calls { get; init; } = PosixCalls.OfSystem;
 
+    /// <summary>True to accept a network file system.</summary>
+    public bool AcceptsNetwork { get; init; }
+
     /// <summary>The kind of file system to assume; null to detect it.</summary>
     public FileSystemKind? Kind { get; init; }
 }

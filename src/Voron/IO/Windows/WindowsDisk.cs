@@ -33,14 +33,14 @@ internal sealed class WindowsDisk : IDisk
 
     public bool WaitsForDevice => true;
 
-    public static WindowsDisk Open(string path, bool readOnly)
+    public static WindowsDisk Open(string path, bool readOnly, bool acceptsNetwork = false)
     {
         if (!Directory.Exists(path))
             throw new DiskException(DiskError.NotFound, "open", path, "there is no such directory");
         var real = Directory.ResolveLinkTarget(path, returnFinalTarget: true)?.FullName ?? path;
         var root = System.IO.Path.GetPathRoot(real);
         var isShare = real.StartsWith(@"\\", StringComparison.Ordinal) && !real.StartsWith(@"\\?\", StringComparison.Ordinal);
-        if (isShare || (root is { Length: 3 } && new DriveInfo(root).DriveType == DriveType.Network))
+        if (!acceptsNetwork && (isShare || (root is { Length: 3 } && new DriveInfo(root).DriveType == DriveType.Network)))
             throw new DiskException(DiskError.NotSupported, "open", real, "it is on a network file system. Use a local one");
         return new WindowsDisk(real, readOnly);
     }
