@@ -47,7 +47,8 @@ internal readonly struct EnvironmentInternals
     });
 
     /// <summary>Begins the change log, unless there is one. Returns false if the format version has none.</summary>
-    public bool BeginChangeLog() => Engine.WhileOpen(_flusher!, static flusher => flusher.ChangeLog.TryBegin());
+    public bool BeginChangeLog() => Engine.WhileOpen((Engine, Flusher: _flusher!), static parts =>
+        parts.Flusher.ChangeLog.TryBegin(Timeout.InfiniteTimeSpan, parts.Engine.Closing.Token));
 
     /// <summary>Adds a backup that later ones can build on. Returns false if there is no log that reaches back to its state.</summary>
     public bool AddBackupPoint(BackupPoint point) =>

@@ -101,6 +101,9 @@ public sealed partial class StorageOptions
         faults.Check(SlowReaderInterval > TimeSpan.Zero, $"{nameof(SlowReaderInterval)} is {SlowReaderInterval}; it must be positive.");
         faults.Check(ScrubBytesPerSecond >= 0, $"{nameof(ScrubBytesPerSecond)} is {ScrubBytesPerSecond}; it must not be negative.");
         faults.Check(
+            ChangeLogBytes is >= MiB and <= LargestJournalFile,
+            $"{nameof(ChangeLogBytes)} is {ChangeLogBytes}; it must be between {MiB} and {LargestJournalFile}.");
+        faults.Check(
             LargeValueBytes is >= 16 << 10 and <= MaxLargeValue,
             $"{nameof(LargeValueBytes)} is {LargeValueBytes}; it must be between 16384 and {MaxLargeValue}.");
         faults.Check(PreferredFreeFraction is > 0 and <= 1, $"{nameof(PreferredFreeFraction)} is {PreferredFreeFraction}; it must be above 0 and at most 1.");

@@ -70,6 +70,8 @@ public sealed partial class StorageOptions
         VerifyEveryRead = options.VerifyEveryRead;
         ScrubInterval = options.ScrubInterval;
         ScrubBytesPerSecond = options.ScrubBytesPerSecond;
+        TrackChanges = options.TrackChanges;
+        ChangeLogBytes = options.ChangeLogBytes;
         BackgroundFlush = options.BackgroundFlush;
         CaptureTransactionStacks = options.CaptureTransactionStacks;
         Name = options.Name;
@@ -223,6 +225,18 @@ public sealed partial class StorageOptions
 
     /// <summary>The maximum number of bytes that the background verification reads per second; 0 for no limit.</summary>
     public long ScrubBytesPerSecond { get; set => field = Changed(value); } = 16 * MiB;
+
+    /// <summary>
+    /// True, the default, to keep a change log from the first backup on: then a backup keeps no flush waiting for long, and later ones can copy only
+    /// what has changed (<see cref="BackupOptions.Since"/>). False to keep none: backups then hold one snapshot from beginning to end.
+    /// </summary>
+    public bool TrackChanges { get; set => field = Changed(value); } = true;
+
+    /// <summary>
+    /// The size in bytes of the change log, at least 1 MiB; 64 MiB by default. When it is exceeded, the older half is reduced, so that an incremental
+    /// backup since an old one copies somewhat more than what has changed.
+    /// </summary>
+    public long ChangeLogBytes { get; set => field = Changed(value); } = 64 * MiB;
 
     /// <summary>
     /// Whether to start the background threads, flusher and scrubber. Without them, the application must call

@@ -56,7 +56,8 @@ internal sealed partial class ChangeTracker : IDisposable
     /// <param name="format">The format of the environment, which may be upgraded.</param>
     /// <param name="heap">Provides the memory of lists.</param>
     /// <param name="logger">Receives warnings.</param>
-    public ChangeTracker(IDisk disk, in CheckpointHeader header, EnvironmentFormat format, NativeHeap heap, ILogger logger)
+    /// <param name="isWanted">False not to continue the log that the header names.</param>
+    public ChangeTracker(IDisk disk, in CheckpointHeader header, EnvironmentFormat format, NativeHeap heap, ILogger logger, bool isWanted = true)
     {
         _disk = disk;
         _environmentId = header.EnvironmentId;
@@ -66,11 +67,11 @@ internal sealed partial class ChangeTracker : IDisposable
         _pages = new ExtentSet(heap);
         _checkpoint = header.State.TransactionId;
         _snapshotAtOpening = header.JournalSnapshotTransactionId;
-        _named = header.ChangeLogEntry;
+        _named = isWanted ? header.ChangeLogEntry : 0;
         _isOn = _notesDirectWrites = _named != 0;
     }
 
-    /// <summary>The number of bytes from which on the log is written anew with fewer. Set by tests.</summary>
+    /// <summary>The number of bytes from which on the log is written anew with fewer.</summary>
     public long LimitBytes { get; set; } = 64 << 20;
 
     private long MaxPayloadBytes => LimitBytes / PartOfLog;

@@ -13,13 +13,21 @@ internal sealed unsafe class ChangedPages : IDisposable
     /// <param name="heap">The heap that provides the memory of lists.</param>
     /// <exception cref="InsufficientMemoryException">There is no memory for the bits.</exception>
     public ChangedPages(long pageCount, NativeHeap heap)
+        : this(pageCount, pageCount, heap)
     {
-        PageCount = pageCount;
+    }
+
+    /// <param name="pageCount">The number of pages of the newer state.</param>
+    /// <param name="maxPageCount">The number of pages that <see cref="Grow"/> can make room for.</param>
+    /// <param name="heap">The heap that provides the memory of lists.</param>
+    /// <inheritdoc cref="ChangedPages(long, NativeHeap)"/>
+    public ChangedPages(long pageCount, long maxPageCount, NativeHeap heap)
+    {
         Scratch = new ExtentSet(heap);
-        _bits = new PageBitmap(pageCount);
+        _bits = new PageBitmap(maxPageCount);
         try
         {
-            _bits.EnsureCommitted(pageCount);
+            Grow(pageCount);
         }
         catch
         {
@@ -28,22 +36,59 @@ internal sealed unsafe class ChangedPages : IDisposable
         }
     }
 
-    public long PageCount { get; }
+    public long PageCount { get; private set; }
 
     /// <summary>A set for the use of the tracker.</summary>
     public ExtentSet Scratch { get; }
 
+    /// <summary>Called for neighbouring pages that are added; null for no call.</summary>
+    public Action<long, long>? Added { get; init; }
+
+    /// <summary>A bit for each page.</summary>
+    public PageBitmap Bits => _bits;
+
     public bool Contains(long page) => _bits.IsSet(page);
+
+    /// <summary>Makes room for the pages of a newer state.</summary>
+    /// <exception cref="InsufficientMemoryException">There is no memory for the bits.</exception>
+    public void Grow(long pageCount)
+    {
+        _bits.EnsureCommitted(pageCount);
+        PageCount = Math.Max(PageCount, pageCount);
+    }
 
     public void Add(ReadOnlySpan<PageExtent> extents)
     {
         foreach (var extent in extents)
-        {
-            var end = Math.Min(extent.End, PageCount);
-            for (var page = extent.First; page < end; page++)
-                _bits.Set(page);
-        }
+            Add(extent);
     }
+
+    /// <summary>Adds those of neighbouring pages that exist.</summary>
+    public void Add(in PageExtent extent)
+    {
+        var pages = Math.Min(extent.End, PageCount) - extent.First;
+        if (pages <= 0)
+            return;
+        _bits.Set(extent.First, pages);
+        Added?.Invoke(extent.First, pages);
+    }
+
+    /// <summary>Adds neighbouring pages that have not changed. <see cref="Added"/> is not called.</summary>
+    public void AddUnchanged(long first, long pages) => _bits.Set(first, pages);
+
+    /// <summary>Returns 64 pages, a bit each, the lowest first.</summary>
+    public ulong Word(long word) => _bits.Word(word);
+
+    /// <summary>Adds some of 64 pages, a bit each, the lowest first. <see cref="Added"/> is not called.</summary>
+    public void SetWord(long word, ulong bits) => _bits.SetWord(word, bits);
+
+    public void Remove(long first, long pages) => _bits.Clear(first, pages);
+
+    /// <summary>Returns the first page of the set from one on; -1 if there is none.</summary>
+    public long Next(long page) => _bits.FindSet(page, PageCount);
+
+    /// <summary>The number of pages in the set.</summary>
+    public long Count() => _bits.CountSet(PageCount);
 
     /// <summary>Adds the pages that have a version after one state, and up to another that is registered.</summary>
     public void AddVersions(VersionTable versions, long since, in EnvironmentState state)
@@ -58,7 +103,7 @@ internal sealed unsafe class ChangedPages : IDisposable
             {
                 // The first page of an extent that was changed stands for all of them.
                 if (versions.Find(page, state.TransactionId, out var version) && version.TransactionId > since)
-                    Add([new PageExtent(page, Math.Max(1, version.Pages))]);
+                    Add(new PageExtent(page, Math.Max(1, version.Pages)));
             }
         }
     }

@@ -19,12 +19,16 @@ internal sealed class ChangeLogKeeper(EngineLock flush, Engine engine, Checkpoin
     /// A transaction that was submitted before its direct writes were noted must not come after the state from which on the log has all changes. So
     /// this waits until the last one of them is durable, for no longer than a commit does.
     /// </remarks>
-    /// <returns>False if the environment has a format version that has no change log.</returns>
+    /// <param name="patience">The longest time to wait for the writer.</param>
+    /// <param name="stop">Cancels that wait.</param>
+    /// <returns>
+    /// False if the environment has a format version that has no change log, or another caller held the writer for all that time.
+    /// </returns>
     /// <exception cref="StorageAccessException">The log cannot be written. There is none then.</exception>
     /// <exception cref="EnvironmentPoisonedException">The header could not be written, or an earlier write has failed.</exception>
-    /// <exception cref="OperationCanceledException">The environment is being closed.</exception>
+    /// <exception cref="OperationCanceledException">The wait was cancelled.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    public bool TryBegin()
+    public bool TryBegin(TimeSpan patience, CancellationToken stop)
     {
         var changes = engine.Changes!;
 
@@ -35,7 +39,8 @@ internal sealed class ChangeLogKeeper(EngineLock flush, Engine engine, Checkpoin
         {
             int generation;
             (long Id, long Sequence) submitted;
-            engine.WriterLock!.Enter(engine.Closing.Token);
+            if (!engine.WriterLock!.TryEnter(patience, stop))
+                return false;
             try
             {
                 if (engine.Format.IsVersion1)

@@ -225,7 +225,11 @@ internal static unsafe class EngineOpener
 
     private static void OpenChangeLog(Engine engine, in CheckpointHeader header, RecoveryResult recovered, Stack<IDisposable> owned)
     {
-        engine.Changes = new ChangeTracker(engine.Disk, header, engine.Format, engine.Heap, engine.Logger);
+        engine.Changes = new ChangeTracker(
+            engine.Disk, header, engine.Format, engine.Heap, engine.Logger, isWanted: engine.Options.TrackChanges)
+        {
+            LimitBytes = engine.Options.ChangeLogBytes,
+        };
         owned.Push(engine.Changes);
         foreach (var (id, page, pages) in recovered.DirectWrites)
             engine.Changes.NoteDirectWrite(id, page, pages);

@@ -1,3 +1,4 @@
+using System.Numerics;
 using System.Runtime.CompilerServices;
 using Voron.IO;
 
@@ -36,11 +37,7 @@ internal readonly unsafe struct PageBitmap : IDisposable
         var had = false;
         for (var word = first >> 6; word <= (end - 1) >> 6; word++)
         {
-            var mask = ulong.MaxValue;
-            if (word == first >> 6)
-                mask &= ulong.MaxValue << (int)(first & 63);
-            if (word == (end - 1) >> 6)
-                mask &= ulong.MaxValue >> (int)(63 - ((end - 1) & 63));
+            var mask = MaskOf(word, first, end);
             if ((Volatile.Read(ref _bits[word]) & mask) == 0)
                 continue;
             Interlocked.And(ref _bits[word], ~mask);
@@ -50,7 +47,65 @@ internal readonly unsafe struct PageBitmap : IDisposable
         return had;
     }
 
+    /// <summary>Sets the bits of neighbouring pages.</summary>
+    public void Set(long first, long pages)
+    {
+        var end = first + pages;
+        for (var word = first >> 6; word <= (end - 1) >> 6; word++)
+        {
+            var mask = MaskOf(word, first, end);
+            if ((Volatile.Read(ref _bits[word]) & mask) != mask)
+                Interlocked.Or(ref _bits[word], mask);
+        }
+    }
+
+    /// <summary>Returns the bits of 64 pages, the lowest first.</summary>
+    public ulong Word(long word) => Volatile.Read(ref _bits[word]);
+
+    /// <summary>Sets bits of 64 pages, the lowest first.</summary>
+    public void SetWord(long word, ulong bits) => Interlocked.Or(ref _bits[word], bits);
+
+    /// <summary>Returns the first page from one on, and before another, whose bit is set; -1 if there is none.</summary>
+    public long FindSet(long first, long end)
+    {
+        for (var word = first >> 6; word << 6 < end; word++)
+        {
+            var bits = Volatile.Read(ref _bits[word]);
+            if (bits == 0)
+                continue;
+            bits &= MaskOf(word, first, end);
+            if (bits != 0)
+                return (word << 6) + BitOperations.TrailingZeroCount(bits);
+        }
+
+        return -1;
+    }
+
+    /// <summary>Returns the number of bits that are set among the first pages.</summary>
+    public long CountSet(long pages)
+    {
+        var count = 0L;
+        for (var word = 0L; word << 6 < pages; word++)
+        {
+            if (Volatile.Read(ref _bits[word]) is var bits && bits != 0)
+                count += BitOperations.PopCount(bits & MaskOf(word, 0, pages));
+        }
+
+        return count;
+    }
+
     public void Dispose() => _space?.Dispose();
+
+    // The bits of a word that belong to pages from one on, and before another.
+    private static ulong MaskOf(long word, long first, long end)
+    {
+        var mask = ulong.MaxValue;
+        if (word == first >> 6)
+            mask &= ulong.MaxValue << (int)(first & 63);
+        if (word == (end - 1) >> 6)
+            mask &= ulong.MaxValue >> (int)(63 - ((end - 1) & 63));
+        return mask;
+    }
 
     private static nuint BytesOf(long pages) => (nuint)(pages / 8 + 8);
 }
