@@ -68,6 +68,7 @@ internal static class HexImage
         {
             TypeCode.Byte => bytes[0],
             TypeCode.UInt16 => BitConverter.ToUInt16(bytes),
+            TypeCode.Int32 => BitConverter.ToInt32(bytes),
             TypeCode.UInt32 => BitConverter.ToUInt32(bytes),
             TypeCode.Int64 => BitConverter.ToInt64(bytes),
             TypeCode.UInt64 => BitConverter.ToUInt64(bytes),

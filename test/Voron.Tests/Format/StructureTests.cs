@@ -29,6 +29,11 @@ public sealed class StructureTests
         { nameof(PageHeader), 64, "16+8 42+2 54+2" },
         { nameof(ChangeLogEntry), 112, "20+4" },
         { nameof(BackupPoint), 24, "" },
+        { nameof(BackupHeader), 152, "" },
+        { nameof(BackupFrame), 64, "" },
+        { nameof(BackupExtent), 16, "12+4" },
+        { nameof(BackupIndexEntry), 24, "12+4" },
+        { nameof(BackupTrailer), 88, "84+4" },
         { nameof(LeafRecordHeader), 4, "" },
         { nameof(BranchRecordHeader), 10, "" },
         { nameof(OverflowReference), 16, "" },
@@ -88,6 +93,8 @@ public sealed class StructureTests
     {
         Text(CheckpointHeader.FileMagic).Should().Be("VoronHdr");
         Text(ChangeLogEntry.MarkerValue).Should().Be("VoronChg");
+        Text(BackupHeader.MagicValue).Should().Be("VoronBak");
+        Text(BackupFrame.MarkerValue).Should().Be("VoronFrm");
         Text(JournalFormat.FileMagic).Should().Be("VoronJnl");
         Text(JournalFormat.RecordMarker).Should().Be("VoronRec");
         JournalFormat.Version1.Should().Be(1);
@@ -100,6 +107,7 @@ public sealed class StructureTests
         RecordHeader.ChecksummedFrom.Should().Be(16);
         PageHeader.UnjournaledBytes.Should().Be(32);
         Numbers<PageKind>().Should().Be("None=0 Leaf=1 Branch=2 Overflow=3 SectionMap=4");
+        Numbers<BackupFrameKind>().Should().Be("Pages=1 State=2 UsedPages=3 Index=4 Note=5 Padding=6 Trailer=7");
         Numbers<RecordKind>().Should().Be("Transaction=1 FlushList=2 FlushImages=3 DurabilityMarker=4 JournalSnapshot=5");
         Numbers<RecordFlags>().Should().Be("None=0 Compressed=1 ExtentsUnsynced=2 WholeState=4");
         Numbers<FormatFeatures>().Should().Be(
