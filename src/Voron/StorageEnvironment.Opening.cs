@@ -63,8 +63,8 @@ public sealed partial class StorageEnvironment
     /// </summary>
     /// <remarks>
     /// The header decides, the file that a creation makes last. False if the directory is missing or cannot be read, if the creation of an
-    /// environment there was cut short, and if files of an environment have lost their header, which <see cref="Open(string, StorageOptions?)"/>
-    /// reports as damage. True says nothing about the condition of the files.
+    /// environment there was cut short, and if a copy or a restore there was not finished, or files of an environment have lost their header, which
+    /// <see cref="Open(string, StorageOptions?)"/> reports as damage. True says nothing about the condition of the files.
     /// </remarks>
     /// <param name="directory">The path of the directory.</param>
     /// <exception cref="ArgumentException">The path is empty.</exception>

@@ -30,7 +30,9 @@ internal static unsafe class EnvironmentCreator
     private const int LargestUnfinishedBytes = 256 << 10;
 
     /// <summary>Checks a directory for files that cannot exist without a header.</summary>
-    /// <exception cref="CorruptionException">There are such files, no header, and no sign that an environment was being created.</exception>
+    /// <exception cref="CorruptionException">
+    /// There are such files, no header, and no sign that an environment was being created; or a copy into the directory was not finished.
+    /// </exception>
     public static void ThrowIfHeaderIsMissing(IDisk disk)
     {
         // A header that is renamed while the directory is read may be seen under neither name. The second reading finds it under its final name.
@@ -89,7 +91,10 @@ internal static unsafe class EnvironmentCreator
     private static bool LacksHeader(IDisk disk, [NotNullWhen(true)] out string? part)
     {
         var names = NamesOf(disk);
-        part = names.Contains(CheckpointFile.FileName) || names.Contains(UnfinishedHeaderName) ? null : EnvironmentParts.Find(names);
+        part = names.Contains(CheckpointFile.FileName) ? null
+            : names.Contains(CheckpointFile.UnfinishedCopyName) ? CheckpointFile.UnfinishedCopyName
+            : names.Contains(UnfinishedHeaderName) ? null
+            : EnvironmentParts.Find(names);
         return part != null;
     }
 
@@ -101,6 +106,13 @@ internal static unsafe class EnvironmentCreator
         {
             DeleteIfEmpty(disk, UnfinishedHeaderName);
             return false;
+        }
+
+        // A copy that begins in the same directory at this moment sees the unfinished header, or is seen here.
+        if (names.Contains(CheckpointFile.UnfinishedCopyName))
+        {
+            DeleteIfEmpty(disk, UnfinishedHeaderName);
+            throw EnvironmentParts.CopyIsUnfinished(disk);
         }
 
         var header = TryReadHeader(disk);

@@ -11,13 +11,15 @@ internal static unsafe class EnvironmentParts
     /// <summary>Returns one of these files according to its name; null if there is none.</summary>
     public static string? Find(IEnumerable<string> names) => names.FirstOrDefault(IsName);
 
-    /// <summary>Returns the exception for a directory that has such files, but no header.</summary>
+    /// <summary>Returns the exception for a directory that has such files, or the mark of an unfinished copy, but no header.</summary>
     /// <returns>
     /// A <see cref="CorruptionException"/> if the content of a file shows that there was an environment; otherwise an
     /// <see cref="UnsupportedFormatException"/>, because files of another program may have these names.
     /// </returns>
     public static VoronException HeaderIsMissing(IDisk disk, string part)
     {
+        if (part == CheckpointFile.UnfinishedCopyName)
+            return CopyIsUnfinished(disk);
         foreach (var name in disk.List().Select(entry => entry.Name).Where(IsName))
         {
             if (IsOurs(disk, name))
@@ -32,6 +34,11 @@ internal static unsafe class EnvironmentParts
             $"'{disk.Path}' contains '{part}', which has the name of a file of an environment, but not the content of one, and there is no '{CheckpointFile.FileName}'. " +
             "Nothing was changed. Move the file elsewhere, or open another directory.");
     }
+
+    /// <summary>Returns the exception for a directory into which an environment has been copied or restored in part.</summary>
+    public static CorruptionException CopyIsUnfinished(IDisk disk) => new(
+        $"'{disk.Path}' contains '{CheckpointFile.UnfinishedCopyName}', but no '{CheckpointFile.FileName}': a copy or a restore into this directory was not finished. " +
+        "Nothing was changed. Delete the content of the directory, and restore or copy again.");
 
     private static bool IsName(string name) => name == DataFile.FileName || JournalFile.IndexOf(name) > 0 || JournalFile.UnnamedIndexOf(name) > 0
         || JournalSnapshotFile.NumberOf(name) > 0;

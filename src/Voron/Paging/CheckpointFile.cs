@@ -15,6 +15,12 @@ internal sealed unsafe class CheckpointFile : IDisposable
 {
     public const string FileName = "voron.header";
 
+    /// <summary>
+    /// The name of the header while an environment is being copied or restored into the directory. The file is the first one that such a copy
+    /// creates, and gets its final name last, so a copy that was not finished is known by it.
+    /// </summary>
+    public const string UnfinishedCopyName = "voron.backup.partial";
+
     private readonly DiskFile _file;
     private readonly byte* _block;
     private int _nextSlot;

@@ -5,7 +5,7 @@ namespace Voron.Testing;
 /// Deliberate faults that prove that the tests would detect them. Each is off, and the compiler folds it away, unless the process
 /// sets the fault's name as application data under "Voron.PlantedFault" before it uses the engine.
 /// </summary>
-internal static class PlantedFault
+internal static partial class PlantedFault
 {
     private static readonly string? Name = AppContext.GetData("Voron.PlantedFault") as string;
 

@@ -36,6 +36,10 @@ internal static class LayerRules
             "Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Trees/KeyHeads", "Recovery", "Snapshots", "Transactions", "Flushing",
             "Maintenance",
         ]),
+        ("Backup",
+        [
+            "Paging", "ChangeTracking", "FreeSpace", "Journal", "Trees/Pages", "Trees", "Snapshots", "Transactions", "Flushing", "Maintenance",
+        ]),
     ];
 
     /// <summary>Folders that belong to the layer above them.</summary>
@@ -46,6 +50,7 @@ internal static class LayerRules
     [
         "StorageOptions.cs", "OpenMode.cs", "ScrubClock.cs", "JournalCompression.cs", "TornPageProtection.cs", "CommitReport.cs", "FlushReport.cs",
         "SlowReaderReport.cs", "RecoveryReport.cs", "VerificationReport.cs", "EnvironmentStatistics.cs", "TreeStatistics.cs", "CommitOutcome.cs",
+        "BackupFault.cs", "BackupInfo.cs", "BackupProgress.cs", "BackupReport.cs", "RestoreOptions.cs", "RestoreProgress.cs", "RestoreReport.cs",
     ];
 
     /// <summary>

@@ -1,0 +1,156 @@
+using System.Diagnostics;
+using Voron.Format;
+using Voron.IO;
+using Voron.Paging;
+
+namespace Voron.Backup;
+
+/// <summary>Restores an environment from a full backup and the incremental ones that build on it.</summary>
+/// <remarks>
+/// Pages are written as they come, and later ones replace earlier ones. Only the last backup decides which pages are used: each of these must
+/// have come. A page that was written and is not used any more is free.
+/// </remarks>
+internal sealed class BackupRestorer : IPageSink, IDisposable
+{
+    private readonly RestoreTarget _target;
+    private readonly EnvironmentCopy _copy;
+    private readonly PageBitmap _present;
+    private readonly int _pageSize;
+    private readonly long _totalBytes;
+    private long _doneBytes;
+
+    private BackupRestorer(RestoreTarget target, int pageSize, long neededPages, long totalBytes)
+    {
+        _target = target;
+        _pageSize = pageSize;
+        _totalBytes = totalBytes;
+        _present = new PageBitmap(new SectionMapLayout(pageSize).MaxPageCount);
+        try
+        {
+            _copy = EnvironmentCopy.Begin(target.Disk, pageSize, neededPages);
+        }
+        catch
+        {
+            _present.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Restores a chain of files, oldest first, which is checked before anything is written.</summary>
+    public static async Task<RestoreReport> RestoreAsync(IReadOnlyList<BackupSource> files, RestoreTarget target, CancellationToken cancellationToken)
+    {
+        var began = Stopwatch.GetTimestamp();
+        var chain = new List<BackupSummary>();
+        foreach (var file in files)
+            chain.Add(await BackupSummary.ReadAsync(file, cancellationToken).ConfigureAwait(false));
+        BackupChain.Check(chain);
+        var last = chain[^1];
+        using var restorer = new BackupRestorer(
+            target, (int)last.Header.PageSize, last.Trailer.UsedPages, chain.Sum(backup => backup.Trailer.Bytes));
+        for (var i = 0; ; i++)
+        {
+            var reader = await BackupReader.OpenAsync(files[i], cancellationToken).ConfigureAwait(false);
+            await using (reader.ConfigureAwait(false))
+            {
+                ThrowIfReplaced(reader, chain[i]);
+                await restorer.AddAsync(reader, cancellationToken).ConfigureAwait(false);
+                if (i == files.Count - 1)
+                    return restorer.Finish(reader, began, cancellationToken);
+            }
+        }
+    }
+
+    /// <summary>Restores a full backup, which is read once.</summary>
+    public static async Task<RestoreReport> RestoreAsync(BackupSource stream, RestoreTarget target, CancellationToken cancellationToken)
+    {
+        var began = Stopwatch.GetTimestamp();
+        var reader = await BackupReader.OpenAsync(stream, cancellationToken).ConfigureAwait(false);
+        await using (reader.ConfigureAwait(false))
+        {
+            BackupChain.CheckFirst(reader.Name, reader.Header);
+            using var restorer = new BackupRestorer(target, (int)reader.Header.PageSize, neededPages: 0, totalBytes: 0);
+            await restorer.AddAsync(reader, cancellationToken).ConfigureAwait(false);
+            return restorer.Finish(reader, began, cancellationToken);
+        }
+    }
+
+    public unsafe void Add(long first, int pages, byte* bytes, BackupPlace place)
+    {
+        _copy.Write(first, new ReadOnlySpan<byte>(bytes, pages * _pageSize));
+        _present.EnsureCommitted(first + pages);
+        _present.Set(first, pages);
+    }
+
+    public void Dispose()
+    {
+        _copy.Dispose();
+        _present.Dispose();
+    }
+
+    private static void ThrowIfReplaced(BackupReader reader, BackupSummary summary)
+    {
+        if (reader.Header.Checksum != summary.Header.Checksum)
+        {
+            throw new BackupException(
+                BackupFault.Damaged,
+                $"The backup '{reader.Name}' was replaced during the restore: it was backup {summary.Header.BackupId}, and is {reader.Header.BackupId} now. " +
+                "Restore again while the file does not change.");
+        }
+    }
+
+    private async ValueTask AddAsync(BackupReader reader, CancellationToken cancellationToken)
+    {
+        var before = _doneBytes;
+        await reader.ReadAllAsync(this, Report, cancellationToken).ConfigureAwait(false);
+
+        void Report(long bytes)
+        {
+            _doneBytes = before + bytes;
+            _target.Options.Progress?.Report(new RestoreProgress(_doneBytes, _totalBytes));
+        }
+    }
+
+    private RestoreReport Finish(BackupReader last, long began, CancellationToken cancellationToken)
+    {
+        var content = last.Content;
+        ThrowIfMissing(content, last.Name);
+        VerificationReport? verification = null;
+        Action<IDisk>? verify = null;
+        if (_target.Options.VerifyRestored)
+            verify = disk => verification = Verify(disk, last.Name, cancellationToken);
+        cancellationToken.ThrowIfCancellationRequested();
+        _copy.Finish(EnvironmentCopy.NewHeader(last.Header, content.State), content.Used, verify);
+        return new RestoreReport(
+            BackupSummary.Of(last).ToInfo(), content.Trailer.UsedPages, _doneBytes, Stopwatch.GetElapsedTime(began), verification);
+    }
+
+    private void ThrowIfMissing(BackupContent content, string name)
+    {
+        var pageCount = content.State.PageCount;
+        _present.EnsureCommitted(pageCount);
+        for (var page = content.Used.FindSet(0, pageCount); page >= 0; page = content.Used.FindSet(page + 1, pageCount))
+        {
+            if (!_present.IsSet(page))
+                throw BackupPageChecker.Missing(page, name);
+        }
+    }
+
+    private VerificationReport Verify(IDisk disk, string name, CancellationToken cancellationToken)
+    {
+        VerificationReport report;
+        try
+        {
+            report = _target.Verify(disk, cancellationToken);
+        }
+        catch (Exception e) when (e is CorruptionException or UnsupportedFormatException)
+        {
+            throw Unsound(name, e.Message, e);
+        }
+
+        return report.IsSound ? report : throw Unsound(name, report.Problems[0], null);
+    }
+
+    private BackupException Unsound(string name, string problem, Exception? cause) => new(
+        BackupFault.Damaged,
+        $"The environment that was restored from '{name}' to '{_target.Disk.Path}' is damaged, and is deleted: {problem} Use another backup.", cause);
+}

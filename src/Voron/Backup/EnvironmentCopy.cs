@@ -1,0 +1,278 @@
+using Voron.Format;
+using Voron.FreeSpace;
+using Voron.IO;
+using Voron.Paging;
+using Voron.Testing;
+
+namespace Voron.Backup;
+
+/// <summary>Makes a ready environment in an empty directory, from pages that come in any order.</summary>
+/// <remarks>
+/// <code>
+///   empty ─▶ marker, locked and durable ─▶ data file ─▶ pages ─▶ synced ─▶ header in the marker ─▶ verified ─▶ header named ─▶ durable
+/// </code>
+/// The header gets its final name last, so a kill before that leaves a marker, which every opening refuses. The lock of the marker goes along with
+/// the name, so there is no moment at which the environment exists unlocked. A failure before the last step deletes all that was made.
+/// One thread at a time may use an object.
+/// </remarks>
+internal sealed class EnvironmentCopy : IDisposable
+{
+    private const string MarkerName = CheckpointFile.UnfinishedCopyName;
+
+    /// <summary>In bytes: the room for the header, beside that for the pages.</summary>
+    private const long HeaderBytes = CheckpointHeader.Slots * JournalFormat.Block;
+
+    private readonly IDisk _disk;
+    private readonly int _pageSize;
+    private IDisposable? _lock;
+    private DiskFile? _data;
+    private bool _hasMarker;
+    private bool _hasData;
+    private bool _mayBeNamed;
+
+    private EnvironmentCopy(IDisk disk, int pageSize)
+    {
+        _disk = disk;
+        _pageSize = pageSize;
+    }
+
+    /// <summary>Begins a copy in a directory.</summary>
+    /// <param name="disk">The directory, which must be empty. It is not disposed.</param>
+    /// <param name="pageSize">The page size in bytes.</param>
+    /// <param name="neededPages">The number of pages that need room, where that is known.</param>
+    /// <exception cref="BackupException">There is something in the directory.</exception>
+    /// <exception cref="StorageFullException">There is no room for the pages. Nothing was changed.</exception>
+    /// <exception cref="StorageAccessException">The directory cannot be written.</exception>
+    public static EnvironmentCopy Begin(IDisk disk, int pageSize, long neededPages = 0)
+    {
+        var copy = new EnvironmentCopy(disk, pageSize);
+        try
+        {
+            copy.Begin(neededPages);
+            return copy;
+        }
+        catch (DiskException e)
+        {
+            copy.Dispose();
+            throw copy.Failure("begun", e);
+        }
+        catch
+        {
+            copy.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Returns the exception for a directory that is not empty.</summary>
+    public static BackupException NotEmpty(string directory, string entry) => new(
+        BackupFault.TargetNotEmpty,
+        $"'{directory}' contains '{entry}', but an environment is copied or restored only into an empty directory. Nothing was changed. Use another directory, or " +
+        "empty this one.");
+
+    /// <summary>
+    /// Returns the header of the copy, whose lineage is its own: its transactions say nothing about those that follow in the original.
+    /// </summary>
+    /// <param name="backup">The header that a backup of the original has.</param>
+    /// <param name="state">The state of the pages.</param>
+    public static CheckpointHeader NewHeader(in BackupHeader backup, in EnvironmentState state) => new()
+    {
+        Version = backup.EnvironmentVersion,
+        PageSize = backup.PageSize,
+        Features = backup.Features,
+        EnvironmentId = backup.EnvironmentId,
+        CheckpointNumber = 1,
+        State = state,
+        Lineage = backup.EnvironmentVersion == JournalFormat.Version1
+            ? default
+            : new Lineage { Id = RandomId.New(), Parent = backup.Lineage.Id, ForkTransactionId = state.TransactionId },
+    };
+
+    /// <summary>Writes neighbouring pages, which replace those that were written before.</summary>
+    /// <param name="firstPage">The first page.</param>
+    /// <param name="pages">The bytes of whole pages, at an address that is a multiple of 4096.</param>
+    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="StorageAccessException">The pages cannot be written.</exception>
+    public void Write(long firstPage, ReadOnlySpan<byte> pages)
+    {
+        try
+        {
+            _data!.Write(firstPage * _pageSize, pages);
+        }
+        catch (DiskException e)
+        {
+            throw Failure("written", e);
+        }
+    }
+
+    /// <summary>Makes the copy durable, and the directory an environment.</summary>
+    /// <param name="header">The header, whose state has the number of pages. Pages behind them are dropped.</param>
+    /// <param name="used">A bit for each page of the state: 1 if the state uses it. Free pages may have blocks or not.</param>
+    /// <param name="verify">
+    /// Called when all is durable but the name of the header, with a disk that shows the directory as the environment that it will be, for reading
+    /// only. An exception ends the copy. Null to verify nothing.
+    /// </param>
+    public void Finish(in CheckpointHeader header, PageBitmap used, Action<IDisk>? verify)
+    {
+        try
+        {
+            CompleteData(header.State.PageCount, used, isReadAgain: verify != null);
+            CheckpointFile.Fill(_disk, MarkerName, header);
+            _disk.SyncDirectory();
+        }
+        catch (DiskException e)
+        {
+            throw Failure("finished", e);
+        }
+
+        verify?.Invoke(new RenamedFileDisk(_disk, MarkerName, CheckpointFile.FileName));
+        try
+        {
+            _mayBeNamed = true;
+            _disk.Rename(MarkerName, CheckpointFile.FileName);
+            _disk.SyncDirectory();
+        }
+        catch (DiskException e)
+        {
+            throw Failure("finished", e);
+        }
+
+        _hasMarker = _hasData = false;
+        Dispose();
+    }
+
+    /// <summary>Deletes an unfinished copy, and releases the lock. The disk stays open.</summary>
+    public void Dispose()
+    {
+        _data?.Dispose();
+        _data = null;
+        if (_hasMarker)
+            DeleteAll();
+        _hasMarker = _hasData = false;
+        _lock?.Dispose();
+        _lock = null;
+    }
+
+    private void Begin(long neededPages)
+    {
+        if (_disk.List() is [var first, ..])
+            throw NotEmpty(_disk.Path, first.Name);
+        CheckRoom(neededPages);
+        try
+        {
+            _disk.Open(MarkerName, DiskOpen.New, DiskAccess.WriteThrough).Dispose();
+        }
+        catch (DiskException e) when (e.Error == DiskError.AlreadyExists)
+        {
+            throw NotEmpty(_disk.Path, MarkerName);
+        }
+
+        _hasMarker = true;
+        _lock = _disk.Lock(MarkerName, shared: false);
+
+        // An environment that another process has begun to create meanwhile is seen here, or its creator sees the marker.
+        foreach (var entry in _disk.List())
+        {
+            if (entry.Name != MarkerName)
+                throw NotEmpty(_disk.Path, entry.Name);
+        }
+
+        _disk.SyncDirectory();
+        _data = _disk.Open(DataFile.FileName, DiskOpen.New, DiskAccess.Unbuffered);
+        _hasData = true;
+    }
+
+    /// <summary>Makes sure that there is room for pages that will be written.</summary>
+    /// <param name="neededPages">Their number; 0 if it is not known.</param>
+    /// <exception cref="StorageFullException">There is no room.</exception>
+    public void CheckRoom(long neededPages)
+    {
+        var needed = neededPages * _pageSize + HeaderBytes;
+        var available = _disk.AvailableBytes;
+        if (neededPages > 0 && needed > available)
+        {
+            throw new StorageFullException(
+                $"'{_disk.Path}' has no room for the environment: {needed} bytes are needed, and {available} are available. Nothing was changed. Free " +
+                "some space, or use a directory of another volume.");
+        }
+    }
+
+    private void CompleteData(long pageCount, PageBitmap used, bool isReadAgain)
+    {
+        var length = pageCount * _pageSize;
+        if (_data!.Length != length)
+            _data.SetLength(length);
+        AllocateShortRanges(pageCount, used);
+        if (!PlantedFault.HeaderBeforePages)
+            _data.Sync();
+        if (isReadAgain)
+            _data.DropCache();
+        _data.Dispose();
+        _data = null;
+    }
+
+    // The engine takes a page for one that has blocks unless the page lies in a range of free pages of one section that is long enough to have
+    // been returned to the file system (PossibleHoles). Ranges between the same two holes get their blocks by one call.
+    private void AllocateShortRanges(long pageCount, PageBitmap used)
+    {
+        var pagesPerSection = SectionMapLayout.SectionBytes / _pageSize;
+        var shortest = PossibleHoles.MinBytes / _pageSize;
+        var from = 0L;
+        var to = 0L;
+        for (var page = FindFree(used, 0, pageCount); page < pageCount; page = FindFree(used, page, pageCount))
+        {
+            var sectionEnd = Math.Min(pageCount, (page / pagesPerSection + 1) * pagesPerSection);
+            var end = used.FindSet(page, sectionEnd) is var found && found >= 0 ? found : sectionEnd;
+            if (end - page < shortest)
+            {
+                from = from == to ? page : from;
+                to = end;
+            }
+            else
+            {
+                Allocate(from, to);
+                from = to = end;
+            }
+
+            page = end;
+        }
+
+        Allocate(from, to);
+    }
+
+    private void Allocate(long from, long to)
+    {
+        if (from < to)
+            _data!.Allocate(from * _pageSize, (to - from) * _pageSize);
+    }
+
+    private static long FindFree(PageBitmap used, long page, long pageCount)
+    {
+        while (page < pageCount && used.IsSet(page))
+            page++;
+        return page;
+    }
+
+    // The marker goes last: as long as there is another file, an opening finds it, and knows that the copy was not finished.
+    private void DeleteAll()
+    {
+        try
+        {
+            if (_mayBeNamed && _disk.List().Any(entry => entry.Name == CheckpointFile.FileName))
+                _disk.Rename(CheckpointFile.FileName, MarkerName);
+            if (_hasData)
+                _disk.Delete(DataFile.FileName);
+            _disk.Delete(MarkerName);
+            _disk.SyncDirectory();
+        }
+        catch (DiskException)
+        {
+            // What stays is refused by openings and copies, with the remedy.
+        }
+    }
+
+    private VoronException Failure(string what, DiskException failure) => failure.Error == DiskError.NoSpace
+        ? new StorageFullException(
+            $"The copy of the environment in '{_disk.Path}' could not be {what} for lack of room: {failure.Message} What was copied is deleted.", failure)
+        : new StorageAccessException(
+            $"The copy of the environment in '{_disk.Path}' could not be {what}: {failure.Message} What was copied is deleted.", failure);
+}

@@ -1,0 +1,11 @@
+namespace Voron.Backup;
+
+/// <summary>Receives the pages of a backup in the order of the file. A later copy of a page replaces an earlier one.</summary>
+internal unsafe interface IPageSink
+{
+    /// <param name="first">The first page.</param>
+    /// <param name="pages">The number of neighbouring pages, at least one.</param>
+    /// <param name="bytes">Their bytes, at a multiple of 4096, valid during the call.</param>
+    /// <param name="place">The frame that holds them.</param>
+    void Add(long first, int pages, byte* bytes, BackupPlace place);
+}

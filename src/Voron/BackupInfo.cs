@@ -1,0 +1,53 @@
+namespace Voron;
+
+/// <summary>Describes a backup: <see cref="BackupFile"/>.</summary>
+public sealed record BackupInfo
+{
+    /// <summary>The id of the backup, which no other backup has.</summary>
+    public Guid BackupId { get; init; }
+
+    /// <summary>The id of the backup that an incremental one builds on; null for a full one.</summary>
+    public Guid? ParentId { get; init; }
+
+    /// <summary>The id of the environment. A restored environment keeps it.</summary>
+    public Guid EnvironmentId { get; init; }
+
+    /// <summary>The transaction whose state the backup has.</summary>
+    public long TransactionId { get; init; }
+
+    /// <summary>The transaction whose state the backup has that an incremental one builds on; 0 for a full one.</summary>
+    public long ParentTransactionId { get; init; }
+
+    /// <summary>The time at which <see cref="TransactionId"/> was committed; null where it is not recorded, as in format version 1.</summary>
+    public DateTimeOffset? Time { get; init; }
+
+    /// <summary>The time at which the backup began.</summary>
+    public DateTimeOffset BeganAt { get; init; }
+
+    /// <summary>The time at which the backup was finished.</summary>
+    public DateTimeOffset FinishedAt { get; init; }
+
+    /// <summary>The page size of the environment in bytes.</summary>
+    public int PageSize { get; init; }
+
+    /// <summary>The format version of the environment.</summary>
+    public int FormatVersion { get; init; }
+
+    /// <summary>The number of pages that the environment uses. This many pages are restored.</summary>
+    public long Pages { get; init; }
+
+    /// <summary>The number of pages in the backup. A page that changed while the backup was being made may be there several times.</summary>
+    public long CopiedPages { get; init; }
+
+    /// <summary>The length of the backup in bytes.</summary>
+    public long Bytes { get; init; }
+
+    /// <summary>True if incremental backups can build on this one, unless the environment has been replaced since.</summary>
+    public bool IsBase { get; init; }
+
+    /// <summary>The text that was stored with the backup; null if there is none.</summary>
+    public string? Note { get; init; }
+
+    /// <summary>True if the backup has all pages, so that it can be restored alone.</summary>
+    public bool IsFull => ParentId == null;
+}

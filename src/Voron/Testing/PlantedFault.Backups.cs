@@ -1,0 +1,26 @@
+namespace Voron.Testing;
+
+/// <content>The faults of backups.</content>
+internal static partial class PlantedFault
+{
+    /// <summary>A backup does not copy again what has changed since it was copied.</summary>
+    public static readonly bool ForgetPending = Is(nameof(ForgetPending));
+
+    /// <summary>A backup copies all pages from the data file, even those that have a version in memory.</summary>
+    public static readonly bool CopyWithoutVersions = Is(nameof(CopyWithoutVersions));
+
+    /// <summary>A backup does not check the pages that it copies.</summary>
+    public static readonly bool BelieveCopies = Is(nameof(BelieveCopies));
+
+    /// <summary>A backup keeps its snapshot while it waits for the target.</summary>
+    public static readonly bool HoldWhileWaiting = Is(nameof(HoldWhileWaiting));
+
+    /// <summary>A backup is finished before the environment knows it as one that later backups can build on.</summary>
+    public static readonly bool PointAfterTrailer = Is(nameof(PointAfterTrailer));
+
+    /// <summary>A restored environment gets its header before its pages are durable.</summary>
+    public static readonly bool HeaderBeforePages = Is(nameof(HeaderBeforePages));
+
+    // Not by the field of the other file, which may be set later than those of this one.
+    private static bool Is(string name) => AppContext.GetData("Voron.PlantedFault") as string == name;
+}
