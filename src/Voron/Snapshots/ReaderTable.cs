@@ -77,7 +77,7 @@ internal sealed unsafe class ReaderTable : IDisposable
             if (forEngine && _engineSlots == EngineReaders)
             {
                 throw new InvalidOperationException(
-                    $"{EngineReaders} verifications are running, the maximum at a time. Call Verify again when one of them has ended.");
+                    $"{EngineReaders} verifications and backups are running, the maximum at a time. Try again when one of them has ended.");
             }
 
             if (!_freeSlots.TryPop(out var slot))

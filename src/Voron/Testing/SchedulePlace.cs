@@ -44,6 +44,10 @@ internal enum SchedulePlace
     CollectingChanges,
     VersionsCollected,
     DirectWritesCollected,
+    BackupRenewing,
+    BackupReading,
+    BackupWriting,
+    BackupFinishing,
     Idle,
     Closing,
 }

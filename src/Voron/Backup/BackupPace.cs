@@ -1,0 +1,23 @@
+using System.Diagnostics;
+
+namespace Voron.Backup;
+
+/// <summary>Limits a backup to a number of bytes a second.</summary>
+/// <param name="bytesPerSecond">The limit; 0 for none.</param>
+internal sealed class BackupPace(long bytesPerSecond)
+{
+    private readonly long _began = Stopwatch.GetTimestamp();
+    private TimeSpan _paidUntil;
+
+    /// <summary>Counts bytes, and returns the time to wait because of them.</summary>
+    public TimeSpan Count(long bytes)
+    {
+        if (bytesPerSecond == 0)
+            return TimeSpan.Zero;
+
+        // A time in which nothing was copied gives no credit.
+        var now = Stopwatch.GetElapsedTime(_began);
+        _paidUntil = (_paidUntil > now ? _paidUntil : now) + TimeSpan.FromSeconds((double)bytes / bytesPerSecond);
+        return _paidUntil - now;
+    }
+}

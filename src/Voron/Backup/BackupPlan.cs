@@ -1,0 +1,35 @@
+using Voron.Format;
+
+namespace Voron.Backup;
+
+/// <summary>What a backup is to have, and how fast it may go.</summary>
+internal sealed class BackupPlan
+{
+    public RandomId BackupId { get; } = RandomId.New();
+
+    /// <summary>The backup that this one builds on; null for a full one.</summary>
+    public BackupPoint? Parent { get; init; }
+
+    /// <summary>The format version that the environment had when the backup began.</summary>
+    public required uint Version { get; init; }
+
+    /// <summary>True to make it one that later backups can build on.</summary>
+    public bool IsBase { get; init; }
+
+    /// <summary>The most bytes of pages a second; 0 for no limit.</summary>
+    public long MaxBytesPerSecond { get; init; }
+
+    /// <summary>True to verify all values, by the leaves that refer to them, before anything is copied.</summary>
+    public bool VerifiesValues { get; init; }
+
+    public IProgress<BackupProgress>? Progress { get; init; }
+
+    /// <summary>The time after which a snapshot is renewed.</summary>
+    public required TimeSpan UsualHold { get; init; }
+
+    /// <summary>The most bytes of pages that are copied at once.</summary>
+    public required int BatchBytes { get; init; }
+
+    /// <summary>True to write on the thread that reads. For tests.</summary>
+    public bool IsOnOneThread { get; init; }
+}

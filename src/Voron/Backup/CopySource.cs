@@ -1,0 +1,171 @@
+using Voron.Flushing;
+using Voron.Testing;
+using Voron.Transactions;
+
+namespace Voron.Backup;
+
+/// <summary>
+/// The environment as a backup reads it: a snapshot that is renewed, and the change log that says what the renewals have to copy again.
+/// </summary>
+/// <remarks>
+/// Without a change log, the first snapshot is held to the end. If the log ends meanwhile, all pages are copied once more: with another log, or,
+/// if that one ends as well, with one snapshot.
+/// </remarks>
+internal sealed class CopySource : IDisposable
+{
+    private static readonly TimeSpan WriterPatience = TimeSpan.FromSeconds(5);
+
+    private readonly Engine _engine;
+    private readonly TimeSpan _usualHold;
+    private readonly CancellationToken _stop;
+    private readonly ChangeLogKeeper? _log;
+    private readonly RenewedSnapshot _snapshot;
+    private long _collectedUpTo = -1;
+    private bool _hasBegunAgain;
+
+    /// <param name="engine">The environment, which the caller keeps in use.</param>
+    /// <param name="log">Begins the change log; null for none.</param>
+    /// <param name="usualHold">The time after which a snapshot is renewed.</param>
+    /// <param name="stop">Cancels a wait for the writer.</param>
+    /// <exception cref="InvalidOperationException">Too many verifications and backups are running.</exception>
+    /// <exception cref="OutOfMemoryException">There is no memory for the bits of all pages.</exception>
+    public CopySource(Engine engine, ChangeLogKeeper? log, TimeSpan usualHold, CancellationToken stop)
+    {
+        _usualHold = usualHold;
+        _stop = stop;
+        _engine = engine;
+        _log = log;
+        _snapshot = new RenewedSnapshot(engine);
+        try
+        {
+            Copier = new PageCopier(engine);
+        }
+        catch
+        {
+            _snapshot.Dispose();
+            throw;
+        }
+    }
+
+    public PageCopier Copier { get; }
+
+    /// <summary>The pages of the snapshot; valid while <see cref="IsHeld"/>.</summary>
+    public Snapshots.SnapshotPages Pages => _snapshot.Pages;
+
+    public bool IsHeld => _snapshot.IsHeld;
+
+    /// <summary>True if there is no change log, so that the first snapshot is held to the end.</summary>
+    public bool HoldsOne { get; private set; }
+
+    /// <summary>True if the snapshot has been held for so long that a flush should not wait longer.</summary>
+    public bool IsHoldOver => !HoldsOne && _snapshot.Age >= _usualHold;
+
+    /// <summary>How much longer the snapshot may be held while the target is being waited for; zero for no longer.</summary>
+    public TimeSpan HoldLeft
+    {
+        get
+        {
+            if (HoldsOne || PlantedFault.HoldWhileWaiting)
+                return Timeout.InfiniteTimeSpan;
+            var left = _usualHold - _snapshot.Age;
+            return left > TimeSpan.Zero ? left : TimeSpan.Zero;
+        }
+    }
+
+    public TimeSpan LongestHold => _snapshot.LongestHold;
+
+    /// <summary>Runs work in slices, each with a newer snapshot, until it returns true.</summary>
+    public void RunSlices(Func<Snapshots.SnapshotPages, bool> slice)
+    {
+        for (var isDone = false; !isDone;)
+        {
+            _snapshot.Take();
+            isDone = slice(_snapshot.Pages);
+            _snapshot.Release();
+        }
+    }
+
+    /// <summary>Takes the first snapshot, for a backup of all pages.</summary>
+    /// <exception cref="VoronException">The environment cannot be used.</exception>
+    public void BeginFull()
+    {
+        HoldsOne = !TryBeginLog();
+        Take();
+        Copier.BeginSweep();
+    }
+
+    /// <summary>Takes the first snapshot, for a backup of what has changed since another one.</summary>
+    /// <returns>False if the changes since that backup are not known.</returns>
+    public bool TryBeginIncremental(long since)
+    {
+        Take();
+        Copier.TakeAllForKnown();
+        if (_engine.Changes is { } changes && Copier.TryCollect(changes, since))
+        {
+            Copier.BeginRound();
+            return true;
+        }
+
+        Release();
+        return false;
+    }
+
+    /// <summary>
+    /// Takes a newer snapshot, and makes pending what has changed since the last one. Does nothing if one snapshot is held to the end.
+    /// </summary>
+    /// <returns>False if that is not known any more: the copier has begun to copy all pages again.</returns>
+    public bool TryRenew()
+    {
+        if (HoldsOne)
+            return true;
+        Release();
+        SchedulePoint.Reach(SchedulePlace.BackupRenewing);
+        var since = _collectedUpTo;
+        Take();
+        if (since == Pages.Id || Copier.TryCollect(_engine.Changes!, since))
+            return true;
+
+        Release();
+        HoldsOne = _hasBegunAgain || !TryBeginLog();
+        _hasBegunAgain = true;
+        Take();
+        Copier.BeginSweep();
+        return false;
+    }
+
+    /// <summary>Releases the snapshot, unless it is held to the end.</summary>
+    public void Release()
+    {
+        if (!HoldsOne)
+            _snapshot.Release();
+    }
+
+    /// <summary>Releases the snapshot at the end of all copying.</summary>
+    public void End() => _snapshot.Release();
+
+    public void Dispose()
+    {
+        Copier.Dispose();
+        _snapshot.Dispose();
+    }
+
+    private void Take()
+    {
+        _snapshot.Take();
+        Copier.Use(_snapshot.Pages);
+        _collectedUpTo = _snapshot.Pages.Id;
+    }
+
+    // Without a log, a backup works as well, but keeps the flusher waiting.
+    private bool TryBeginLog()
+    {
+        try
+        {
+            return _log?.TryBegin(WriterPatience, _stop) == true;
+        }
+        catch (Exception e) when (e is StorageAccessException or StorageFullException or EnvironmentPoisonedException)
+        {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,209 @@
+using Voron.Format;
+using Voron.IO;
+
+namespace Voron.Backup;
+
+/// <summary>A file for a backup: it has a name of its own, and a lock, until it is complete and durable.</summary>
+/// <remarks>
+/// <code>
+///   NAME.ID.partial created, locked ─▶ written ─▶ synced ─▶ renamed to NAME ─▶ directory synced
+///        └──── cancelled or failed: deleted; killed: left, and deleted by the next backup of that name ────┘
+/// </code>
+/// </remarks>
+internal sealed class FileOutput : IFrameOutput
+{
+    /// <summary>What the name of an unfinished backup has at its end.</summary>
+    public const string UnfinishedSuffix = ".partial";
+
+    private const int BufferBytes = 1 << 20;
+
+    private readonly IDisk _disk;
+    private readonly string _name;
+    private readonly string _unfinished;
+    private readonly DiskFile _file;
+    private readonly IDisposable? _lock;
+    private readonly AlignedBuffer _buffer = new(BufferBytes);
+    private long _offset;
+    private int _buffered;
+    private bool _isNamed;
+    private bool _isFinished;
+
+    private FileOutput(IDisk disk, string name, string unfinished, DiskFile file, IDisposable? held)
+    {
+        _disk = disk;
+        _name = name;
+        _unfinished = unfinished;
+        _file = file;
+        _lock = held;
+    }
+
+    private string FullName => System.IO.Path.Combine(_disk.Path, _name);
+
+    /// <summary>Creates the file. Owns the disk from then on.</summary>
+    /// <param name="disk">The directory.</param>
+    /// <param name="name">The name of the backup.</param>
+    /// <param name="backupId">Its id, which the unfinished file has in its name: so no two backups ever write to the same one.</param>
+    /// <exception cref="BackupException">There is a file of that name.</exception>
+    /// <exception cref="StorageAccessException">The file cannot be created.</exception>
+    public static FileOutput Create(IDisk disk, string name, RandomId backupId)
+    {
+        try
+        {
+            return CreateOn(disk, name, backupId);
+        }
+        catch (DiskException e)
+        {
+            disk.Dispose();
+            throw Failure(System.IO.Path.Combine(disk.Path, name), e);
+        }
+        catch
+        {
+            disk.Dispose();
+            throw;
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Expect(long bytes, bool mayShrink)
+    {
+        var available = _disk.AvailableBytes;
+        if (!mayShrink && bytes > available)
+        {
+            throw new StorageFullException(
+                $"There is no room for the backup '{FullName}', so it was not made: it needs at least {bytes} bytes, but the volume has only {available} free.");
+        }
+    }
+
+    public Task WriteAsync(ReadOnlyMemory<byte> bytes, CancellationToken stop)
+    {
+        stop.ThrowIfCancellationRequested();
+        var source = bytes.Span;
+        while (source.Length > 0)
+        {
+            var count = Math.Min(source.Length, BufferBytes - _buffered);
+            source[..count].CopyTo(_buffer.Memory.Span[_buffered..]);
+            source = source[count..];
+            _buffered += count;
+            if (_buffered == BufferBytes)
+                WriteBuffer();
+        }
+
+        return Task.CompletedTask;
+    }
+
+    public Task FinishAsync(CancellationToken stop)
+    {
+        stop.ThrowIfCancellationRequested();
+        WriteBuffer();
+        try
+        {
+            _file.Sync();
+            _disk.Rename(_unfinished, _name);
+            _isNamed = true;
+            _disk.SyncDirectory();
+            _isFinished = true;
+        }
+        catch (DiskException e) when (e.Error == DiskError.AlreadyExists)
+        {
+            throw IsThere(FullName);
+        }
+        catch (DiskException e)
+        {
+            throw Failure(FullName, e);
+        }
+
+        return Task.CompletedTask;
+    }
+
+    public ValueTask DisposeAsync()
+    {
+        _file.Dispose();
+
+        // The lock is held until then, so that no other process takes the file for one that was left.
+        if (!_isFinished)
+            OwnFile.TryDelete(_disk, _isNamed ? _name : _unfinished);
+        _lock?.Dispose();
+        _disk.Dispose();
+        return ValueTask.CompletedTask;
+    }
+
+    private static FileOutput CreateOn(IDisk disk, string name, RandomId backupId)
+    {
+        var files = disk.List();
+        if (files.Any(entry => entry.Name == name))
+            throw IsThere(System.IO.Path.Combine(disk.Path, name));
+        foreach (var left in files.Where(entry => IsUnfinished(entry.Name, name) && entry.Length > 0))
+            TryDeleteLeft(disk, left.Name);
+        var unfinished = $"{name}.{backupId}{UnfinishedSuffix}";
+        var file = disk.Open(unfinished, DiskOpen.New, DiskAccess.Unbuffered);
+        try
+        {
+            return new FileOutput(disk, name, unfinished, file, TryLock(disk, unfinished));
+        }
+        catch
+        {
+            file.Dispose();
+            OwnFile.TryDelete(disk, unfinished);
+            throw;
+        }
+    }
+
+    private static bool IsUnfinished(string file, string name) =>
+        file.Length == name.Length + 1 + 2 * RandomId.Size + UnfinishedSuffix.Length
+        && file.StartsWith(name + ".", StringComparison.Ordinal) && file.EndsWith(UnfinishedSuffix, StringComparison.Ordinal)
+        && file.Substring(name.Length + 1, 2 * RandomId.Size).All(char.IsAsciiHexDigitUpper);
+
+    // A killed process has left an unfinished backup of this name. One that is locked is being written; so may be one that cannot be locked, or
+    // that is
+    // still empty.
+    private static void TryDeleteLeft(IDisk disk, string unfinished)
+    {
+        try
+        {
+            using var held = TryLock(disk, unfinished);
+            if (held != null)
+                disk.Delete(unfinished);
+        }
+        catch (DiskException)
+        {
+            // It does no harm.
+        }
+    }
+
+    // Some file systems of other machines have no locks.
+    private static IDisposable? TryLock(IDisk disk, string unfinished)
+    {
+        try
+        {
+            return disk.Lock(unfinished, shared: false);
+        }
+        catch (DiskException e) when (e.Error == DiskError.NotSupported)
+        {
+            return null;
+        }
+    }
+
+    private void WriteBuffer()
+    {
+        if (_buffered == 0)
+            return;
+        try
+        {
+            _file.Write(_offset, _buffer.Memory.Span[.._buffered]);
+        }
+        catch (DiskException e)
+        {
+            throw Failure(FullName, e);
+        }
+
+        _offset += _buffered;
+        _buffered = 0;
+    }
+
+    private static BackupException IsThere(string path) => new(
+        BackupFault.TargetNotEmpty, $"The backup '{path}' cannot be made: there is a file of that name. A backup never replaces a file.");
+
+    private static Exception Failure(string path, DiskException failure) => failure.Error == DiskError.NoSpace
+        ? new StorageFullException($"There is no room for the backup '{path}', so it was not made: {failure.Message}", failure)
+        : new StorageAccessException($"The backup '{path}' could not be written: {failure.Message}", failure);
+}

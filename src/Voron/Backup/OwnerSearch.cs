@@ -1,0 +1,153 @@
+using System.Diagnostics;
+using Voron.Format;
+using Voron.Primitives;
+using Voron.Snapshots;
+using Voron.Transactions;
+using Voron.Trees;
+
+namespace Voron.Backup;
+
+/// <summary>
+/// Walks the trees that have values outside their leaves, and tells the copier which pages these have: pages of large values are claimed, and
+/// overflow extents whose pages were not copied together are copied again.
+/// </summary>
+/// <remarks>
+/// Hardly ever needed: a leaf that is copied claims the pages of its values. But a change log may name pages that have not changed, and the copies of
+/// those lose what was known of them, while their leaf is not copied again. The walk runs in slices, each with a newer snapshot. What changes
+/// meanwhile is copied again, its leaves too.
+/// </remarks>
+internal sealed unsafe class OwnerSearch : ITreeCheckHost
+{
+    private static readonly TimeSpan LongestSlice = TimeSpan.FromMilliseconds(50);
+
+    private readonly Engine _engine;
+    private readonly PageCopier _copier;
+    private readonly TreeChecker _walk;
+    private readonly Queue<byte[]> _trees = [];
+    private readonly bool _isInOneSlice;
+    private SnapshotPages _snapshot = null!;
+    private CancellationToken _stop;
+    private long _began;
+    private bool _isListed;
+    private bool _isInTree;
+
+    /// <param name="engine">The environment.</param>
+    /// <param name="copier">The copier.</param>
+    /// <param name="isInOneSlice">True to walk all trees with the first snapshot.</param>
+    public OwnerSearch(Engine engine, PageCopier copier, bool isInOneSlice)
+    {
+        _engine = engine;
+        _copier = copier;
+        _isInOneSlice = isInOneSlice;
+        _walk = new TreeChecker(this);
+    }
+
+    /// <summary>What the walk met first that it could not use; null if there was nothing.</summary>
+    public string? Problem { get; private set; }
+
+    int ITreeCheckHost.PageSize => _engine.PageSize;
+
+    long ITreeCheckHost.PageLimit => _snapshot.PageCount;
+
+    bool ITreeCheckHost.IsOver
+    {
+        get
+        {
+            _stop.ThrowIfCancellationRequested();
+            return !_isInOneSlice && Stopwatch.GetElapsedTime(_began) >= LongestSlice;
+        }
+    }
+
+    /// <summary>Continues the walk with a snapshot, which the copier uses too.</summary>
+    /// <returns>True at the end.</returns>
+    /// <exception cref="CorruptionException">The catalog is damaged.</exception>
+    /// <exception cref="OperationCanceledException">The search is to stop.</exception>
+    public bool Run(SnapshotPages snapshot, CancellationToken stop)
+    {
+        (_snapshot, _stop) = (snapshot, stop);
+        _began = Stopwatch.GetTimestamp();
+        if (!_isListed)
+            ListTrees();
+        while (_trees.TryPeek(out var name))
+        {
+            if (TryFind(name, out var header))
+            {
+                if (!_isInTree)
+                    _walk.Begin();
+                _isInTree = true;
+                if (!_walk.Run(header))
+                    return false;
+            }
+
+            _isInTree = false;
+            _trees.Dequeue();
+        }
+
+        return true;
+    }
+
+    void ITreeCheckHost.Report(string problem) => Problem ??= problem;
+
+    bool ITreeCheckHost.Own(long first, int pages, bool isValue)
+    {
+        if (isValue)
+            _copier.NoteClaimed(first, pages);
+        else
+            _copier.TryAddUnsound(first, pages);
+        return true;
+    }
+
+    byte* ITreeCheckHost.Read(PageNumber page, bool again)
+    {
+        try
+        {
+            return _snapshot.Read(page);
+        }
+        catch (VoronException e)
+        {
+            Problem ??= e.Message;
+            return null;
+        }
+    }
+
+    // Whether a value has the bytes that were written is not asked here.
+    bool ITreeCheckHost.CheckValue(in LargeExtentReference reference, ref long chunk) => true;
+
+    // Trees that come later are new, and so are all of their pages.
+    private void ListTrees()
+    {
+        _isListed = true;
+        var cursor = new TreeCursor();
+        cursor.Open(new TreeState(_snapshot.State.Catalog), _snapshot, canChange: false);
+        try
+        {
+            for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
+            {
+                if (Catalog.ToHeader(cursor.Key, cursor.Value, _snapshot.PageCount, _snapshot.FilePath).OverflowPages > 0)
+                    _trees.Enqueue(cursor.Key.ToArray());
+            }
+        }
+        finally
+        {
+            cursor.Close();
+        }
+    }
+
+    private bool TryFind(byte[] name, out TreeHeader header)
+    {
+        header = default;
+        var cursor = new TreeCursor();
+        cursor.Open(new TreeState(_snapshot.State.Catalog), _snapshot, canChange: false);
+        try
+        {
+            if (!cursor.Seek(name) || !cursor.Key.SequenceEqual(name))
+                return false;
+            header = Catalog.ToHeader(cursor.Key, cursor.Value, _snapshot.PageCount, _snapshot.FilePath);
+            return true;
+        }
+        finally
+        {
+            cursor.Close();
+        }
+    }
+}

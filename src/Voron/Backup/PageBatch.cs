@@ -1,0 +1,60 @@
+using System.Diagnostics;
+using Voron.Format;
+
+namespace Voron.Backup;
+
+/// <summary>Copies of pages on their way to a backup: at most 1 MiB, in stretches of neighbours.</summary>
+/// <remarks>
+/// The memory before the pages has room for the stretches and for the header of a frame, so that the whole frame can be written from one place.
+/// </remarks>
+internal sealed unsafe class PageBatch
+{
+    /// <summary>The offset of the first page in <see cref="Buffer"/>.</summary>
+    public const int PagesOffset = BackupHeader.BlockBytes;
+
+    private readonly int _pageSize;
+    private readonly List<BackupExtent> _extents = [];
+
+    private readonly int _maxPages;
+
+    /// <param name="pageSize">The size of a page in bytes.</param>
+    /// <param name="maxPageBytes">The most bytes of pages.</param>
+    /// <exception cref="OutOfMemoryException">There is no memory.</exception>
+    public PageBatch(int pageSize, int maxPageBytes)
+    {
+        _pageSize = pageSize;
+        _maxPages = Math.Max(1, maxPageBytes / pageSize);
+        Buffer = new AlignedBuffer(PagesOffset + _maxPages * pageSize);
+    }
+
+    public AlignedBuffer Buffer { get; }
+
+    public List<BackupExtent> Extents => _extents;
+
+    public int Pages { get; private set; }
+
+    public int PageBytes => Pages * _pageSize;
+
+    /// <summary>The number of pages that still fit.</summary>
+    public int Room => _extents.Count == BackupFrame.MaxExtents ? 0 : _maxPages - Pages;
+
+    /// <summary>The address of the next page to be added.</summary>
+    public byte* Next => Buffer.Address + PagesOffset + PageBytes;
+
+    /// <summary>Adds pages whose content has been put at <see cref="Next"/>.</summary>
+    public void Add(long firstPage, int pages)
+    {
+        Debug.Assert(pages > 0 && pages <= Room, "Pages must fit.");
+        Pages += pages;
+        if (_extents.Count > 0 && _extents[^1] is var last && last.FirstPage + last.Pages == firstPage)
+            _extents[^1] = last with { Pages = last.Pages + pages };
+        else
+            _extents.Add(new BackupExtent { FirstPage = firstPage, Pages = pages });
+    }
+
+    public void Clear()
+    {
+        _extents.Clear();
+        Pages = 0;
+    }
+}

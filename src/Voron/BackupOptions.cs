@@ -1,0 +1,57 @@
+using Voron.Format;
+
+namespace Voron;
+
+/// <summary>Options of <see cref="StorageEnvironment.BackupAsync(string, BackupOptions?, CancellationToken)"/>.</summary>
+public sealed class BackupOptions
+{
+    /// <summary>
+    /// The id of a backup to build on: only the pages are copied that have changed since. Null, the default, for all pages.
+    /// </summary>
+    public Guid? Since { get; set; }
+
+    /// <summary>
+    /// True, the default, to make the backup one that later ones can build on. Then the environment keeps a change log from the first backup on, of
+    /// <see cref="StorageOptions.ChangeLogBytes"/> at most.
+    /// </summary>
+    public bool IsBase { get; set; } = true;
+
+    /// <summary>
+    /// True to copy all pages if the backup in <see cref="Since"/> is not known any more. False, the default, to throw a <see
+    /// cref="BackupException"/>
+    /// then (<see cref="BackupFault.UnknownBase"/>).
+    /// </summary>
+    public bool FallBackToFull { get; set; }
+
+    /// <summary>The most bytes of pages to read in a second; 0, the default, for no limit.</summary>
+    public long MaxBytesPerSecond { get; set; }
+
+    /// <summary>True, the default, to compress the pages (LZ4).</summary>
+    public bool Compress { get; set; } = true;
+
+    /// <summary>
+    /// True to verify all values, and the order of all trees, before anything is copied: that reads the environment once more, by its trees.
+    /// False, the
+    /// default, to check only the pages themselves as they are copied. Large values, which are stored in pages of their own, have their checksums
+    /// elsewhere: without this, they are copied unchecked.
+    /// </summary>
+    public bool VerifyValues { get; set; }
+
+    /// <summary>A text to store in the backup, at most 65,536 bytes in UTF-8; null, the default, for none.</summary>
+    public string? Note { get; set; }
+
+    /// <summary>Receives the progress; null, the default, for none. It is called by the thread that writes, which waits for it.</summary>
+    public IProgress<BackupProgress>? Progress { get; set; }
+
+    /// <summary>The time after which a snapshot is renewed. Settable for tests.</summary>
+    internal TimeSpan UsualHold { get; set; } = TimeSpan.FromMilliseconds(100);
+
+    /// <summary>The most bytes of pages that are copied at once. Settable for tests.</summary>
+    internal int BatchBytes { get; set; } = BackupFrame.MaxPageBytes;
+
+    /// <summary>True to do all work on the calling thread. Settable for tests.</summary>
+    internal bool IsOnOneThread { get; set; }
+
+    /// <summary>Returns a copy, so that later changes of the caller's object have no effect.</summary>
+    internal BackupOptions Copy() => (BackupOptions)MemberwiseClone();
+}

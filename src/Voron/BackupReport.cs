@@ -1,0 +1,47 @@
+namespace Voron;
+
+/// <summary>Describes a backup that has been made, or a copy of an environment.</summary>
+public sealed record BackupReport
+{
+    /// <summary>The id of the backup, by which later ones can build on it; empty for a copy of an environment.</summary>
+    public Guid BackupId { get; init; }
+
+    /// <summary>The backup that this one builds on; null for one with all pages.</summary>
+    public Guid? ParentId { get; init; }
+
+    /// <summary>
+    /// True if later backups can build on this one, because the environment knows it durably. False if that was not asked for, if the environment
+    /// keeps
+    /// no change log, or if a reader kept the flusher from reaching the backup's state.
+    /// </summary>
+    public bool IsBase { get; init; }
+
+    /// <summary>The transaction whose state the backup has.</summary>
+    public long TransactionId { get; init; }
+
+    /// <summary>When that transaction was committed; null where that is not recorded, as in version 1 of the format.</summary>
+    public DateTimeOffset? Time { get; init; }
+
+    /// <summary>The number of pages that the state uses.</summary>
+    public long Pages { get; init; }
+
+    /// <summary>The number of bytes that were written.</summary>
+    public long Bytes { get; init; }
+
+    /// <summary>The number of copies that were made of pages that had been copied before.</summary>
+    public long CopiedAgain { get; init; }
+
+    /// <summary>The number of rounds that copied what had changed meanwhile, the last one included.</summary>
+    public int Rounds { get; init; }
+
+    /// <summary>
+    /// True if the backup held one snapshot from its beginning to its end, so that nothing newer could be flushed meanwhile: there was no change log.
+    /// </summary>
+    public bool HeldOneSnapshot { get; init; }
+
+    /// <summary>The longest time for which the backup held a snapshot, and with it a flush.</summary>
+    public TimeSpan LongestHold { get; init; }
+
+    /// <summary>The time that the backup took.</summary>
+    public TimeSpan Duration { get; init; }
+}

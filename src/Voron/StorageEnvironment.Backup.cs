@@ -1,0 +1,272 @@
+using System.IO.Pipelines;
+using System.Runtime.CompilerServices;
+using System.Text;
+using Microsoft.Extensions.Logging.Abstractions;
+using Voron.Backup;
+using Voron.Format;
+using Voron.IO;
+using Voron.Primitives;
+
+namespace Voron;
+
+/// <content>Backups, and copies that can be opened.</content>
+public sealed partial class StorageEnvironment
+{
+    private const int MaxNoteBytes = 64 << 10;
+
+    /// <summary>
+    /// Backs up the environment to a file, while other callers read and write. The backup is the state of one transaction, which was committed during
+    /// the call. <see cref="BackupFile"/> verifies and restores it.
+    /// </summary>
+    /// <remarks>
+    /// Pages are read from one snapshot after the other, each held for a fraction of a second; what has changed since it was copied is copied
+    /// again. So
+    /// the backup keeps no flush waiting for long. Each page is checked as it is copied; a damaged one ends the backup. The bytes of large values,
+    /// which
+    /// have pages of their own, are checked only with <see cref="BackupOptions.VerifyValues"/>.
+    /// <para>
+    /// Until it is complete, the file has the backup's id and ".partial" after its name. A call that fails or is cancelled deletes it. One that a
+    /// killed
+    /// process has left is deleted by the next backup of that name.
+    /// </para>
+    /// </remarks>
+    /// <param name="file">The path of the file, which must not exist yet, in a directory that exists.</param>
+    /// <param name="options">The options; null for the defaults.</param>
+    /// <param name="cancellationToken">Cancels the backup.</param>
+    /// <returns>A description of the backup.</returns>
+    /// <exception cref="ArgumentException">The path is empty, or an option is not valid.</exception>
+    /// <exception cref="BackupException">
+    /// The file exists (<see cref="BackupFault.TargetNotEmpty"/>), or the environment does not know the backup to build on
+    /// (<see cref="BackupFault.UnknownBase"/>).
+    /// </exception>
+    /// <exception cref="CorruptionException">The environment is damaged. The message names the page.</exception>
+    /// <exception cref="StorageFullException">There is no room for the file.</exception>
+    /// <exception cref="StorageAccessException">The environment cannot be read, or the file cannot be written.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The call was made inside a group-commit operation, or too many backups and verifications are running.
+    /// </exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call.</exception>
+    /// <exception cref="OperationCanceledException">The backup was cancelled.</exception>
+    public ValueTask<BackupReport> BackupAsync(string file, BackupOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(file);
+        var path = System.IO.Path.GetFullPath(file);
+        var directory = System.IO.Path.GetDirectoryName(path);
+        var name = System.IO.Path.GetFileName(path);
+        if (directory == null || name.Length == 0)
+            throw new ArgumentException($"'{file}' is not the path of a file.", nameof(file));
+        if (Directory.Exists(path))
+            throw new BackupException(BackupFault.TargetNotEmpty, $"The backup '{path}' cannot be made: there is a directory of that name.");
+        return BackUpAsync(id => FileOutput.Create(OpenForBackup(directory, Options.FileMode), name, id), options, cancellationToken);
+    }
+
+    /// <summary>Backs up the environment to a stream, which is written from its position on, and left open.</summary>
+    /// <param name="target">The stream. It may be slow: nothing waits for it but this call.</param>
+    /// <param name="options">The options; null for the defaults.</param>
+    /// <param name="cancellationToken">Cancels the backup, if the stream heeds its token while it is writing.</param>
+    /// <remarks>
+    /// If the call fails or is cancelled, the stream has the beginning of a backup, which nothing takes for a backup. What the stream throws is
+    /// thrown
+    /// here.
+    /// </remarks>
+    /// <exception cref="ArgumentException">The stream cannot be written, or an option is not valid.</exception>
+    /// <inheritdoc cref="BackupAsync(string, BackupOptions?, CancellationToken)"/>
+    public ValueTask<BackupReport> BackupAsync(Stream target, BackupOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(target);
+        if (!target.CanWrite)
+            throw new ArgumentException("The stream cannot be written.", nameof(target));
+        return BackUpAsync(_ => new StreamOutput(target), options, cancellationToken);
+    }
+
+    /// <summary>Backs up the environment to a pipe, which is not completed.</summary>
+    /// <param name="target">The pipe. Its reader may be slow: nothing waits for it but this call.</param>
+    /// <param name="options">The options; null for the defaults.</param>
+    /// <param name="cancellationToken">Cancels the backup.</param>
+    /// <exception cref="ArgumentException">An option is not valid.</exception>
+    /// <exception cref="IOException">The reader of the pipe was completed before the backup was finished.</exception>
+    /// <inheritdoc cref="BackupAsync(Stream, BackupOptions?, CancellationToken)"/>
+    public ValueTask<BackupReport> BackupAsync(PipeWriter target, BackupOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(target);
+        return BackUpAsync(_ => new PipeOutput(target), options, cancellationToken);
+    }
+
+    /// <summary>
+    /// Copies the environment to a directory, while other callers read and write. The copy is the state of one transaction, which was committed
+    /// during
+    /// the call, and can be opened at once.
+    /// </summary>
+    /// <remarks>
+    /// The copy has the id of the original, and a history of its own from then on (a lineage). Until it is complete and durable, the directory has
+    /// a file
+    /// "voron.backup.partial", and cannot be opened. A call that fails or is cancelled deletes what it has made; after a kill, empty the directory.
+    /// </remarks>
+    /// <param name="directory">The directory, which is created if it is missing, and otherwise must be empty.</param>
+    /// <param name="options">The options; null for the defaults.</param>
+    /// <param name="cancellationToken">Cancels the copying.</param>
+    /// <returns>A description of the copy, without a backup id.</returns>
+    /// <exception cref="ArgumentException">The path is empty, or an option is not valid.</exception>
+    /// <exception cref="BackupException">The directory is not empty (<see cref="BackupFault.TargetNotEmpty"/>).</exception>
+    /// <exception cref="StorageFullException">There is no room for the copy.</exception>
+    /// <exception cref="StorageAccessException">The environment cannot be read, or the directory cannot be written.</exception>
+    /// <inheritdoc cref="BackupAsync(string, BackupOptions?, CancellationToken)"/>
+    public ValueTask<BackupReport> CopyToAsync(string directory, CopyOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(directory);
+        return CopyAsync(() => EmptyDirectory.Open(directory, Options.FileMode, NullLogger.Instance), options, cancellationToken);
+    }
+
+    /// <summary>Copies the environment to a disk, which is disposed.</summary>
+    internal ValueTask<BackupReport> CopyToAsync(IDisk disk, CopyOptions? options, CancellationToken cancellationToken) =>
+        CopyAsync(() => disk, options, cancellationToken);
+
+    /// <summary>Backs up the environment to a file on a disk, which is disposed.</summary>
+    internal ValueTask<BackupReport> BackupAsync(IDisk disk, string name, BackupOptions? options, CancellationToken cancellationToken) =>
+        BackUpAsync(id => FileOutput.Create(disk, name, id), options, cancellationToken);
+
+    private ValueTask<BackupReport> CopyAsync(Func<IDisk> open, CopyOptions? options, CancellationToken cancellationToken)
+    {
+        options ??= new CopyOptions();
+        var asBackup = new BackupOptions
+        {
+            IsBase = false,
+            MaxBytesPerSecond = options.MaxBytesPerSecond,
+            VerifyValues = options.VerifyValues,
+            Progress = options.Progress,
+        };
+        Check(asBackup);
+        return WhileCountedAsync(
+            async stop =>
+            {
+                var plan = MakePlan(asBackup);
+                var target = DirectoryTarget.Begin(open(), MakeHeader(plan));
+                var report = await MakeAsync(plan, target, stop).ConfigureAwait(false);
+                return report with { BackupId = Guid.Empty };
+            },
+            isOnOneThread: false, cancellationToken);
+    }
+
+    private static IDisk OpenForBackup(string directory, UnixFileMode fileMode)
+    {
+        try
+        {
+            return FileSystemDisk.Open(directory, readOnly: false, NullLogger.Instance, fileMode, creates: false, acceptsNetwork: true);
+        }
+        catch (DiskException e)
+        {
+            throw new StorageAccessException($"The directory '{directory}' cannot be used for a backup: {e.Message}", e);
+        }
+    }
+
+    private ValueTask<BackupReport> BackUpAsync(Func<RandomId, IFrameOutput> open, BackupOptions? options, CancellationToken cancellationToken)
+    {
+        options = options == null ? new BackupOptions() : options.Copy();
+        Check(options);
+        var (compresses, note) = (options.Compress, options.Note);
+        return WhileCountedAsync(
+            async stop =>
+            {
+                var plan = MakePlan(options);
+                var header = MakeHeader(plan);
+                var target = await FrameTarget.BeginAsync(open(plan.BackupId), header, note, compresses, stop).ConfigureAwait(false);
+                return await MakeAsync(plan, target, stop).ConfigureAwait(false);
+            },
+            options.IsOnOneThread, cancellationToken);
+    }
+
+    private static void Check(BackupOptions options)
+    {
+        if (options.MaxBytesPerSecond < 0)
+            throw new ArgumentException($"{nameof(BackupOptions.MaxBytesPerSecond)} is {options.MaxBytesPerSecond}; it must not be negative.", nameof(options));
+        if (options.Note is { } note && Encoding.UTF8.GetByteCount(note) is var bytes && bytes > MaxNoteBytes)
+            throw new ArgumentException($"{nameof(BackupOptions.Note)} has {bytes} bytes in UTF-8; it must have at most {MaxNoteBytes}.", nameof(options));
+    }
+
+    private BackupPlan MakePlan(BackupOptions options)
+    {
+        BackupPoint? parent = null;
+        if (options.Since is { } since)
+        {
+            parent = _engine.Changes?.FindPoint(Unsafe.BitCast<Guid, RandomId>(since));
+            if (parent == null && !options.FallBackToFull)
+            {
+                throw new BackupException(
+                    BackupFault.UnknownBase,
+                    $"The environment in '{Path}' does not know backup {since}, so it cannot tell what has changed since. It was not made as a base of this " +
+                    $"environment, or the environment was restored, or its change log has ended. Make a full backup, or set {nameof(BackupOptions.FallBackToFull)}.");
+            }
+        }
+
+        return new BackupPlan
+        {
+            Version = _engine.Format.Version,
+            Parent = parent,
+            IsBase = options.IsBase,
+            MaxBytesPerSecond = options.MaxBytesPerSecond,
+            VerifiesValues = options.VerifyValues,
+            Progress = options.Progress,
+            UsualHold = options.UsualHold,
+            BatchBytes = options.BatchBytes,
+            IsOnOneThread = options.IsOnOneThread,
+        };
+    }
+
+    private BackupHeader MakeHeader(BackupPlan plan) => new()
+    {
+        Magic = BackupHeader.MagicValue,
+        Version = BackupHeader.CurrentVersion,
+        PageSize = (uint)_engine.PageSize,
+        EnvironmentVersion = plan.Version,
+        Features = _engine.Format.Features,
+        BackupId = plan.BackupId,
+        ParentId = plan.Parent?.BackupId ?? default,
+        ParentTransactionId = plan.Parent?.TransactionId ?? 0,
+        EnvironmentId = _engine.EnvironmentId,
+        Lineage = _engine.Format.Lineage,
+        BeganAt = DateTime.UtcNow.Ticks,
+    };
+
+    private async Task<BackupReport> MakeAsync(BackupPlan plan, IBackupTarget target, CancellationToken stop)
+    {
+        await using (target.ConfigureAwait(false))
+        {
+            // What is in memory alone is copied quickly, and a flush would not make it durable. A reader's environment does not change.
+            var flusher = _engine.Disk.IsVolatile || !Options.TrackChanges ? null : _flusher;
+            using var run = new BackupRun(_engine, flusher, plan, target, stop);
+            return await run.RunAsync().ConfigureAwait(false);
+        }
+    }
+
+    // The environment's memory and files stay until the call has ended, even if another thread closes the environment.
+    private async ValueTask<BackupReport> WhileCountedAsync(
+        Func<CancellationToken, Task<BackupReport>> work, bool isOnOneThread, CancellationToken cancellationToken)
+    {
+        _groupCommit?.ThrowIfInside(nameof(BackupAsync));
+        _engine.Users.AddCall();
+        try
+        {
+            using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _engine.Closing.Token);
+            var token = stop.Token;
+            return await (isOnOneThread ? work(token) : Task.Run(() => work(token), token)).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException e) when (cancellationToken.IsCancellationRequested)
+        {
+            throw new OperationCanceledException($"The backup of the environment in '{Path}' was cancelled, and not made.", e, cancellationToken);
+        }
+        catch (OperationCanceledException) when (_engine.Closing.IsCancellationRequested)
+        {
+            throw EndedErrors.Environment(Path, " It was closed during the backup, which was not made.");
+        }
+        catch (OutOfMemoryException e)
+        {
+            throw new StorageMemoryException($"There is not enough memory for a backup of the environment in '{Path}': {e.Message}", e);
+        }
+        finally
+        {
+            _engine.Users.RemoveCall();
+            _engine.Observers.CallHere();
+            GuardedLogger.WriteHere(_engine.Logger);
+        }
+    }
+}
