@@ -44,6 +44,12 @@ internal static class PlantedFaultCatalog
     [
         new(nameof(PlantedFault.KeepJournalVersion), "upgrade-cut", 4_000),
         new(nameof(PlantedFault.UpgradeRecordsAlone), "upgrade-cut", 4_000),
+        new(nameof(PlantedFault.ForgetPending), "backup-model", 1_500),
+        new(nameof(PlantedFault.CopyWithoutVersions), "backup-model", 1_500),
+        new(nameof(PlantedFault.BelieveCopies), "backup-model", 1_500),
+        new(nameof(PlantedFault.HoldWhileWaiting), "backup-model", 1_500),
+        new(nameof(PlantedFault.PointAfterTrailer), "backup-cut", 4_000),
+        new(nameof(PlantedFault.HeaderBeforePages), "backup-cut", 4_000),
         new(nameof(PlantedFault.ForgetDirectWrites), "changes", 4_000),
         new(nameof(PlantedFault.ForgetReplayedWrites), "changes", 4_000),
         new(nameof(PlantedFault.ForgetInsideOfExtents), "changes", 4_000),

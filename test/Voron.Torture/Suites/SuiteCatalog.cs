@@ -13,6 +13,8 @@ internal static class SuiteCatalog
         new UpgradeCutSuite(),
         new CopiesSuite(),
         new ChangesSuite(),
+        new BackupModelSuite(),
+        new BackupCutSuite(),
         new IoFaultSuite(),
         new DiskFullSuite(),
         new ModelSuite(),

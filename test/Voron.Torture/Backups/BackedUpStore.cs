@@ -1,0 +1,176 @@
+using Voron.Torture.ChangeTracking;
+using Voron.Torture.Crashes;
+using Voron.Torture.Harness;
+using Voron.Torture.Simulation;
+using Voron.Transactions;
+
+namespace Voron.Torture.Backups;
+
+/// <summary>An environment on a simulated disk, and a digest of its content after each transaction.</summary>
+internal sealed class BackedUpStore : IDisposable
+{
+    private const int Keys = 30;
+
+    private static readonly string[] Trees = ["t", "u"];
+
+    private readonly SuiteRun _run;
+    private readonly Tape _choices;
+    private readonly List<ReadTransaction> _readers = [];
+    private readonly Dictionary<long, ulong> _digests = [];
+    private readonly StorageOptions _options;
+    private StorageEnvironment? _environment;
+
+    public BackedUpStore(SuiteRun run, StorageOptions? options = null)
+    {
+        _run = run;
+        _choices = run.Choices;
+        Disk = new SimulatedDisk { ExtendableMaps = _choices.Next(3) < 2, MapsSeeUnbufferedWrites = _choices.Next(4) < 3 };
+        _options = options
+            ?? CrashOptions.Choose(_choices, _choices.Next(2) == 0 ? TornPageProtection.Checksums : TornPageProtection.FullPageImages);
+        _options.LoggerFactory = OneLoggerFactory.Of(new ReportingLogger(run.Report));
+    }
+
+    public SimulatedDisk Disk { get; private set; }
+
+    public StorageOptions Options => _options;
+
+    public StorageEnvironment Environment => _environment!;
+
+    public Engine Engine => Environment.Internals.Engine;
+
+    public bool HasReaders => _readers.Count > 0;
+
+    public void Open()
+    {
+        _environment = StorageEnvironment.Open(Disk, _options);
+        NoteContent();
+    }
+
+    /// <summary>Opens what a crash has left of the disk.</summary>
+    public void Open(SimulatedDisk disk)
+    {
+        Close();
+        Disk = disk;
+        Open();
+    }
+
+    /// <summary>Returns the digest of a state. The engine's own transactions, which enlarge or cut the file, change no content.</summary>
+    public ulong DigestAt(long transactionId) => _digests[_digests.Keys.Where(id => id <= transactionId).Max()];
+
+    public void Write()
+    {
+        using var staged = _choices.Next(8) == 7 ? Stage() : null;
+        using var writing = Environment.BeginWrite();
+        var tree = writing.CreateTree(Trees[_choices.Next(2)]);
+        if (staged != null)
+            tree.Put([(byte)_choices.Next(Keys)], staged);
+        var puts = _choices.Next(1, 10);
+        for (var i = 0; i < puts; i++)
+        {
+            var key = new[] { (byte)_choices.Next(Keys) };
+            if (_choices.Next(4) == 3)
+                tree.Delete(key);
+            else
+                tree.Put(key, Value(_choices.Next(1, _choices.Next(6) switch { 5 => 150_000, 4 => 30_000, _ => 3_000 })));
+        }
+
+        if (_choices.Next(24) == 23)
+            writing.DeleteTree("t");
+        if (_choices.Next(8) == 7)
+        {
+            _run.Report("roll back");
+            return;
+        }
+
+        writing.Commit();
+        _run.Report($"write of {puts}{(staged != null ? ", one staged" : "")}");
+        NoteContent();
+    }
+
+    /// <summary>Does what other threads may do at any time, beside a backup too.</summary>
+    public void DoSomething()
+    {
+        switch (_choices.Next(8))
+        {
+            case < 3:
+                Write();
+                break;
+            case < 6:
+                _run.Report("flush");
+                Environment.Flush();
+                break;
+            case 6:
+                _run.Report("reclaim space");
+                Environment.ReclaimSpace();
+                break;
+            default:
+                if (_choices.Next(3) == 2)
+                    _run.Report($"journal snapshot: {Environment.Internals.WriteJournalSnapshot()}");
+                else
+                    ToggleReader();
+                break;
+        }
+    }
+
+    public void Reopen()
+    {
+        _run.Report("close and open");
+        if (_choices.Next(2) == 1)
+            EndReaders();
+        Close();
+        Open();
+    }
+
+    public void Dispose()
+    {
+        Close();
+        Disk.Dispose();
+    }
+
+    private void Close()
+    {
+        _environment?.Dispose();
+        EndReaders();
+        _environment = null;
+    }
+
+    private void NoteContent()
+    {
+        using var reading = Environment.BeginRead();
+        _digests[reading.TransactionId] = Content.DigestOf(reading);
+    }
+
+    private StagedValue Stage()
+    {
+        using var source = new MemoryStream(Value(_choices.Next(20_000, 120_000)));
+        return Environment.StageAsync(source).AsTask().GetAwaiter().GetResult();
+    }
+
+    private byte[] Value(int length)
+    {
+        var value = new byte[length];
+        _choices.NextBytes(value);
+        return value;
+    }
+
+    private void ToggleReader()
+    {
+        if (_readers.Count > 0 && _choices.Next(3) < 2)
+        {
+            var index = _choices.Next(_readers.Count);
+            _readers[index].Dispose();
+            _readers.RemoveAt(index);
+        }
+        else if (_readers.Count < 2)
+        {
+            _readers.Add(Environment.BeginRead());
+        }
+    }
+
+    private void EndReaders()
+    {
+        foreach (var reader in _readers)
+            reader.Dispose();
+        _readers.Clear();
+    }
+}

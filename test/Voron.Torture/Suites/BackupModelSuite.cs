@@ -1,0 +1,30 @@
+using Voron.Torture.Backups;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Suites;
+
+/// <summary>Restores backups that were made beside writes, flushes and everything else, and compares them with the model.</summary>
+internal sealed class BackupModelSuite : Suite
+{
+    public override string Name => "backup-model";
+
+    public override string Summary => "backups, full and incremental, made beside writes and flushes: each restores the content of its transaction";
+
+    public override string Unit => "backups";
+
+    public override long TestCount => 1_500;
+
+    public override long FullCount => 100_000;
+
+    public override IReadOnlyList<string> NotCovered =>
+    [
+        "two threads: everything else comes at the backup's own places, on the same thread",
+        "snapshots that are released because the target is slow, by the clock: they are released before each write, or not at all",
+    ];
+
+    public override void Run(SuiteRun run)
+    {
+        using var backups = new BackupModelRun(run);
+        backups.Run();
+    }
+}
