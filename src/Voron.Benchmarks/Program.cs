@@ -24,6 +24,7 @@ internal static class Program
             MemoryLimitsCommand.Create(),
             OperationContextsCommand.Create(),
             FootprintCommand.Create(),
+            OperationsCommand.Create(),
             RunOneCommand.Create(),
             MemoryRunCommand.Create(),
             HoldMemoryCommand.Create(),

@@ -1,0 +1,88 @@
+using System.Buffers.Binary;
+
+namespace Voron.Benchmarks.Measurement;
+
+/// <summary>An environment that is backed up, with one tree of items in the order of their keys.</summary>
+internal sealed class BackupStore : IDisposable
+{
+    /// <summary>Bytes of a value; half of them are random.</summary>
+    public const int ValueBytes = 500;
+
+    private const int ItemsPerTransaction = 10_000;
+    private const int BytesPerItem = 584;
+    private const string TreeName = "items";
+
+    private BackupStore(string directory, StorageEnvironment environment, long items)
+    {
+        Directory = directory;
+        Environment = environment;
+        Items = items;
+    }
+
+    public string Directory { get; }
+
+    public StorageEnvironment Environment { get; }
+
+    public long Items { get; }
+
+    public long Bytes => new FileInfo(DataPath).Length;
+
+    public string DataPath => Path.Combine(Directory, "voron.data");
+
+    /// <summary>Creates an environment whose data file has about as many bytes as given.</summary>
+    public static BackupStore Create(string directory, long bytes)
+    {
+        var environment = StorageEnvironment.Open(directory);
+        var store = new BackupStore(directory, environment, bytes / BytesPerItem);
+        var random = new Random(1);
+        for (var item = 0L; item < store.Items;)
+        {
+            using var writing = environment.BeginWrite();
+            var tree = writing.CreateTree(TreeName);
+            for (var end = Math.Min(store.Items, item + ItemsPerTransaction); item < end; item++)
+                Put(tree, item, random);
+            writing.Commit();
+        }
+
+        environment.Flush();
+        return store;
+    }
+
+    /// <summary>Puts a number of items with random keys in one durable transaction.</summary>
+    public void Update(int items, Random random)
+    {
+        using var writing = Environment.BeginWrite();
+        var tree = writing.OpenTree(TreeName);
+        for (var i = 0; i < items; i++)
+            Put(tree, random.NextInt64(Items), random);
+        writing.Commit();
+    }
+
+    /// <summary>Looks up an item.</summary>
+    public static bool TryRead(ReadTransaction reading, long item)
+    {
+        Span<byte> key = stackalloc byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64BigEndian(key, item);
+        return reading.OpenTree(TreeName).TryGet(key, out _);
+    }
+
+    /// <summary>Writes everything back, and evicts it from the page cache.</summary>
+    public void Forget()
+    {
+        Environment.Flush();
+        LinuxCalls.SyncAll();
+        LinuxCalls.ForgetDirectory(Directory);
+    }
+
+    public void Dispose() => Environment.Dispose();
+
+    private static void Put(WriteTree tree, long item, Random random)
+    {
+        Span<byte> key = stackalloc byte[sizeof(long)];
+        Span<byte> value = stackalloc byte[ValueBytes];
+        BinaryPrimitives.WriteInt64BigEndian(key, item);
+        random.NextBytes(value[..(ValueBytes / 2)]);
+        value[(ValueBytes / 2)..].Clear();
+        tree.Put(key, value);
+    }
+}
