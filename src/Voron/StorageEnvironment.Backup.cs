@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.IO.Pipelines;
 using System.Runtime.CompilerServices;
 using System.Text;
@@ -50,14 +51,8 @@ public sealed partial class StorageEnvironment
     public ValueTask<BackupReport> BackupAsync(string file, BackupOptions? options = null, CancellationToken cancellationToken = default)
     {
         ArgumentException.ThrowIfNullOrEmpty(file);
-        var path = System.IO.Path.GetFullPath(file);
-        var directory = System.IO.Path.GetDirectoryName(path);
-        var name = System.IO.Path.GetFileName(path);
-        if (directory == null || name.Length == 0)
-            throw new ArgumentException($"'{file}' is not the path of a file.", nameof(file));
-        if (Directory.Exists(path))
-            throw new BackupException(BackupFault.TargetNotEmpty, $"The backup '{path}' cannot be made: there is a directory of that name.");
-        return BackUpAsync(id => FileOutput.Create(OpenForBackup(directory, Options.FileMode), name, id), options, cancellationToken);
+        FileOutput.CheckPath(file, nameof(file));
+        return BackUpAsync(id => FileOutput.Open(file, Options.FileMode, id), options, cancellationToken);
     }
 
     /// <summary>Backs up the environment to a stream, which is written from its position on, and left open.</summary>
@@ -147,18 +142,6 @@ public sealed partial class StorageEnvironment
             isOnOneThread: false, cancellationToken);
     }
 
-    private static IDisk OpenForBackup(string directory, UnixFileMode fileMode)
-    {
-        try
-        {
-            return FileSystemDisk.Open(directory, readOnly: false, NullLogger.Instance, fileMode, creates: false, acceptsNetwork: true);
-        }
-        catch (DiskException e)
-        {
-            throw new StorageAccessException($"The directory '{directory}' cannot be used for a backup: {e.Message}", e);
-        }
-    }
-
     private ValueTask<BackupReport> BackUpAsync(Func<RandomId, IFrameOutput> open, BackupOptions? options, CancellationToken cancellationToken)
     {
         options = options == null ? new BackupOptions() : options.Copy();
@@ -244,29 +227,70 @@ public sealed partial class StorageEnvironment
     {
         _groupCommit?.ThrowIfInside(nameof(BackupAsync));
         _engine.Users.AddCall();
+        var began = Stopwatch.GetTimestamp();
+        BackupReport? report = null;
+        Exception? failure = null;
         try
         {
             using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _engine.Closing.Token);
             var token = stop.Token;
-            return await (isOnOneThread ? work(token) : Task.Run(() => work(token), token)).ConfigureAwait(false);
+            return report = await (isOnOneThread ? work(token) : Task.Run(() => work(token), token)).ConfigureAwait(false);
         }
         catch (OperationCanceledException e) when (cancellationToken.IsCancellationRequested)
         {
-            throw new OperationCanceledException($"The backup of the environment in '{Path}' was cancelled, and not made.", e, cancellationToken);
+            failure = new OperationCanceledException($"The backup of the environment in '{Path}' was cancelled, and not made.", e, cancellationToken);
+            throw failure;
         }
         catch (OperationCanceledException) when (_engine.Closing.IsCancellationRequested)
         {
-            throw EndedErrors.Environment(Path, " It was closed during the backup, which was not made.");
+            failure = EndedErrors.Environment(Path, " It was closed during the backup, which was not made.");
+            throw failure;
         }
         catch (OutOfMemoryException e)
         {
-            throw new StorageMemoryException($"There is not enough memory for a backup of the environment in '{Path}': {e.Message}", e);
+            failure = new StorageMemoryException($"There is not enough memory for a backup of the environment in '{Path}': {e.Message}", e);
+            throw failure;
+        }
+        catch (Exception e)
+        {
+            failure = e;
+            throw;
         }
         finally
         {
+            Log(report, failure);
             _engine.Users.RemoveCall();
             _engine.Observers.CallHere();
             GuardedLogger.WriteHere(_engine.Logger);
+            Trace(began, report, failure);
         }
+    }
+
+    private void Log(BackupReport? report, Exception? failure)
+    {
+        if (report != null)
+        {
+            BackupLog.Finished(
+                _engine.Logger, Path, report.TransactionId, report.Pages, report.Bytes, (long)report.Duration.TotalMilliseconds,
+                (long)report.LongestHold.TotalMilliseconds);
+        }
+        else if (failure is not (null or OperationCanceledException or ObjectDisposedException))
+        {
+            BackupLog.Failed(_engine.Logger, Path, failure.Message, failure);
+        }
+    }
+
+    private void Trace(long began, BackupReport? report, Exception? failure)
+    {
+        if (!EngineActivities.IsListening)
+            return;
+        KeyValuePair<string, object?>[] tags = report == null
+            ? []
+            :
+            [
+                new(EngineActivities.TransactionId, report.TransactionId), new(EngineActivities.Pages, report.Pages),
+                new(EngineActivities.Bytes, report.Bytes),
+            ];
+        EngineActivities.Report(EngineActivities.Backup, Name, WorkTime.Since(began), tags, failure);
     }
 }

@@ -1,3 +1,4 @@
+using Microsoft.Extensions.Logging.Abstractions;
 using Voron.Format;
 using Voron.IO;
 
@@ -38,6 +39,36 @@ internal sealed class FileOutput : IFrameOutput
     }
 
     private string FullName => System.IO.Path.Combine(_disk.Path, _name);
+
+    /// <exception cref="ArgumentException">The path is not that of a file.</exception>
+    public static void CheckPath(string path, string parameter)
+    {
+        var full = System.IO.Path.GetFullPath(path);
+        if (System.IO.Path.GetDirectoryName(full) == null || System.IO.Path.GetFileName(full).Length == 0)
+            throw new ArgumentException($"'{path}' is not the path of a file.", parameter);
+    }
+
+    /// <summary>Creates the file of a path.</summary>
+    /// <inheritdoc cref="Create"/>
+    public static FileOutput Open(string path, UnixFileMode fileMode, RandomId backupId)
+    {
+        CheckPath(path, nameof(path));
+        var full = System.IO.Path.GetFullPath(path);
+        if (Directory.Exists(full))
+            throw new BackupException(BackupFault.TargetNotEmpty, $"The backup '{full}' cannot be made: there is a directory of that name.");
+        var directory = System.IO.Path.GetDirectoryName(full)!;
+        IDisk disk;
+        try
+        {
+            disk = FileSystemDisk.Open(directory, readOnly: false, NullLogger.Instance, fileMode, creates: false, acceptsNetwork: true);
+        }
+        catch (DiskException e)
+        {
+            throw new StorageAccessException($"The directory '{directory}' cannot be used for a backup: {e.Message}", e);
+        }
+
+        return Create(disk, System.IO.Path.GetFileName(full), backupId);
+    }
 
     /// <summary>Creates the file. Owns the disk from then on.</summary>
     /// <param name="disk">The directory.</param>

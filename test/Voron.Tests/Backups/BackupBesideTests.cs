@@ -136,6 +136,18 @@ public sealed class BackupBesideTests
     }
 
     [Fact]
+    public async Task A_backup_is_logged()
+    {
+        var logger = new ListLogger();
+        using var environment = StorageEnvironment.Open(MakeEnvironment(), FaultTestKit.Options(logger));
+        var report = await environment.BackupAsync(Stream.Null, null, Token);
+        using var failing = new FailingStream();
+        await Assert.ThrowsAsync<TimeZoneNotFoundException>(async () => await environment.BackupAsync(failing, null, Token));
+        FaultTestKit.WarningsOf(environment, logger).Should().ContainSingle().Which.Should().Contain("failed, and was not made. Reason: write");
+        logger.Entries.Should().Contain(entry => entry.Message.Contains($"was backed up as of transaction {report.TransactionId}: {report.Pages} pages"));
+    }
+
+    [Fact]
     public async Task A_rate_limits_the_backup()
     {
         using var environment = StorageEnvironment.Open(MakeEnvironment(), Options());
@@ -279,6 +291,12 @@ public sealed class BackupBesideTests
             IsFlushed = true;
             return Task.CompletedTask;
         }
+    }
+
+    private sealed class FailingStream : MemoryStream
+    {
+        public override ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default) =>
+            throw new TimeZoneNotFoundException("write");
     }
 
     private sealed class Calling(Action call) : IProgress<BackupProgress>

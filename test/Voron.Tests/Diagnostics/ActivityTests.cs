@@ -23,6 +23,22 @@ public sealed class ActivityTests : IDisposable
     public void Dispose() => _request.Dispose();
 
     [Fact]
+    public async Task A_backup_is_a_child_of_the_activity_of_its_caller()
+    {
+        using var records = new ActivityRecords(Name);
+        using var environment = StorageEnvironment.Open(new SimulatedDisk(), Options());
+        FaultTestKit.Put(environment, 1, FaultTestKit.Value(1, 1000));
+        var report = await environment.BackupAsync(Stream.Null, null, Cancellation);
+        var call = async () => await environment.BackupAsync(Stream.Null, new BackupOptions { Since = Guid.NewGuid() }, Cancellation);
+        await call.Should().ThrowAsync<BackupException>();
+        var backups = records.WaitFor("voron.backup", 2);
+        backups.Select(backup => backup.ParentId).Should().AllBe(_request.Id);
+        Tag(backups[0], "voron.pages").Should().Be(report.Pages);
+        Tag(backups[0], "voron.bytes").Should().Be(report.Bytes);
+        backups.Select(backup => backup.Status).Should().Equal(ActivityStatusCode.Unset, ActivityStatusCode.Error);
+    }
+
+    [Fact]
     public async Task Commits_flushes_and_verifications_are_children_of_the_activity_of_their_caller()
     {
         using var records = new ActivityRecords(Name);
