@@ -57,6 +57,28 @@ public sealed class ArgumentTests
             place => Await(place.Environment.StageAsync(ClosedStream()))),
         new("StorageEnvironment.StageAsync(PipeReader, CancellationToken)", "source", typeof(ArgumentNullException),
             place => Await(place.Environment.StageAsync((PipeReader)null!))),
+        .. Backups("BackupAsync(String, BackupOptions, CancellationToken)", (place, options) => place.Environment.BackupAsync("a", options)),
+        .. Backups(
+            "BackupAsync(Stream, BackupOptions, CancellationToken)", (place, options) => place.Environment.BackupAsync(Stream.Null, options)),
+        .. Backups(
+            "BackupAsync(PipeWriter, BackupOptions, CancellationToken)",
+            (place, options) => place.Environment.BackupAsync(PipeWriter.Create(Stream.Null), options)),
+        new("StorageEnvironment.BackupAsync(String, BackupOptions, CancellationToken)", "file", typeof(ArgumentNullException),
+            place => Await(place.Environment.BackupAsync((string)null!))),
+        new("StorageEnvironment.BackupAsync(String, BackupOptions, CancellationToken)", "file", typeof(ArgumentException),
+            place => Await(place.Environment.BackupAsync(""))),
+        new("StorageEnvironment.BackupAsync(Stream, BackupOptions, CancellationToken)", "target", typeof(ArgumentNullException),
+            place => Await(place.Environment.BackupAsync((Stream)null!))),
+        new("StorageEnvironment.BackupAsync(Stream, BackupOptions, CancellationToken)", "target", typeof(ArgumentException),
+            place => Await(place.Environment.BackupAsync(ClosedStream()))),
+        new("StorageEnvironment.BackupAsync(PipeWriter, BackupOptions, CancellationToken)", "target", typeof(ArgumentNullException),
+            place => Await(place.Environment.BackupAsync((PipeWriter)null!))),
+        new("StorageEnvironment.CopyToAsync(String, CopyOptions, CancellationToken)", "directory", typeof(ArgumentNullException),
+            place => Await(place.Environment.CopyToAsync(null!))),
+        new("StorageEnvironment.CopyToAsync(String, CopyOptions, CancellationToken)", "directory", typeof(ArgumentException),
+            place => Await(place.Environment.CopyToAsync(""))),
+        new("StorageEnvironment.CopyToAsync(String, CopyOptions, CancellationToken)", "options", typeof(ArgumentException),
+            place => Await(place.Environment.CopyToAsync("a", new CopyOptions { MaxBytesPerSecond = -1 }))),
         .. Keys($"WriteTree.Insert({Bytes}, {Bytes})", (place, key) => place.WriteTree.Insert(key, [1])),
         .. Keys($"WriteTree.Reserve({Bytes}, Int32)", (place, key) => place.WriteTree.Reserve(key, 1)),
         new($"WriteTree.Reserve({Bytes}, Int32)", "length", typeof(ArgumentOutOfRangeException), place => place.WriteTree.Reserve([1], -1)),
@@ -220,6 +242,12 @@ public sealed class ArgumentTests
         new(member, parameter, typeof(ArgumentException), place => call(place, "")),
         new(member, parameter, typeof(ArgumentException), place => call(place, TooLongName)),
         new(member, parameter, typeof(ArgumentException), place => call(place, "\ud800")),
+    ];
+
+    private static IEnumerable<ArgumentRow> Backups(string member, Func<ArgumentPlace, BackupOptions, ValueTask<BackupReport>> call) =>
+    [
+        new("StorageEnvironment." + member, "options", typeof(ArgumentException), place => Await(call(place, new() { MaxBytesPerSecond = -1 }))),
+        new("StorageEnvironment." + member, "options", typeof(ArgumentException), place => Await(call(place, new() { Note = new('x', 65_537) }))),
     ];
 
     private static void InWriter(ArgumentPlace place, Action<ValueWriter> call)

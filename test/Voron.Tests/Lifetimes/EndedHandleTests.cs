@@ -48,6 +48,7 @@ public sealed class EndedHandleTests
         var plain = new[]
         {
             "Report", "Statistics", "Options", "Exception", "Outcome", "Compression", "Protection", "Mode", "State",
+            "Progress", "Fault", "Info", "Kind", nameof(BackupFile), nameof(BackupSet), nameof(BackupSetEntry),
             nameof(KeyRange), nameof(KeyRangeExtensions), nameof(KeyReader), nameof(KeyWriter),
         };
         typeof(StorageEnvironment).Assembly.GetExportedTypes()

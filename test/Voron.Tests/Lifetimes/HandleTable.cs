@@ -1,4 +1,5 @@
 using System.Buffers;
+using Voron.Tests.Faults;
 
 namespace Voron.Tests.Lifetimes;
 
@@ -251,6 +252,12 @@ internal static class HandleTable
         new(
             "StageAsync(PipeReader, CancellationToken)",
             handle => handle.StageAsync(System.IO.Pipelines.PipeReader.Create(new MemoryStream(Key))).AsTask().GetAwaiter().GetResult().Dispose()),
+        new("BackupAsync(String, BackupOptions, CancellationToken)", handle => InNewDirectory(path => handle.BackupAsync(Path.Combine(path, "a")))),
+        new("BackupAsync(Stream, BackupOptions, CancellationToken)", handle => handle.BackupAsync(System.IO.Stream.Null).AsTask().GetAwaiter().GetResult()),
+        new(
+            "BackupAsync(PipeWriter, BackupOptions, CancellationToken)",
+            handle => handle.BackupAsync(System.IO.Pipelines.PipeWriter.Create(System.IO.Stream.Null)).AsTask().GetAwaiter().GetResult()),
+        new("CopyToAsync(String, CopyOptions, CancellationToken)", handle => InNewDirectory(path => handle.CopyToAsync(path))),
         new("Flush()", handle => handle.Flush()),
         new("ReclaimSpace()", handle => handle.ReclaimSpace()),
         new("Verify()", handle => handle.Verify()),
@@ -318,5 +325,11 @@ internal static class HandleTable
         {
             cursor.IsOnEntry.Should().BeTrue();
         }
+    }
+
+    private static void InNewDirectory(Func<string, ValueTask<BackupReport>> backUp)
+    {
+        using var place = new TemporaryDirectory();
+        backUp(place.Path).AsTask().GetAwaiter().GetResult();
     }
 }

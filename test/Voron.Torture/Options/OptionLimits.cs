@@ -30,6 +30,7 @@ internal static class OptionLimits
         (nameof(StorageOptions.PreferredFreeFraction), [double.Epsilon, 0.25, 1.0]),
         (nameof(StorageOptions.MaxGrowthBytes), [MiB, MiB + 1, 64 * MiB, long.MaxValue]),
         (nameof(StorageOptions.ScrubBytesPerSecond), [0L, 1L, 16 * MiB, long.MaxValue]),
+        (nameof(StorageOptions.ChangeLogBytes), [MiB, 64 * MiB, StorageOptions.LargestJournalFile]),
         (nameof(StorageOptions.LockTimeout), [TimeSpan.Zero, TimeSpan.FromTicks(1), TimeSpan.FromDays(24), Timeout.InfiniteTimeSpan]),
         (nameof(StorageOptions.FlushInterval), [TimeSpan.FromTicks(1), TimeSpan.FromSeconds(10), TimeSpan.MaxValue]),
         (nameof(StorageOptions.ScrubInterval), [TimeSpan.FromMilliseconds(1), TimeSpan.FromDays(24), Timeout.InfiniteTimeSpan]),
