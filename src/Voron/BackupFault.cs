@@ -24,6 +24,9 @@ public enum BackupFault
     /// <summary>There is something where the backup or the restored environment should be.</summary>
     TargetNotEmpty,
 
+    /// <summary>No backup of a set can be restored, or none with a state as early as asked for.</summary>
+    TargetNotReached,
+
     /// <summary>The format of the environment was upgraded while the backup was being made.</summary>
     FormatChanged,
 }

@@ -120,6 +120,39 @@ public static class BackupFile
         return RestoreAsync(directory, options, target => BackupRestorer.RestoreAsync(stream, target, cancellationToken), cancellationToken);
     }
 
+    /// <summary>Makes one full backup out of a full one and the incremental ones that build on it, and verifies it.</summary>
+    /// <remarks>It has the id, the note and the state of the last one, so later backups build on it. The files stay.</remarks>
+    /// <param name="files">The paths of the backups: the full one first, then the incremental ones, oldest first, none left out.</param>
+    /// <param name="target">The path of the merged backup, which must not exist yet.</param>
+    /// <param name="compress">True to compress the pages.</param>
+    /// <param name="cancellationToken">Cancels the merging.</param>
+    /// <returns>The merged backup.</returns>
+    /// <exception cref="ArgumentException">There is no file, or the path of the target is empty.</exception>
+    /// <exception cref="BackupException">
+    /// A backup is not finished, is damaged, or does not build on the one before it; or there is a file where the merged one should be.
+    /// </exception>
+    /// <exception cref="UnsupportedFormatException">A backup is of a newer format.</exception>
+    /// <exception cref="StorageFullException">There is no room for the merged backup.</exception>
+    /// <exception cref="StorageAccessException">A file cannot be read or written.</exception>
+    /// <exception cref="StorageMemoryException">The system does not have enough memory.</exception>
+    public static ValueTask<BackupInfo> MergeAsync(
+        IReadOnlyList<string> files, string target, bool compress = true, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(files);
+        ArgumentException.ThrowIfNullOrEmpty(target);
+        if (files.Count == 0)
+            throw new ArgumentException("A merge needs at least one backup, but the list is empty.", nameof(files));
+        var sources = files.Select(BackupSource.OfFile).ToArray();
+        return RunAsync(
+            async () =>
+            {
+                await BackupMerging.RunAsync(sources, id => FileOutput.Open(target, FilePermissions.OwnerOnly, id), compress, cancellationToken)
+                    .ConfigureAwait(false);
+                return await VerifyAsync(target, cancellationToken).ConfigureAwait(false);
+            },
+            cancellationToken);
+    }
+
     internal static ValueTask<BackupInfo> ReadAsync(BackupSource source, CancellationToken cancellationToken) => RunAsync(
         async () =>
         {

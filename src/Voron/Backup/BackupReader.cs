@@ -70,13 +70,19 @@ internal sealed class BackupReader : IAsyncDisposable
     /// <param name="cancellationToken">Cancels the reading.</param>
     public async ValueTask ReadAllAsync(IPageSink? sink, Action<long>? progress, CancellationToken cancellationToken)
     {
-        while (await ReadAsync(cancellationToken).ConfigureAwait(false))
-        {
-            cancellationToken.ThrowIfCancellationRequested();
-            if (sink != null && _frame.Kind == BackupFrameKind.Pages)
-                PassPages(sink);
+        while (await ReadNextAsync(sink, cancellationToken).ConfigureAwait(false))
             progress?.Invoke(Offset);
-        }
+    }
+
+    /// <summary>Reads the next frame, and passes its pages on. Returns false at the end of the backup.</summary>
+    public async ValueTask<bool> ReadNextAsync(IPageSink? sink, CancellationToken cancellationToken)
+    {
+        if (!await ReadAsync(cancellationToken).ConfigureAwait(false))
+            return false;
+        cancellationToken.ThrowIfCancellationRequested();
+        if (sink != null && _frame.Kind == BackupFrameKind.Pages)
+            PassPages(sink);
+        return true;
     }
 
     public ValueTask DisposeAsync()

@@ -334,7 +334,7 @@ internal sealed class BackupRun : IDisposable
             new BackupEnd
             {
                 State = state,
-                Used = Copier.Pending,
+                Used = Copier.Pending.Bits,
                 UsedCount = used,
                 Copied = Copier.Copied,
                 IsBase = isBase || (PlantedFault.PointAfterTrailer && _plan.IsBase),

@@ -1,5 +1,5 @@
-using Voron.ChangeTracking;
 using Voron.Format;
+using Voron.Paging;
 
 namespace Voron.Backup;
 
@@ -9,7 +9,7 @@ internal sealed class BackupEnd
     public required EnvironmentState State { get; init; }
 
     /// <summary>The pages that the state uses.</summary>
-    public required ChangedPages Used { get; init; }
+    public required PageBitmap Used { get; init; }
 
     /// <summary>The number of these pages.</summary>
     public required long UsedCount { get; init; }

@@ -50,7 +50,8 @@ internal static class LayerRules
     [
         "StorageOptions.cs", "OpenMode.cs", "ScrubClock.cs", "JournalCompression.cs", "TornPageProtection.cs", "CommitReport.cs", "FlushReport.cs",
         "SlowReaderReport.cs", "RecoveryReport.cs", "VerificationReport.cs", "EnvironmentStatistics.cs", "TreeStatistics.cs", "CommitOutcome.cs",
-        "BackupFault.cs", "BackupInfo.cs", "BackupProgress.cs", "BackupReport.cs", "RestoreOptions.cs", "RestoreProgress.cs", "RestoreReport.cs",
+        "BackupFault.cs", "BackupInfo.cs", "BackupProgress.cs", "BackupReport.cs", "BackupSetEntry.cs",
+        "RestoreOptions.cs", "RestoreProgress.cs", "RestoreReport.cs",
     ];
 
     /// <summary>

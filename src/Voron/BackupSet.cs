@@ -1,0 +1,195 @@
+using System.Globalization;
+using System.Runtime.CompilerServices;
+using Voron.Backup;
+using Voron.Format;
+
+namespace Voron;
+
+/// <summary>A directory of backups of one environment: full ones, and incremental ones that build on them.</summary>
+/// <remarks>
+/// Each file says what kind it is, and on which other it builds; there is no list that could disagree with the files. They may be copied, moved in
+/// together or deleted by hand: <see cref="ListAsync"/> shows what is missing then. Several processes may use a set at the same time, if only one
+/// prunes it.
+/// </remarks>
+public sealed class BackupSet
+{
+    private BackupSet(string directory) => Directory = directory;
+
+    /// <summary>The full path of the directory.</summary>
+    public string Directory { get; }
+
+    /// <summary>Opens a set. Creates the directory if it is missing.</summary>
+    /// <param name="directory">The directory of the backups.</param>
+    /// <exception cref="ArgumentException">The path is empty.</exception>
+    /// <exception cref="StorageAccessException">The directory cannot be created.</exception>
+    public static BackupSet Open(string directory)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(directory);
+        var path = Path.GetFullPath(directory);
+        try
+        {
+            System.IO.Directory.CreateDirectory(path);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw new StorageAccessException($"The directory '{path}' of a backup set cannot be created: {e.Message}", e);
+        }
+
+        return new BackupSet(path);
+    }
+
+    /// <summary>
+    /// Returns the backups, the oldest first, with what each needs to be restored, and why one cannot be. Reads the beginning and the end of each
+    /// file:
+    /// <see cref="BackupFile.VerifyAsync(string, CancellationToken)"/> reads all of it.
+    /// </summary>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <exception cref="StorageAccessException">The directory cannot be listed, or a file cannot be read.</exception>
+    public async ValueTask<IReadOnlyList<BackupSetEntry>> ListAsync(CancellationToken cancellationToken = default) =>
+        (await BackupShelf.ReadAsync(Directory, cancellationToken).ConfigureAwait(false)).Entries;
+
+    /// <summary>Backs up an environment to a new file of the set, whose name has the kind, the time and a part of the id.</summary>
+    /// <param name="environment">The environment.</param>
+    /// <param name="kind">
+    /// Whether all pages are copied. An incremental backup builds on the newest one that can be restored and that the environment knows; if there is
+    /// none, a full one is made.
+    /// </param>
+    /// <param name="options">The options; null for the defaults. <see cref="BackupOptions.Since"/> is not used.</param>
+    /// <param name="cancellationToken">Cancels the backup.</param>
+    /// <returns>A description of the backup; its <see cref="BackupReport.ParentId"/> is null if it is a full one.</returns>
+    /// <inheritdoc cref="StorageEnvironment.BackupAsync(string, BackupOptions?, CancellationToken)"/>
+    public async ValueTask<BackupReport> BackupAsync(
+        StorageEnvironment environment, BackupKind kind = BackupKind.Incremental, BackupOptions? options = null,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        if (kind is not (BackupKind.Incremental or BackupKind.Full))
+            throw new ArgumentException($"{(int)kind} is no kind of backup.", nameof(kind));
+        options = options == null ? new BackupOptions() : options.Copy();
+        options.FallBackToFull = false;
+        if (kind == BackupKind.Incremental && await FindBaseAsync(environment, cancellationToken).ConfigureAwait(false) is { } parent)
+        {
+            try
+            {
+                options.Since = parent;
+                return await environment.BackupAsync(NewFile("incr"), options, cancellationToken).ConfigureAwait(false);
+            }
+            catch (BackupException e) when (e.Fault == BackupFault.UnknownBase)
+            {
+                // The change log has ended since.
+            }
+        }
+
+        options.Since = null;
+        return await environment.BackupAsync(NewFile("full"), options, cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>Restores the newest backup of the set, or the newest that is not later than a given time.</summary>
+    /// <param name="directory">The directory of the environment, which is created if it is missing, and otherwise must be empty.</param>
+    /// <param name="notAfter">The latest time of the state, by its last commit; null for the newest backup.</param>
+    /// <param name="options">The options; null for the defaults.</param>
+    /// <param name="cancellationToken">Cancels the restore.</param>
+    /// <exception cref="BackupException">
+    /// The set has no backup that can be restored, or none as early as that (<see cref="BackupFault.TargetNotReached"/>); or one is damaged.
+    /// </exception>
+    /// <inheritdoc cref="BackupFile.RestoreAsync(IReadOnlyList{string}, string, RestoreOptions?, CancellationToken)"/>
+    public async ValueTask<RestoreReport> RestoreAsync(
+        string directory, DateTimeOffset? notAfter = null, RestoreOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        var newest = await FindNewestAsync(notAfter ?? DateTimeOffset.MaxValue, cancellationToken).ConfigureAwait(false);
+        return await BackupFile.RestoreAsync(newest.Chain, directory, options, cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>
+    /// Makes one full backup out of the newest backup that can be restored and all that it builds on, and verifies it. It has the id of the newest
+    /// one,
+    /// so later backups build on it. Nothing is deleted: <see cref="PruneAsync"/> does that.
+    /// </summary>
+    /// <param name="cancellationToken">Cancels the merging.</param>
+    /// <returns>The merged backup; the newest one itself if that is a full one.</returns>
+    /// <exception cref="BackupException">No backup can be restored, or one is damaged.</exception>
+    /// <exception cref="StorageFullException">There is no room for the file.</exception>
+    /// <exception cref="StorageAccessException">A file cannot be read or written.</exception>
+    public async ValueTask<BackupInfo> MergeAsync(CancellationToken cancellationToken = default)
+    {
+        var newest = await FindNewestAsync(DateTimeOffset.MaxValue, cancellationToken).ConfigureAwait(false);
+        return newest.Info!.IsFull
+            ? newest.Info
+            : await BackupFile.MergeAsync(newest.Chain, NewFile("full"), compress: true, cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>
+    /// Deletes old chains: a full backup with all that build on it. A chain stays if it is one of the newest, or if one of its backups is young
+    /// enough.
+    /// The youngest file of a chain is deleted first, so nothing that is left ever lacks what it builds on. Files that cannot be restored stay.
+    /// </summary>
+    /// <param name="keepFull">The number of chains to keep, at least 1.</param>
+    /// <param name="keepFor">The age below which a backup is kept.</param>
+    /// <param name="dryRun">True to delete nothing, and only say what would be deleted.</param>
+    /// <param name="cancellationToken">Cancels the call; what has been deleted stays deleted.</param>
+    /// <exception cref="ArgumentOutOfRangeException">No chain would be kept, or the age is negative.</exception>
+    /// <exception cref="StorageAccessException">The directory cannot be listed, or a file cannot be read or deleted.</exception>
+    public async ValueTask<PruneReport> PruneAsync(
+        int keepFull, TimeSpan keepFor = default, bool dryRun = false, CancellationToken cancellationToken = default)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(keepFull, 1);
+        ArgumentOutOfRangeException.ThrowIfLessThan(keepFor, TimeSpan.Zero);
+        var shelf = await BackupShelf.ReadAsync(Directory, cancellationToken).ConfigureAwait(false);
+        var now = DateTimeOffset.UtcNow;
+        var old = shelf.Chains().SkipLast(keepFull)
+            .Where(chain => chain.All(entry => now - entry.Info!.FinishedAt >= keepFor))
+            .SelectMany(chain => chain.Reverse())
+            .ToList();
+        if (!dryRun)
+        {
+            foreach (var entry in old)
+            {
+                cancellationToken.ThrowIfCancellationRequested();
+                Delete(entry.File);
+            }
+        }
+
+        var deleted = old.Select(entry => entry.File).ToList();
+        return new PruneReport(
+            deleted, [.. shelf.Entries.Select(entry => entry.File).Except(deleted)], old.Sum(entry => entry.Info!.Bytes), dryRun);
+    }
+
+    private static void Delete(string file)
+    {
+        try
+        {
+            File.Delete(file);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw new StorageAccessException($"The backup '{file}' cannot be deleted: {e.Message}", e);
+        }
+    }
+
+    private string NewFile(string kind) => Path.Combine(
+        Directory, string.Create(CultureInfo.InvariantCulture, $"{kind}-{DateTime.UtcNow:yyyyMMdd'T'HHmmssfff}Z-{RandomId.New().Lower:X16}.vback"));
+
+    private async ValueTask<BackupSetEntry> FindNewestAsync(DateTimeOffset notAfter, CancellationToken cancellationToken)
+    {
+        var shelf = await BackupShelf.ReadAsync(Directory, cancellationToken).ConfigureAwait(false);
+        if (shelf.FindNewest(notAfter) is { } newest)
+            return newest;
+        var limit = notAfter == DateTimeOffset.MaxValue ? "" : string.Create(CultureInfo.InvariantCulture, $" with a state from no later than {notAfter:O}");
+        var problem = shelf.Entries.FirstOrDefault(entry => entry.Problem != null)?.Problem;
+        throw new BackupException(
+            BackupFault.TargetNotReached,
+            $"The backup set in '{Directory}' has {shelf.Entries.Count} files, but no backup{limit} that can be restored." +
+            (problem == null ? "" : $" The first problem: {problem}"));
+    }
+
+    private async ValueTask<Guid?> FindBaseAsync(StorageEnvironment environment, CancellationToken cancellationToken)
+    {
+        var shelf = await BackupShelf.ReadAsync(Directory, cancellationToken).ConfigureAwait(false);
+        var changes = environment.Internals.Engine.Changes;
+        return shelf.Entries
+            .Where(entry => entry.Chain.Count > 0 && changes?.FindPoint(Unsafe.BitCast<Guid, RandomId>(entry.Info!.BackupId)) != null)
+            .OrderBy(entry => entry.Info!.TransactionId)
+            .Select(entry => (Guid?)entry.Info!.BackupId)
+            .LastOrDefault();
+    }
+}
