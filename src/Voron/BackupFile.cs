@@ -23,6 +23,7 @@ public static class BackupFile
     /// <exception cref="BackupException">The file is no backup, has no end, or is damaged at its beginning or its end.</exception>
     /// <exception cref="UnsupportedFormatException">The backup is of a newer format.</exception>
     /// <exception cref="StorageAccessException">The file cannot be read.</exception>
+    /// <exception cref="OperationCanceledException">The call was cancelled.</exception>
     public static ValueTask<BackupInfo> ReadAsync(string file, CancellationToken cancellationToken = default) =>
         ReadAsync(BackupSource.OfFile(file), cancellationToken);
 
@@ -35,6 +36,7 @@ public static class BackupFile
     /// <exception cref="ArgumentException">The stream cannot be read.</exception>
     /// <exception cref="BackupException">The stream is no backup, has no end, or is damaged.</exception>
     /// <exception cref="UnsupportedFormatException">The backup is of a newer format.</exception>
+    /// <exception cref="OperationCanceledException">The call was cancelled.</exception>
     public static ValueTask<BackupInfo> ReadAsync(Stream source, CancellationToken cancellationToken = default) =>
         ReadAsync(BackupSource.OfStream(source), cancellationToken);
 
@@ -42,8 +44,10 @@ public static class BackupFile
     /// <remarks>
     /// Checks the chain of checksums, each page with a header by its own checksum and structure, each overflow extent whose pages follow each other,
     /// and, in a full backup, that all pages in use are there. Not checked are the order of keys across pages, and the content of large values
-    /// (<see cref="StorageOptions.LargeValueBytes"/>) beyond the checksums of the backup itself. A restore with
-    /// <see cref="RestoreOptions.VerifyRestored"/> checks these too.
+    /// (<see cref="StorageOptions.LargeValueBytes"/>) beyond the checksums of the backup itself. In an incremental backup, a page without a
+    /// checksum of
+    /// its own may belong to a value that only an earlier backup names, and is not checked either. A restore with
+    /// <see cref="RestoreOptions.VerifyRestored"/> checks all of these.
     /// </remarks>
     /// <param name="file">The path of the backup.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
@@ -51,6 +55,7 @@ public static class BackupFile
     /// <exception cref="UnsupportedFormatException">The backup is of a newer format.</exception>
     /// <exception cref="StorageAccessException">The file cannot be read.</exception>
     /// <exception cref="StorageMemoryException">The system does not have enough memory.</exception>
+    /// <exception cref="OperationCanceledException">The call was cancelled.</exception>
     public static ValueTask<BackupInfo> VerifyAsync(string file, CancellationToken cancellationToken = default) =>
         VerifyAsync(BackupSource.OfFile(file), cancellationToken);
 
@@ -79,6 +84,7 @@ public static class BackupFile
     /// <exception cref="StorageFullException">There is no room for the environment.</exception>
     /// <exception cref="StorageAccessException">The backup cannot be read, or the directory cannot be written.</exception>
     /// <exception cref="StorageMemoryException">The system does not have enough memory.</exception>
+    /// <exception cref="OperationCanceledException">The call was cancelled.</exception>
     public static ValueTask<RestoreReport> RestoreAsync(
         string file, string directory, RestoreOptions? options = null, CancellationToken cancellationToken = default) =>
         RestoreAsync([file], directory, options, cancellationToken);
@@ -121,7 +127,11 @@ public static class BackupFile
     }
 
     /// <summary>Makes one full backup out of a full one and the incremental ones that build on it, and verifies it.</summary>
-    /// <remarks>It has the id, the note and the state of the last one, so later backups build on it. The files stay.</remarks>
+    /// <remarks>
+    /// It has the id, the note and the state of the last one, so later backups build on it, and the permissions of its file. The files stay. The
+    /// merged
+    /// file gets its name when it has been verified.
+    /// </remarks>
     /// <param name="files">The paths of the backups: the full one first, then the incremental ones, oldest first, none left out.</param>
     /// <param name="target">The path of the merged backup, which must not exist yet.</param>
     /// <param name="compress">True to compress the pages.</param>
@@ -135,6 +145,7 @@ public static class BackupFile
     /// <exception cref="StorageFullException">There is no room for the merged backup.</exception>
     /// <exception cref="StorageAccessException">A file cannot be read or written.</exception>
     /// <exception cref="StorageMemoryException">The system does not have enough memory.</exception>
+    /// <exception cref="OperationCanceledException">The call was cancelled.</exception>
     public static ValueTask<BackupInfo> MergeAsync(
         IReadOnlyList<string> files, string target, bool compress = true, CancellationToken cancellationToken = default)
     {
@@ -146,9 +157,17 @@ public static class BackupFile
         return RunAsync(
             async () =>
             {
-                await BackupMerging.RunAsync(sources, id => FileOutput.Open(target, FilePermissions.OwnerOnly, id), compress, cancellationToken)
-                    .ConfigureAwait(false);
-                return await VerifyAsync(target, cancellationToken).ConfigureAwait(false);
+                BackupInfo? merged = null;
+                var mode = OperatingSystem.IsWindows() ? FilePermissions.OwnerOnly : FilePermissions.OfFile(files[^1]);
+                FileOutput Open()
+                {
+                    var output = FileOutput.Open(target, mode);
+                    output.Verify = async (file, stop) => merged = await VerifyAsync(file, stop).ConfigureAwait(false);
+                    return output;
+                }
+
+                await BackupMerging.RunAsync(sources, Open, compress, cancellationToken).ConfigureAwait(false);
+                return merged!;
             },
             cancellationToken);
     }

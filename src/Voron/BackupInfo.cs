@@ -3,7 +3,7 @@ namespace Voron;
 /// <summary>Describes a backup: <see cref="BackupFile"/>.</summary>
 public sealed record BackupInfo
 {
-    /// <summary>The id of the backup, which no other backup has.</summary>
+    /// <summary>The id of the backup. A merged backup has that of the newest one that it was made of; no other two have the same.</summary>
     public Guid BackupId { get; init; }
 
     /// <summary>The id of the backup that an incremental one builds on; null for a full one.</summary>

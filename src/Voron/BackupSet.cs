@@ -8,8 +8,7 @@ namespace Voron;
 /// <summary>A directory of backups of one environment: full ones, and incremental ones that build on them.</summary>
 /// <remarks>
 /// Each file says what kind it is, and on which other it builds; there is no list that could disagree with the files. They may be copied, moved in
-/// together or deleted by hand: <see cref="ListAsync"/> shows what is missing then. Several processes may use a set at the same time, if only one
-/// prunes it.
+/// together or deleted by hand: <see cref="ListAsync"/> shows what is missing then. Several processes may use a set at the same time.
 /// </remarks>
 public sealed class BackupSet
 {
@@ -44,7 +43,7 @@ public sealed class BackupSet
     /// <see cref="BackupFile.VerifyAsync(string, CancellationToken)"/> reads all of it.
     /// </summary>
     /// <param name="cancellationToken">Cancels the call.</param>
-    /// <exception cref="StorageAccessException">The directory cannot be listed, or a file cannot be read.</exception>
+    /// <exception cref="StorageAccessException">The directory cannot be listed.</exception>
     public async ValueTask<IReadOnlyList<BackupSetEntry>> ListAsync(CancellationToken cancellationToken = default) =>
         (await BackupShelf.ReadAsync(Directory, cancellationToken).ConfigureAwait(false)).Entries;
 
@@ -72,7 +71,13 @@ public sealed class BackupSet
             try
             {
                 options.Since = parent;
-                return await environment.BackupAsync(NewFile("incr"), options, cancellationToken).ConfigureAwait(false);
+                var file = NewFile("incr");
+                var report = await environment.BackupAsync(file, options, cancellationToken).ConfigureAwait(false);
+                if (await CanBeRestoredAsync(file, cancellationToken).ConfigureAwait(false))
+                    return report;
+
+                // Another process has deleted meanwhile what it builds on.
+                Delete(file);
             }
             catch (BackupException e) when (e.Fault == BackupFault.UnknownBase)
             {
@@ -108,8 +113,11 @@ public sealed class BackupSet
     /// <param name="cancellationToken">Cancels the merging.</param>
     /// <returns>The merged backup; the newest one itself if that is a full one.</returns>
     /// <exception cref="BackupException">No backup can be restored, or one is damaged.</exception>
+    /// <exception cref="UnsupportedFormatException">A backup is of a newer format.</exception>
     /// <exception cref="StorageFullException">There is no room for the file.</exception>
     /// <exception cref="StorageAccessException">A file cannot be read or written.</exception>
+    /// <exception cref="StorageMemoryException">The system does not have enough memory.</exception>
+    /// <exception cref="OperationCanceledException">The merging was cancelled.</exception>
     public async ValueTask<BackupInfo> MergeAsync(CancellationToken cancellationToken = default)
     {
         var newest = await FindNewestAsync(DateTimeOffset.MaxValue, cancellationToken).ConfigureAwait(false);
@@ -136,7 +144,9 @@ public sealed class BackupSet
         ArgumentOutOfRangeException.ThrowIfLessThan(keepFor, TimeSpan.Zero);
         var shelf = await BackupShelf.ReadAsync(Directory, cancellationToken).ConfigureAwait(false);
         var now = DateTimeOffset.UtcNow;
+        var newest = shelf.FindNewest(DateTimeOffset.MaxValue);
         var old = shelf.Chains().SkipLast(keepFull)
+            .Where(chain => !chain.Contains(newest!))
             .Where(chain => chain.All(entry => now - entry.Info!.FinishedAt >= keepFor))
             .SelectMany(chain => chain.Reverse())
             .ToList();
@@ -191,5 +201,11 @@ public sealed class BackupSet
             .OrderBy(entry => entry.Info!.TransactionId)
             .Select(entry => (Guid?)entry.Info!.BackupId)
             .LastOrDefault();
+    }
+
+    private async ValueTask<bool> CanBeRestoredAsync(string file, CancellationToken cancellationToken)
+    {
+        var shelf = await BackupShelf.ReadAsync(Directory, cancellationToken).ConfigureAwait(false);
+        return shelf.Entries.Any(entry => entry.File == file && entry.Chain.Count > 0);
     }
 }

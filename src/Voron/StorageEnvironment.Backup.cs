@@ -26,7 +26,7 @@ public sealed partial class StorageEnvironment
     /// which
     /// have pages of their own, are checked only with <see cref="BackupOptions.VerifyValues"/>.
     /// <para>
-    /// Until it is complete, the file has the backup's id and ".partial" after its name. A call that fails or is cancelled deletes it. One that a
+    /// Until it is complete, the file has a random number and ".partial" after its name. A call that fails or is cancelled deletes it. One that a
     /// killed
     /// process has left is deleted by the next backup of that name.
     /// </para>
@@ -52,7 +52,7 @@ public sealed partial class StorageEnvironment
     {
         ArgumentException.ThrowIfNullOrEmpty(file);
         FileOutput.CheckPath(file, nameof(file));
-        return BackUpAsync(id => FileOutput.Open(file, Options.FileMode, id), options, cancellationToken);
+        return BackUpAsync(() => FileOutput.Open(file, Options.FileMode), options, cancellationToken);
     }
 
     /// <summary>Backs up the environment to a stream, which is written from its position on, and left open.</summary>
@@ -71,7 +71,7 @@ public sealed partial class StorageEnvironment
         ArgumentNullException.ThrowIfNull(target);
         if (!target.CanWrite)
             throw new ArgumentException("The stream cannot be written.", nameof(target));
-        return BackUpAsync(_ => new StreamOutput(target), options, cancellationToken);
+        return BackUpAsync(() => new StreamOutput(target), options, cancellationToken);
     }
 
     /// <summary>Backs up the environment to a pipe, which is not completed.</summary>
@@ -84,7 +84,7 @@ public sealed partial class StorageEnvironment
     public ValueTask<BackupReport> BackupAsync(PipeWriter target, BackupOptions? options = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(target);
-        return BackUpAsync(_ => new PipeOutput(target), options, cancellationToken);
+        return BackUpAsync(() => new PipeOutput(target), options, cancellationToken);
     }
 
     /// <summary>
@@ -118,7 +118,7 @@ public sealed partial class StorageEnvironment
 
     /// <summary>Backs up the environment to a file on a disk, which is disposed.</summary>
     internal ValueTask<BackupReport> BackupAsync(IDisk disk, string name, BackupOptions? options, CancellationToken cancellationToken) =>
-        BackUpAsync(id => FileOutput.Create(disk, name, id), options, cancellationToken);
+        BackUpAsync(() => FileOutput.Create(disk, name), options, cancellationToken);
 
     private ValueTask<BackupReport> CopyAsync(Func<IDisk> open, CopyOptions? options, CancellationToken cancellationToken)
     {
@@ -142,7 +142,7 @@ public sealed partial class StorageEnvironment
             isOnOneThread: false, cancellationToken);
     }
 
-    private ValueTask<BackupReport> BackUpAsync(Func<RandomId, IFrameOutput> open, BackupOptions? options, CancellationToken cancellationToken)
+    private ValueTask<BackupReport> BackUpAsync(Func<IFrameOutput> open, BackupOptions? options, CancellationToken cancellationToken)
     {
         options = options == null ? new BackupOptions() : options.Copy();
         Check(options);
@@ -152,7 +152,7 @@ public sealed partial class StorageEnvironment
             {
                 var plan = MakePlan(options);
                 var header = MakeHeader(plan);
-                var target = await FrameTarget.BeginAsync(open(plan.BackupId), header, note, compresses, stop).ConfigureAwait(false);
+                var target = await FrameTarget.BeginAsync(open(), header, note, compresses, stop).ConfigureAwait(false);
                 return await MakeAsync(plan, target, stop).ConfigureAwait(false);
             },
             options.IsOnOneThread, cancellationToken);

@@ -25,6 +25,18 @@ internal static class BackupChain
         }
     }
 
+    /// <exception cref="BackupException">The file is another one than when its ends were read.</exception>
+    public static void ThrowIfReplaced(BackupReader reader, BackupSummary summary)
+    {
+        if (reader.Header.Checksum != summary.Header.Checksum)
+        {
+            throw new BackupException(
+                BackupFault.Damaged,
+                $"The backup '{reader.Name}' was replaced meanwhile: it was backup {summary.Header.BackupId}, and is {reader.Header.BackupId} now. " +
+                "Try again while the file does not change.");
+        }
+    }
+
     private static void Check(BackupSummary before, BackupSummary next)
     {
         var (one, other) = (before.Header, next.Header);

@@ -3,16 +3,20 @@ using Voron.Format;
 namespace Voron.Backup;
 
 /// <summary>Reads a backup forward, and presents as many bytes in a row as its reader asks for.</summary>
+/// <remarks>With <see cref="ReadsAhead"/>, the next piece is read while the caller uses those before it.</remarks>
 internal sealed class BackupInput : IAsyncDisposable
 {
-    /// <summary>In bytes: the longest frame, and the room to read much at once behind the rest of the frame before it.</summary>
-    private const int BufferBytes = 2 << 20;
+    /// <summary>In bytes: the longest frame, and the room to read a whole piece behind any part of it.</summary>
+    private const int BufferBytes = 3 << 20;
 
     private const int MaxReadBytes = 1 << 20;
 
     private readonly BackupSource _source;
     private readonly Stream _stream;
     private readonly AlignedBuffer _buffer = new(BufferBytes);
+    private readonly CancellationTokenSource _disposing = new();
+    private AlignedBuffer? _ahead;
+    private Task<int>? _reading;
     private int _start;
     private int _end;
     private bool _hasEnded;
@@ -22,6 +26,9 @@ internal sealed class BackupInput : IAsyncDisposable
         _source = source;
         _stream = stream;
     }
+
+    /// <summary>True to read the next piece of a file before it is asked for. The file is then read to its end, without seeking.</summary>
+    public bool ReadsAhead { get; init; }
 
     /// <summary>The offset in the backup of the next byte.</summary>
     public long Offset { get; private set; }
@@ -36,18 +43,15 @@ internal sealed class BackupInput : IAsyncDisposable
     /// <exception cref="StorageAccessException">The file cannot be read. A failure of the user's stream passes through.</exception>
     public async ValueTask<bool> TryFillAsync(int bytes, CancellationToken cancellationToken)
     {
-        if (_start + bytes > BufferBytes)
-        {
-            _buffer.Memory[_start.._end].CopyTo(_buffer.Memory);
-            _end -= _start;
-            _start = 0;
-        }
-
         while (Available < bytes && !_hasEnded)
         {
             cancellationToken.ThrowIfCancellationRequested();
-            var target = _buffer.Memory[_end..Math.Min(BufferBytes, _end + MaxReadBytes)];
-            var count = await ReadAsync(target, cancellationToken).ConfigureAwait(false);
+            if (BufferBytes - _end < MaxReadBytes)
+                MoveToStart();
+            var target = _buffer.Memory.Slice(_end, MaxReadBytes);
+            var count = ReadsAhead
+                ? await TakeAheadAsync(target, cancellationToken).ConfigureAwait(false)
+                : await ReadAsync(target, cancellationToken).ConfigureAwait(false);
             if (count < 0 || count > target.Length)
                 throw new InvalidOperationException($"The stream of the backup returned {count} bytes, but has room for {target.Length}.");
             _hasEnded = count == 0;
@@ -69,6 +73,7 @@ internal sealed class BackupInput : IAsyncDisposable
     /// <summary>Goes to the last block of a file. Returns the length of the file.</summary>
     public long SeekLastBlock()
     {
+        var offset = Offset;
         try
         {
             var length = _stream.Length;
@@ -79,24 +84,69 @@ internal sealed class BackupInput : IAsyncDisposable
         }
         catch (Exception e) when (_source.IsFailure(e))
         {
-            throw Unreadable(e);
+            throw Unreadable(e, offset);
         }
     }
 
-    public ValueTask DisposeAsync() => _source.IsFile ? _stream.DisposeAsync() : ValueTask.CompletedTask;
+    public async ValueTask DisposeAsync()
+    {
+        // The stream may be the user's, and must not be in use when the call returns.
+        await _disposing.CancelAsync().ConfigureAwait(false);
+        if (_reading is { } reading)
+            await ((Task)reading).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        _disposing.Dispose();
+        if (_source.IsFile)
+            await _stream.DisposeAsync().ConfigureAwait(false);
+    }
+
+    private void MoveToStart()
+    {
+        _buffer.Memory[_start.._end].CopyTo(_buffer.Memory);
+        _end -= _start;
+        _start = 0;
+    }
+
+    private async ValueTask<int> TakeAheadAsync(Memory<byte> target, CancellationToken cancellationToken)
+    {
+        _ahead ??= new AlignedBuffer(MaxReadBytes);
+        var reading = _reading ?? ReadAheadAsync(_ahead.Memory, cancellationToken);
+        _reading = null;
+        int count;
+        try
+        {
+            count = await reading.ConfigureAwait(false);
+        }
+        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
+        {
+            throw new OperationCanceledException(cancellationToken);
+        }
+
+        if (count is <= 0 or > MaxReadBytes)
+            return count;
+        _ahead.Memory[..count].CopyTo(target);
+        _reading = Task.Run(() => ReadAheadAsync(_ahead.Memory, cancellationToken), CancellationToken.None);
+        return count;
+    }
+
+    private async Task<int> ReadAheadAsync(Memory<byte> target, CancellationToken cancellationToken)
+    {
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _disposing.Token);
+        return await ReadAsync(target, stop.Token).ConfigureAwait(false);
+    }
 
     private async ValueTask<int> ReadAsync(Memory<byte> target, CancellationToken cancellationToken)
     {
+        var offset = Offset + Available;
         try
         {
             return await _stream.ReadAsync(target, cancellationToken).ConfigureAwait(false);
         }
         catch (Exception e) when (_source.IsFailure(e))
         {
-            throw Unreadable(e);
+            throw Unreadable(e, offset);
         }
     }
 
-    private StorageAccessException Unreadable(Exception e) =>
-        new($"The backup '{_source.Name}' cannot be read at offset {Offset + Available}: {e.Message}", e);
+    private StorageAccessException Unreadable(Exception e, long offset) =>
+        new($"The backup '{_source.Name}' cannot be read at offset {offset}: {e.Message}", e);
 }

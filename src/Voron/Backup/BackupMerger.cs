@@ -15,6 +15,7 @@ internal sealed unsafe class BackupMerger : IPageSink, IDisposable
     private readonly PageBitmap _ofNewer;
     private readonly PageBitmap _ofThis;
     private readonly List<PageBatch> _full = [];
+    private readonly Stack<PageBatch> _free = [];
     private PageBatch _batch;
     private BackupContent? _newest;
 
@@ -50,6 +51,13 @@ internal sealed unsafe class BackupMerger : IPageSink, IDisposable
         List<PageBatch> taken = [.. _full];
         _full.Clear();
         return taken;
+    }
+
+    /// <summary>Takes back a batch that has been written.</summary>
+    public void Return(PageBatch batch)
+    {
+        batch.Clear();
+        _free.Push(batch);
     }
 
     /// <summary>Notes that the next backup is older.</summary>
@@ -99,5 +107,5 @@ internal sealed unsafe class BackupMerger : IPageSink, IDisposable
 
     private bool IsUsed(long page) => page < _newest!.State.PageCount && _newest.Used.IsSet(page);
 
-    private PageBatch NewBatch() => new(_pageSize, BackupFrame.MaxPageBytes);
+    private PageBatch NewBatch() => _free.TryPop(out var batch) ? batch : new PageBatch(_pageSize, BackupFrame.MaxPageBytes);
 }

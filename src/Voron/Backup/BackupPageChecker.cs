@@ -30,7 +30,7 @@ internal sealed unsafe class BackupPageChecker : IPageSink, IDisposable
 
     // Pages of overflow extents that have not been checked as a whole.
     private readonly PageBitmap _unchecked;
-    private readonly Dictionary<long, RunningExtent> _running = [];
+    private readonly List<RunningExtent> _running = [];
 
     public BackupPageChecker(in BackupHeader header)
     {
@@ -107,21 +107,18 @@ internal sealed unsafe class BackupPageChecker : IPageSink, IDisposable
 
     private void AddPage(long page, byte* bytes)
     {
-        RunningExtent? running = null;
-        if (_running.Count != 0)
-            _running.Remove(page, out running);
-
-        // Most pages of large values have no such number, so no checksum is computed for them.
-        var isNumbered = ((PageHeader*)bytes)->PageNumber == page;
-        if (isNumbered && BeginsExtent(page, bytes))
+        for (var i = _running.Count - 1; i >= 0; i--)
         {
-            Begin(page, bytes);
-            return;
+            if (_running[i].Next == page)
+                Continue(i, page, bytes);
         }
 
-        if (running != null)
-            Continue(running, page, bytes);
-        if (isNumbered && IsSound(page, bytes))
+        // Most pages of large values have no such number, so no checksum is computed for them.
+        if (((PageHeader*)bytes)->PageNumber != page)
+            return;
+        if (BeginsExtent(page, bytes))
+            Begin(page, bytes);
+        else if (IsSound(page, bytes))
             AcceptPage(page, bytes);
     }
 
@@ -175,30 +172,26 @@ internal sealed unsafe class BackupPageChecker : IPageSink, IDisposable
         EnsureCommitted(page + extent.Pages);
         _unchecked.Set(page, extent.Pages);
         extent.Add(bytes, _pageSize);
-        Wait(extent);
+        if (_running.Count >= MaxRunning)
+            _running.Clear();
+        _running.Add(extent);
     }
 
-    // Pages of a large value may look like an extent that does not exist, so an extent decides about its pages only as a whole.
-    private void Continue(RunningExtent extent, long page, byte* bytes)
+    // Pages of a value may look like an extent that does not exist, so an extent decides about its pages only as a whole, and several may be running.
+    private void Continue(int index, long page, byte* bytes)
     {
+        var extent = _running[index];
         extent.Add(bytes, _pageSize);
         if (!extent.IsComplete)
         {
             _unchecked.Set(page);
-            Wait(extent);
             return;
         }
 
+        _running.RemoveAt(index);
         _unchecked.Clear(extent.First, extent.Pages);
         if (extent.IsSound(_environmentId))
             _sound.Set(extent.First, extent.Pages);
-    }
-
-    private void Wait(RunningExtent extent)
-    {
-        if (_running.Count >= MaxRunning)
-            _running.Clear();
-        _running[extent.Next] = extent;
     }
 
     private void EnsureCommitted(long pages)

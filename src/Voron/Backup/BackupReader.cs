@@ -43,7 +43,7 @@ internal sealed class BackupReader : IAsyncDisposable
     /// <summary>Opens a backup and reads its header.</summary>
     public static async ValueTask<BackupReader> OpenAsync(BackupSource source, CancellationToken cancellationToken)
     {
-        var input = new BackupInput(source, source.Open());
+        var input = new BackupInput(source, source.Open()) { ReadsAhead = source.IsFile };
         try
         {
             await input.TryFillAsync(BackupHeader.BlockBytes, cancellationToken).ConfigureAwait(false);

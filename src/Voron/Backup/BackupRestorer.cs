@@ -52,7 +52,7 @@ internal sealed class BackupRestorer : IPageSink, IDisposable
             var reader = await BackupReader.OpenAsync(files[i], cancellationToken).ConfigureAwait(false);
             await using (reader.ConfigureAwait(false))
             {
-                ThrowIfReplaced(reader, chain[i]);
+                BackupChain.ThrowIfReplaced(reader, chain[i]);
                 await restorer.AddAsync(reader, cancellationToken).ConfigureAwait(false);
                 if (i == files.Count - 1)
                     return restorer.Finish(reader, began, cancellationToken);
@@ -85,17 +85,6 @@ internal sealed class BackupRestorer : IPageSink, IDisposable
     {
         _copy.Dispose();
         _present.Dispose();
-    }
-
-    private static void ThrowIfReplaced(BackupReader reader, BackupSummary summary)
-    {
-        if (reader.Header.Checksum != summary.Header.Checksum)
-        {
-            throw new BackupException(
-                BackupFault.Damaged,
-                $"The backup '{reader.Name}' was replaced during the restore: it was backup {summary.Header.BackupId}, and is {reader.Header.BackupId} now. " +
-                "Restore again while the file does not change.");
-        }
     }
 
     private async ValueTask AddAsync(BackupReader reader, CancellationToken cancellationToken)

@@ -10,8 +10,8 @@ internal sealed class BackupShelf
     /// <summary>All files, the oldest backup first; those that cannot be read come first of all.</summary>
     public IReadOnlyList<BackupSetEntry> Entries => _entries;
 
-    /// <summary>Reads the beginning and the end of each file.</summary>
-    /// <exception cref="StorageAccessException">The directory cannot be listed, or a file cannot be read.</exception>
+    /// <summary>Reads the beginning and the end of each file. One that cannot be read has a problem; one that has vanished is left out.</summary>
+    /// <exception cref="StorageAccessException">The directory cannot be listed.</exception>
     public static async Task<BackupShelf> ReadAsync(string directory, CancellationToken stop)
     {
         var found = new List<BackupSetEntry>();
@@ -23,33 +23,55 @@ internal sealed class BackupShelf
                 var summary = await BackupSummary.ReadAsync(BackupSource.OfFile(file), stop).ConfigureAwait(false);
                 found.Add(new BackupSetEntry { File = file, Info = summary.ToInfo() });
             }
-            catch (Exception e) when (e is BackupException or UnsupportedFormatException)
+            catch (Exception e) when (e is BackupException or UnsupportedFormatException or StorageAccessException)
             {
-                found.Add(new BackupSetEntry { File = file, Problem = e.Message });
+                // Another process may have deleted it.
+                if (File.Exists(file))
+                    found.Add(new BackupSetEntry { File = file, Problem = e.Message });
             }
         }
 
+        found.Sort(Compare);
         var shelf = new BackupShelf();
-        shelf._entries.AddRange(found.OrderBy(entry => entry.Info?.FinishedAt).ThenBy(entry => entry.File, StringComparer.Ordinal)
-            .Select(entry => entry.Info == null ? entry : WithChain(entry, found)));
+        shelf._entries.AddRange(found.Select(entry => entry.Info == null ? entry : WithChain(entry, found)));
         return shelf;
     }
 
     /// <summary>Returns the newest backup that can be restored, and that has a state from no later than a time; null if there is none.</summary>
-    public BackupSetEntry? FindNewest(DateTimeOffset notAfter) => _entries
-        .Where(entry => entry.Chain.Count > 0 && (entry.Info!.Time ?? entry.Info.FinishedAt) <= notAfter)
-        .OrderBy(entry => entry.Info!.TransactionId).ThenBy(entry => entry.Info!.FinishedAt).ThenBy(entry => entry.Info!.IsFull)
-        .LastOrDefault();
+    public BackupSetEntry? FindNewest(DateTimeOffset notAfter) =>
+        _entries.LastOrDefault(entry => entry.Chain.Count > 0 && TimeOf(entry.Info!) <= notAfter);
 
     /// <summary>
-    /// Returns the chains of the backups that can be restored, the oldest full one first: the full backup, and all that build on it.
+    /// Returns the chains of the backups that can be restored: the full backup, and all that build on it. The chain whose newest backup is the oldest
+    /// comes first.
     /// </summary>
     public IReadOnlyList<IReadOnlyList<BackupSetEntry>> Chains() => _entries
         .Where(entry => entry.Chain.Count > 0)
         .GroupBy(entry => entry.Chain[0])
-        .Select(group => (IReadOnlyList<BackupSetEntry>)[.. group.OrderBy(entry => entry.Chain.Count).ThenBy(entry => entry.Info!.FinishedAt)])
-        .OrderBy(chain => chain[0].Info!.FinishedAt)
+        .Select(group => (Newest: group.Last(), Chain: (IReadOnlyList<BackupSetEntry>)[.. group.OrderBy(entry => entry.Chain.Count)]))
+        .OrderBy(chain => chain.Newest, Comparer<BackupSetEntry>.Create(Compare))
+        .Select(chain => chain.Chain)
         .ToList();
+
+    /// <summary>The time of the state, as far as it is known.</summary>
+    public static DateTimeOffset TimeOf(BackupInfo info) => info.Time ?? info.FinishedAt;
+
+    // By the time of the state, not by transactions: after a restore, the ids of an abandoned history may be higher. A merged backup comes behind
+    // the one
+    // that it is made of.
+    private static int Compare(BackupSetEntry one, BackupSetEntry other)
+    {
+        if (one.Info == null || other.Info == null)
+            return one.Info == other.Info ? string.CompareOrdinal(one.File, other.File) : one.Info == null ? -1 : 1;
+        var result = TimeOf(one.Info).CompareTo(TimeOf(other.Info));
+        if (result == 0)
+            result = one.Info.TransactionId.CompareTo(other.Info.TransactionId);
+        if (result == 0)
+            result = one.Info.IsFull.CompareTo(other.Info.IsFull);
+        if (result == 0)
+            result = one.Info.FinishedAt.CompareTo(other.Info.FinishedAt);
+        return result != 0 ? result : string.CompareOrdinal(one.File, other.File);
+    }
 
     private static string[] List(string directory)
     {
@@ -69,9 +91,7 @@ internal sealed class BackupShelf
         while (chain[0].Info!.ParentId is { } parentId)
         {
             // A merged backup has the id of the newest one that it was made of, and all pages.
-            var parent = all.Where(other => other.Info?.BackupId == parentId && Fits(other.Info, chain[0].Info!))
-                .OrderBy(other => !other.Info!.IsFull)
-                .FirstOrDefault();
+            var parent = all.FindLast(other => other.Info?.BackupId == parentId && Fits(other.Info, chain[0].Info!));
             if (parent == null || chain.Contains(parent))
                 return entry with { Problem = $"Backup {parentId}, which '{Path.GetFileName(chain[0].File)}' builds on, is not in the set." };
             chain.Insert(0, parent);

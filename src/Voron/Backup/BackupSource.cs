@@ -30,7 +30,7 @@ internal sealed class BackupSource
         {
             Mode = FileMode.Open,
             Access = FileAccess.Read,
-            Share = FileShare.Read,
+            Share = FileShare.ReadWrite | FileShare.Delete,
             BufferSize = 0,
             Options = FileOptions.Asynchronous | FileOptions.SequentialScan,
         }));

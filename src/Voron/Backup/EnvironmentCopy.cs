@@ -260,7 +260,11 @@ internal sealed class EnvironmentCopy : IDisposable
             if (_mayBeNamed && _disk.List().Any(entry => entry.Name == CheckpointFile.FileName))
                 _disk.Rename(CheckpointFile.FileName, MarkerName);
             if (_hasData)
+            {
                 _disk.Delete(DataFile.FileName);
+                _disk.SyncDirectory();
+            }
+
             _disk.Delete(MarkerName);
             _disk.SyncDirectory();
         }

@@ -7,7 +7,7 @@ namespace Voron.Backup;
 /// <summary>A file for a backup: it has a name of its own, and a lock, until it is complete and durable.</summary>
 /// <remarks>
 /// <code>
-///   NAME.ID.partial created, locked ─▶ written ─▶ synced ─▶ renamed to NAME ─▶ directory synced
+///   NAME.RANDOM.partial created, locked ─▶ written ─▶ synced ─▶ renamed to NAME ─▶ directory synced
 ///        └──── cancelled or failed: deleted; killed: left, and deleted by the next backup of that name ────┘
 /// </code>
 /// </remarks>
@@ -38,6 +38,9 @@ internal sealed class FileOutput : IFrameOutput
         _lock = held;
     }
 
+    /// <summary>Called with the complete file before it gets its name; an exception keeps the name from it. Null for no call.</summary>
+    public Func<BackupSource, CancellationToken, Task>? Verify { get; set; }
+
     private string FullName => System.IO.Path.Combine(_disk.Path, _name);
 
     /// <exception cref="ArgumentException">The path is not that of a file.</exception>
@@ -50,7 +53,7 @@ internal sealed class FileOutput : IFrameOutput
 
     /// <summary>Creates the file of a path.</summary>
     /// <inheritdoc cref="Create"/>
-    public static FileOutput Open(string path, UnixFileMode fileMode, RandomId backupId)
+    public static FileOutput Open(string path, UnixFileMode fileMode)
     {
         CheckPath(path, nameof(path));
         var full = System.IO.Path.GetFullPath(path);
@@ -67,20 +70,19 @@ internal sealed class FileOutput : IFrameOutput
             throw new StorageAccessException($"The directory '{directory}' cannot be used for a backup: {e.Message}", e);
         }
 
-        return Create(disk, System.IO.Path.GetFileName(full), backupId);
+        return Create(disk, System.IO.Path.GetFileName(full));
     }
 
     /// <summary>Creates the file. Owns the disk from then on.</summary>
     /// <param name="disk">The directory.</param>
     /// <param name="name">The name of the backup.</param>
-    /// <param name="backupId">Its id, which the unfinished file has in its name: so no two backups ever write to the same one.</param>
     /// <exception cref="BackupException">There is a file of that name.</exception>
     /// <exception cref="StorageAccessException">The file cannot be created.</exception>
-    public static FileOutput Create(IDisk disk, string name, RandomId backupId)
+    public static FileOutput Create(IDisk disk, string name)
     {
         try
         {
-            return CreateOn(disk, name, backupId);
+            return CreateOn(disk, name);
         }
         catch (DiskException e)
         {
@@ -122,13 +124,15 @@ internal sealed class FileOutput : IFrameOutput
         return Task.CompletedTask;
     }
 
-    public Task FinishAsync(CancellationToken stop)
+    public async Task FinishAsync(CancellationToken stop)
     {
         stop.ThrowIfCancellationRequested();
         WriteBuffer();
         try
         {
             _file.Sync();
+            if (Verify is { } verify)
+                await verify(BackupSource.OfFile(_disk, _unfinished), stop).ConfigureAwait(false);
             _disk.Rename(_unfinished, _name);
             _isNamed = true;
             _disk.SyncDirectory();
@@ -142,8 +146,6 @@ internal sealed class FileOutput : IFrameOutput
         {
             throw Failure(FullName, e);
         }
-
-        return Task.CompletedTask;
     }
 
     public ValueTask DisposeAsync()
@@ -158,14 +160,16 @@ internal sealed class FileOutput : IFrameOutput
         return ValueTask.CompletedTask;
     }
 
-    private static FileOutput CreateOn(IDisk disk, string name, RandomId backupId)
+    private static FileOutput CreateOn(IDisk disk, string name)
     {
         var files = disk.List();
         if (files.Any(entry => entry.Name == name))
             throw IsThere(System.IO.Path.Combine(disk.Path, name));
         foreach (var left in files.Where(entry => IsUnfinished(entry.Name, name) && entry.Length > 0))
             TryDeleteLeft(disk, left.Name);
-        var unfinished = $"{name}.{backupId}{UnfinishedSuffix}";
+
+        // A name of its own, so that no two backups ever write to the same file.
+        var unfinished = $"{name}.{RandomId.New()}{UnfinishedSuffix}";
         var file = disk.Open(unfinished, DiskOpen.New, DiskAccess.Unbuffered);
         try
         {

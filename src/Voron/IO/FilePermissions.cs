@@ -6,6 +6,22 @@ internal static class FilePermissions
     /// <summary>Read and write permission for the owner only.</summary>
     public const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite;
 
+    /// <summary>Returns the permissions of a file to read and to write, as far as they are known; those of the owner in any case.</summary>
+    [System.Runtime.Versioning.UnsupportedOSPlatform("windows")]
+    public static UnixFileMode OfFile(string path)
+    {
+        const UnixFileMode all = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead | UnixFileMode.GroupWrite
+            | UnixFileMode.OtherRead | UnixFileMode.OtherWrite;
+        try
+        {
+            return (File.GetUnixFileMode(path) & all) | OwnerOnly;
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            return OwnerOnly;
+        }
+    }
+
     /// <summary>Returns the permissions of a new directory for files with these permissions: read permission also grants search permission.</summary>
     public static UnixFileMode OfDirectory(UnixFileMode fileMode)
     {

@@ -142,6 +142,59 @@ public sealed class BackupSetTests : IDisposable
     }
 
     [Fact]
+    public async Task The_chain_with_the_newest_state_is_never_deleted()
+    {
+        await BackUp(BackupKind.Full);
+        Put(1);
+        await BackUp(BackupKind.Incremental);
+        Put(2);
+        var lone = await _set.BackupAsync(_environment, BackupKind.Full, new BackupOptions { IsBase = false }, Token);
+        Put(3);
+        var newest = await BackUp(BackupKind.Incremental);
+        newest.ParentId.Should().NotBe(lone.BackupId);
+        var pruned = await _set.PruneAsync(keepFull: 1, cancellationToken: Token);
+        pruned.Deleted.Should().ContainSingle();
+        (await _set.ListAsync(Token)).Select(entry => entry.Info!.BackupId).Should().HaveCount(3).And.NotContain(lone.BackupId);
+        (await Restore()).Should().BeEquivalentTo(ContentOf(_environment));
+    }
+
+    [Fact]
+    public async Task A_set_follows_the_history_that_goes_on_after_a_restore()
+    {
+        await BackUp(BackupKind.Full);
+        var first = (await _set.ListAsync(Token))[0].File;
+        for (var i = 0; i < 5; i++)
+            Put(i);
+        var abandoned = await BackUp(BackupKind.Full);
+        var directory = Path.Combine(_place.Path, "goes-on");
+        await BackupFile.RestoreAsync(first, directory, null, Token);
+        using var restored = StorageEnvironment.Open(directory);
+        restored.Write(writing => writing.CreateTree("t").Put("new"u8, "history"u8));
+        var report = await _set.BackupAsync(restored, cancellationToken: Token);
+        report.ParentId.Should().BeNull("the restored environment does not know the backups of the original");
+        report.TransactionId.Should().BeLessThan(abandoned.TransactionId);
+        (await Restore()).Should().BeEquivalentTo(ContentOf(restored));
+        (await _set.PruneAsync(keepFull: 1, cancellationToken: Token)).Deleted.Should().HaveCount(2);
+        (await Restore()).Should().BeEquivalentTo(ContentOf(restored));
+    }
+
+    [Fact]
+    public async Task A_merge_that_is_cancelled_leaves_nothing()
+    {
+        for (var i = 0; i < 3; i++)
+        {
+            Put(i);
+            await BackUp(BackupKind.Incremental);
+        }
+
+        var before = Directory.GetFiles(_set.Directory);
+        using var stop = new CancellationTokenSource();
+        await stop.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(async () => await _set.MergeAsync(stop.Token));
+        Directory.GetFiles(_set.Directory).Should().BeEquivalentTo(before);
+    }
+
+    [Fact]
     public async Task What_cannot_be_read_is_listed_and_stays()
     {
         await ShouldFail(BackupFault.TargetNotReached, () => _set.RestoreAsync(Path.Combine(_place.Path, "r"), cancellationToken: Token));
