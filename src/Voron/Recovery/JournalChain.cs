@@ -181,8 +181,23 @@ internal sealed unsafe class JournalChain : IDisposable
 
             (ends[0].LastSequence, ends[0].EndOffset) = (_start.Sequence, _start.Offset);
         }
+        else
+        {
+            CheckFirstEpoch();
+        }
 
         return ends;
+    }
+
+    // Before the first checkpoint, no file has been released. The first file of an environment has epoch 1; one that a later opening begins has
+    // seals, which show what came before. Any other is preceded by a file with records, even if it has none itself.
+    private void CheckFirstEpoch()
+    {
+        if (_files.Count == 0 || _files[0].Info is { Header.Epoch: 1 } or { Seals.Length: > 0 })
+            return;
+        throw new CorruptionException(
+            $"The header of the environment in '{_path}' is from before the first flush, but the oldest journal file, '{_files[0].Path}', is of epoch " +
+            $"{_files[0].Info.Header.Epoch}, and those before it are missing: the header is older than the journal. Restore all files of the environment from one copy.");
     }
 
     private List<string> UnusedAfter(int index)
