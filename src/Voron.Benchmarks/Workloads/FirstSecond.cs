@@ -20,12 +20,14 @@ internal sealed class FirstSecond
     private readonly LatencyHistogram[] _commits = [.. Enumerable.Range(0, Slices).Select(_ => new LatencyHistogram())];
     private readonly long[] _operations = new long[Slices];
     private readonly long[] _nanoseconds = new long[Slices];
+    private readonly bool _stops;
     private long _first;
 
     /// <param name="openingTimestamp">When the call began that opened the store.</param>
-    public FirstSecond(long openingTimestamp) => _opening = openingTimestamp;
+    /// <param name="stops">True if the run is over after the last slice, false if it goes on with transactions that are not counted.</param>
+    public FirstSecond(long openingTimestamp, bool stops = true) => (_opening, _stops) = (openingTimestamp, stops);
 
-    /// <summary>True after the last slice.</summary>
+    /// <summary>True after the last slice, if the run stops there.</summary>
     public bool IsOver { get; private set; }
 
     /// <summary>Adds a transaction to the slice in which it ended.</summary>
@@ -41,7 +43,7 @@ internal sealed class FirstSecond
         var slice = Clock.Nanoseconds(_opening, endedTimestamp) / (SliceMilliseconds * 1_000_000L);
         if (slice >= Slices)
         {
-            IsOver = true;
+            IsOver = _stops;
             return;
         }
 

@@ -12,6 +12,9 @@ internal sealed record RunRequest(string Engine, WorkloadDefinition Workload, st
     /// <summary>The time after which reads, scans and concurrent callers stop. Zero for no limit.</summary>
     public TimeSpan Limit { get; init; }
 
+    /// <summary>False if a workload of the first second goes on behind its last slice, up to its last operation.</summary>
+    public bool StopsAfterLastSlice { get; init; } = true;
+
     /// <summary>False if the store is too large to be scanned before and after the run.</summary>
     public bool ChecksStore { get; init; } = true;
 

@@ -39,7 +39,7 @@ internal static class WorkloadRunner
         var allocatedBefore = DiskUsage.AllocatedBytes(request.Directory);
         var meter = request.Workload.Kind == WorkloadKind.Open ? ProcessMeter.Start() : null;
         var opening = Stopwatch.GetTimestamp();
-        var firstSecond = request.Workload.IsFirstSecond ? new FirstSecond(opening) : null;
+        var firstSecond = request.Workload.IsFirstSecond ? new FirstSecond(opening, request.StopsAfterLastSlice) : null;
         var engine = descriptor.Open(request.Directory, observer);
         var openNanoseconds = Clock.Nanoseconds(opening, Stopwatch.GetTimestamp());
         try

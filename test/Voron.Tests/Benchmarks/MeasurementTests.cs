@@ -102,6 +102,19 @@ public sealed class MeasurementTests
         first.Summarise(openingNanoseconds: 1).EarlyShare.Should().BeApproximately(0.5, 0.01);
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_first_second_is_over_after_its_last_slice_only_if_it_stops_there(bool stops)
+    {
+        var first = new FirstSecond(openingTimestamp: 0, stops);
+        var second = System.Diagnostics.Stopwatch.Frequency;
+        first.Add(second, second, second * 2, operations: 1);
+        first.IsOver.Should().BeFalse();
+        first.Add(second * 4, second * 4, second * 5, operations: 1);
+        first.IsOver.Should().Be(stops);
+    }
+
     [Fact]
     public void Shares_of_the_raw_device_are_those_of_both_probes()
     {

@@ -63,9 +63,14 @@ public sealed class WorkloadTests
                     WorkloadKind.DeleteHalf or WorkloadKind.InsertAgain => items / 2,
                     _ => items,
                 };
-                var request = new RunRequest(engine.Name, workload, path, items, operations, Round: 0);
+                var request = new RunRequest(engine.Name, workload, path, items, operations, Round: 0)
+                {
+                    // A slow engine on a busy machine does not write all items in time.
+                    StopsAfterLastSlice = false,
+                };
                 var result = WorkloadRunner.Run(request, new ProgressSignal(null));
                 result.EngineSeconds.Should().BePositive();
+                result.IsCut.Should().BeFalse($"{engine.Name} runs all of {workload.Name}");
                 checksums.Add(engine.Name, result.Checksum);
             }
             checksums.Values.Distinct().Should().ContainSingle($"of {workload.Name}, where {string.Join(", ", checksums)}");
