@@ -41,7 +41,7 @@ compiles_few() {
   [ "$count" -lt 100 ]
 }
 
-packages=$(grep -l '<IsPackable>true</IsPackable>' src/*/*.csproj)
+packages=$(grep -l '<IsPackable>true</IsPackable>' src/*/*.csproj | xargs grep -L '<PackAsTool>true</PackAsTool>')
 for project in $packages; do
   name=$(basename "$project" .csproj)
   check "$name is packed" dotnet pack "$project" -c Release -o "$work/feed" -p:Version="$version" -v quiet
@@ -76,6 +76,17 @@ if [ "$(dotnet --info | sed -n 's/^ *RID: *//p')" = linux-x64 ]; then
     check "$name finds nothing in the compiled engine" sh -c "cd '$work' && DOTNET_TieredCompilation=0 dotnet torture/Voron.Torture.dll --suite $name --count $count"
   done
 fi
+
+# The tool, installed as its users install it.
+check "Voron.Tool is packed" dotnet pack src/Voron.Tool/Voron.Tool.csproj -c Release -o "$work/feed" -p:Version="$version" -v quiet
+check "Voron.Tool is installed" dotnet tool install Voron.Tool --tool-path "$work/tools" --version "$version" --add-source "$work/feed"
+tool=$work/tools/voron
+check "voron knows its version" sh -c "'$tool' --version | grep -F '$version'"
+check "voron puts a value" "$tool" put "$work/store" tree key value --create --write
+check "voron gets it back" sh -c "'$tool' get '$work/store' tree key | grep -x value"
+check "voron backs up and restores through a pipe" sh -c "'$tool' backup '$work/store' - | '$tool' restore - '$work/restored'"
+check "voron dumps the restored environment" sh -c "'$tool' dump '$work/restored' | grep -F '{\"k\":\"key\",\"v\":\"value\"}'"
+check "voron verifies it" "$tool" verify "$work/restored"
 
 # The programs are built away from the repository, like those of users.
 cp -r test/Packages "$work/programs"

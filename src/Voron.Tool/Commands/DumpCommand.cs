@@ -1,0 +1,67 @@
+using System.CommandLine;
+using Voron.Tool.Dumps;
+using Voron.Tool.Streams;
+
+namespace Voron.Tool.Commands;
+
+/// <summary>Writes the content of an environment as text.</summary>
+internal static class DumpCommand
+{
+    public static Command Create()
+    {
+        var directory = ToolContext.DirectoryArgument();
+        var trees = new Argument<string[]>("TREES") { Description = "The trees; all of them by default.", Arity = ArgumentArity.ZeroOrMore };
+        var file = new Option<string?>("--file", "-f") { Description = "The file to write, which must not exist; standard output by default." };
+        var form = new Option<DumpForm>("--format")
+        {
+            Description = "jsonlines; or mdb for the format of mdb_dump and db_dump, which has no checksum: what is cut between two trees is not noticed.",
+        };
+        return new Command("dump", "Writes the content of trees as text.") { directory, trees, file, form }.Runs((parsed, _, stop) =>
+        {
+            using var environment = ToolContext.OpenToRead(parsed.GetRequiredValue(directory));
+            using var reading = environment.BeginRead();
+            IReadOnlyList<string> names = parsed.GetValue(trees) is { Length: > 0 } given ? [.. given.Distinct()] : [.. reading.GetTreeNames()];
+            foreach (var name in names)
+                reading.Open(name, environment.Path);
+            var target = parsed.GetValue(file);
+            using var stream = target is null ? StandardStreams.OpenOutput() : Create(target);
+            try
+            {
+                Write(reading, names, stream, parsed.GetValue(form), stop);
+            }
+            catch when (target is not null)
+            {
+                stream.Dispose();
+                File.Delete(target);
+                throw;
+            }
+
+            return Task.FromResult(ExitCode.Done);
+        });
+    }
+
+    private static FileStream Create(string file)
+    {
+        if (Path.Exists(file))
+            throw new ToolException(ExitCode.InUse, $"'{file}' exists already. Nothing was written.");
+        return PrivateFile.Create(file, FileOptions.None);
+    }
+
+    private static void Write(ReadTransaction reading, IReadOnlyList<string> names, Stream stream, DumpForm form, CancellationToken stop)
+    {
+        using var dump = form == DumpForm.Mdb ? (DumpWriter)new MdbWriter(stream) : new JsonLinesWriter(stream);
+        foreach (var name in names)
+        {
+            dump.BeginTree(name);
+            foreach (var entry in reading.OpenTree(name).GetEntries())
+            {
+                stop.ThrowIfCancellationRequested();
+                dump.Write(entry.Key, entry.Value);
+            }
+
+            dump.EndTree();
+        }
+
+        dump.Finish();
+    }
+}

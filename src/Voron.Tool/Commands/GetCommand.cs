@@ -1,0 +1,39 @@
+using System.CommandLine;
+using Voron.Tool.Streams;
+
+namespace Voron.Tool.Commands;
+
+/// <summary>Shows the value of a key.</summary>
+internal static class GetCommand
+{
+    public static Command Create()
+    {
+        var directory = ToolContext.DirectoryArgument();
+        var tree = ToolContext.TreeArgument();
+        var key = ToolContext.KeyArgument();
+        var raw = new Option<bool>("--raw") { Description = "Writes the bytes of the value as they are." };
+        return new Command("get", "Shows the value of a key.") { directory, tree, key, raw }.Runs((parsed, output, _) =>
+        {
+            using var environment = ToolContext.OpenToRead(parsed.GetRequiredValue(directory));
+            using var reading = environment.BeginRead();
+            var bytes = KeyText.Parse(parsed.GetRequiredValue(key));
+            var value = reading.Open(parsed.GetRequiredValue(tree), environment.Path).Get(bytes)
+                ?? throw new ToolException(ExitCode.NothingThere, $"The tree '{parsed.GetValue(tree)}' has no key '{parsed.GetValue(key)}'.");
+            if (parsed.GetValue(raw))
+            {
+                using var stream = StandardStreams.OpenOutput();
+                stream.Write(value);
+            }
+            else if (output.Form == OutputForm.Json)
+            {
+                output.WriteLine(EntryLine.Of(bytes, value));
+            }
+            else
+            {
+                output.WriteText(KeyText.Format(value));
+            }
+
+            return Task.FromResult(ExitCode.Done);
+        });
+    }
+}

@@ -1,0 +1,62 @@
+using System.CommandLine;
+using Voron.Tool.Dumps;
+
+namespace Voron.Tool.Commands;
+
+/// <summary>Puts the content of a dump into an environment.</summary>
+internal static class LoadCommand
+{
+    public static Command Create()
+    {
+        var directory = ToolContext.DirectoryArgument("The directory of the environment, which is created if it is missing.");
+        var file = new Argument<string>("FILE") { Description = "The dump; - for standard input." };
+        var tree = new Option<string?>("--tree") { Description = "The tree for entries of a dump without names." };
+        var resume = new Option<bool>("--resume")
+        {
+            Description = "Goes on after a load that was interrupted: keys that are there already are left as they are.",
+        };
+        var write = ToolContext.WriteOption();
+        return new Command("load", "Puts the content of a dump into an environment.") { directory, file, tree, resume, write }.Runs(
+            async (parsed, output, stop) =>
+            {
+                if (!parsed.GetValue(write))
+                    throw new ToolException(ExitCode.Usage, "This command changes the environment. Give --write to allow that.");
+                using var dump = await DumpFile.OpenAsync(parsed.GetRequiredValue(file), stop).ConfigureAwait(false);
+                var target = parsed.GetValue(tree);
+                var resumes = parsed.GetValue(resume);
+                var content = dump.Check(stop);
+                var names = content.Trees.Select(name => NameOf(name, target)).ToHashSet(StringComparer.Ordinal);
+                using var environment = ToolContext.OpenToWrite(parsed.GetRequiredValue(directory), isAllowed: true, creates: true);
+                ThrowIfRefused(environment, content);
+                if (!resumes)
+                    ThrowIfFilled(environment, names);
+                var load = new LoadRun(environment, dump, name => NameOf(name, target), resumes);
+                load.Run(stop);
+                output.WriteFacts([("trees", names.Count), ("entries", load.Loaded), ("entries that were there", resumes ? load.Left : null)]);
+                return ExitCode.Done;
+            });
+    }
+
+    private static void ThrowIfRefused(StorageEnvironment environment, DumpContent content)
+    {
+        if (content.ShortestKey > 0 && content.LongestKey <= environment.MaxKeyLength)
+            return;
+        var length = content.ShortestKey == 0 ? 0 : content.LongestKey;
+        throw new ToolException(
+            ExitCode.Problems,
+            $"The dump has a key of {length} bytes, and '{environment.Path}' takes keys of 1 to {environment.MaxKeyLength} bytes. Nothing was loaded.");
+    }
+
+    private static void ThrowIfFilled(StorageEnvironment environment, IEnumerable<string> names)
+    {
+        using var reading = environment.BeginRead();
+        foreach (var name in names)
+        {
+            if (reading.TryOpenTree(name, out var tree) && tree.Count > 0)
+                throw new ToolException(ExitCode.InUse, $"The tree '{name}' has entries already. Give --resume to add those that are missing.");
+        }
+    }
+
+    private static string NameOf(string? tree, string? defaultTree) => tree ?? defaultTree
+        ?? throw new ToolException(ExitCode.Usage, "The dump does not name the tree of its entries. Give --tree.");
+}

@@ -1,0 +1,67 @@
+namespace Voron.Tool.Dumps;
+
+/// <summary>Puts the entries of a dump into an environment, in transactions of some megabytes.</summary>
+/// <param name="environment">The environment.</param>
+/// <param name="dump">The dump, which has been checked.</param>
+/// <param name="treeOf">Returns the tree for an entry with this name of a tree, or without one.</param>
+/// <param name="resumes">Whether keys that are there already are left as they are.</param>
+internal sealed class LoadRun(StorageEnvironment environment, DumpFile dump, Func<string?, string> treeOf, bool resumes)
+{
+    private const long BytesPerTransaction = 16 << 20;
+
+    /// <summary>The number of entries that were put and committed.</summary>
+    public long Loaded { get; private set; }
+
+    /// <summary>The number of entries that were there already.</summary>
+    public long Left { get; private set; }
+
+    /// <exception cref="ToolException">The load was cancelled. What was committed stays.</exception>
+    public void Run(CancellationToken stop)
+    {
+        try
+        {
+            using var entries = dump.Read(stop).GetEnumerator();
+            for (var hasNext = entries.MoveNext(); hasNext;)
+            {
+                using var writing = environment.BeginWrite();
+                var put = Fill(writing, entries, ref hasNext);
+                writing.Commit();
+                Loaded += put;
+            }
+        }
+        catch (OperationCanceledException) when (stop.IsCancellationRequested)
+        {
+            throw new ToolException(ExitCode.Cancelled, $"Cancelled. {Loaded} entries were loaded. Give --resume to go on later.");
+        }
+    }
+
+    private long Fill(WriteTransaction writing, IEnumerator<DumpEntry> entries, ref bool hasNext)
+    {
+        var put = 0L;
+        string? name = null;
+        var tree = default(WriteTree);
+        for (var bytes = 0L; hasNext && bytes < BytesPerTransaction; hasNext = entries.MoveNext())
+        {
+            var entry = entries.Current;
+            if (name is null || name != treeOf(entry.Tree))
+            {
+                name = treeOf(entry.Tree);
+                tree = writing.CreateTree(name);
+            }
+
+            if (entry.Key is null)
+                continue;
+            if (resumes && tree.Contains(entry.Key))
+            {
+                Left++;
+                continue;
+            }
+
+            tree.Put(entry.Key, entry.Value);
+            bytes += entry.Key.Length + entry.Value.Length;
+            put++;
+        }
+
+        return put;
+    }
+}

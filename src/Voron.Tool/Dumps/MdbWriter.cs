@@ -1,0 +1,57 @@
+using System.Text;
+
+namespace Voron.Tool.Dumps;
+
+/// <summary>
+/// Writes a dump in the format of <c>mdb_dump</c> and <c>db_dump</c>: a section for each tree, keys and values in hexadecimal.
+/// </summary>
+/// <remarks>The format is described in the manual of Berkeley DB (db_dump, "VERSION=3"). It has no sum, and no name but that of the database.</remarks>
+internal sealed class MdbWriter(Stream stream) : DumpWriter
+{
+    // So that a value of any length is written through a buffer of this one.
+    private const int BytesAtOnce = 32 << 10;
+
+    private readonly char[] _digits = new char[2 * BytesAtOnce];
+    private readonly StreamWriter _text = new(stream, new UTF8Encoding(encoderShouldEmitUTF8Identifier: false), 1 << 20) { NewLine = "\n" };
+
+    public override void BeginTree(string name)
+    {
+        if (name.AsSpan().ContainsAny('\n', '\r'))
+        {
+            throw new ToolException(
+                ExitCode.Usage, $"The name of the tree '{name.ReplaceLineEndings(" ")}' has a line break, which this format cannot have.");
+        }
+
+        _text.WriteLine("VERSION=3");
+        _text.WriteLine("format=bytevalue");
+        _text.WriteLine($"database={name}");
+        _text.WriteLine("type=btree");
+        _text.WriteLine("HEADER=END");
+    }
+
+    public override void Write(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        WriteBytes(key);
+        WriteBytes(value);
+    }
+
+    public override void EndTree() => _text.WriteLine("DATA=END");
+
+    public override void Finish() => _text.Flush();
+
+    public override void Dispose() => _text.Dispose();
+
+    private void WriteBytes(ReadOnlySpan<byte> bytes)
+    {
+        _text.Write(' ');
+        while (!bytes.IsEmpty)
+        {
+            var part = bytes[..Math.Min(bytes.Length, BytesAtOnce)];
+            Convert.TryToHexStringLower(part, _digits, out var written);
+            _text.Write(_digits, 0, written);
+            bytes = bytes[part.Length..];
+        }
+
+        _text.WriteLine();
+    }
+}

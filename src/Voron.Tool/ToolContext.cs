@@ -1,0 +1,114 @@
+using System.CommandLine;
+
+namespace Voron.Tool;
+
+/// <summary>What every command has: the options of all commands, and the way to run it.</summary>
+internal static class ToolContext
+{
+    public static Option<OutputForm> Output { get; } = new("--output", "-o")
+    {
+        Description = "The form of the answer.",
+        Recursive = true,
+    };
+
+    /// <summary>The environment's directory.</summary>
+    public static Argument<string> DirectoryArgument(string description = "The directory of the environment.") =>
+        new("DIR") { Description = description };
+
+    /// <summary>Allows a command to change the environment.</summary>
+    public static Option<bool> WriteOption() => new("--write") { Description = "Allows the command to change the environment." };
+
+    /// <summary>A key on the command line.</summary>
+    public static Argument<string> KeyArgument() => new("KEY") { Description = "The key: text with \\xHH, hex:..., or base64:..." };
+
+    /// <summary>The name of a tree.</summary>
+    public static Argument<string> TreeArgument(string description = "The name of the tree.") => new("TREE") { Description = description };
+
+    /// <summary>Refuses negative numbers.</summary>
+    public static Option<long> NotNegative(this Option<long> option)
+    {
+        option.Validators.Add(given =>
+        {
+            // What is no number at all is refused elsewhere.
+            if (given.Tokens is [var token] && token.Value.StartsWith('-'))
+                given.AddError($"{option.Name} must not be negative.");
+        });
+        return option;
+    }
+
+    /// <summary>Makes a command run an action whose exceptions become exit codes.</summary>
+    public static Command Runs(this Command command, Func<ParseResult, ToolOutput, CancellationToken, Task<ExitCode>> run)
+    {
+        command.SetAction(async (parsed, stop) =>
+        {
+            var error = parsed.InvocationConfiguration.Error;
+            var output = new ToolOutput(parsed.GetValue(Output), parsed.InvocationConfiguration.Output, error);
+            try
+            {
+                return (int)await run(parsed, output, stop).ConfigureAwait(false);
+            }
+            catch (Exception failure)
+            {
+                var isCancelled = stop.IsCancellationRequested && failure is OperationCanceledException;
+                await error.WriteLineAsync(isCancelled ? "Cancelled." : failure.Message).ConfigureAwait(false);
+                return (int)Failures.CodeOf(failure);
+            }
+        });
+        return command;
+    }
+
+    /// <exception cref="ToolException">One of the files is missing.</exception>
+    public static void RequireFiles(IEnumerable<string> files)
+    {
+        var missing = files.FirstOrDefault(file => !File.Exists(file));
+        if (missing is not null)
+            throw new ToolException(ExitCode.NothingThere, $"There is no file '{missing}'.");
+    }
+
+    /// <exception cref="ToolException">The target is in the directory of the environment, and would be lost with it.</exception>
+    public static void RefuseWithin(string directory, string target)
+    {
+        var from = Path.TrimEndingDirectorySeparator(Path.GetFullPath(directory)) + Path.DirectorySeparatorChar;
+        var to = Path.TrimEndingDirectorySeparator(Path.GetFullPath(target)) + Path.DirectorySeparatorChar;
+        if (to.StartsWith(from, StringComparison.Ordinal))
+            throw new ToolException(ExitCode.Usage, $"'{target}' is within the environment, and would be lost with it. Choose a place outside '{directory}'.");
+    }
+
+    /// <summary>Opens a tree.</summary>
+    /// <exception cref="ToolException">There is none of that name.</exception>
+    public static Tree Open(this ReadTransaction reading, string name, string directory) => reading.TryOpenTree(name, out var tree)
+        ? tree
+        : throw new ToolException(ExitCode.NothingThere, $"There is no tree '{name}' in '{directory}'.");
+
+    /// <summary>Opens an environment for reading.</summary>
+    /// <exception cref="ToolException">There is none.</exception>
+    /// <exception cref="VoronException">It cannot be opened.</exception>
+    public static StorageEnvironment OpenToRead(string directory) => Open(directory, new StorageOptions { ReadOnly = true });
+
+    /// <summary>Opens an environment for writing.</summary>
+    /// <param name="directory">The environment's directory.</param>
+    /// <param name="isAllowed">Whether the user allowed the command to change it.</param>
+    /// <param name="creates">Whether an environment is created where there is none.</param>
+    /// <exception cref="ToolException">There is none, or changes were not allowed.</exception>
+    /// <exception cref="VoronException">It cannot be opened.</exception>
+    public static StorageEnvironment OpenToWrite(string directory, bool isAllowed, bool creates = false)
+    {
+        if (!isAllowed)
+            throw new ToolException(ExitCode.Usage, "This command changes the environment. Give --write to allow that.");
+        var mode = creates ? OpenMode.OpenOrCreate : OpenMode.OpenExisting;
+        return Open(directory, new StorageOptions { OpenMode = mode, ScrubInterval = Timeout.InfiniteTimeSpan });
+    }
+
+    private static StorageEnvironment Open(string directory, StorageOptions options)
+    {
+        try
+        {
+            return StorageEnvironment.Open(directory, options);
+        }
+        catch (EnvironmentNotFoundException) when (!File.Exists(Path.Combine(directory, "voron.data")))
+        {
+            // The engine's own message speaks of its options.
+            throw new ToolException(ExitCode.NothingThere, $"There is no environment in '{directory}'.");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+using System.Text.Encodings.Web;
+using System.Text.Json;
+using System.Text.Json.Serialization;
+using Spectre.Console;
+
+namespace Voron.Tool;
+
+/// <summary>The forms in which a command answers.</summary>
+internal enum OutputForm
+{
+    Table,
+    Json,
+}
+
+/// <summary>Writes answers to standard output, and everything else to standard error.</summary>
+internal sealed class ToolOutput
+{
+    /// <summary>The version of the JSON forms.</summary>
+    public const int JsonVersion = 1;
+
+    /// <summary>The width of tables in a file or a pipe, where no line is broken.</summary>
+    private const int RedirectedWidth = 100_000;
+
+    private static readonly JsonSerializerOptions Json = new()
+    {
+        PropertyNamingPolicy = JsonNamingPolicy.CamelCase,
+        DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull,
+        Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
+        Converters = { new JsonStringEnumConverter(JsonNamingPolicy.CamelCase) },
+    };
+
+    private readonly IAnsiConsole _console;
+    private readonly TextWriter _out;
+
+    public ToolOutput(OutputForm form, TextWriter output, TextWriter error)
+    {
+        Form = form;
+        _out = output;
+        Error = error;
+        var isRedirected = output != Console.Out || Console.IsOutputRedirected;
+        _console = AnsiConsole.Create(new AnsiConsoleSettings
+        {
+            Out = new AnsiConsoleOutput(output),
+            Ansi = isRedirected ? AnsiSupport.No : AnsiSupport.Detect,
+            ColorSystem = isRedirected ? ColorSystemSupport.NoColors : ColorSystemSupport.Detect,
+        });
+        if (isRedirected)
+            _console.Profile.Width = RedirectedWidth;
+    }
+
+    public OutputForm Form { get; }
+
+    public TextWriter Error { get; }
+
+    /// <summary>Returns an output in the same form on standard error, for an answer beside bytes on standard output.</summary>
+    public ToolOutput ForErrors() => new(Form, Error, Error);
+
+    /// <summary>Writes named values: a table of two columns, or one JSON object.</summary>
+    public void WriteFacts(IReadOnlyList<(string Name, object? Value)> facts)
+    {
+        if (Form == OutputForm.Json)
+        {
+            var values = new Dictionary<string, object?> { ["version"] = JsonVersion };
+            foreach (var (name, value) in facts)
+                values[JsonNamingPolicy.CamelCase.ConvertName(ToIdentifier(name))] = value;
+            WriteLine(values);
+            return;
+        }
+
+        var table = new Table { Border = TableBorder.None, ShowHeaders = false };
+        table.AddColumn("").AddColumn("");
+        foreach (var (name, value) in facts.Where(fact => fact.Value is not null))
+            table.AddRow(new Text(name), new Text(Shown(value)));
+        _console.Write(table);
+    }
+
+    /// <summary>Writes rows: a table, or one JSON object with a list of them.</summary>
+    public void WriteRows(string name, IReadOnlyList<string> columns, IReadOnlyList<object?[]> rows)
+    {
+        if (Form == OutputForm.Json)
+        {
+            var objects = rows.Select(row => columns.Select((column, i) => (column, row[i]))
+                .ToDictionary(cell => JsonNamingPolicy.CamelCase.ConvertName(ToIdentifier(cell.column)), cell => cell.Item2));
+            WriteLine(new Dictionary<string, object?> { ["version"] = JsonVersion, [name] = objects });
+            return;
+        }
+
+        var table = new Table { Border = TableBorder.Simple };
+        foreach (var column in columns)
+            table.AddColumn(new TableColumn(new Text(column)));
+        foreach (var row in rows)
+            table.AddRow(row.Select(cell => new Text(Shown(cell))).ToArray<Spectre.Console.Rendering.IRenderable>());
+        _console.Write(table);
+    }
+
+    /// <summary>Writes one line of JSON.</summary>
+    public void WriteLine<T>(T value) => _out.WriteLine(JsonSerializer.Serialize(value, Json));
+
+    /// <summary>Writes a line as it is.</summary>
+    public void WriteText(string line) => _out.WriteLine(line);
+
+    private static string ToIdentifier(string name) =>
+        string.Concat(name.Split(' ').Select((word, i) => i == 0 ? word : char.ToUpperInvariant(word[0]) + word[1..]));
+
+    private static string Shown(object? value) => value switch
+    {
+        null => "",
+        bool isTrue => isTrue ? "yes" : "no",
+        DateTimeOffset time => time.UtcDateTime.ToString("yyyy-MM-dd HH:mm:ss.fffffff 'UTC'", System.Globalization.CultureInfo.InvariantCulture),
+        double number => number.ToString("N3", System.Globalization.CultureInfo.InvariantCulture),
+        IFormattable formattable when value is int or long => formattable.ToString("N0", System.Globalization.CultureInfo.InvariantCulture),
+        IFormattable formattable => formattable.ToString(null, System.Globalization.CultureInfo.InvariantCulture),
+        _ => value.ToString() ?? "",
+    };
+}

@@ -1,0 +1,34 @@
+using Spectre.Console;
+
+namespace Voron.Tool;
+
+/// <summary>Shows on standard error how far a command has come, if that is a terminal.</summary>
+internal sealed class ToolProgress : IProgress<BackupProgress>, IProgress<RestoreProgress>
+{
+    private readonly ProgressTask? _shown;
+
+    private ToolProgress(ProgressTask? shown) => _shown = shown;
+
+    /// <summary>Runs a command that reports its progress.</summary>
+    public static Task<T> ShowAsync<T>(string what, Func<ToolProgress, Task<T>> run)
+    {
+        if (Console.IsErrorRedirected)
+            return run(new ToolProgress(null));
+        var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(Console.Error) });
+        return console.Progress().AutoClear(true)
+            .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new ElapsedTimeColumn(), new RemainingTimeColumn())
+            .StartAsync(context => run(new ToolProgress(context.AddTask(what))));
+    }
+
+    public void Report(BackupProgress value) => Show(value.PagesCopied, value.PagesExpected);
+
+    public void Report(RestoreProgress value) => Show(value.BytesDone, value.BytesTotal);
+
+    private void Show(long done, long total)
+    {
+        if (_shown is null || total <= 0)
+            return;
+        _shown.MaxValue = total;
+        _shown.Value = Math.Min(done, total);
+    }
+}

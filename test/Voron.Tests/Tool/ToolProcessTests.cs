@@ -1,0 +1,148 @@
+using System.Diagnostics;
+using System.Text;
+using Voron.Tool;
+
+namespace Voron.Tests.Tool;
+
+/// <summary>The tool as a process: what goes through pipes, and what a signal leaves behind.</summary>
+public sealed class ToolProcessTests : IDisposable
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
+
+    private readonly TestDirectory _directory = new();
+
+    private string Store => At("store");
+
+    public void Dispose() => _directory.Dispose();
+
+    [Fact]
+    public async Task Values_backups_and_dumps_go_through_pipes()
+    {
+        var value = new byte[300_000];
+        Random.Shared.NextBytes(value);
+        (await RunAsync(value, "put", Store, "t", "photo", "-", "--create", "--write")).Code.Should().Be(ExitCode.Done);
+        (await RunAsync([], "get", Store, "t", "photo", "--raw")).Output.Should().Equal(value);
+
+        var backup = await RunAsync([], "backup", Store, "-");
+        backup.Code.Should().Be(ExitCode.Done, backup.Error);
+        (await RunAsync(backup.Output, "restore", "-", At("restored"))).Code.Should().Be(ExitCode.Done);
+        (await RunAsync([], "get", At("restored"), "t", "photo", "--raw")).Output.Should().Equal(value);
+
+        var dump = await RunAsync([], "dump", Store);
+        (await RunAsync(dump.Output, "load", At("loaded"), "-", "--write")).Code.Should().Be(ExitCode.Done);
+        (await RunAsync([], "get", At("loaded"), "t", "photo", "--raw")).Output.Should().Equal(value);
+
+        var cut = await RunAsync(backup.Output[..(backup.Output.Length / 2)], "restore", "-", At("cut"));
+        cut.Code.Should().Be(ExitCode.Damaged);
+        cut.Error.Should().NotBeEmpty();
+    }
+
+    [Fact]
+    public async Task A_closed_pipe_is_not_taken_for_success()
+    {
+        if (OperatingSystem.IsWindows())
+            Assert.Skip("The standard streams of Windows do not report it.");
+        (await RunAsync(new byte[3_000_000], "put", Store, "t", "large", "-", "--create", "--write")).Code.Should().Be(ExitCode.Done);
+        foreach (var arguments in (string[][])[["backup", Store, "-", "--no-compression"], ["dump", Store], ["get", Store, "t", "large", "--raw"]])
+        {
+            using var process = Start(arguments);
+            process.StandardOutput.Close();
+            var error = await process.StandardError.ReadToEndAsync(TestContext.Current.CancellationToken);
+            await process.WaitForExitAsync(TestContext.Current.CancellationToken).WaitAsync(Patience, TestContext.Current.CancellationToken);
+            process.ExitCode.Should().Be((int)ExitCode.NoAccess, $"{arguments[0]}: {error}");
+            error.Should().NotBeEmpty();
+        }
+    }
+
+    [Fact]
+    public async Task A_signal_ends_a_wait_for_input()
+    {
+        if (OperatingSystem.IsWindows())
+            Assert.Skip("Windows has no such signal.");
+        string[][] waiting =
+        [
+            ["load", Store, "-", "--write"], ["restore", "-", At("restored")], ["put", Store, "t", "k", "-", "--create", "--write"],
+        ];
+        foreach (var arguments in waiting)
+        {
+            using var process = Start(arguments);
+            await Task.Delay(1_000, TestContext.Current.CancellationToken);
+            process.HasExited.Should().BeFalse("it waits for its input");
+            Process.Start("kill", ["-TERM", $"{process.Id}"]).Dispose();
+            await process.WaitForExitAsync(TestContext.Current.CancellationToken).WaitAsync(Patience, TestContext.Current.CancellationToken);
+            process.ExitCode.Should().Be((int)ExitCode.Cancelled, arguments[0]);
+            StorageEnvironment.Exists(Store).Should().BeFalse();
+            StorageEnvironment.Exists(At("restored")).Should().BeFalse();
+        }
+    }
+
+    [Fact]
+    public async Task A_signal_cancels_a_backup_which_cleans_up()
+    {
+        if (OperatingSystem.IsWindows())
+            Assert.Skip("Windows has no such signal.");
+        using (var environment = StorageEnvironment.Open(Store))
+        {
+            var value = new byte[8_000];
+            environment.Write(writing =>
+            {
+                var tree = writing.CreateTree("t");
+                for (var i = 0; i < 3_000; i++)
+                {
+                    Random.Shared.NextBytes(value);
+                    tree.Put(BitConverter.GetBytes(i), value);
+                }
+            });
+        }
+
+        using var process = Start("backup", Store, At("file"), "--rate", "1");
+        var waiting = Stopwatch.StartNew();
+        while (!IsUnderWay() && waiting.Elapsed < Patience)
+            await Task.Delay(10, TestContext.Current.CancellationToken);
+        IsUnderWay().Should().BeTrue("24 MB at 1 MB a second take a while");
+        Process.Start("kill", ["-TERM", $"{process.Id}"]).Dispose();
+        await process.WaitForExitAsync(TestContext.Current.CancellationToken).WaitAsync(Patience, TestContext.Current.CancellationToken);
+        process.ExitCode.Should().Be((int)ExitCode.Cancelled);
+        (await process.StandardError.ReadToEndAsync(TestContext.Current.CancellationToken)).Should().Be("Cancelled.\n");
+        Directory.GetFileSystemEntries(_directory.Path).Should().Equal(Store);
+        (await ToolRun.Done("verify", Store)).Output.Should().Contain("3,000");
+    }
+
+    private bool IsUnderWay() => Directory.GetFiles(_directory.Path, "file.*.partial").Length == 1;
+
+    private static Process Start(params string[] arguments)
+    {
+        var start = new ProcessStartInfo("dotnet", [typeof(ToolException).Assembly.Location, .. arguments])
+        {
+            RedirectStandardInput = true,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+            StandardErrorEncoding = Encoding.UTF8,
+        };
+        return Process.Start(start)!;
+    }
+
+    private static async Task<(ExitCode Code, byte[] Output, string Error)> RunAsync(byte[] input, params string[] arguments)
+    {
+        var stop = TestContext.Current.CancellationToken;
+        using var process = Start(arguments);
+        using var output = new MemoryStream();
+        var reading = process.StandardOutput.BaseStream.CopyToAsync(output, stop);
+        var errors = process.StandardError.ReadToEndAsync(stop);
+        try
+        {
+            await process.StandardInput.BaseStream.WriteAsync(input, stop);
+            process.StandardInput.Close();
+        }
+        catch (IOException)
+        {
+            // The tool ended before it had read all of it.
+        }
+
+        await process.WaitForExitAsync(stop).WaitAsync(Patience, stop);
+        await reading;
+        return ((ExitCode)process.ExitCode, output.ToArray(), await errors);
+    }
+
+    private string At(string name) => Path.Combine(_directory.Path, name);
+}
