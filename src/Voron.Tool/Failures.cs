@@ -1,13 +1,10 @@
+using Voron.IO;
+
 namespace Voron.Tool;
 
 /// <summary>Which exit code a failure has.</summary>
 internal static class Failures
 {
-    // ENOSPC and EDQUOT, and ERROR_DISK_FULL.
-    private const int NoSpace = 28;
-    private const int OverQuota = 122;
-    private const int DiskFull = unchecked((int)0x80070070);
-
     public static ExitCode CodeOf(Exception failure) => failure switch
     {
         ToolException tool => tool.Code,
@@ -17,8 +14,8 @@ internal static class Failures
         EnvironmentInUseException or EnvironmentExistsException => ExitCode.InUse,
         CorruptionException => ExitCode.Damaged,
         UnsupportedFormatException => ExitCode.OtherFormat,
-        StorageFullException or StorageMemoryException or OutOfMemoryException or IOException { HResult: NoSpace or OverQuota or DiskFull } =>
-            ExitCode.NoRoom,
+        StorageFullException or StorageMemoryException or OutOfMemoryException => ExitCode.NoRoom,
+        IOException when SystemErrors.From(failure, operation: "", path: "").Error == DiskError.NoSpace => ExitCode.NoRoom,
         StorageAccessException or EnvironmentPoisonedException or IOException or UnauthorizedAccessException => ExitCode.NoAccess,
         ArgumentException or FormatException => ExitCode.Usage,
         _ => ExitCode.Problems,

@@ -55,21 +55,6 @@ internal static class KeyText
             : shown;
     }
 
-    /// <summary>Returns whether bytes are text that needs no escape.</summary>
-    public static bool TryGetText(ReadOnlySpan<byte> bytes, out string text)
-    {
-        try
-        {
-            text = Strict.GetString(bytes);
-            return true;
-        }
-        catch (DecoderFallbackException)
-        {
-            text = "";
-            return false;
-        }
-    }
-
     private static bool IsPrintable(Rune rune) => Rune.GetUnicodeCategory(rune) is not (UnicodeCategory.Control or UnicodeCategory.Format
         or UnicodeCategory.OtherNotAssigned or UnicodeCategory.PrivateUse or UnicodeCategory.Surrogate
         or UnicodeCategory.LineSeparator or UnicodeCategory.ParagraphSeparator);

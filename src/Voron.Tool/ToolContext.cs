@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Voron.Paging;
 
 namespace Voron.Tool;
 
@@ -57,6 +58,13 @@ internal static class ToolContext
         return command;
     }
 
+    /// <exception cref="ToolException">The user did not allow the command to change the environment.</exception>
+    public static void RequireWrite(bool isAllowed)
+    {
+        if (!isAllowed)
+            throw new ToolException(ExitCode.Usage, "This command changes the environment. Give --write to allow that.");
+    }
+
     /// <exception cref="ToolException">One of the files is missing.</exception>
     public static void RequireFiles(IEnumerable<string> files)
     {
@@ -93,8 +101,7 @@ internal static class ToolContext
     /// <exception cref="VoronException">It cannot be opened.</exception>
     public static StorageEnvironment OpenToWrite(string directory, bool isAllowed, bool creates = false)
     {
-        if (!isAllowed)
-            throw new ToolException(ExitCode.Usage, "This command changes the environment. Give --write to allow that.");
+        RequireWrite(isAllowed);
         var mode = creates ? OpenMode.OpenOrCreate : OpenMode.OpenExisting;
         return Open(directory, new StorageOptions { OpenMode = mode, ScrubInterval = Timeout.InfiniteTimeSpan });
     }
@@ -105,7 +112,7 @@ internal static class ToolContext
         {
             return StorageEnvironment.Open(directory, options);
         }
-        catch (EnvironmentNotFoundException) when (!File.Exists(Path.Combine(directory, "voron.data")))
+        catch (EnvironmentNotFoundException) when (!File.Exists(Path.Combine(directory, DataFile.FileName)))
         {
             // The engine's own message speaks of its options.
             throw new ToolException(ExitCode.NothingThere, $"There is no environment in '{directory}'.");

@@ -1,6 +1,5 @@
 using System.Text.Encodings.Web;
 using System.Text.Json;
-using System.Text.Json.Serialization;
 using Spectre.Console;
 
 namespace Voron.Tool;
@@ -16,27 +15,22 @@ internal enum OutputForm
 internal sealed class ToolOutput
 {
     /// <summary>The version of the JSON forms.</summary>
-    public const int JsonVersion = 1;
+    private const int JsonVersion = 1;
 
     /// <summary>The width of tables in a file or a pipe, where no line is broken.</summary>
     private const int RedirectedWidth = 100_000;
 
-    private static readonly JsonSerializerOptions Json = new()
-    {
-        PropertyNamingPolicy = JsonNamingPolicy.CamelCase,
-        DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull,
-        Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
-        Converters = { new JsonStringEnumConverter(JsonNamingPolicy.CamelCase) },
-    };
+    private static readonly JsonSerializerOptions Json = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
 
     private readonly IAnsiConsole _console;
     private readonly TextWriter _out;
+    private readonly TextWriter _error;
 
     public ToolOutput(OutputForm form, TextWriter output, TextWriter error)
     {
         Form = form;
         _out = output;
-        Error = error;
+        _error = error;
         var isRedirected = output != Console.Out || Console.IsOutputRedirected;
         _console = AnsiConsole.Create(new AnsiConsoleSettings
         {
@@ -50,10 +44,8 @@ internal sealed class ToolOutput
 
     public OutputForm Form { get; }
 
-    public TextWriter Error { get; }
-
     /// <summary>Returns an output in the same form on standard error, for an answer beside bytes on standard output.</summary>
-    public ToolOutput ForErrors() => new(Form, Error, Error);
+    public ToolOutput ForErrors() => new(Form, _error, _error);
 
     /// <summary>Writes named values: a table of two columns, or one JSON object.</summary>
     public void WriteFacts(IReadOnlyList<(string Name, object? Value)> facts)
@@ -62,8 +54,8 @@ internal sealed class ToolOutput
         {
             var values = new Dictionary<string, object?> { ["version"] = JsonVersion };
             foreach (var (name, value) in facts)
-                values[JsonNamingPolicy.CamelCase.ConvertName(ToIdentifier(name))] = value;
-            WriteLine(values);
+                values[ToIdentifier(name)] = value;
+            WriteJson(values);
             return;
         }
 
@@ -80,8 +72,8 @@ internal sealed class ToolOutput
         if (Form == OutputForm.Json)
         {
             var objects = rows.Select(row => columns.Select((column, i) => (column, row[i]))
-                .ToDictionary(cell => JsonNamingPolicy.CamelCase.ConvertName(ToIdentifier(cell.column)), cell => cell.Item2));
-            WriteLine(new Dictionary<string, object?> { ["version"] = JsonVersion, [name] = objects });
+                .ToDictionary(cell => ToIdentifier(cell.column), cell => cell.Item2));
+            WriteJson(new Dictionary<string, object?> { ["version"] = JsonVersion, [name] = objects });
             return;
         }
 
@@ -93,11 +85,10 @@ internal sealed class ToolOutput
         _console.Write(table);
     }
 
-    /// <summary>Writes one line of JSON.</summary>
-    public void WriteLine<T>(T value) => _out.WriteLine(JsonSerializer.Serialize(value, Json));
-
     /// <summary>Writes a line as it is.</summary>
     public void WriteText(string line) => _out.WriteLine(line);
+
+    private void WriteJson(Dictionary<string, object?> values) => _out.WriteLine(JsonSerializer.Serialize(values, Json));
 
     private static string ToIdentifier(string name) =>
         string.Concat(name.Split(' ').Select((word, i) => i == 0 ? word : char.ToUpperInvariant(word[0]) + word[1..]));

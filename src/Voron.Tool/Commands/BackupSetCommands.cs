@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Voron.Backup;
 
 namespace Voron.Tool.Commands;
 
@@ -100,7 +101,7 @@ internal static class BackupSetCommands
     // An empty directory is more likely a path that is wrong, or not mounted, than a set.
     private static BackupSet OpenFilled(string directory)
     {
-        if (!Directory.Exists(directory) || !Directory.EnumerateFiles(directory, "*.vback").Any())
+        if (!Directory.Exists(directory) || !Directory.EnumerateFiles(directory, BackupShelf.Pattern).Any())
             throw new ToolException(ExitCode.NothingThere, $"There are no backups in '{directory}'.");
         return BackupSet.Open(directory);
     }

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Voron.Tool.Dumps;
 using Voron.Tool.Streams;
 
 namespace Voron.Tool.Commands;
@@ -26,7 +27,7 @@ internal static class GetCommand
             }
             else if (output.Form == OutputForm.Json)
             {
-                output.WriteLine(EntryLine.Of(bytes, value));
+                output.WriteText(JsonLinesWriter.Line(bytes, value));
             }
             else
             {

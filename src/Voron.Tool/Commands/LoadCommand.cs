@@ -19,8 +19,8 @@ internal static class LoadCommand
         return new Command("load", "Puts the content of a dump into an environment.") { directory, file, tree, resume, write }.Runs(
             async (parsed, output, stop) =>
             {
-                if (!parsed.GetValue(write))
-                    throw new ToolException(ExitCode.Usage, "This command changes the environment. Give --write to allow that.");
+                // Before the dump is read, which may take long.
+                ToolContext.RequireWrite(parsed.GetValue(write));
                 using var dump = await DumpFile.OpenAsync(parsed.GetRequiredValue(file), stop).ConfigureAwait(false);
                 var target = parsed.GetValue(tree);
                 var resumes = parsed.GetValue(resume);

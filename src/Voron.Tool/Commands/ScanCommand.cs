@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Voron.Tool.Dumps;
 
 namespace Voron.Tool.Commands;
 
@@ -35,7 +36,7 @@ internal static class ScanCommand
                 {
                     stop.ThrowIfCancellationRequested();
                     if (output.Form == OutputForm.Json)
-                        output.WriteLine(EntryLine.Of(entry.Key, entry.Value));
+                        output.WriteText(JsonLinesWriter.Line(entry.Key, entry.Value));
                     else
                         output.WriteText($"{KeyText.Format(entry.Key)}\t{Shorten(entry.Value)}");
                     if (--left == 0)

@@ -24,8 +24,7 @@ internal static class JsonLinesReader
                 yield break;
             }
 
-            hash.AppendData(line.Span);
-            hash.AppendData("\n"u8);
+            AddLine(hash, line.Span);
             if (lines.Number == 1)
             {
                 if (parsed is not { Dump: "voron", Version: 1 })
@@ -60,8 +59,7 @@ internal static class JsonLinesReader
         {
             if (!lines.TryRead(out var line))
                 throw Bad(lines.Number, "the dump ends within a value");
-            hash.AppendData(line.Span);
-            hash.AppendData("\n"u8);
+            AddLine(hash, line.Span);
             var bytes = Parse(line.Span, lines.Number).P64 ?? throw Bad(lines.Number, "a part of a value must be here");
             if (bytes.Length > first.Length - value.WrittenCount)
                 throw Bad(lines.Number, "the parts of a value are longer than it");
@@ -71,6 +69,12 @@ internal static class JsonLinesReader
         return value.WrittenCount == first.Length
             ? value.WrittenSpan.ToArray()
             : throw Bad(lines.Number, $"the parts of a value have {value.WrittenCount} bytes instead of {first.Length}");
+    }
+
+    private static void AddLine(IncrementalHash hash, ReadOnlySpan<byte> line)
+    {
+        hash.AppendData(line);
+        hash.AppendData("\n"u8);
     }
 
     private static void CheckEnd(Line end, long trees, long entries, string sum, LineReader lines)

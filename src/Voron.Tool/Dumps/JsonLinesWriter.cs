@@ -1,7 +1,9 @@
 using System.Buffers;
 using System.Security.Cryptography;
+using System.Text;
 using System.Text.Encodings.Web;
 using System.Text.Json;
+using System.Text.Unicode;
 
 namespace Voron.Tool.Dumps;
 
@@ -39,6 +41,19 @@ internal sealed class JsonLinesWriter : DumpWriter
         End();
     }
 
+    /// <summary>Returns the line of an entry, as in a dump, but in one line whatever its length.</summary>
+    public static string Line(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        var line = new ArrayBufferWriter<byte>();
+        using var json = new Utf8JsonWriter(line, Options);
+        json.WriteStartObject();
+        WriteBytes(json, "k", "k64", key);
+        WriteBytes(json, "v", "v64", value);
+        json.WriteEndObject();
+        json.Flush();
+        return Encoding.UTF8.GetString(line.WrittenSpan);
+    }
+
     public override void BeginTree(string name)
     {
         _trees++;
@@ -51,10 +66,10 @@ internal sealed class JsonLinesWriter : DumpWriter
     {
         _entries++;
         Begin();
-        WriteBytes("k", "k64", key);
+        WriteBytes(_json, "k", "k64", key);
         if (value.Length <= PartBytes)
         {
-            WriteBytes("v", "v64", value);
+            WriteBytes(_json, "v", "v64", value);
             End();
             return;
         }
@@ -93,12 +108,12 @@ internal sealed class JsonLinesWriter : DumpWriter
         _stream.Dispose();
     }
 
-    private void WriteBytes(string text, string base64, ReadOnlySpan<byte> bytes)
+    private static void WriteBytes(Utf8JsonWriter json, string text, string base64, ReadOnlySpan<byte> bytes)
     {
-        if (System.Text.Unicode.Utf8.IsValid(bytes))
-            _json.WriteString(text, bytes);
+        if (Utf8.IsValid(bytes))
+            json.WriteString(text, bytes);
         else
-            _json.WriteBase64String(base64, bytes);
+            json.WriteBase64String(base64, bytes);
     }
 
     private void Begin()

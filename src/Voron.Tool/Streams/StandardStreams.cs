@@ -1,3 +1,4 @@
+using System.IO.Pipelines;
 using Microsoft.Win32.SafeHandles;
 
 namespace Voron.Tool.Streams;
@@ -6,12 +7,41 @@ namespace Voron.Tool.Streams;
 internal static class StandardStreams
 {
     private const int OutputDescriptor = 1;
+    private const int SegmentBytes = 64 << 10;
+    private const int PauseBytes = 1 << 20;
 
-    /// <summary>Standard input, whose reads can be cancelled.</summary>
-    public static Stream OpenInput() => new CancellableInput(Console.OpenStandardInput());
+    private static readonly PipeOptions Options = new(
+        pauseWriterThreshold: PauseBytes, resumeWriterThreshold: PauseBytes / 2, minimumSegmentSize: SegmentBytes);
+
+    /// <summary>
+    /// Standard input. Its asynchronous reads can be cancelled: they read a pipe, which a task fills that may wait for ever.
+    /// </summary>
+    public static Stream OpenInput()
+    {
+        var pipe = new Pipe(Options);
+        _ = Task.Run(() => FillAsync(pipe.Writer));
+        return pipe.Reader.AsStream();
+    }
 
     /// <summary>Standard output. A write fails when the other end of a pipe is closed, where that of the console passes for done.</summary>
     public static Stream OpenOutput() => OperatingSystem.IsWindows()
         ? Console.OpenStandardOutput()
         : new FileStream(new SafeFileHandle(OutputDescriptor, ownsHandle: false), FileAccess.Write, bufferSize: 0);
+
+    // A failure reaches the reader of the pipe. Once that has ended, so does this, with its next read.
+    private static async Task FillAsync(PipeWriter pipe)
+    {
+        Exception? failure = null;
+        try
+        {
+            using var input = Console.OpenStandardInput();
+            await input.CopyToAsync(pipe).ConfigureAwait(false);
+        }
+        catch (Exception e)
+        {
+            failure = e;
+        }
+
+        await pipe.CompleteAsync(failure).ConfigureAwait(false);
+    }
 }

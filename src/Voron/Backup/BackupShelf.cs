@@ -3,7 +3,7 @@ namespace Voron.Backup;
 /// <summary>The backups of a directory, and which of them build on each other. There is no list that could disagree with the files.</summary>
 internal sealed class BackupShelf
 {
-    private const string Pattern = "*.vback";
+    public const string Pattern = "*.vback";
 
     private readonly List<BackupSetEntry> _entries = [];
 

@@ -355,8 +355,7 @@ public sealed class CrashImagesTests : IDisposable
     [Fact]
     public void Random_histories_keep_synced_bytes_and_invent_nothing()
     {
-        var seed = int.TryParse(Environment.GetEnvironmentVariable("VORON_SEED"), out var given) ? given : Environment.TickCount;
-        TestContext.Current.TestOutputHelper?.WriteLine($"seed {seed}");
+        var seed = TestSeed.Choose();
         var random = new Random(seed);
         for (var round = 0; round < 20; round++)
             CheckRandomHistory(random, seed);

@@ -143,7 +143,7 @@ public sealed class ToolCommandTests : IDisposable
     [Fact]
     public void Any_bytes_can_be_shown_and_given_back()
     {
-        var seed = int.TryParse(Environment.GetEnvironmentVariable("VORON_SEED"), out var given) ? given : Environment.TickCount;
+        var seed = TestSeed.Choose();
         var random = new Random(seed);
         for (var i = 0; i < 2_000; i++)
         {

@@ -62,7 +62,7 @@ public sealed class ToolDumpTests : IDisposable
         Fill();
         await ToolRun.Done("dump", Store, "random", "--file", At("dump"));
         var whole = File.ReadAllBytes(At("dump"));
-        var seed = int.TryParse(Environment.GetEnvironmentVariable("VORON_SEED"), out var given) ? given : Environment.TickCount;
+        var seed = TestSeed.Choose();
         var random = new Random(seed);
         for (var i = 0; i < 200; i++)
         {
@@ -143,9 +143,7 @@ public sealed class ToolDumpTests : IDisposable
 
     private void Fill()
     {
-        var seed = int.TryParse(Environment.GetEnvironmentVariable("VORON_SEED"), out var given) ? given : Environment.TickCount;
-        TestContext.Current.SendDiagnosticMessage($"seed {seed}");
-        var random = new Random(seed);
+        var random = new Random(TestSeed.Choose());
         using var environment = StorageEnvironment.Open(Store);
         environment.Write(writing =>
         {

@@ -48,7 +48,7 @@ public sealed class ToolProcessTests : IDisposable
             using var process = Start(arguments);
             process.StandardOutput.Close();
             var error = await process.StandardError.ReadToEndAsync(TestContext.Current.CancellationToken);
-            await process.WaitForExitAsync(TestContext.Current.CancellationToken).WaitAsync(Patience, TestContext.Current.CancellationToken);
+            await EndAsync(process);
             process.ExitCode.Should().Be((int)ExitCode.NoAccess, $"{arguments[0]}: {error}");
             error.Should().NotBeEmpty();
         }
@@ -68,8 +68,7 @@ public sealed class ToolProcessTests : IDisposable
             using var process = Start(arguments);
             await Task.Delay(1_000, TestContext.Current.CancellationToken);
             process.HasExited.Should().BeFalse("it waits for its input");
-            Process.Start("kill", ["-TERM", $"{process.Id}"]).Dispose();
-            await process.WaitForExitAsync(TestContext.Current.CancellationToken).WaitAsync(Patience, TestContext.Current.CancellationToken);
+            await TerminateAsync(process);
             process.ExitCode.Should().Be((int)ExitCode.Cancelled, arguments[0]);
             StorageEnvironment.Exists(Store).Should().BeFalse();
             StorageEnvironment.Exists(At("restored")).Should().BeFalse();
@@ -100,8 +99,7 @@ public sealed class ToolProcessTests : IDisposable
         while (!IsUnderWay() && waiting.Elapsed < Patience)
             await Task.Delay(10, TestContext.Current.CancellationToken);
         IsUnderWay().Should().BeTrue("24 MB at 1 MB a second take a while");
-        Process.Start("kill", ["-TERM", $"{process.Id}"]).Dispose();
-        await process.WaitForExitAsync(TestContext.Current.CancellationToken).WaitAsync(Patience, TestContext.Current.CancellationToken);
+        await TerminateAsync(process);
         process.ExitCode.Should().Be((int)ExitCode.Cancelled);
         (await process.StandardError.ReadToEndAsync(TestContext.Current.CancellationToken)).Should().Be("Cancelled.\n");
         Directory.GetFileSystemEntries(_directory.Path).Should().Equal(Store);
@@ -122,6 +120,15 @@ public sealed class ToolProcessTests : IDisposable
         return Process.Start(start)!;
     }
 
+    private static Task EndAsync(Process process) =>
+        process.WaitForExitAsync(TestContext.Current.CancellationToken).WaitAsync(Patience, TestContext.Current.CancellationToken);
+
+    private static async Task TerminateAsync(Process process)
+    {
+        Process.Start("kill", ["-TERM", $"{process.Id}"]).Dispose();
+        await EndAsync(process);
+    }
+
     private static async Task<(ExitCode Code, byte[] Output, string Error)> RunAsync(byte[] input, params string[] arguments)
     {
         var stop = TestContext.Current.CancellationToken;
@@ -139,7 +146,7 @@ public sealed class ToolProcessTests : IDisposable
             // The tool ended before it had read all of it.
         }
 
-        await process.WaitForExitAsync(stop).WaitAsync(Patience, stop);
+        await EndAsync(process);
         await reading;
         return ((ExitCode)process.ExitCode, output.ToArray(), await errors);
     }
