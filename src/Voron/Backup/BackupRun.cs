@@ -2,6 +2,7 @@ using System.Diagnostics;
 using Voron.Flushing;
 using Voron.Format;
 using Voron.Maintenance;
+using Voron.Primitives;
 using Voron.Testing;
 using Voron.Transactions;
 
@@ -38,7 +39,7 @@ internal sealed class BackupRun : IDisposable
     private readonly IBackupTarget _target;
     private readonly CancellationToken _stop;
     private readonly CopySource _source;
-    private readonly BackupPace _pace;
+    private readonly BytePace _pace;
     private readonly long _began = Stopwatch.GetTimestamp();
     private PageBatch _batch;
     private PageBatch _other;
@@ -62,7 +63,7 @@ internal sealed class BackupRun : IDisposable
         _plan = plan;
         _target = target;
         _stop = stop;
-        _pace = new BackupPace(plan.MaxBytesPerSecond);
+        _pace = new BytePace(plan.MaxBytesPerSecond);
         _batch = NewBatch();
         _other = NewBatch();
         _source = new CopySource(engine, flusher?.ChangeLog, plan.UsualHold, stop);

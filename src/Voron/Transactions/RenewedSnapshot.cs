@@ -1,8 +1,7 @@
 using System.Diagnostics;
 using Voron.Snapshots;
-using Voron.Transactions;
 
-namespace Voron.Backup;
+namespace Voron.Transactions;
 
 /// <summary>A snapshot that is released and taken anew again and again, so that no flush waits for it for long.</summary>
 /// <remarks>It keeps one slot among the engine's readers for its whole life.</remarks>

@@ -1,10 +1,10 @@
 using System.Diagnostics;
 
-namespace Voron.Backup;
+namespace Voron.Primitives;
 
-/// <summary>Limits a backup to a number of bytes a second.</summary>
+/// <summary>Limits work to a number of bytes a second.</summary>
 /// <param name="bytesPerSecond">The limit; 0 for none.</param>
-internal sealed class BackupPace(long bytesPerSecond)
+internal sealed class BytePace(long bytesPerSecond)
 {
     private readonly long _began = Stopwatch.GetTimestamp();
     private TimeSpan _paidUntil;
