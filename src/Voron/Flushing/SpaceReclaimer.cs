@@ -2,7 +2,6 @@ using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Voron.FreeSpace;
 using Voron.IO;
-using Voron.Paging;
 using Voron.Testing;
 using Voron.Transactions;
 
@@ -20,7 +19,7 @@ namespace Voron.Flushing;
 /// the call has returned, its next holder offers the section again.
 /// </para>
 /// </remarks>
-internal sealed class SpaceReclaimer
+internal sealed partial class SpaceReclaimer
 {
     /// <summary>The maximum number of sections that are withheld at a time; it is also limited to a share of all.</summary>
     private const int MaxWithheld = 16;
@@ -28,7 +27,7 @@ internal sealed class SpaceReclaimer
     private const int ShareWithheld = 8;
 
     /// <summary>The maximum number of sections that are examined while the writer is held.</summary>
-    private const int MaxSectionsExamined = 256;
+    private const int MaxSectionsExamined = 32;
 
     private readonly Engine _engine;
     private readonly Writer _writer;
@@ -37,6 +36,9 @@ internal sealed class SpaceReclaimer
 
     private int _isRunning;
     private int _isReported;
+
+    // The time at which the writer was taken.
+    private long _takenAt;
 
     // For the search of the writer's holder: where it resumes, how many sections it has examined in vain, and since which detaching of
     // pages and which end of a reservation.
@@ -51,27 +53,59 @@ internal sealed class SpaceReclaimer
         _writer = writer;
         _transactions = transactions;
         _flusher = flusher;
+        _loweredAt = writer.Submitted.TransactionId;
     }
 
+    /// <summary>The longest time for which this class has held the writer since the property was last set to zero.</summary>
+    public TimeSpan LongestHold { get; set; }
+
     /// <summary>Returns as much space as possible. The result is the number of bytes; 0 when another thread is doing so.</summary>
+    /// <inheritdoc cref="TryCut"/>
+    public long Run(TimeSpan patience) => TryRun(() => Cut(patience, cutsAll: false, out _) + Punch(patience), out var bytes) ? bytes : 0;
+
+    /// <summary>Cuts off the free end of the file; returns false when another thread is returning space.</summary>
     /// <param name="patience">How long to wait for the writer each time it is needed.</param>
+    /// <param name="cutsAll">True to cut off what the file was given ahead of need, too.</param>
+    /// <param name="isPending">True if a free end is left, because a reader may still use it.</param>
     /// <exception cref="TimeoutException">The writer was not free in time. The next call continues everything that was begun.</exception>
     /// <exception cref="OperationCanceledException">The environment is being closed.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or before.</exception>
-    public long Run(TimeSpan patience)
+    public bool TryCut(TimeSpan patience, bool cutsAll, out bool isPending)
     {
+        var isLeft = false;
+        var isRun = TryRun(() => Cut(patience, cutsAll, out isLeft), out _);
+        isPending = isLeft;
+        return isRun;
+    }
+
+    /// <summary>Punches free ranges; returns false when another thread is returning space.</summary>
+    /// <inheritdoc cref="TryCut"/>
+    public bool TryPunch(TimeSpan patience) => TryRun(() => Punch(patience), out _);
+
+    private bool TryRun(Func<long> work, out long bytes)
+    {
+        bytes = 0;
         if (Interlocked.Exchange(ref _isRunning, 1) != 0)
-            return 0;
+            return false;
         try
         {
-            var isLower = LowerPageCount(patience);
-            _flusher.Flush();
-            return Truncate(patience, isLower) + Punch(patience);
+            bytes = work();
+            return true;
         }
         finally
         {
             Volatile.Write(ref _isRunning, 0);
         }
+    }
+
+    private long Cut(TimeSpan patience, bool cutsAll, out bool isPending)
+    {
+        var isLower = cutsAll;
+        while (LowerPageCount(patience))
+            isLower = true;
+        if (!PlantedFault.CutBeforeFlush)
+            _flusher.Flush();
+        return Truncate(patience, isLower, out isPending);
     }
 
     /// <summary>
@@ -137,83 +171,14 @@ internal sealed class SpaceReclaimer
     {
         if (!_writer.TryEnter(patience, _engine.Closing.Token))
             throw new TimeoutException(_writer.DescribeWait(patience));
+        _takenAt = Stopwatch.GetTimestamp();
     }
 
-    /// <summary>
-    /// Removes free pages at the end from the page count, in a transaction of its own. Returns false when there are not enough.
-    /// </summary>
-    private bool LowerPageCount(TimeSpan patience)
+    private void NoteHold()
     {
-        TakeWriter(patience);
-        var body = BeginHeld();
-        var isLower = false;
-        try
-        {
-            isLower = TryLowerPageCount(body);
-        }
-        finally
-        {
-            if (!isLower)
-                body.Rollback();
-        }
-
-        if (!isLower)
-            return false;
-        var progress = default(CommitProgress);
-        body.Commit(notifiesObservers: false, ref progress);
-        return true;
-    }
-
-    private bool TryLowerPageCount(WriteTransactionBody body)
-    {
-        var writePages = body.WritePages;
-        var kept = writePages.State.PageCount;
-
-        // The last group keeps a page: its map page may be anywhere, and must not be created twice.
-        var least = _engine.Layout.GroupOf(kept - 1) * _engine.Layout.PagesPerGroup + 1;
-        while (kept > least && writePages.Space.IsUntouched(kept - 1))
-            kept--;
-        if (writePages.State.PageCount - kept < writePages.Holes.MinPages)
-            return false;
-        writePages.State.PageCount = kept;
-        writePages.Space.Forget();
-        return true;
-    }
-
-    private long Truncate(TimeSpan patience, bool isLower)
-    {
-        TakeWriter(patience);
-        try
-        {
-            // If the data file holds the submitted state, nothing is unflushed, and so no flush is under way.
-            var pageCount = _writer.Submitted.PageCount;
-            var before = _engine.DataFile.CapacityPages;
-            var isInDataFile = PlantedFault.TruncateUnflushed || _flusher.CheckpointId == _writer.Submitted.TransactionId;
-            if (!isInDataFile || before - pageCount < MinCut(pageCount, isLower) || _engine.DataFile.HasRetiredMaps)
-                return 0;
-            _engine.DataFile.Truncate(pageCount);
-            _writer.WritePages.Holes.NoteTruncated(pageCount);
-            var bytes = (before - pageCount) * _engine.PageSize;
-            _engine.Counters.TruncatedBytes += bytes;
-            return bytes;
-        }
-        catch (DiskException e)
-        {
-            // The file keeps its length, and its free space.
-            ReportOnce(e);
-            return 0;
-        }
-        finally
-        {
-            _writer.Release();
-        }
-    }
-
-    // A growing file keeps the space that it was given ahead of need.
-    private long MinCut(long pageCount, bool isLower)
-    {
-        var ahead = GrowthPolicy.NextStep(pageCount, _engine.PageSize, _engine.Options.MaxGrowthBytes);
-        return isLower ? _writer.WritePages.Holes.MinPages : Math.Max(_engine.Layout.PagesPerSection, 2 * ahead);
+        var hold = Stopwatch.GetElapsedTime(_takenAt);
+        if (hold > LongestHold)
+            LongestHold = hold;
     }
 
     private long Punch(TimeSpan patience)
@@ -259,17 +224,22 @@ internal sealed class SpaceReclaimer
         try
         {
             var writePages = body.WritePages;
-            var sections = writePages.Space.Map.SectionCount;
+            var space = writePages.Space;
+            var sections = space.Map.SectionCount;
+
+            // A compaction fills the sections before the tail: their blocks would have to be made again.
+            if (space.Withheld.HasTail)
+                next = Math.Max(next, Math.Min(space.Withheld.TailStart, sections));
             var most = PlantedFault.PunchUnderWriter ? sections : Math.Clamp(sections / ShareWithheld, 1, MaxWithheld);
             var end = Math.Min(sections, next + MaxSectionsExamined);
             for (; next < end && slice.Sections.Count < most; next++)
             {
                 var before = slice.Ranges.Count;
-                writePages.Space.FindUntouched(next, writePages.Holes, slice.Ranges);
+                space.FindUntouched(next, writePages.Holes, slice.Ranges);
                 if (slice.Ranges.Count == before)
                     continue;
                 slice.Sections.Add(next);
-                writePages.Space.Withhold(next);
+                space.Withhold(next);
                 foreach (var range in CollectionsMarshal.AsSpan(slice.Ranges)[before..])
                 {
                     writePages.Holes.NotePossible(range.First, range.Pages);
@@ -290,6 +260,7 @@ internal sealed class SpaceReclaimer
         finally
         {
             body.Rollback();
+            NoteHold();
         }
 
         return slice;

@@ -8,7 +8,10 @@ namespace Voron.FreeSpace;
 internal sealed unsafe class ExtentSearch
 {
     /// <summary>The maximum number of unknown sections that a search examines before it lets the file grow instead.</summary>
-    private const int MaxSectionsExamined = 4096;
+    public const int MaxSectionsExamined = 4096;
+
+    /// <summary>The result of a search that has examined as many unknown sections as it may: the next one goes on.</summary>
+    public const long GoesOn = -2;
 
     private readonly SectionMapLayout _layout;
     private readonly ISpacePages _pages;
@@ -58,22 +61,22 @@ internal sealed unsafe class ExtentSearch
         }
     }
 
-    /// <summary>Returns the first page of the first extent of <paramref name="pages"/> free pages, or -1.</summary>
+    /// <summary>
+    /// Returns the first page of the first extent of <paramref name="pages"/> free pages; -1 if there is none, or <see cref="GoesOn"/>.
+    /// </summary>
     /// <param name="withheld">Sections that count as full.</param>
-    /// <param name="everywhere">Searches all sections that may have such an extent, however long it takes.</param>
-    public long Find(long pages, HashSet<long> withheld, bool everywhere)
+    /// <param name="mostExamined">The maximum number of unknown sections to examine.</param>
+    public long Find(long pages, WithheldSections withheld, int mostExamined)
     {
-        var sections = _map.SectionCount;
+        var sections = Math.Min(_map.SectionCount, withheld.TailStart);
         var examined = 0;
         for (var section = _bounds.Next(0, sections, pages); section >= 0; section = _bounds.Next(section + 1, sections, pages))
         {
-            if (_bounds.IsUnknown(section) && ++examined > MaxSectionsExamined && !everywhere)
-                return -1;
+            if (_bounds.IsUnknown(section) && ++examined > mostExamined)
+                return GoesOn;
             var found = Measure(section, pages, withheld, out var longest);
             if (found >= 0)
                 return found;
-            if (withheld.Count > 0)
-                continue;
             _bounds.Lower(section, longest);
             _lowered.Add(section);
         }
@@ -85,7 +88,7 @@ internal sealed unsafe class ExtentSearch
     /// <param name="page">The first page.</param>
     /// <param name="pages">The number of pages that is enough.</param>
     /// <param name="withheld">Sections that count as full.</param>
-    public long LengthFrom(long page, long pages, HashSet<long> withheld)
+    public long LengthFrom(long page, long pages, WithheldSections withheld)
     {
         var section = _layout.SectionOf(page);
         if (page >= _pages.PageCount || withheld.Contains(section))
@@ -99,7 +102,7 @@ internal sealed unsafe class ExtentSearch
     }
 
     // Returns the first extent in a section that is long enough, or -1 and the length of the longest one.
-    private long Measure(long section, long pages, HashSet<long> withheld, out long longest)
+    private long Measure(long section, long pages, WithheldSections withheld, out long longest)
     {
         SectionsExamined++;
         longest = 0;
@@ -126,7 +129,7 @@ internal sealed unsafe class ExtentSearch
     }
 
     // Returns the number of free pages in a row from the start of a section on, as far as it matters.
-    private long LengthAtStart(long section, long pages, HashSet<long> withheld)
+    private long LengthAtStart(long section, long pages, WithheldSections withheld)
     {
         var length = 0L;
         for (; section < _map.SectionCount && length < pages && !withheld.Contains(section); section++)

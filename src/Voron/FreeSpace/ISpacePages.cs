@@ -32,6 +32,9 @@ internal unsafe interface ISpacePages
     /// </summary>
     ulong* Holes(long section) => null;
 
+    /// <summary>True when some pages of a section may have no blocks.</summary>
+    bool HasHoles(long firstPage, long pages) => false;
+
     /// <summary>Asserts that the caller holds the writer; does nothing where there is none. Called in debug builds only.</summary>
     void AssertWriterHeld()
     {

@@ -52,6 +52,41 @@ internal sealed unsafe class PossibleHoles
         return holes == null ? null : holes.Possible;
     }
 
+    /// <summary>True when some pages of one section may have no blocks.</summary>
+    public bool HasAny(long first, long pages)
+    {
+        if (Find(_layout.SectionOf(first)) is not { } holes)
+            return false;
+        var bit = (int)(first % _layout.PagesPerSection);
+        return holes.Next(bit, bit + (int)pages) >= 0;
+    }
+
+    /// <summary>
+    /// Adds the ranges that must be given blocks for some pages of one section: those that may have none, and the rest of their holes where it would
+    /// be too short for a hole.
+    /// </summary>
+    public void AddTo(List<PageRange> ranges, long first, long pages)
+    {
+        if (Find(_layout.SectionOf(first)) is not { } holes)
+            return;
+        var from = (int)(first % _layout.PagesPerSection);
+        var to = from + (int)pages;
+        for (var bit = holes.Next(from, to); bit >= 0; bit = holes.Next(bit, to))
+        {
+            var (fillFrom, fillTo) = Widen(holes, bit, Math.Min(to, holes.End(bit)));
+            ranges.Add(new PageRange(first - from + fillFrom, fillTo - fillFrom, fillTo - fillFrom));
+            bit = fillTo;
+        }
+    }
+
+    /// <summary>Notes that pages of one section have been given blocks.</summary>
+    public void NoteFilled(long first, long pages)
+    {
+        AssertWriterHeld();
+        var bit = (int)(first % _layout.PagesPerSection);
+        Find(_layout.SectionOf(first))?.Clear(bit, bit + (int)pages);
+    }
+
     /// <summary>True when the page was punched after this opening of the environment, and not filled since.</summary>
     public bool IsPunched(long page) =>
         _sections.TryGetValue(_layout.SectionOf(page), out var holes) && holes != null && holes.IsPunched((int)(page % _layout.PagesPerSection));
@@ -110,17 +145,19 @@ internal sealed unsafe class PossibleHoles
     {
         for (var bit = holes.Next(from, to); bit >= 0; bit = holes.Next(bit, to))
         {
-            // Takes the whole hole that contains the pages; the remainder on either side stays a hole, or is filled as well.
-            var first = holes.Start(bit);
-            var end = holes.End(bit);
-            var fillFrom = bit - first < MinPages ? first : bit;
-            var fillTo = Math.Min(end, Math.Max(to, bit + _filledAtOnce));
-            if (end - fillTo < MinPages)
-                fillTo = end;
+            var (fillFrom, fillTo) = Widen(holes, bit, Math.Min(holes.End(bit), Math.Max(to, bit + _filledAtOnce)));
             if (!Testing.PlantedFault.LeaveHoles)
                 _fill(start + fillFrom, fillTo - fillFrom);
             holes.Clear(fillFrom, fillTo);
         }
+    }
+
+    // The rest of the hole on either side of the pages stays a hole if it is long enough, and is filled otherwise.
+    private (int From, int To) Widen(SectionHoles holes, int from, int to)
+    {
+        var first = holes.Start(from);
+        var end = holes.End(from);
+        return (from - first < MinPages ? first : from, end - to < MinPages ? end : to);
     }
 
     [Conditional("DEBUG")]

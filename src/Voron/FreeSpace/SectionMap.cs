@@ -167,6 +167,36 @@ internal sealed unsafe class SectionMap
         return map;
     }
 
+    /// <summary>Names another page as the map page of a group: a copy.</summary>
+    public void SetMapPage(long group, long page)
+    {
+        SetNumber(DirectoryPage(group), (int)(group % _layout.NumbersPerPage), page);
+        _mapPages.Clear();
+    }
+
+    /// <summary>Names another page as a directory page: a copy.</summary>
+    /// <param name="group">A group whose map page is in the directory.</param>
+    /// <param name="page">The page.</param>
+    public void SetDirectoryPage(long group, long page) =>
+        SetNumber(SectionMapLayout.RootPage.Value, (int)(group / _layout.NumbersPerPage), page);
+
+    /// <summary>
+    /// Forgets the last group, whose pages are all free: it will be created again when the file grows. The caller frees its map page, and with the
+    /// first group of a directory also the directory page, and lowers the page count to the start of the group, or below.
+    /// </summary>
+    /// <returns>The map page, and the directory page or -1.</returns>
+    public (long Map, long Directory) ForgetLastGroup()
+    {
+        AssertWriterHeld();
+        var group = _layout.GroupOf(_pages.PageCount - 1);
+        var (map, directory) = (MapPage(group), DirectoryPage(group));
+        SetMapPage(group, 0);
+        if (group % _layout.NumbersPerPage != 0)
+            return (map, -1);
+        SetDirectoryPage(group, 0);
+        return (map, directory);
+    }
+
     private bool IsMap(long page) => ((PageHeader*)_pages.ReadPage(page))->Kind == PageKind.SectionMap;
 
     private long Number(long page, int index)

@@ -34,17 +34,14 @@ internal sealed class SectionQueue
         _taken.Clear();
     }
 
+    /// <summary>Notes that all sections from one on must be examined again, because they are no longer withheld.</summary>
+    public void ExamineFrom(long section) => _examined = Math.Min(_examined, section);
+
     /// <summary>Returns the known section with the most free pages, if it has more than <paramref name="least"/>; otherwise -1.</summary>
     /// <param name="freePages">Returns the number of pages that are free in a section now.</param>
     public long Take(long sections, int least, Func<long, int> freePages)
     {
-        for (var end = Math.Min(sections, _examined + SectionsAtOnce); _examined < end; _examined++)
-        {
-            var free = freePages(_examined);
-            if (free > least)
-                Add(_examined, free);
-        }
-
+        ExamineSome(sections, least, freePages);
         while (_queue.TryDequeue(out var section, out var priority))
         {
             _queued.Remove(section);
@@ -61,5 +58,18 @@ internal sealed class SectionQueue
         }
 
         return -1;
+    }
+
+    /// <summary>Examines the next sections that have not been examined; returns false when there is none left.</summary>
+    public bool ExamineSome(long sections, int least, Func<long, int> freePages)
+    {
+        for (var end = Math.Min(sections, _examined + SectionsAtOnce); _examined < end; _examined++)
+        {
+            var free = freePages(_examined);
+            if (free > least)
+                Add(_examined, free);
+        }
+
+        return _examined < sections;
     }
 }

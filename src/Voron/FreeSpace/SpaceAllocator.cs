@@ -12,7 +12,7 @@ namespace Voron.FreeSpace;
 /// The allocator remembers only hints; the map pages hold the truth, and roll back with the transaction. Used only by the holder of the
 /// writer.
 /// </remarks>
-internal sealed unsafe class SpaceAllocator
+internal sealed unsafe partial class SpaceAllocator
 {
     /// <summary>The maximum distance, in sections, of a section from the tree's page to be preferred to all others.</summary>
     private const int NearSections = 16;
@@ -27,7 +27,7 @@ internal sealed unsafe class SpaceAllocator
     private readonly SectionMap _map;
     private readonly ReservedPages _reserved;
     private readonly int _preferredFreePages;
-    private readonly HashSet<long> _withheld = [];
+    private readonly WithheldSections _withheld = new();
     private long _currentSection = -1;
     private int _nextBit;
 
@@ -37,6 +37,7 @@ internal sealed unsafe class SpaceAllocator
     private readonly ExtentSearch _extents;
     private readonly ExtentSearch _untouchedExtents;
     private readonly SectionQueue _queue = new();
+    private readonly LowPages _low;
     private readonly Func<long, int> _freePages;
 
     /// <param name="preferredFreeFraction">
@@ -52,6 +53,7 @@ internal sealed unsafe class SpaceAllocator
         _extents = new ExtentSearch(layout, pages, _map, _reserved, untouched: false);
         _untouchedExtents = new ExtentSearch(layout, pages, _map, _reserved, untouched: true);
         _freePages = FreePages;
+        _low = new LowPages(layout, pages, _map, _reserved, _withheld);
     }
 
     public SectionMap Map => _map;
@@ -117,8 +119,13 @@ internal sealed unsafe class SpaceAllocator
     {
         AssertWriterHeld();
         _withheld.Remove(section);
-        if (section < _map.SectionCount)
-            _queue.Add(section, FreePages(section));
+        if (section >= _map.SectionCount)
+            return;
+        _queue.Add(section, FreePages(section));
+
+        // Searches have taken the section for a full one.
+        _extents.NoteFreed(section);
+        _untouchedExtents.NoteFreed(section);
     }
 
     /// <summary>
@@ -129,7 +136,7 @@ internal sealed unsafe class SpaceAllocator
     public void FindUntouched(long section, PossibleHoles holes, List<PageRange> ranges)
     {
         AssertWriterHeld();
-        if (_withheld.Contains(section) || _map.UsedPages(section) == _layout.PagesPerSection)
+        if (_withheld.IsSingle(section) || _map.UsedPages(section) == _layout.PagesPerSection)
             return;
         var bitmap = PlantedFault.PunchReservations ? _map.ReadBitmap(section) : _reserved.ReadBitmap(section);
         var first = section * _layout.PagesPerSection;
@@ -164,6 +171,8 @@ internal sealed unsafe class SpaceAllocator
             return page;
 
         var section = ChooseSection(near);
+        if (section < 0)
+            section = ChooseFromTail(near);
         if (section >= 0)
         {
             _currentSection = section;
@@ -185,7 +194,7 @@ internal sealed unsafe class SpaceAllocator
     {
         AssertWriterHeld();
         var search = untouched ? _untouchedExtents : _extents;
-        var first = search.Find(pages, _withheld, everywhere: false);
+        var first = FindExtent(search, pages, everywhere: false);
         if (first < 0)
         {
             try
@@ -194,7 +203,7 @@ internal sealed unsafe class SpaceAllocator
             }
             catch (StorageFullException)
             {
-                first = search.Find(pages, _withheld, everywhere: true);
+                first = search.Find(pages, _withheld, int.MaxValue);
                 if (first < 0)
                     throw;
             }
@@ -215,7 +224,7 @@ internal sealed unsafe class SpaceAllocator
     public PageReservation? TryReserve(long pages, bool everywhere)
     {
         AssertWriterHeld();
-        var first = _untouchedExtents.Find(pages, _withheld, everywhere);
+        var first = FindExtent(_untouchedExtents, pages, everywhere);
         if (first < 0)
             return null;
         _pages.EnsureBlocks(first, pages);
@@ -296,7 +305,7 @@ internal sealed unsafe class SpaceAllocator
         }
         catch (StorageFullException)
         {
-            var page = _extents.Find(1, _withheld, everywhere: true);
+            var page = _extents.Find(1, _withheld, int.MaxValue);
             if (page < 0)
                 throw;
             _pages.EnsureBlocks(page, 1);
@@ -308,7 +317,7 @@ internal sealed unsafe class SpaceAllocator
     private bool TryTakeFromCurrent(out long page)
     {
         page = -1;
-        if (_currentSection >= _map.SectionCount || _reserved.OccupiedPages(_currentSection) >= _layout.PagesPerSection)
+        if (_currentSection >= _map.SectionCount || FreePages(_currentSection) <= 0)
             return false;
 
         var bitmap = _reserved.ReadBitmap(_currentSection);
@@ -398,7 +407,7 @@ internal sealed unsafe class SpaceAllocator
     private void AssertWriterHeld() => _pages.AssertWriterHeld();
 
     private int FreePages(long section) =>
-        _withheld.Count > 0 && _withheld.Contains(section) ? 0 : _layout.PagesPerSection - _reserved.OccupiedPages(section);
+        _withheld.Contains(section) ? 0 : _layout.PagesPerSection - _reserved.OccupiedPages(section);
 
     // Returns the number of pages behind a reservation that it could take, as far as it matters.
     private long AvailableBehind(PageReservation reservation, long pages) =>

@@ -15,6 +15,8 @@ namespace Voron.Paging;
 /// </remarks>
 internal sealed unsafe partial class DataFile : IDisposable
 {
+    private const long BytesCutAtOnce = 64L << 20;
+
     /// <summary>The name of the data file in the directory of its environment.</summary>
     public const string FileName = "voron.data";
 
@@ -214,6 +216,9 @@ internal sealed unsafe partial class DataFile : IDisposable
     /// <summary>Ensures that pages of the file, whose blocks may have been returned to the file system, have blocks again.</summary>
     public void Refill(long firstPage, long pages) => Allocate(firstPage << _pageShift, (firstPage + pages) << _pageShift);
 
+    /// <summary>As <see cref="Refill"/>, but leaves the sync to the caller.</summary>
+    public void RefillUnsynced(long firstPage, long pages) => AllocateUnsynced(firstPage << _pageShift, (firstPage + pages) << _pageShift);
+
     /// <summary>Marks a page as verified: the page on disk has been read and checked, or written by this environment.</summary>
     public void MarkVerified(long page) => _verified.Set(page);
 
@@ -310,8 +315,7 @@ internal sealed unsafe partial class DataFile : IDisposable
     public bool HasRetiredMaps => _retiredMaps.HasAny;
 
     /// <summary>
-    /// Cuts the file. No thread uses, or will use, a page beyond the cut. Where a mapped file cannot be cut (Windows), the file is cut when
-    /// it is closed.
+    /// Gives up the addresses of the pages from one on, so that <see cref="TryCut"/> may cut them off. No thread uses, or will use, these pages.
     /// </summary>
     public void Truncate(long pages)
     {
@@ -325,10 +329,28 @@ internal sealed unsafe partial class DataFile : IDisposable
             // Applies even if the file keeps its tail, because the tail no longer has an address.
             CapacityPages = SettledPages = pages;
             _preallocated = pages << _pageShift;
+        }
+    }
+
+    /// <summary>
+    /// Cuts off a part of what is behind the pages that have addresses: without the writer, and in parts, because a caller that has to grow the file
+    /// waits for it. Where a mapped file cannot be cut (Windows), the file is cut when it is closed.
+    /// </summary>
+    /// <returns>True if there is more to cut.</returns>
+    public bool TryCut()
+    {
+        using (_growth.Enter())
+        {
+            // The file may have grown again since the addresses were given up.
+            var end = Math.Max(CapacityPages << _pageShift, _preallocated);
+            var length = File.Length;
+            if (length <= end)
+                return false;
+            var kept = Math.Max(end, length - BytesCutAtOnce);
             SchedulePoint.Reach(SchedulePlace.FileCut);
             try
             {
-                File.SetLength(pages << _pageShift);
+                File.SetLength(kept);
             }
             catch (DiskException)
             {
@@ -336,7 +358,7 @@ internal sealed unsafe partial class DataFile : IDisposable
                 throw;
             }
 
-            Sync();
+            return kept > end;
         }
     }
 
@@ -373,6 +395,12 @@ internal sealed unsafe partial class DataFile : IDisposable
 
     private void Allocate(long from, long to)
     {
+        AllocateUnsynced(from, to);
+        Sync();
+    }
+
+    private void AllocateUnsynced(long from, long to)
+    {
         try
         {
             SchedulePoint.Reach(SchedulePlace.Growing);
@@ -388,7 +416,6 @@ internal sealed unsafe partial class DataFile : IDisposable
         }
 
         SchedulePoint.Reach(SchedulePlace.Grown);
-        Sync();
     }
 
     private void CommitBits(long pages)

@@ -16,7 +16,7 @@ namespace Voron.Transactions;
 /// The copy-on-write pages of the open write transaction: copies pages to scratch memory before they change, allocates and frees
 /// pages, and undoes all of this on rollback. One object per environment, used by the holder of the writer.
 /// </summary>
-internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
+internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
 {
     /// <summary>The maximum number of list entries whose memory is kept for the next transaction.</summary>
     private const int MaxKeptEntries = 1024;
@@ -100,12 +100,6 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     /// <summary>The extents that this transaction has written directly to the data file.</summary>
     public IReadOnlyList<WrittenExtent> DirectExtents => _directExtents.All;
 
-    long ISpacePages.PageCount
-    {
-        get => _state.PageCount;
-        set => _state.PageCount = value;
-    }
-
     /// <summary>Starts a transaction from the newest submitted state.</summary>
     public void Begin(in EnvironmentState submitted)
     {
@@ -181,7 +175,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         return _changes.IsWritable(node) ? null : node->Frame;
     }
 
-    public override ReadOnlySpan<byte> ReadLarge(in LargeExtentReference reference, long offset, int count)
+    public override ReadOnlySpan<byte> ReadLarge(scoped in LargeExtentReference reference, long offset, int count)
     {
         // The value may belong to this transaction. If writing it failed, that failure must be reported, not the bytes that are there instead.
         Stage?.Finish();
@@ -215,7 +209,11 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         var pages = TreeLimits.OverflowPages(PageSize, length);
         _changes.ThrowIfTooLarge((long)pages << _pageShift);
         _engine.Counters.AllocatedPages += pages;
-        var first = _space.AllocateExtent(pages, untouched: false);
+        return AddExtent(_space.AllocateExtent(pages, untouched: false), pages, length);
+    }
+
+    private WritablePage AddExtent(long first, int pages, long length)
+    {
         _changes.EnsureRoom(pages);
         var frame = _engine.Frames.RentExtent(pages);
         NativeMemory.Clear(frame, (nuint)pages << _pageShift);
@@ -319,22 +317,6 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
 
         _directExtents.Take(value, _changes.Stamp);
     }
-
-    byte* ISpacePages.ReadPage(long page) => Read(new PageNumber(page));
-
-    WritablePage ISpacePages.ModifyPage(long page) => Modify(new PageNumber(page));
-
-    WritablePage ISpacePages.AddPage(long page, PageKind kind) => AddPage(page, kind);
-
-    void ISpacePages.AssertWriterHeld() => _engine.AssertWriterHeld();
-
-    bool ISpacePages.HasVersion(long page) => page < _versions.PageCapacity && _versions.HasVersion(page);
-
-    void ISpacePages.EnsureBlocks(long firstPage, long pages) => Holes.Fill(firstPage, pages);
-
-    ulong* ISpacePages.Holes(long section) => Holes.Bits(section);
-
-    void ISpacePages.EnsureCapacity(long pageCount) => _growth.EnsureCapacity(pageCount);
 
     /// <summary>Begins a savepoint inside the open ones: changes made from here on can be rolled back.</summary>
     /// <exception cref="InvalidOperationException">There have been too many savepoints in this transaction.</exception>

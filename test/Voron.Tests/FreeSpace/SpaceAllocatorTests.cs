@@ -34,6 +34,17 @@ public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
     }
 
     [Fact]
+    public void A_file_that_grows_within_a_section_that_is_withheld_takes_none_of_its_free_pages()
+    {
+        var allocator = NewAllocator();
+        var first = allocator.AllocateExtent(500, untouched: false);
+        allocator.Free(first, 400);
+        allocator.Withhold(0);
+        for (var page = first + 500; page < _space.Layout.PagesPerSection + 100; page++)
+            Take(allocator).Should().Be(page, "the free pages of the section are being returned to the file system");
+    }
+
+    [Fact]
     public void An_extent_may_span_sections_and_whole_groups()
     {
         var allocator = NewAllocator();

@@ -1,0 +1,23 @@
+namespace Voron.Testing;
+
+/// <content>The faults of compactions.</content>
+internal static partial class PlantedFault
+{
+    /// <summary>A large value that was copied is put at its key without a look at whether the key still has it.</summary>
+    public static readonly bool MoveByPosition = Is(nameof(MoveByPosition));
+
+    /// <summary>When a page moves, its parent keeps the old number.</summary>
+    public static readonly bool KeepOldChild = Is(nameof(KeepOldChild));
+
+    /// <summary>A page that a compaction takes is not marked as used.</summary>
+    public static readonly bool ReserveUntaken = Is(nameof(ReserveUntaken));
+
+    /// <summary>The file is cut before the checkpoint with the lower page count is durable.</summary>
+    public static readonly bool CutBeforeFlush = Is(nameof(CutBeforeFlush));
+
+    /// <summary>A large value keeps the checksums of its old place when it moves.</summary>
+    public static readonly bool KeepChunkSums = Is(nameof(KeepChunkSums));
+
+    /// <summary>A group of sections that is cut off stays in the directory, although it is created a second time when the file grows again.</summary>
+    public static readonly bool KeepGroup = Is(nameof(KeepGroup));
+}

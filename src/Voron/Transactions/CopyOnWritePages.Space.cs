@@ -1,0 +1,64 @@
+using System.Runtime.InteropServices;
+using Voron.Format;
+using Voron.FreeSpace;
+using Voron.Paging;
+using Voron.Primitives;
+using Voron.Trees.Pages;
+
+namespace Voron.Transactions;
+
+/// <content>What the section maps, which are pages like any others, need of the transaction, and the moving of pages.</content>
+internal sealed unsafe partial class CopyOnWritePages
+{
+    /// <summary>The layout of the section maps.</summary>
+    public SectionMapLayout Layout => _engine.Layout;
+
+    long ISpacePages.PageCount
+    {
+        get => _state.PageCount;
+        set => _state.PageCount = value;
+    }
+
+    byte* ISpacePages.ReadPage(long page) => Read(new PageNumber(page));
+
+    WritablePage ISpacePages.ModifyPage(long page) => Modify(new PageNumber(page));
+
+    WritablePage ISpacePages.AddPage(long page, PageKind kind) => AddPage(page, kind);
+
+    void ISpacePages.AssertWriterHeld() => _engine.AssertWriterHeld();
+
+    bool ISpacePages.HasVersion(long page) => page < _versions.PageCapacity && _versions.HasVersion(page);
+
+    void ISpacePages.EnsureBlocks(long firstPage, long pages) => Holes.Fill(firstPage, pages);
+
+    bool ISpacePages.HasHoles(long firstPage, long pages) => Holes.HasAny(firstPage, pages);
+
+    ulong* ISpacePages.Holes(long section) => Holes.Bits(section);
+
+    void ISpacePages.EnsureCapacity(long pageCount) => _growth.EnsureCapacity(pageCount);
+
+    /// <summary>Copies a page to a free one, which has been taken. The caller changes what refers to it, and frees it.</summary>
+    public void CopyPage(long from, long to)
+    {
+        _changes.ThrowIfTooLarge(PageSize);
+        _engine.Counters.AllocatedPages++;
+        var source = Read(new PageNumber(from));
+        var copy = AddPage(to, ((PageHeader*)source)->Kind);
+        NativeMemory.Copy(source, copy.Bytes, (nuint)PageSize);
+        copy.Header->PageNumber = to;
+    }
+
+    /// <summary>Returns the number of pages of an overflow extent.</summary>
+    public int ExtentPages(PageNumber first) => (int)((PageHeader*)Read(first))->ExtentPages;
+
+    /// <summary>Copies an overflow extent to free pages, which have been taken. The caller changes what refers to it, and frees it.</summary>
+    public void CopyExtent(long from, long to)
+    {
+        var source = (PageHeader*)Read(new PageNumber(from));
+        var pages = TreeLimits.OverflowPages(PageSize, source->ExtentBytes);
+        _changes.ThrowIfTooLarge((long)pages << _pageShift);
+        _engine.Counters.AllocatedPages += pages;
+        var copy = AddExtent(to, pages, source->ExtentBytes);
+        NativeMemory.Copy(source + 1, copy.Header + 1, (nuint)source->ExtentBytes);
+    }
+}
