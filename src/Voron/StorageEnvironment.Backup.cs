@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.IO.Pipelines;
 using System.Runtime.CompilerServices;
 using System.Text;
@@ -221,50 +220,14 @@ public sealed partial class StorageEnvironment
         }
     }
 
-    // The environment's memory and files stay until the call has ended, even if another thread closes the environment.
-    private async ValueTask<BackupReport> WhileCountedAsync(
-        Func<CancellationToken, Task<BackupReport>> work, bool isOnOneThread, CancellationToken cancellationToken)
-    {
-        _groupCommit?.ThrowIfInside(nameof(BackupAsync));
-        _engine.Users.AddCall();
-        var began = Stopwatch.GetTimestamp();
-        BackupReport? report = null;
-        Exception? failure = null;
-        try
-        {
-            using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _engine.Closing.Token);
-            var token = stop.Token;
-            return report = await (isOnOneThread ? work(token) : Task.Run(() => work(token), token)).ConfigureAwait(false);
-        }
-        catch (OperationCanceledException e) when (cancellationToken.IsCancellationRequested)
-        {
-            failure = new OperationCanceledException($"The backup of the environment in '{Path}' was cancelled, and not made.", e, cancellationToken);
-            throw failure;
-        }
-        catch (OperationCanceledException) when (_engine.Closing.IsCancellationRequested)
-        {
-            failure = EndedErrors.Environment(Path, " It was closed during the backup, which was not made.");
-            throw failure;
-        }
-        catch (OutOfMemoryException e)
-        {
-            failure = new StorageMemoryException($"There is not enough memory for a backup of the environment in '{Path}': {e.Message}", e);
-            throw failure;
-        }
-        catch (Exception e)
-        {
-            failure = e;
-            throw;
-        }
-        finally
-        {
-            Log(report, failure);
-            _engine.Users.RemoveCall();
-            _engine.Observers.CallHere();
-            GuardedLogger.WriteHere(_engine.Logger);
-            Trace(began, report, failure);
-        }
-    }
+    private ValueTask<BackupReport> WhileCountedAsync(
+        Func<CancellationToken, Task<BackupReport>> work, bool isOnOneThread, CancellationToken cancellationToken) => RunLongAsync(
+            new LongCall(
+                nameof(BackupAsync),
+                $"The backup of the environment in '{Path}' was cancelled, and not made.",
+                " It was closed during the backup, which was not made.",
+                $"There is not enough memory for a backup of the environment in '{Path}': "),
+            work, isOnOneThread, Log, Trace, cancellationToken);
 
     private void Log(BackupReport? report, Exception? failure)
     {

@@ -74,7 +74,7 @@ public sealed partial class StorageEnvironment : IDisposable
         parts.Publisher.BackPressure = _scheduler;
         _engine.BackPressure = _scheduler;
         _entrance = new WriterEntrance(_engine, _writer, transactions, _scheduler);
-        _staging = new StagingArea(_engine, _writer, _entrance);
+        _staging = new StagingArea(_engine, _entrance);
         _scrubber = new Scrubber(_engine, () => new EngineSnapshot(_engine));
     }
 

@@ -30,14 +30,7 @@ internal sealed class SlowReaderWatch
     {
         if (!IsNearLimit)
             return;
-        _engine.Readers.Collect(_readers, _engine.FlusherSlot);
-        ActiveReader? oldest = null;
-        foreach (var reader in _readers)
-        {
-            if (reader.Slot != _engine.FlusherSlot && (oldest == null || reader.Snapshot < oldest.Value.Snapshot))
-                oldest = reader;
-        }
-
+        var oldest = FindOldest(_engine, _readers);
         if (oldest is not { } slow || slow.Snapshot > checkpointId || slow.Snapshot >= _engine.Ring.PublishedId)
             return;
         if (_engine.Readers.Describe(slow) is not { } origin)
@@ -47,10 +40,30 @@ internal sealed class SlowReaderWatch
             return;
         _reported = (slow.Slot, origin.Use);
         _reportedAtTick = now;
-        Report(new SlowReaderReport(
-            slow.Snapshot, _engine.JournalFiles!.LiveRecordBytes, _engine.VersionBytes, origin.OpenedAt?.ToString(), origin.Age,
-            origin.ThreadId));
+        Report(Describe(_engine, slow, origin));
     }
+
+    /// <summary>Describes the oldest reader, if its snapshot is older than a transaction; otherwise null.</summary>
+    public static SlowReaderReport? DescribeOldest(Engine engine, long transactionId) =>
+        FindOldest(engine, []) is { } oldest && oldest.Snapshot < transactionId && engine.Readers.Describe(oldest) is { } origin
+            ? Describe(engine, oldest, origin)
+            : null;
+
+    private static ActiveReader? FindOldest(Engine engine, List<ActiveReader> readers)
+    {
+        engine.Readers.Collect(readers, engine.FlusherSlot);
+        ActiveReader? oldest = null;
+        foreach (var reader in readers)
+        {
+            if (reader.Slot != engine.FlusherSlot && (oldest == null || reader.Snapshot < oldest.Value.Snapshot))
+                oldest = reader;
+        }
+
+        return oldest;
+    }
+
+    private static SlowReaderReport Describe(Engine engine, in ActiveReader reader, ReaderOrigin origin) => new(
+        reader.Snapshot, engine.JournalFiles!.LiveRecordBytes, engine.VersionBytes, origin.OpenedAt?.ToString(), origin.Age, origin.ThreadId);
 
     private void Report(SlowReaderReport report)
     {

@@ -17,7 +17,7 @@ internal readonly unsafe struct LargeValueReader(PageReader pages, DataFile file
     /// <param name="offset">The offset of the part in the value.</param>
     /// <param name="count">The length of the part in bytes.</param>
     /// <exception cref="CorruptionException">The part is damaged, or the reference leads nowhere.</exception>
-    public ReadOnlySpan<byte> Read(byte* map, long pageCount, in LargeExtentReference reference, long offset, int count)
+    public ReadOnlySpan<byte> Read(byte* map, long pageCount, scoped in LargeExtentReference reference, long offset, int count)
     {
         var length = reference.Length;
         var runPages = LargeValues.PageCount(file.PageSize, Math.Clamp(length, 0, int.MaxValue));

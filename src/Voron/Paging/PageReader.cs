@@ -50,5 +50,5 @@ internal abstract unsafe class PageReader
     /// a page is.
     /// </summary>
     /// <exception cref="CorruptionException">The part is damaged, or the reference leads nowhere.</exception>
-    public abstract ReadOnlySpan<byte> ReadLarge(in LargeExtentReference reference, long offset, int count);
+    public abstract ReadOnlySpan<byte> ReadLarge(scoped in LargeExtentReference reference, long offset, int count);
 }

@@ -19,6 +19,7 @@ internal static class EngineActivities
     public const string Flush = "voron.flush";
     public const string Verification = "voron.verification";
     public const string Backup = "voron.backup";
+    public const string Compaction = "voron.compaction";
 
     public const string TransactionId = "voron.transaction.id";
     public const string Pages = "voron.pages";

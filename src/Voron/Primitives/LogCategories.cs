@@ -11,7 +11,10 @@ internal static class LogCategories
 
     /// <summary>The names, in the order of their ids.</summary>
     public static readonly string[] Names =
-        ["Voron", "Voron.Recovery", "Voron.Journal", "Voron.Flushing", "Voron.Transactions", "Voron.Verification", "Voron.Disk", "Voron.Backup"];
+    [
+        "Voron", "Voron.Recovery", "Voron.Journal", "Voron.Flushing", "Voron.Transactions", "Voron.Verification", "Voron.Disk", "Voron.Backup",
+        "Voron.Compaction",
+    ];
 
     /// <summary>Returns the index of the category of an event; the first category has all ids that belong to none.</summary>
     public static int IndexOf(int eventId)

@@ -128,6 +128,6 @@ internal sealed unsafe class SnapshotPages : PageReader
     public override void ScanAhead(PageNumber page, int step) =>
         _dataFile.ReadAhead?.FetchBehind(_map, page.Value, step, PageSize, _pageCount);
 
-    public override ReadOnlySpan<byte> ReadLarge(in LargeExtentReference reference, long offset, int count) =>
+    public override ReadOnlySpan<byte> ReadLarge(scoped in LargeExtentReference reference, long offset, int count) =>
         _largeValues.Read(_map, _pageCount, reference, offset, count);
 }

@@ -18,16 +18,14 @@ namespace Voron.Staging;
 internal sealed class StagingArea
 {
     private readonly Engine _engine;
-    private readonly Writer _writer;
     private readonly WriterEntrance _entrance;
 
     // The page count when the writer was last held here: a hint for growing ahead.
     private long _pageCount;
 
-    public StagingArea(Engine engine, Writer writer, WriterEntrance entrance)
+    public StagingArea(Engine engine, WriterEntrance entrance)
     {
         _engine = engine;
-        _writer = writer;
         _entrance = entrance;
         File = new StagedChunkFile(engine);
         Sync = new SharedSync(engine);
@@ -99,56 +97,22 @@ internal sealed class StagingArea
     private async ValueTask<PageReservation?> TryReserveFreeAsync(
         PageReservation? current, long pages, bool everywhere, CancellationToken cancellationToken)
     {
-        await _entrance.EnterAsync(cancellationToken).ConfigureAwait(false);
-        return WithWriter(space =>
-        {
-            if (current != null && space.TryGrow(current, pages))
-                return current;
-            return space.TryReserve(pages, everywhere);
-        });
+        return await _entrance.UseAsync(
+            writePages =>
+            {
+                Volatile.Write(ref _pageCount, writePages.State.PageCount);
+                if (current != null && writePages.Space.TryGrow(current, pages))
+                    return current;
+                return writePages.Space.TryReserve(pages, everywhere);
+            },
+            cancellationToken).ConfigureAwait(false);
     }
 
     private async ValueTask<bool> TryFlushAsync(CancellationToken cancellationToken)
     {
         if (_engine.BackPressure is not { } backPressure)
             return false;
-        await _entrance.EnterAsync(cancellationToken).ConfigureAwait(false);
-        return WithWriter(_ => backPressure.TryFlush());
-    }
-
-    // Runs work that changes no page, and releases the writer. The section maps are read as the submitted state has them.
-    private T WithWriter<T>(Func<SpaceAllocator, T> work)
-    {
-        try
-        {
-            _engine.Users.AddCall();
-            try
-            {
-                _entrance.ThrowIfUnusable();
-                if (_writer.HasDeferred)
-                    _writer.RunDeferred();
-                _writer.NoteOrigin(openedAt: null);
-                var pages = _writer.WritePages;
-                pages.Begin(_writer.Submitted);
-                Volatile.Write(ref _pageCount, pages.State.PageCount);
-                try
-                {
-                    return work(pages.Space);
-                }
-                finally
-                {
-                    pages.Rollback();
-                }
-            }
-            finally
-            {
-                _engine.Users.RemoveCall();
-            }
-        }
-        finally
-        {
-            _writer.Release();
-        }
+        return await _entrance.UseAsync(_ => backPressure.TryFlush(), cancellationToken).ConfigureAwait(false);
     }
 
     private async ValueTask<PageReservation> ReserveAtEndAsync(PageReservation? current, long pages, CancellationToken cancellationToken)

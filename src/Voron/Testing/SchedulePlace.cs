@@ -48,6 +48,9 @@ internal enum SchedulePlace
     BackupReading,
     BackupWriting,
     BackupFinishing,
+    CompactionFound,
+    CompactionCopied,
+    CompactionBlocksMade,
     Idle,
     Closing,
 }

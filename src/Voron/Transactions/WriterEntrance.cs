@@ -80,6 +80,51 @@ internal sealed class WriterEntrance
         }
     }
 
+    /// <summary>
+    /// Takes the writer without blocking a thread, runs work that changes no page, and releases the writer. The section maps are read as the
+    /// submitted state has them.
+    /// </summary>
+    /// <inheritdoc cref="Begin"/>
+    /// <exception cref="EnvironmentPoisonedException">An earlier write failed.</exception>
+    public async ValueTask<T> UseAsync<T>(Func<CopyOnWritePages, T> work, CancellationToken cancellationToken)
+    {
+        await EnterAsync(cancellationToken).ConfigureAwait(false);
+        try
+        {
+            return Use(work);
+        }
+        finally
+        {
+            _writer.Release();
+        }
+    }
+
+    private T Use<T>(Func<CopyOnWritePages, T> work)
+    {
+        _engine.Users.AddCall();
+        try
+        {
+            ThrowIfUnusable();
+            if (_writer.HasDeferred)
+                _writer.RunDeferred();
+            _writer.NoteOrigin(openedAt: null);
+            var pages = _writer.WritePages;
+            pages.Begin(_writer.Submitted);
+            try
+            {
+                return work(pages);
+            }
+            finally
+            {
+                pages.Rollback();
+            }
+        }
+        finally
+        {
+            _engine.Users.RemoveCall();
+        }
+    }
+
     private bool Wait(TimeSpan timeout, CancellationToken cancellationToken)
     {
         var either = Either(cancellationToken);

@@ -131,7 +131,8 @@ public sealed class ForgedNumberTests
 
         public override byte* Peek(PageNumber page) => null;
 
-        public override ReadOnlySpan<byte> ReadLarge(in LargeExtentReference reference, long offset, int count) => throw new NotSupportedException();
+        public override ReadOnlySpan<byte> ReadLarge(scoped in LargeExtentReference reference, long offset, int count) =>
+            throw new NotSupportedException();
     }
 
     /// <summary>A stream that fails where its end would be.</summary>

@@ -257,6 +257,8 @@ internal static class HandleTable
         new(
             "BackupAsync(PipeWriter, BackupOptions, CancellationToken)",
             handle => handle.BackupAsync(System.IO.Pipelines.PipeWriter.Create(System.IO.Stream.Null)).AsTask().GetAwaiter().GetResult()),
+        new("CompactAsync(CompactionOptions, CancellationToken)", handle => handle.CompactAsync().AsTask().GetAwaiter().GetResult()),
+        new("CompactToAsync(String, CompactionOptions, CancellationToken)", handle => InNewDirectory(path => handle.CompactToAsync(path))),
         new("CopyToAsync(String, CopyOptions, CancellationToken)", handle => InNewDirectory(path => handle.CopyToAsync(path))),
         new("Flush()", handle => handle.Flush()),
         new("ReclaimSpace()", handle => handle.ReclaimSpace()),
@@ -327,7 +329,7 @@ internal static class HandleTable
         }
     }
 
-    private static void InNewDirectory(Func<string, ValueTask<BackupReport>> backUp)
+    private static void InNewDirectory<T>(Func<string, ValueTask<T>> backUp)
     {
         using var place = new TemporaryDirectory();
         backUp(place.Path).AsTask().GetAwaiter().GetResult();

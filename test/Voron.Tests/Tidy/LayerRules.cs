@@ -36,6 +36,10 @@ internal static class LayerRules
             "Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Trees/KeyHeads", "Recovery", "Snapshots", "Transactions", "Flushing",
             "Maintenance",
         ]),
+        ("Compaction",
+        [
+            "Paging", "FreeSpace", "Trees", "Snapshots", "Transactions", "Flushing", "Staging", "Maintenance",
+        ]),
         ("Backup",
         [
             "Paging", "ChangeTracking", "FreeSpace", "Journal", "Trees/Pages", "Trees", "Snapshots", "Transactions", "Flushing", "Maintenance",
@@ -51,7 +55,7 @@ internal static class LayerRules
         "StorageOptions.cs", "OpenMode.cs", "ScrubClock.cs", "JournalCompression.cs", "TornPageProtection.cs", "CommitReport.cs", "FlushReport.cs",
         "SlowReaderReport.cs", "RecoveryReport.cs", "VerificationReport.cs", "EnvironmentStatistics.cs", "TreeStatistics.cs", "CommitOutcome.cs",
         "BackupFault.cs", "BackupInfo.cs", "BackupProgress.cs", "BackupReport.cs", "BackupSetEntry.cs",
-        "RestoreOptions.cs", "RestoreProgress.cs", "RestoreReport.cs",
+        "RestoreOptions.cs", "RestoreProgress.cs", "RestoreReport.cs", "CompactionOptions.cs", "CompactionProgress.cs", "CompactionReport.cs",
     ];
 
     /// <summary>

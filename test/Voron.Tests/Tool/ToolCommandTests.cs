@@ -60,6 +60,25 @@ public sealed class ToolCommandTests : IDisposable
     }
 
     [Fact]
+    public async Task Compact_shortens_the_file_in_place_or_writes_a_copy()
+    {
+        Fill("a", 60_000);
+        Fill("b", 100);
+        using (var environment = StorageEnvironment.Open(Store))
+            environment.Write(writing => writing.DeleteTree("a"));
+        (await ToolRun.Of("compact", Store)).Code.Should().Be(ExitCode.Usage, "--write is missing");
+        var copied = (await ToolRun.Done("compact", Store, "--to", Store + "-copy", "-o", "json")).Json;
+        copied.GetProperty("bytesAfter").GetInt64().Should().BeLessThan(200_000);
+        (await ToolRun.Of("compact", Store, "--to", Store + "-copy")).Code.Should().Be(ExitCode.InUse);
+        (await ToolRun.Of("compact", Store, "--to", Path.Combine(Store, "inside"))).Code.Should().Be(ExitCode.Usage);
+        var report = (await ToolRun.Done("compact", Store, "--write", "-o", "json")).Json;
+        report.GetProperty("complete").GetBoolean().Should().BeTrue();
+        report.GetProperty("bytesAfter").GetInt64().Should().BeLessThan(200_000).And.BeLessThan(report.GetProperty("bytesBefore").GetInt64());
+        foreach (var store in new[] { Store, Store + "-copy" })
+            (await ToolRun.Done("verify", store, "-o", "json")).Json.GetProperty("entries").GetInt64().Should().Be(100);
+    }
+
+    [Fact]
     public async Task Verify_passes_and_reports_damage()
     {
         Fill("a", 20_000);

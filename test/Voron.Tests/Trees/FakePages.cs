@@ -97,7 +97,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
 
     public override byte* PeekUnlessWritable(PageNumber page) => Find(page).Bytes;
 
-    public override ReadOnlySpan<byte> ReadLarge(in LargeExtentReference reference, long offset, int count) =>
+    public override ReadOnlySpan<byte> ReadLarge(scoped in LargeExtentReference reference, long offset, int count) =>
         throw new NotSupportedException("These pages have no file to write large values to.");
 
     public override WritablePage Modify(PageNumber page)

@@ -1,3 +1,5 @@
+using System.Buffers.Binary;
+using Voron.Primitives;
 using Voron.Torture.ChangeTracking;
 using Voron.Torture.Crashes;
 using Voron.Torture.Harness;
@@ -10,6 +12,8 @@ namespace Voron.Torture.Backups;
 internal sealed class BackedUpStore : IDisposable
 {
     private const int Keys = 30;
+    private const int FreedAtOnce = 16_000;
+    private const int ManyKeys = 6_000;
 
     private static readonly string[] Trees = ["t", "u"];
 
@@ -17,6 +21,7 @@ internal sealed class BackedUpStore : IDisposable
     private readonly Tape _choices;
     private readonly List<ReadTransaction> _readers = [];
     private readonly Dictionary<long, ulong> _digests = [];
+    private readonly List<(long Began, long Ended)> _unowned = [];
     private readonly StorageOptions _options;
     private StorageEnvironment? _environment;
 
@@ -84,6 +89,84 @@ internal sealed class BackedUpStore : IDisposable
 
         writing.Commit();
         _run.Report($"write of {puts}{(staged != null ? ", one staged" : "")}");
+        NoteContent();
+    }
+
+    /// <summary>Puts, or deletes, many small entries, so that a tree has branches, and the file has many free pages.</summary>
+    public void WriteMany()
+    {
+        using var writing = Environment.BeginWrite();
+        var tree = writing.CreateTree("many");
+        var count = _choices.Next(100, 4_000);
+        var deletes = _choices.Next(2) == 1;
+        var first = _choices.Next(ManyKeys);
+        var step = _choices.Next(4) == 3 ? _choices.Next(1, 40) : 1;
+        var length = _choices.Next(1, 400);
+        var key = new byte[sizeof(int)];
+        for (var i = 0; i < count; i++)
+        {
+            BinaryPrimitives.WriteInt32BigEndian(key, (first + i * step) % ManyKeys);
+            if (deletes)
+                tree.Delete(key);
+            else
+                tree.Put(key, new byte[length]);
+        }
+
+        writing.Commit();
+        _run.Report($"{(deletes ? "delete" : "put")} {count} of {length} bytes from {first} by {step}");
+        NoteContent();
+    }
+
+    /// <summary>
+    /// Makes the file so long that its section map needs more pages, writes behind that place, and leaves all pages before it free. The pages in
+    /// between are not written.
+    /// </summary>
+    public void GrowOverGroups()
+    {
+        var pagesPerGroup = Engine.Layout.PagesPerGroup;
+        if (Engine.PageSize != 4096)
+            return;
+        _run.Report("grow over groups of sections");
+        long first, pages, began;
+        using (var writing = Environment.BeginWrite())
+        {
+            var writePages = writing.Body.WritePages;
+            pages = pagesPerGroup - writePages.State.PageCount % pagesPerGroup + _choices.Next(-4, 3) + _choices.Next(1, 3) * pagesPerGroup;
+            first = writePages.AllocateUntouchedExtent(pages);
+            began = writing.TransactionId;
+            writing.Commit();
+        }
+
+        WriteMany();
+        for (var at = first; at < first + pages; at += FreedAtOnce)
+        {
+            using var writing = Environment.BeginWrite();
+            writing.Body.WritePages.FreeExtent(new PageNumber(at), (int)Math.Min(FreedAtOnce, first + pages - at));
+            writing.Commit();
+        }
+
+        _unowned.Add((began, Engine.Ring.PublishedId));
+    }
+
+    /// <summary>True for a state in the middle of <see cref="GrowOverGroups"/>, in which pages are used, and nothing owns them.</summary>
+    public bool HasUnownedPages(long transactionId) => _unowned.Exists(range => range.Began <= transactionId && transactionId < range.Ended);
+
+    /// <summary>Gives every key of the trees with longer values another value of the same length.</summary>
+    public void ChangeAll()
+    {
+        using var writing = Environment.BeginWrite();
+        foreach (var name in Trees.Intersect(writing.GetTreeNames()))
+        {
+            var tree = writing.OpenTree(name);
+            var lengths = new List<(byte[] Key, int Length)>();
+            foreach (var entry in tree.GetEntries())
+                lengths.Add((entry.Key.ToArray(), (int)entry.ValueLength));
+            foreach (var (key, length) in lengths)
+                tree.Put(key, Value(length));
+        }
+
+        writing.Commit();
+        _run.Report("change all values");
         NoteContent();
     }
 

@@ -15,6 +15,7 @@ internal static class SuiteCatalog
         new ChangesSuite(),
         new BackupModelSuite(),
         new BackupCutSuite(),
+        new CompactionSuite(),
         new IoFaultSuite(),
         new DiskFullSuite(),
         new ModelSuite(),

@@ -78,6 +78,14 @@ internal unsafe struct BranchPage : IRecordLayout
         SlottedPage.AddHole(page, pageSize, offset + BranchRecordHeader.Size, length);
     }
 
+    /// <summary>Sets the page of a child, which has moved.</summary>
+    public static void SetChild(in WritablePage page, int index, PageNumber child)
+    {
+        var record = (BranchRecordHeader*)SlottedPage.Record(page.Bytes, index);
+        record->Child = child.Value;
+        page.MarkDirty((int)((byte*)&record->Child - page.Bytes), sizeof(long));
+    }
+
     private static void WriteRecord(in WritablePage page, int offset, byte* key, int keyLength, PageNumber child)
     {
         page.MarkDirty(offset, BranchRecordHeader.Size + keyLength);

@@ -1,0 +1,443 @@
+using System.Diagnostics;
+using Voron.Flushing;
+using Voron.Primitives;
+using Voron.Testing;
+using Voron.Transactions;
+using Voron.Trees;
+
+namespace Voron.Compaction;
+
+/// <summary>
+/// Makes the data file shorter while other callers read and write: moves what its tail has to free pages before the tail, and cuts it off.
+/// </summary>
+/// <remarks>
+/// <code>
+///   flushed ─▶ planned ─▶ tail withheld ─▶ values ─▶ branches, leaves ─▶ maps ─▶ flushed, cut ─▶ planned again, or done
+///                              ▲  each batch:  found under a snapshot ─▶ moved in a short transaction ─┐
+///                              └───────────────────────────────────────────────────────────────────────┘
+/// </code>
+/// Each transaction leaves all trees whole, so a run that ends anywhere, by cancellation, closing or a crash, leaves nothing to resume. Values come
+/// first, because single pages would take the places where several fit in a row.
+/// <para>
+/// After every <see cref="BytesBetweenFlushes"/>, a flush makes sure that the journal and the page versions stay bounded, and that free pages behind
+/// the tail can be returned. Where a reader keeps the flusher back for too long, the run ends and names it.
+/// </para>
+/// </remarks>
+internal sealed class CompactionRun : IDisposable
+{
+    /// <summary>The number of moved bytes after which a flush is made.</summary>
+    private const long BytesBetweenFlushes = 64L << 20;
+
+    /// <summary>
+    /// The number of bytes of made blocks after which the empty parts of the tail are returned, so that the file takes little more room meanwhile.
+    /// </summary>
+    private const long BytesBetweenReturns = 128L << 20;
+
+    /// <summary>The maximum number of passes: other callers may have taken the places of some pages.</summary>
+    private const int MaxPasses = 3;
+
+    /// <summary>How often a pass looks again for single free pages before the tail.</summary>
+    private const int MaxRestarts = 2;
+
+    /// <summary>The number of times, with pauses, that the run finds versions left behind before it detaches them.</summary>
+    private const int PollsBeforeDetaching = 25;
+
+    private static readonly TimeSpan TimeOfTransaction = TimeSpan.FromMilliseconds(2);
+
+    private static readonly TimeSpan ReaderPause = TimeSpan.FromMilliseconds(20);
+
+    private static readonly TimeSpan WriterPatience = TimeSpan.FromSeconds(5);
+
+    private readonly Engine _engine;
+    private readonly Writer _writer;
+    private readonly Flusher _flusher;
+    private readonly SpaceReclaimer _reclaimer;
+    private readonly CompactionOptions _options;
+    private readonly CancellationToken _stop;
+    private readonly RenewedSnapshot _snapshot;
+    private readonly CompactionWriter _transactions;
+    private readonly TailScan _scan;
+    private readonly ValueMover _values;
+    private readonly PageMover _mover;
+    private readonly BytePace _pace;
+    private readonly long _began = Stopwatch.GetTimestamp();
+    private long _movedBytes;
+    private long _expectedBytes;
+    private long _movedSinceFlush;
+    private long _settledId;
+    private long _plannedId;
+    private long _awaitedId;
+    private int _polls;
+    private int _valuesLeft;
+    private bool _isTailGone;
+    private bool _isFull;
+    private int _restarts;
+    private int _restarted;
+    private SlowReaderReport? _blockedBy;
+
+    /// <param name="engine">The environment, which the caller keeps in use.</param>
+    /// <param name="writer">Its writer.</param>
+    /// <param name="parts">The services that the run uses.</param>
+    /// <param name="options">The options.</param>
+    /// <param name="stop">Cancels the run.</param>
+    public CompactionRun(Engine engine, Writer writer, in CompactionParts parts, CompactionOptions options, CancellationToken stop)
+    {
+        _engine = engine;
+        _writer = writer;
+        _flusher = parts.Flusher;
+        _reclaimer = parts.Reclaimer;
+        _options = options;
+        _stop = stop;
+        _pace = new BytePace(options.MaxBytesPerSecond);
+        _snapshot = new RenewedSnapshot(engine);
+        _transactions = new CompactionWriter(engine, writer, parts.Entrance, options.IsOnOneThread);
+        _scan = new TailScan(_snapshot);
+        _values = new ValueMover(engine, parts.Staging, _snapshot, _transactions, _pace);
+        _mover = new PageMover(writer.WritePages, options.IsOnOneThread ? TimeSpan.MaxValue : TimeOfTransaction);
+    }
+
+    public void Dispose() => _snapshot.Dispose();
+
+    /// <summary>Compacts the environment.</summary>
+    public async Task<CompactionReport> RunAsync()
+    {
+        var bytesBefore = FileBytes;
+        _reclaimer.LongestHold = TimeSpan.Zero;
+        _flusher.Flush();
+        var passes = 0;
+        for (var hasMoved = true; hasMoved && passes < MaxPasses && _blockedBy == null; passes++)
+        {
+            var plan = MakePlan();
+            if (!plan.IsWorthwhile(_engine.PageSize))
+                break;
+            var before = _movedBytes;
+            _plannedId = plan.TransactionId;
+            await RunPassAsync(plan).ConfigureAwait(false);
+            hasMoved = _movedBytes > before;
+        }
+
+        var isCut = await FinishAsync().ConfigureAwait(false);
+        var left = MakePlan();
+        return new CompactionReport
+        {
+            BytesBefore = bytesBefore,
+            BytesAfter = FileBytes,
+            UsedBytes = left.UsedPages * _engine.PageSize,
+            BytesMoved = _movedBytes,
+            Passes = passes,
+            ValuesLeft = _valuesLeft,
+            IsComplete = isCut && _valuesLeft == 0 && !left.IsWorthwhile(_engine.PageSize),
+            BlockedBy = _blockedBy,
+            LongestWriterHold = _transactions.LongestHold > _reclaimer.LongestHold ? _transactions.LongestHold : _reclaimer.LongestHold,
+            Duration = Stopwatch.GetElapsedTime(_began),
+        };
+    }
+
+    // Nothing more can be moved in this pass.
+    private bool IsOver => _isTailGone || _isFull || _blockedBy != null;
+
+    private long FileBytes => _engine.DataFile.CapacityPages * _engine.PageSize;
+
+    private CompactionPlan MakePlan()
+    {
+        _snapshot.Take();
+        try
+        {
+            return CompactionPlan.Make(_engine.Layout, _snapshot.Pages, _engine.Reserved!.Pages);
+        }
+        finally
+        {
+            _snapshot.Release();
+        }
+    }
+
+    private async Task RunPassAsync(CompactionPlan plan)
+    {
+        _scan.TailStart = plan.TailStart;
+        _expectedBytes = _movedBytes + plan.PagesToMove * _engine.PageSize;
+        (_isTailGone, _isFull, _restarts, _restarted, _valuesLeft) = (false, false, 0, 0, 0);
+        try
+        {
+            await WithholdAsync(plan.TailStart).ConfigureAwait(false);
+            await MoveValuesAsync().ConfigureAwait(false);
+            await MovePagesAsync().ConfigureAwait(false);
+            await MoveMapsAsync().ConfigureAwait(false);
+            if (_blockedBy == null)
+                await WaitForReadersAsync(() => TryCutAsync(cutsAll: false)).ConfigureAwait(false);
+        }
+        finally
+        {
+            _writer.RunWhenFree(_writer.WritePages.Space.OfferTail);
+        }
+    }
+
+    // Other callers must find the free pages before the tail at once, or they would be offered the tail.
+    private async Task WithholdAsync(long page)
+    {
+        while (await _transactions.UseAsync(pages => pages.Space.ExamineSome(), _stop).ConfigureAwait(false))
+            _stop.ThrowIfCancellationRequested();
+        await _transactions.UseAsync(
+            pages =>
+            {
+                pages.Space.WithholdTail(page);
+                return true;
+            },
+            _stop).ConfigureAwait(false);
+    }
+
+    // Long values first: they find the fewest places.
+    private async Task MoveValuesAsync()
+    {
+        await MoveValuesAsync(isShort: false, MoveLongAsync).ConfigureAwait(false);
+        await MoveValuesAsync(isShort: true, (name, keys) => MoveAsync(name, keys, isValue: true)).ConfigureAwait(false);
+    }
+
+    private async Task MoveValuesAsync(bool isShort, Func<byte[], List<byte[]>, Task> move)
+    {
+        var keys = new List<byte[]>();
+        for (byte[]? name = null; !IsOver && (name = _scan.NextTree(name, out var hasExtents)) != null;)
+        {
+            for (var from = hasExtents ? TreeTail.First() : null; from != null && !IsOver;)
+            {
+                keys.Clear();
+                _scan.FindValues(name, isShort, ref from, keys);
+                await move(name, keys).ConfigureAwait(false);
+            }
+        }
+    }
+
+    private async Task MoveLongAsync(byte[] name, List<byte[]> keys)
+    {
+        foreach (var key in keys)
+        {
+            if (IsOver)
+                return;
+            _values.MovedBytes = 0;
+            var outcome = await _values.MoveAsync(name, key, _scan.TailStart, _stop).ConfigureAwait(false);
+            _isTailGone = outcome == ValueOutcome.NoTail;
+            if (outcome == ValueOutcome.NoPlace)
+                _valuesLeft++;
+            await NoteMovedAsync(_values.MovedBytes).ConfigureAwait(false);
+        }
+    }
+
+    private async Task MovePagesAsync()
+    {
+        await MovePagesAsync(null).ConfigureAwait(false);
+        for (byte[]? name = null; !IsOver && (name = _scan.NextTree(name, out _)) != null;)
+            await MovePagesAsync(name).ConfigureAwait(false);
+    }
+
+    private async Task MovePagesAsync(byte[]? name)
+    {
+        var keys = new List<byte[]>();
+        for (var from = TreeTail.First(); from != null && !IsOver;)
+        {
+            keys.Clear();
+            _scan.FindPages(name, ref from, keys);
+            await MoveAsync(name, keys, isValue: false).ConfigureAwait(false);
+        }
+    }
+
+    private async Task MoveAsync(byte[]? name, List<byte[]> keys, bool isValue)
+    {
+        for (var next = 0; next < keys.Count && !IsOver;)
+        {
+            await MoveInTransactionAsync(body => TryMoveSome(body, name, keys, isValue, ref next)).ConfigureAwait(false);
+            if (next == keys.Count || _mover.Obstacle != MoveObstacle.NoPlace)
+                continue;
+            if (!isValue && !TryRestart())
+                return;
+            if (isValue)
+            {
+                _valuesLeft++;
+                next++;
+            }
+        }
+    }
+
+    private async Task MoveMapsAsync()
+    {
+        for (var group = 0L; group >= 0 && !IsOver;)
+        {
+            await MoveInTransactionAsync(body => MapMover.TryMoveSome(body.WritePages, _mover, ref group)).ConfigureAwait(false);
+            if (_mover.Obstacle == MoveObstacle.NoPlace && !TryRestart())
+                return;
+        }
+    }
+
+    // Other callers may have freed pages behind the place where the search for single pages is.
+    private bool TryRestart()
+    {
+        _restarts++;
+        _isFull = _restarts > MaxRestarts;
+        return !_isFull;
+    }
+
+    private bool TryMoveSome(WriteTransactionBody body, byte[]? name, List<byte[]> keys, bool isValue, ref int next)
+    {
+        var state = name == null ? body.Catalog : body.OpenTree(name)?.SettledState();
+        if (state == null)
+        {
+            // Deleted or renamed since.
+            next = keys.Count;
+            return true;
+        }
+
+        while (next < keys.Count)
+        {
+            var isMoved = isValue
+                ? TreeMover.TryMoveExtent(body.WritePages, state, keys[next], _mover)
+                : TreeMover.TryMovePages(body.WritePages, state, keys[next], _mover);
+            if (!isMoved)
+                return false;
+            next++;
+        }
+
+        return true;
+    }
+
+    // What has been moved is committed, even if the work did not get to its end.
+    private async Task MoveInTransactionAsync(Func<WriteTransactionBody, bool> work)
+    {
+        bool needsBlocks;
+        do
+        {
+            SchedulePoint.Reach(SchedulePlace.CompactionFound);
+            await _transactions.RunAsync(
+                body =>
+                {
+                    if (_restarts > _restarted)
+                        body.WritePages.Space.Low.Restart();
+                    _restarted = _restarts;
+                    _isTailGone = !_mover.TryBegin();
+                    if (!_isTailGone)
+                        work(body);
+                    return _mover.Bytes > 0;
+                },
+                _stop).ConfigureAwait(false);
+            needsBlocks = _mover.Obstacle == MoveObstacle.NoBlocks;
+            await PauseAsync(_mover.Bytes).ConfigureAwait(false);
+            await NoteMovedAsync(_mover.Bytes).ConfigureAwait(false);
+            if (needsBlocks)
+                await MakeBlocksAsync(_mover.Unprepared).ConfigureAwait(false);
+        }
+        while (needsBlocks && !IsOver);
+    }
+
+    private Task MakeBlocksAsync(long section) =>
+        _transactions.MakeBlocksAsync(section * _engine.Layout.PagesPerSection, _engine.Layout.PagesPerSection, _stop);
+
+    private async Task PauseAsync(long bytes)
+    {
+        var pause = _pace.Count(bytes);
+        if (pause > TimeSpan.Zero)
+            await Task.Delay(pause, _stop).ConfigureAwait(false);
+    }
+
+    private async Task NoteMovedAsync(long bytes)
+    {
+        _movedBytes += bytes;
+        _movedSinceFlush += bytes;
+        if (bytes > 0)
+            _options.Progress?.Report(new CompactionProgress(_movedBytes, Math.Max(_movedBytes, _expectedBytes), FileBytes));
+        if (_movedSinceFlush >= BytesBetweenFlushes)
+            await FlushAsync().ConfigureAwait(false);
+        if (_transactions.MadeBytes < BytesBetweenReturns)
+            return;
+        _transactions.MadeBytes = 0;
+        await WaitForReadersAsync(() => TryCutAsync(cutsAll: false)).ConfigureAwait(false);
+        Reclaim(() => _reclaimer.TryPunch(WriterPatience));
+    }
+
+    // What was moved before the last flush must be in the data file now: so much, and no more, may be waiting for a reader.
+    private Task<bool> FlushAsync()
+    {
+        var id = _settledId;
+        (_settledId, _movedSinceFlush) = (_transactions.LastTransactionId, 0);
+        return WaitForReadersAsync(() => TryFlushAsync(id));
+    }
+
+    private async Task<bool> TryFlushAsync(long id)
+    {
+        _awaitedId = id;
+        _flusher.Flush();
+        if (_flusher.CheckpointId < id)
+            return false;
+
+        // Versions that are left behind keep pages from being cut off. Another flush may be detaching them; but if it has not got the writer in time,
+        // this run has to.
+        if (!_engine.Versions.DetachIsIncomplete)
+        {
+            _polls = 0;
+            return true;
+        }
+
+        if (++_polls < PollsBeforeDetaching)
+            return false;
+        _polls = 0;
+        await _transactions.UseAsync(_ => _flusher.FlushForWriter(), _stop).ConfigureAwait(false);
+        return true;
+    }
+
+    // A page can be cut off when its being freed has been flushed: until then, it has a version that a flush is still to write.
+    private async Task<bool> TryCutAsync(bool cutsAll)
+    {
+        if (!await TryFlushAsync(Math.Max(_plannedId, _transactions.LastTransactionId)).ConfigureAwait(false))
+            return false;
+        var isPending = false;
+        Reclaim(() => _reclaimer.TryCut(WriterPatience, cutsAll, out isPending));
+        return !isPending;
+    }
+
+    // Cuts off what can be cut off now, and returns the rest of the free space.
+    private async Task<bool> FinishAsync()
+    {
+        var isCut = false;
+        if (_blockedBy != null)
+            isCut = await TryCutAsync(cutsAll: true).ConfigureAwait(false);
+        else
+            isCut = await WaitForReadersAsync(() => TryCutAsync(cutsAll: true)).ConfigureAwait(false);
+        if (isCut)
+            _blockedBy = null;
+        Reclaim(() => _reclaimer.TryPunch(WriterPatience));
+        return isCut;
+    }
+
+    // Another thread may be returning space, or a caller may keep its write transaction open: the run waits for both, as any caller would.
+    private void Reclaim(Func<bool> work)
+    {
+        while (true)
+        {
+            _stop.ThrowIfCancellationRequested();
+            try
+            {
+                if (work())
+                    return;
+                Thread.Sleep(ReaderPause);
+            }
+            catch (TimeoutException)
+            {
+            }
+        }
+    }
+
+    // False if a reader was in the way for too long, which is then noted.
+    private async Task<bool> WaitForReadersAsync(Func<Task<bool>> tryOnce)
+    {
+        var began = Stopwatch.GetTimestamp();
+        while (!await tryOnce().ConfigureAwait(false))
+        {
+            if (Stopwatch.GetElapsedTime(began) >= _options.ReaderPatience)
+            {
+                // A newer reader may still use an address at which the file was mapped before.
+                _blockedBy = SlowReaderWatch.DescribeOldest(_engine, _awaitedId) ?? SlowReaderWatch.DescribeOldest(_engine, long.MaxValue);
+                return false;
+            }
+
+            await Task.Delay(ReaderPause, _stop).ConfigureAwait(false);
+        }
+
+        return true;
+    }
+}

@@ -1,0 +1,147 @@
+using Voron.Format;
+using Voron.FreeSpace;
+using Voron.Paging;
+using Voron.Primitives;
+using Voron.Snapshots;
+using Voron.Staging;
+using Voron.Testing;
+using Voron.Transactions;
+using Voron.Trees;
+
+namespace Voron.Compaction;
+
+/// <summary>
+/// Moves large values: copies one to reserved pages without the writer, and makes the copy the value of its key in a short transaction, if the key
+/// still has the value that was copied.
+/// </summary>
+/// <remarks>
+/// <code>
+///   found under a snapshot ─▶ reserved ─▶ blocks made ─▶ copied, synced ─▶ compared, put ─▶ snapshot released
+/// </code>
+/// The snapshot stays registered until the comparison. Otherwise the pages of the value could be freed, and taken for another one that looks the
+/// same to the comparison. Checksums are computed anew, because their seed is the place. The extent of checksums never moves alone: records that a
+/// recovery may still replay name it. After a crash, the copy is a range of free pages.
+/// </remarks>
+/// <param name="engine">The environment.</param>
+/// <param name="staging">Writes to reserved pages.</param>
+/// <param name="snapshot">The snapshot, which this class takes and releases.</param>
+/// <param name="writer">Runs the transactions.</param>
+/// <param name="pace">Limits the bytes that are copied in a second.</param>
+internal sealed class ValueMover(Engine engine, StagingArea staging, RenewedSnapshot snapshot, CompactionWriter writer, BytePace pace)
+{
+    /// <summary>How often a value that has changed meanwhile is tried again.</summary>
+    private const int MaxRepetitions = 2;
+
+    /// <summary>The number of bytes that were moved since the count was last set to 0.</summary>
+    public long MovedBytes { get; set; }
+
+    /// <summary>Moves the value of a key.</summary>
+    /// <param name="name">The name of the tree.</param>
+    /// <param name="key">The key.</param>
+    /// <param name="tailStart">The first page of the tail that is being emptied.</param>
+    /// <param name="stop">Cancels the wait for the writer, and the copying.</param>
+    public async Task<ValueOutcome> MoveAsync(byte[] name, byte[] key, long tailStart, CancellationToken stop)
+    {
+        for (var attempt = 0; ; attempt++)
+        {
+            if (await TryMoveAsync(name, key, tailStart, stop).ConfigureAwait(false) is { } outcome)
+                return outcome;
+            if (attempt == MaxRepetitions)
+                return ValueOutcome.NoPlace;
+        }
+    }
+
+    // Null if the value has changed meanwhile, or only its address: a flush brings an overflow extent from memory to the data file.
+    private async Task<ValueOutcome?> TryMoveAsync(byte[] name, byte[] key, long tailStart, CancellationToken stop)
+    {
+        snapshot.Take();
+        var content = new StagedContent(engine);
+        try
+        {
+            if (Find(snapshot.Pages, name, key) is not { } value || value.LastPage(engine.PageSize) < tailStart)
+                return ValueOutcome.Done;
+            var pages = LargeValues.PageCount(engine.PageSize, value.Length);
+            var (reservation, otherwise) = await ReserveAsync(pages, value, stop).ConfigureAwait(false);
+            if (reservation == null)
+                return otherwise;
+            content.Use(reservation);
+            await writer.MakeBlocksAsync(reservation.First, pages, stop).ConfigureAwait(false);
+            var checksums = await CopyAsync(value, reservation.First, stop).ConfigureAwait(false);
+            await staging.Sync.RunAsync().ConfigureAwait(false);
+            content.Complete(value.Length, [], checksums);
+            SchedulePoint.Reach(SchedulePlace.CompactionCopied);
+            var isPut = false;
+            await writer.RunAsync(body => isPut = TryPut(body, name, key, value, content), stop).ConfigureAwait(false);
+            return isPut ? ValueOutcome.Done : null;
+        }
+        finally
+        {
+            content.Dispose();
+            snapshot.Release();
+        }
+    }
+
+    private static FoundValue? Find(SnapshotPages pages, byte[] name, byte[] key)
+    {
+        var catalog = new TreeState(pages.State.Catalog);
+        if (!Catalog.TryFind(catalog, pages, name, out var header))
+            return null;
+        return FoundValue.Find(pages, new TreeState(header), key)?.WithAddress(pages);
+    }
+
+    private async Task<(PageReservation? Reservation, ValueOutcome Otherwise)> ReserveAsync(long pages, FoundValue value, CancellationToken stop)
+    {
+        while (true)
+        {
+            var goesOn = false;
+            var found = await writer.UseAsync(
+                writePages =>
+                {
+                    var space = writePages.Space;
+                    if (!space.Withheld.HasTail)
+                        return (null, ValueOutcome.NoTail);
+                    return space.Withheld.TailPage <= value.LastPage(engine.PageSize)
+                        ? (space.TryReserveBefore(pages, value.First, out goesOn), ValueOutcome.NoPlace)
+                        : (null, ValueOutcome.Done);
+                },
+                stop).ConfigureAwait(false);
+            if (!goesOn)
+                return found;
+        }
+    }
+
+    private async Task<ulong[]> CopyAsync(FoundValue value, long target, CancellationToken stop)
+    {
+        var checksums = new ulong[LargeValues.ChunkCount(value.Length)];
+        for (var chunk = 0; chunk < checksums.Length; chunk++)
+        {
+            stop.ThrowIfCancellationRequested();
+            checksums[chunk] = CopyChunk(value, chunk, target, out var bytes);
+            var pause = pace.Count(bytes);
+            if (pause > TimeSpan.Zero)
+                await Task.Delay(pause, stop).ConfigureAwait(false);
+        }
+
+        return checksums;
+    }
+
+    private ulong CopyChunk(in FoundValue value, int chunk, long target, out int count)
+    {
+        var offset = (long)chunk * LargeValues.ChunkBytes;
+        count = (int)Math.Min(LargeValues.ChunkBytes, value.Length - offset);
+        var checksum = staging.File.WriteChunk(target, chunk, value.Read(snapshot.Pages, offset, count));
+        return PlantedFault.KeepChunkSums && value.Kind == ValueKind.LargeExtent ? value.ChecksumOf(snapshot.Pages, chunk) : checksum;
+    }
+
+    private bool TryPut(WriteTransactionBody body, byte[] name, byte[] key, in FoundValue value, StagedContent content)
+    {
+        if (body.OpenTree(name) is not { } tree)
+            return false;
+        var now = FoundValue.Find(body.WritePages, tree.SettledState(), key)?.WithAddress(body.WritePages);
+        if (now != value && !(PlantedFault.MoveByPosition && now != null))
+            return false;
+        TreeEditor.PutStaged(tree, key, content);
+        MovedBytes += value.Length;
+        return true;
+    }
+}

@@ -1,0 +1,42 @@
+namespace Voron;
+
+/// <summary>Describes a compaction that has ended.</summary>
+public sealed record CompactionReport
+{
+    /// <summary>The length of the data file at the beginning.</summary>
+    public long BytesBefore { get; init; }
+
+    /// <summary>The length of the data file at the end.</summary>
+    public long BytesAfter { get; init; }
+
+    /// <summary>The number of bytes of the pages that are in use.</summary>
+    public long UsedBytes { get; init; }
+
+    /// <summary>The number of bytes of pages that were moved.</summary>
+    public long BytesMoved { get; init; }
+
+    /// <summary>How often the compaction went through the trees: 0 if there was nothing to gain.</summary>
+    public int Passes { get; init; }
+
+    /// <summary>
+    /// The number of values that stayed where they were in the last pass, because nowhere before them were as many free pages in a row.
+    /// </summary>
+    public int ValuesLeft { get; init; }
+
+    /// <summary>
+    /// True if the file is about as short as what it holds. False if a reader kept it from being cut, if values were left where they are, or if other
+    /// callers used up the free pages.
+    /// </summary>
+    public bool IsComplete { get; init; }
+
+    /// <summary>
+    /// The reader that kept the file from being cut; null if none did. What was moved stays moved: a later call goes on from there.
+    /// </summary>
+    public SlowReaderReport? BlockedBy { get; init; }
+
+    /// <summary>The longest time for which a transaction of the compaction held the writer.</summary>
+    public TimeSpan LongestWriterHold { get; init; }
+
+    /// <summary>The time that the compaction took.</summary>
+    public TimeSpan Duration { get; init; }
+}

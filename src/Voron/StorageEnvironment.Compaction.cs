@@ -1,0 +1,149 @@
+using Voron.Compaction;
+using Voron.Primitives;
+
+namespace Voron;
+
+/// <content>Compaction.</content>
+public sealed partial class StorageEnvironment
+{
+    private int _isCompacting;
+
+    /// <summary>
+    /// Makes the data file about as short as what it holds, while other callers read and write: moves pages from its end to free places before, and
+    /// cuts it off.
+    /// </summary>
+    /// <remarks>
+    /// <para>
+    /// Pages move in short transactions of at most 128 KiB, each of which holds the writer for some milliseconds; long values are copied before their
+    /// transaction. The file does not grow because of the compaction. Beyond the file, the environment takes at most
+    /// <see cref="StorageOptions.JournalLimitBytes"/> for the journal, as always, and 256 MiB for places whose blocks had been returned to the file
+    /// system.
+    /// </para>
+    /// <para>
+    /// Readers are not disturbed, and the space that they still use is cut off when they have ended: see
+    /// <see cref="CompactionOptions.ReaderPatience"/>. While a caller keeps a write transaction open, the compaction waits for it; cancel the call to
+    /// end that wait. However the call ends, what has been moved stays moved, and nothing has to be resumed or repaired.
+    /// </para>
+    /// </remarks>
+    /// <param name="options">The options; null for the defaults.</param>
+    /// <param name="cancellationToken">Ends the compaction between two of its transactions.</param>
+    /// <returns>A description of what was done.</returns>
+    /// <exception cref="ArgumentException">An option is not valid.</exception>
+    /// <exception cref="CorruptionException">The environment is damaged. The message names the page.</exception>
+    /// <exception cref="StorageFullException">There is no room for the journal, or for blocks that had been returned to the file system.</exception>
+    /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The environment is read-only, another compaction is running, or the call was made inside a group-commit operation.
+    /// </exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call.</exception>
+    /// <exception cref="OperationCanceledException">The compaction was cancelled.</exception>
+    public ValueTask<CompactionReport> CompactAsync(CompactionOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        ThrowIfNotWritable(nameof(CompactAsync));
+        options = Check(options);
+        var call = new LongCall(
+            nameof(CompactAsync),
+            $"The compaction of the environment in '{Path}' was cancelled. What it had moved stays moved.",
+            " It was closed during a compaction. What that had moved stays moved.",
+            $"There is not enough memory for a compaction of the environment in '{Path}': ");
+        return RunLongAsync(call, stop => RunCompactionAsync(options, stop), isOnOneThread: options.IsOnOneThread, Log, Trace, cancellationToken);
+    }
+
+    /// <summary>
+    /// Writes what the environment holds to a new environment in another directory, in the order of the keys, while other callers read and write. The
+    /// new one has the content of one transaction, and an id of its own.
+    /// </summary>
+    /// <remarks>
+    /// The data file of the copy is as short as it can be, and its pages are in order, which <see cref="CompactAsync"/> does not do. The call holds
+    /// one snapshot to its end: meanwhile nothing newer is flushed, and the journal grows up to <see cref="StorageOptions.JournalLimitBytes"/> as
+    /// beside any reader that stays open. Until the copy is complete, its directory has a file "voron.backup.partial", and cannot be opened. A call
+    /// that fails or is cancelled deletes what it has made. After a kill, empty the directory.
+    /// </remarks>
+    /// <param name="directory">The directory, which is created if it is missing, and otherwise must be empty.</param>
+    /// <param name="options">The options; null for the defaults.</param>
+    /// <param name="cancellationToken">Cancels the copying.</param>
+    /// <returns>A description of the copy.</returns>
+    /// <exception cref="ArgumentException">The path is empty, or an option is not valid.</exception>
+    /// <exception cref="BackupException">The directory is not empty (<see cref="BackupFault.TargetNotEmpty"/>).</exception>
+    /// <exception cref="CorruptionException">The environment is damaged. The message names the page.</exception>
+    /// <exception cref="StorageFullException">There is no room for the copy.</exception>
+    /// <exception cref="StorageAccessException">The directory cannot be written.</exception>
+    /// <exception cref="InvalidOperationException">The call was made inside a group-commit operation.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call.</exception>
+    /// <exception cref="OperationCanceledException">The copying was cancelled.</exception>
+    public ValueTask<CompactionReport> CompactToAsync(
+        string directory, CompactionOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(directory);
+        options = Check(options);
+        var call = new LongCall(
+            nameof(CompactToAsync),
+            $"The compacted copy of the environment in '{Path}' was cancelled, and not made.",
+            " It was closed while a compacted copy was written, which was not made.",
+            $"There is not enough memory for a compacted copy of the environment in '{Path}': ");
+        return RunLongAsync(
+            call, stop => new DenseCopy(this, directory, options, stop).RunAsync(), options.IsOnOneThread, Log, Trace, cancellationToken);
+    }
+
+    private static CompactionOptions Check(CompactionOptions? options)
+    {
+        options = options == null ? new CompactionOptions() : options.Copy();
+        if (options.MaxBytesPerSecond < 0)
+        {
+            throw new ArgumentException(
+                $"{nameof(CompactionOptions.MaxBytesPerSecond)} is {options.MaxBytesPerSecond}; it must not be negative.", nameof(options));
+        }
+
+        if (options.ReaderPatience < TimeSpan.Zero)
+        {
+            throw new ArgumentException(
+                $"{nameof(CompactionOptions.ReaderPatience)} is {options.ReaderPatience}; it must not be negative.", nameof(options));
+        }
+
+        return options;
+    }
+
+    private async Task<CompactionReport> RunCompactionAsync(CompactionOptions options, CancellationToken stop)
+    {
+        if (Interlocked.Exchange(ref _isCompacting, 1) != 0)
+            throw new InvalidOperationException($"Another compaction of the environment in '{Path}' is running. Wait for it to end.");
+        try
+        {
+            var parts = new CompactionParts(_entrance!, _flusher!, _reclaimer!, _staging!);
+            using var run = new CompactionRun(_engine, _writer!, parts, options, stop);
+            return await run.RunAsync().ConfigureAwait(false);
+        }
+        finally
+        {
+            Volatile.Write(ref _isCompacting, 0);
+        }
+    }
+
+    private void Log(CompactionReport? report, Exception? failure)
+    {
+        if (report != null)
+        {
+            CompactionLog.Finished(
+                _engine.Logger, Path, report.BytesBefore, report.BytesAfter, report.BytesMoved, (long)report.Duration.TotalMilliseconds,
+                report.LongestWriterHold.TotalMilliseconds);
+        }
+        else if (failure is not (null or OperationCanceledException or ObjectDisposedException))
+        {
+            CompactionLog.Failed(_engine.Logger, Path, failure.Message, failure);
+        }
+
+        if (report?.BlockedBy is { } reader)
+        {
+            CompactionLog.Blocked(
+                _engine.Logger, Path, reader.TransactionId, reader.Age, reader.ThreadId, report.BytesAfter, reader.OpenedAt ?? "unknown");
+        }
+    }
+
+    private void Trace(long began, CompactionReport? report, Exception? failure)
+    {
+        if (!EngineActivities.IsListening)
+            return;
+        KeyValuePair<string, object?>[] tags = report == null ? [] : [new(EngineActivities.Bytes, report.BytesMoved)];
+        EngineActivities.Report(EngineActivities.Compaction, Name, WorkTime.Since(began), tags, failure);
+    }
+}

@@ -1,0 +1,79 @@
+using Voron.Format;
+using Voron.Paging;
+using Voron.Primitives;
+using Voron.Trees.Pages;
+
+namespace Voron.Trees;
+
+/// <summary>A value with pages of its own, as a snapshot or the open transaction has it.</summary>
+/// <param name="Kind">The kind: overflow or large extent.</param>
+/// <param name="First">The first page.</param>
+/// <param name="Length">The length in bytes.</param>
+/// <param name="Checksums">The checksum, or the first page of the extent of checksums, of a large extent.</param>
+/// <param name="Address">The address of the first page of an overflow extent, which differs for each version of it; otherwise zero.</param>
+internal readonly unsafe record struct FoundValue(ValueKind Kind, long First, long Length, ulong Checksums, nint Address)
+{
+    private LargeExtentReference Reference => new() { FirstPage = First, Length = Length, Checksums = Checksums };
+
+    /// <summary>The last page that belongs to the value, whichever of its extents has it.</summary>
+    public long LastPage(int pageSize)
+    {
+        if (Kind == ValueKind.Overflow)
+            return First + TreeLimits.OverflowPages(pageSize, Length) - 1;
+        var last = First + LargeValues.PageCount(pageSize, Length) - 1;
+        var checksums = Reference.ChecksumPage;
+        return checksums == 0
+            ? last
+            : Math.Max(last, checksums + TreeLimits.OverflowPages(pageSize, LargeValues.ChunkCount(Length) * sizeof(ulong)) - 1);
+    }
+
+    /// <summary>Finds the value of a key; null if the key has none with pages of its own.</summary>
+    public static FoundValue? Find(PageReader reader, TreeState state, ReadOnlySpan<byte> key)
+    {
+        var record = TreeReader.Find(state, reader, key);
+        return record == null ? null : Of(reader, record);
+    }
+
+    /// <summary>Returns the value of a cursor's entry; null if it is in the leaf.</summary>
+    /// <exception cref="CorruptionException">The record describes no possible value.</exception>
+    public static FoundValue? Of(PageReader reader, TreeCursor cursor) => Of(reader, cursor.Record);
+
+    private static FoundValue? Of(PageReader reader, byte* record)
+    {
+        FoundValue found;
+        switch (LeafPage.Kind(record))
+        {
+            case ValueKind.Overflow:
+                var overflow = *(OverflowReference*)LeafPage.InlineBytes(record);
+                found = new FoundValue(ValueKind.Overflow, overflow.FirstPage, overflow.Length, 0, 0);
+                break;
+            case ValueKind.LargeExtent:
+                var large = *(LargeExtentReference*)LeafPage.InlineBytes(record);
+                found = new FoundValue(ValueKind.LargeExtent, large.FirstPage, large.Length, large.Checksums, 0);
+                break;
+            default:
+                return null;
+        }
+
+        if (found.Length is < 0 or > int.MaxValue || found.First <= 0 || found.LastPage(reader.PageSize) >= reader.PageCount)
+        {
+            throw new CorruptionException(
+                $"Key {KeyText.Of(LeafPage.Key(record))} has a value of {found.Length} bytes at page {found.First} of '{reader.FilePath}', " +
+                $"which does not fit into its {reader.PageCount} pages.");
+        }
+
+        return found;
+    }
+
+    /// <summary>The value with the address by which two versions of an overflow extent differ.</summary>
+    public FoundValue WithAddress(PageReader reader) =>
+        Kind == ValueKind.Overflow ? this with { Address = (nint)TreePages.ReadExtent(reader, new PageNumber(First), Length) } : this;
+
+    /// <summary>Returns a part of the value, verified.</summary>
+    public ReadOnlySpan<byte> Read(PageReader reader, long offset, int count) => Kind == ValueKind.LargeExtent
+        ? reader.ReadLarge(Reference, offset, count)
+        : new ReadOnlySpan<byte>(TreePages.ReadExtent(reader, new PageNumber(First), Length) + PageHeader.Size + offset, count);
+
+    /// <summary>The checksum that the value has for a chunk where it is.</summary>
+    public ulong ChecksumOf(PageReader reader, int chunk) => LargeValueReader.Checksums(reader, Reference)[chunk];
+}

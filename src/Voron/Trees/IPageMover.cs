@@ -1,0 +1,19 @@
+using Voron.Primitives;
+
+namespace Voron.Trees;
+
+/// <summary>Moves pages of a tree to lower places, without regard to what refers to them.</summary>
+internal interface IPageMover
+{
+    /// <summary>True if pages in a row should be moved: some of them lie in the tail that is being emptied.</summary>
+    bool ShouldMove(PageNumber first, long pages);
+
+    /// <summary>Copies a branch or a leaf to a lower place, and frees the old one.</summary>
+    /// <param name="page">The page.</param>
+    /// <param name="moved">The new place.</param>
+    /// <returns>False if there is no place now; nothing has changed then.</returns>
+    bool TryMove(PageNumber page, out PageNumber moved);
+
+    /// <summary>As <see cref="TryMove"/>, for an overflow extent.</summary>
+    bool TryMoveExtent(PageNumber first, out PageNumber moved);
+}

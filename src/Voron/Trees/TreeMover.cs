@@ -1,0 +1,125 @@
+using Voron.Format;
+using Voron.Paging;
+using Voron.Primitives;
+using Voron.Testing;
+using Voron.Trees.Pages;
+
+namespace Voron.Trees;
+
+/// <summary>
+/// Moves the pages of a tree for a compaction, and changes what refers to them: a parent, the header of the tree, or the record of a value.
+/// </summary>
+/// <remarks>
+/// Pages are found by a key, from the root down, so it does not matter how the tree has changed since the key was chosen. Moving changes no entry,
+/// and the tree is whole after each page: a call may stop anywhere, and be repeated.
+/// </remarks>
+internal static unsafe class TreeMover
+{
+    /// <summary>Moves the pages on the path to a key, and all leaves next to that of the key: the children of the same branch.</summary>
+    /// <returns>False if a page found no place, so that some have not been moved.</returns>
+    public static bool TryMovePages(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, IPageMover mover)
+    {
+        fixed (byte* bytes = key)
+            return TryMovePages(writer, state, new SearchKey(bytes, key.Length), mover);
+    }
+
+    /// <summary>Moves the overflow extent of a key's value, if it has one that should be moved.</summary>
+    /// <returns>False if the extent found no place.</returns>
+    public static bool TryMoveExtent(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, IPageMover mover)
+    {
+        fixed (byte* bytes = key)
+            return TryMoveExtent(writer, state, new SearchKey(bytes, key.Length), mover);
+    }
+
+    private static bool TryMovePages(PageWriter writer, TreeState state, in SearchKey key, IPageMover mover)
+    {
+        if (state.Root.IsNone)
+            return true;
+        state.PrepareForChange();
+        if (!TryMoveRoot(writer, state, mover))
+            return false;
+        if (state.Depth == 1)
+            return true;
+        TreeReader.Descend(state, writer, key, out var path);
+        path.CheckDistinct(writer, PageNumber.None);
+        for (var level = 1; level < path.LeafLevel; level++)
+        {
+            if (!mover.ShouldMove(path.Page(level), 1))
+                continue;
+            if (!mover.TryMove(path.Page(level), out var moved))
+                return false;
+            SetChild(writer, path.Page(level - 1), path.Index(level - 1), moved);
+            path.Set(level, moved, path.Index(level));
+        }
+
+        return TryMoveLeaves(writer, state, path.Page(path.LeafLevel - 1), mover);
+    }
+
+    private static bool TryMoveExtent(PageWriter writer, TreeState state, in SearchKey key, IPageMover mover)
+    {
+        if (state.Root.IsNone)
+            return true;
+        TreeReader.Descend(state, writer, key, out var path);
+        var number = path.Page(path.LeafLevel);
+        var index = LeafPage.Search(TreePages.ReadLeaf(writer, number), key);
+        if (index < 0)
+            return true;
+        var record = SlottedPage.Record(writer.Read(number), index);
+        if (LeafPage.Kind(record) != ValueKind.Overflow)
+            return true;
+        var reference = *(OverflowReference*)LeafPage.InlineBytes(record);
+        var first = new PageNumber(reference.FirstPage);
+        if (!mover.ShouldMove(first, TreeLimits.OverflowPages(writer.PageSize, reference.Length)))
+            return true;
+        TreePages.ReadExtent(writer, first, reference.Length);
+        state.PrepareForChange();
+        if (!mover.TryMoveExtent(first, out var moved))
+            return false;
+        var leaf = writer.Modify(number);
+        var place = (OverflowReference*)LeafPage.InlineBytes(SlottedPage.Record(leaf.Bytes, index));
+        place->FirstPage = moved.Value;
+        leaf.MarkDirty((int)((byte*)place - leaf.Bytes), OverflowReference.Size);
+        return true;
+    }
+
+    private static bool TryMoveRoot(PageWriter writer, TreeState state, IPageMover mover)
+    {
+        if (!mover.ShouldMove(state.Root, 1))
+            return true;
+        state.CheckDepth(writer);
+        _ = state.Depth == 1 ? TreePages.ReadLeaf(writer, state.Root) : TreePages.ReadBranch(writer, state.Root);
+        if (!mover.TryMove(state.Root, out var root))
+            return false;
+        state.Root = root;
+        state.RightmostLeaf = PageNumber.None;
+        state.Changed = true;
+        return true;
+    }
+
+    private static bool TryMoveLeaves(PageWriter writer, TreeState state, PageNumber parent, IPageMover mover)
+    {
+        var branch = TreePages.ReadBranch(writer, parent);
+        for (var index = 0; index < SlottedPage.Count(branch); index++)
+        {
+            var leaf = BranchPage.Child(branch, index);
+            if (!mover.ShouldMove(leaf, 1))
+                continue;
+            TreePages.ReadLeaf(writer, leaf);
+            if (!mover.TryMove(leaf, out var moved))
+                return false;
+            state.RightmostLeaf = PageNumber.None;
+            SetChild(writer, parent, index, moved);
+
+            // The branch may have been copied for the change.
+            branch = TreePages.ReadBranch(writer, parent);
+        }
+
+        return true;
+    }
+
+    private static void SetChild(PageWriter writer, PageNumber parent, int index, PageNumber child)
+    {
+        if (!PlantedFault.KeepOldChild)
+            BranchPage.SetChild(writer.Modify(parent), index, child);
+    }
+}

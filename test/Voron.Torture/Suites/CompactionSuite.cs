@@ -1,0 +1,29 @@
+using Voron.Torture.Compactions;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Suites;
+
+/// <summary>Compactions beside everything else, with power cuts and kills at any of their calls.</summary>
+internal sealed class CompactionSuite : Suite
+{
+    public override string Name => "compaction";
+
+    public override string Summary => "compactions beside writes, flushes, power cuts and kills: no content changes, each page keeps one owner";
+
+    public override string Unit => "compactions and cuts";
+
+    public override long TestCount => 2_000;
+
+    public override long FullCount => 100_000;
+
+    public override IReadOnlyList<string> NotCovered =>
+    [
+        "two threads: everything else comes at the compaction's own places, on the same thread",
+    ];
+
+    public override void Run(SuiteRun run)
+    {
+        using var compactions = new CompactionCase(run);
+        compactions.Run();
+    }
+}
