@@ -54,7 +54,7 @@ internal static class Program
 
     public static RootCommand CreateRoot()
     {
-        var root = new RootCommand("Looks into environments of Voron, verifies them, backs them up, restores, dumps and loads them.")
+        var root = new RootCommand("Looks into environments of Voron, verifies them, backs them up, restores, compacts, dumps and loads them.")
         {
             InfoCommand.Create(),
             StatsCommand.Create(),
@@ -67,6 +67,7 @@ internal static class Program
             BackupCommand.Create(),
             RestoreCommand.Create(),
             CopyCommand.Create(),
+            CompactCommand.Create(),
             DumpCommand.Create(),
             LoadCommand.Create(),
             CompletionCommand.Create(),

@@ -58,6 +58,47 @@ internal sealed class BackupStore : IDisposable
         writing.Commit();
     }
 
+    /// <summary>Deletes two thirds of the items, at random.</summary>
+    public void DeleteMost()
+    {
+        Span<byte> key = stackalloc byte[sizeof(long)];
+        for (var item = 0L; item < Items;)
+        {
+            using var writing = Environment.BeginWrite();
+            var tree = writing.OpenTree(TreeName);
+            for (var end = Math.Min(Items, item + ItemsPerTransaction); item < end; item++)
+            {
+                if (IsKept(item))
+                    continue;
+                BinaryPrimitives.WriteInt64BigEndian(key, item);
+                tree.Delete(key);
+            }
+
+            writing.Commit();
+        }
+
+        Environment.Flush();
+    }
+
+    /// <summary>Replaces items that <see cref="DeleteMost"/> keeps, in one durable transaction.</summary>
+    public void UpdateKept(int items, Random random)
+    {
+        using var writing = Environment.BeginWrite();
+        var tree = writing.OpenTree(TreeName);
+        while (items > 0)
+        {
+            var item = random.NextInt64(Items);
+            if (!IsKept(item))
+                continue;
+            Put(tree, item, random);
+            items--;
+        }
+
+        writing.Commit();
+    }
+
+    private static bool IsKept(long item) => (ulong)item * 0x9E3779B97F4A7C15 < ulong.MaxValue / 3;
+
     /// <summary>Looks up an item.</summary>
     public static bool TryRead(ReadTransaction reading, long item)
     {

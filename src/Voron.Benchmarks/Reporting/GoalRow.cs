@@ -1,0 +1,23 @@
+namespace Voron.Benchmarks.Reporting;
+
+/// <summary>Rows of tables of figures with goals: what, figure, compared with, ratio, goal, verdict.</summary>
+internal static class GoalRow
+{
+    /// <summary>A figure that should be at least a part of another one.</summary>
+    public static string[] AtLeast(string what, double figure, double other, double goal) =>
+    [
+        what, Figures.Decimal(figure), Figures.Decimal(other), Figures.Ratio(figure / other), $"at least {Figures.Ratio(goal)}",
+        figure / other >= goal ? "met" : "missed",
+    ];
+
+    /// <summary>A figure that should be at most a multiple of another one or, where there is none, at most the goal.</summary>
+    public static string[] AtMost(string what, double figure, double? other, double goal)
+    {
+        var ratio = other is { } compared ? figure / compared : figure;
+        return
+        [
+            what, Figures.Decimal(figure), Figures.Decimal(other), other == null ? Figures.None : Figures.Ratio(ratio),
+            $"at most {(other == null ? Figures.Count(goal) : Figures.Ratio(goal))}", ratio <= goal ? "met" : "missed",
+        ];
+    }
+}
