@@ -1,14 +1,16 @@
 namespace Voron;
 
-/// <summary>Options of <see cref="StorageEnvironment.CompactAsync"/>.</summary>
+/// <summary>Options of <see cref="StorageEnvironment.CompactAsync"/> and <see cref="StorageEnvironment.CompactToAsync"/>.</summary>
 public sealed class CompactionOptions
 {
-    /// <summary>The greatest number of bytes that are moved in a second; 0, the default, for no limit.</summary>
+    /// <summary>
+    /// The greatest number of bytes that are moved in a second; 0, the default, for no limit. A long value moves at once, and is paid for afterwards.
+    /// </summary>
     public long MaxBytesPerSecond { get; set; }
 
     /// <summary>
     /// How long the compaction waits, each time, for readers that still use what it has moved: 10 seconds by default. Then it ends, and
-    /// <see cref="CompactionReport.BlockedBy"/> describes the oldest reader.
+    /// <see cref="CompactionReport.BlockedBy"/> describes the oldest reader. A copy into another directory waits for no reader.
     /// </summary>
     public TimeSpan ReaderPatience { get; set; } = TimeSpan.FromSeconds(10);
 

@@ -6,7 +6,9 @@ public sealed record CompactionReport
     /// <summary>The length of the data file at the beginning.</summary>
     public long BytesBefore { get; init; }
 
-    /// <summary>The length of the data file at the end.</summary>
+    /// <summary>
+    /// The length of the data file at the end. Where a file that is mapped cannot be cut (Windows), it has that length when it is closed.
+    /// </summary>
     public long BytesAfter { get; init; }
 
     /// <summary>The number of bytes of the pages that are in use.</summary>

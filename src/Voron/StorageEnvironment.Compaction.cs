@@ -16,8 +16,8 @@ public sealed partial class StorageEnvironment
     /// <para>
     /// Pages move in short transactions of at most 128 KiB, each of which holds the writer for some milliseconds; long values are copied before their
     /// transaction. The file does not grow because of the compaction. Beyond the file, the environment takes at most
-    /// <see cref="StorageOptions.JournalLimitBytes"/> for the journal, as always, and 256 MiB for places whose blocks had been returned to the file
-    /// system.
+    /// <see cref="StorageOptions.JournalLimitBytes"/> for the journal, as always, and for places whose blocks had been returned to the file system
+    /// 256 MiB or, if that is more, the longest value.
     /// </para>
     /// <para>
     /// Readers are not disturbed, and the space that they still use is cut off when they have ended: see
@@ -31,9 +31,12 @@ public sealed partial class StorageEnvironment
     /// <exception cref="ArgumentException">An option is not valid.</exception>
     /// <exception cref="CorruptionException">The environment is damaged. The message names the page.</exception>
     /// <exception cref="StorageFullException">There is no room for the journal, or for blocks that had been returned to the file system.</exception>
+    /// <exception cref="StorageAccessException">The data file cannot be read or grown.</exception>
+    /// <exception cref="StorageMemoryException">There is not enough memory.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
     /// <exception cref="InvalidOperationException">
-    /// The environment is read-only, another compaction is running, or the call was made inside a group-commit operation.
+    /// The environment is read-only, another compaction or too many backups and verifications are running, or the call was made inside a
+    /// group-commit operation.
     /// </exception>
     /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call.</exception>
     /// <exception cref="OperationCanceledException">The compaction was cancelled.</exception>
@@ -82,7 +85,7 @@ public sealed partial class StorageEnvironment
             " It was closed while a compacted copy was written, which was not made.",
             $"There is not enough memory for a compacted copy of the environment in '{Path}': ");
         return RunLongAsync(
-            call, stop => new DenseCopy(this, directory, options, stop).RunAsync(), options.IsOnOneThread, Log, Trace, cancellationToken);
+            call, stop => new DenseCopy(this, directory, options, stop).RunAsync(), options.IsOnOneThread, (_, _) => { }, Trace, cancellationToken);
     }
 
     private static CompactionOptions Check(CompactionOptions? options)

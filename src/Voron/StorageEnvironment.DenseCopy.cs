@@ -21,42 +21,42 @@ public sealed partial class StorageEnvironment
         /// <summary>The number of bytes in one transaction of the copy.</summary>
         private const int BytesAtOnce = 16 << 20;
 
-        private const string OwnPrefix = "voron.";
-
         private const string PartName = "voron.compacted.partial";
+
+        private static readonly TimeSpan MaxPause = TimeSpan.FromDays(1);
 
         private readonly long _began = Stopwatch.GetTimestamp();
         private readonly Primitives.BytePace _pace = new(options.MaxBytesPerSecond);
+
+        // The files that this call has made in the directory, the marker first.
+        private readonly List<string> _made = [];
         private long _copied;
+        private long _paid;
         private long _expected;
 
-        private string Marker => System.IO.Path.Combine(directory, CheckpointFile.UnfinishedCopyName);
+        private string Marker => PathIn(directory, CheckpointFile.UnfinishedCopyName);
 
-        private string Part => System.IO.Path.Combine(directory, PartName);
+        private string Part => PathIn(directory, PartName);
 
         public async Task<CompactionReport> RunAsync()
         {
             using var disk = EmptyDirectory.Open(directory, source.Options.FileMode, NullLogger.Instance);
             try
             {
-                using (File.Create(Marker))
-                {
-                }
-
-                disk.SyncDirectory();
+                Begin(disk);
                 var used = await CopyAsync().ConfigureAwait(false);
-                MoveUp(disk);
-                var length = new FileInfo(System.IO.Path.Combine(directory, DataFile.FileName)).Length;
-                return new CompactionReport
+                var report = new CompactionReport
                 {
                     BytesBefore = source.GetStatistics().DataFileBytes,
-                    BytesAfter = length,
+                    BytesAfter = new FileInfo(PathIn(Part, DataFile.FileName)).Length,
                     UsedBytes = used,
                     BytesMoved = _copied,
                     Passes = 1,
                     IsComplete = true,
                     Duration = Stopwatch.GetElapsedTime(_began),
                 };
+                MoveUp(disk);
+                return report;
             }
             catch (Exception e)
             {
@@ -65,6 +65,18 @@ public sealed partial class StorageEnvironment
                     throw new StorageAccessException($"The compacted copy of '{source.Path}' could not be made in '{directory}': {e.Message}", e);
                 throw;
             }
+        }
+
+        private static string PathIn(string place, string name) => System.IO.Path.Combine(place, name);
+
+        // An environment that another thread or process begins in the same directory at this moment sees the marker, or is seen here.
+        private void Begin(IDisk disk)
+        {
+            using (new FileStream(Marker, FileMode.CreateNew))
+                _made.Add(Marker);
+            if (Directory.EnumerateFileSystemEntries(directory).FirstOrDefault(entry => entry != Marker) is { } other)
+                throw EnvironmentCopy.NotEmpty(directory, System.IO.Path.GetFileName(other));
+            disk.SyncDirectory();
         }
 
         private async Task<long> CopyAsync()
@@ -120,9 +132,10 @@ public sealed partial class StorageEnvironment
 
         private async Task<bool> PauseAsync()
         {
-            var pause = _pace.Count(BytesAtOnce);
+            var pause = _pace.Count(_copied - _paid);
+            _paid = _copied;
             if (pause > TimeSpan.Zero)
-                await Task.Delay(pause, stop).ConfigureAwait(false);
+                await Task.Delay(pause < MaxPause ? pause : MaxPause, stop).ConfigureAwait(false);
             return true;
         }
 
@@ -143,36 +156,39 @@ public sealed partial class StorageEnvironment
             ScrubInterval = Timeout.InfiniteTimeSpan,
         };
 
-        // The header last: before it has its name there, the directory has no environment.
+        // The header last: before it has its name there, the directory has no environment. From then on, the files may be another caller's.
         private void MoveUp(IDisk disk)
         {
             foreach (var file in Directory.GetFiles(Part))
             {
-                if (System.IO.Path.GetFileName(file) != CheckpointFile.FileName)
-                    File.Move(file, System.IO.Path.Combine(directory, System.IO.Path.GetFileName(file)));
+                var name = System.IO.Path.GetFileName(file);
+                if (name == CheckpointFile.FileName)
+                    continue;
+                File.Move(file, PathIn(directory, name));
+                _made.Add(PathIn(directory, name));
             }
 
             disk.SyncDirectory();
-            File.Move(System.IO.Path.Combine(Part, CheckpointFile.FileName), System.IO.Path.Combine(directory, CheckpointFile.FileName));
+            File.Move(PathIn(Part, CheckpointFile.FileName), PathIn(directory, CheckpointFile.FileName));
+            _made.Clear();
             disk.SyncDirectory();
             Directory.Delete(Part);
             File.Delete(Marker);
             disk.SyncDirectory();
         }
 
+        // Deletes what this call has made, and nothing else.
         private void CleanUp()
         {
+            if (_made.Count == 0)
+                return;
             try
             {
                 if (Directory.Exists(Part))
                     Directory.Delete(Part, recursive: true);
-                foreach (var file in Directory.GetFiles(directory))
-                {
-                    if (file != Marker && System.IO.Path.GetFileName(file).StartsWith(OwnPrefix, StringComparison.Ordinal))
-                        File.Delete(file);
-                }
-
-                File.Delete(Marker);
+                _made.Reverse();
+                foreach (var file in _made)
+                    File.Delete(file);
             }
             catch (Exception e) when (e is IOException or UnauthorizedAccessException)
             {

@@ -42,6 +42,8 @@ internal sealed class CompactionRun : IDisposable
     /// <summary>The number of times, with pauses, that the run finds versions left behind before it detaches them.</summary>
     private const int PollsBeforeDetaching = 25;
 
+    private static readonly TimeSpan MaxPause = TimeSpan.FromDays(1);
+
     private static readonly TimeSpan TimeOfTransaction = TimeSpan.FromMilliseconds(2);
 
     private static readonly TimeSpan ReaderPause = TimeSpan.FromMilliseconds(20);
@@ -92,7 +94,7 @@ internal sealed class CompactionRun : IDisposable
         _snapshot = new RenewedSnapshot(engine);
         _transactions = new CompactionWriter(engine, writer, parts.Entrance, options.IsOnOneThread);
         _scan = new TailScan(_snapshot);
-        _values = new ValueMover(engine, parts.Staging, _snapshot, _transactions, _pace);
+        _values = new ValueMover(engine, parts.Staging, _snapshot, _transactions);
         _mover = new PageMover(writer.WritePages, options.IsOnOneThread ? TimeSpan.MaxValue : TimeOfTransaction);
     }
 
@@ -217,6 +219,9 @@ internal sealed class CompactionRun : IDisposable
             _isTailGone = outcome == ValueOutcome.NoTail;
             if (outcome == ValueOutcome.NoPlace)
                 _valuesLeft++;
+
+            // Paid afterwards: a pause within would keep flushes waiting for the value's snapshot.
+            await PauseAsync(_values.MovedBytes).ConfigureAwait(false);
             await NoteMovedAsync(_values.MovedBytes).ConfigureAwait(false);
         }
     }
@@ -332,7 +337,7 @@ internal sealed class CompactionRun : IDisposable
     {
         var pause = _pace.Count(bytes);
         if (pause > TimeSpan.Zero)
-            await Task.Delay(pause, _stop).ConfigureAwait(false);
+            await Task.Delay(pause < MaxPause ? pause : MaxPause, _stop).ConfigureAwait(false);
     }
 
     private async Task NoteMovedAsync(long bytes)
@@ -373,7 +378,7 @@ internal sealed class CompactionRun : IDisposable
             return true;
         }
 
-        if (++_polls < PollsBeforeDetaching)
+        if (++_polls < PollsBeforeDetaching && _options.ReaderPatience >= PollsBeforeDetaching * ReaderPause)
             return false;
         _polls = 0;
         await _transactions.UseAsync(_ => _flusher.FlushForWriter(), _stop).ConfigureAwait(false);
@@ -430,8 +435,8 @@ internal sealed class CompactionRun : IDisposable
         {
             if (Stopwatch.GetElapsedTime(began) >= _options.ReaderPatience)
             {
-                // A newer reader may still use an address at which the file was mapped before.
-                _blockedBy = SlowReaderWatch.DescribeOldest(_engine, _awaitedId) ?? SlowReaderWatch.DescribeOldest(_engine, long.MaxValue);
+                // A newer reader, too, may use an address at which the file was mapped before.
+                _blockedBy = SlowReaderWatch.DescribeOldest(_engine, _engine.DataFile.HasRetiredMaps ? long.MaxValue : _awaitedId);
                 return false;
             }
 

@@ -1,7 +1,6 @@
 using Voron.Format;
 using Voron.FreeSpace;
 using Voron.Paging;
-using Voron.Primitives;
 using Voron.Snapshots;
 using Voron.Staging;
 using Voron.Testing;
@@ -26,8 +25,7 @@ namespace Voron.Compaction;
 /// <param name="staging">Writes to reserved pages.</param>
 /// <param name="snapshot">The snapshot, which this class takes and releases.</param>
 /// <param name="writer">Runs the transactions.</param>
-/// <param name="pace">Limits the bytes that are copied in a second.</param>
-internal sealed class ValueMover(Engine engine, StagingArea staging, RenewedSnapshot snapshot, CompactionWriter writer, BytePace pace)
+internal sealed class ValueMover(Engine engine, StagingArea staging, RenewedSnapshot snapshot, CompactionWriter writer)
 {
     /// <summary>How often a value that has changed meanwhile is tried again.</summary>
     private const int MaxRepetitions = 2;
@@ -66,7 +64,7 @@ internal sealed class ValueMover(Engine engine, StagingArea staging, RenewedSnap
                 return otherwise;
             content.Use(reservation);
             await writer.MakeBlocksAsync(reservation.First, pages, stop).ConfigureAwait(false);
-            var checksums = await CopyAsync(value, reservation.First, stop).ConfigureAwait(false);
+            var checksums = Copy(value, reservation.First, stop);
             await staging.Sync.RunAsync().ConfigureAwait(false);
             content.Complete(value.Length, [], checksums);
             SchedulePoint.Reach(SchedulePlace.CompactionCopied);
@@ -110,25 +108,22 @@ internal sealed class ValueMover(Engine engine, StagingArea staging, RenewedSnap
         }
     }
 
-    private async Task<ulong[]> CopyAsync(FoundValue value, long target, CancellationToken stop)
+    private ulong[] Copy(in FoundValue value, long target, CancellationToken stop)
     {
         var checksums = new ulong[LargeValues.ChunkCount(value.Length)];
         for (var chunk = 0; chunk < checksums.Length; chunk++)
         {
             stop.ThrowIfCancellationRequested();
-            checksums[chunk] = CopyChunk(value, chunk, target, out var bytes);
-            var pause = pace.Count(bytes);
-            if (pause > TimeSpan.Zero)
-                await Task.Delay(pause, stop).ConfigureAwait(false);
+            checksums[chunk] = CopyChunk(value, chunk, target);
         }
 
         return checksums;
     }
 
-    private ulong CopyChunk(in FoundValue value, int chunk, long target, out int count)
+    private ulong CopyChunk(in FoundValue value, int chunk, long target)
     {
         var offset = (long)chunk * LargeValues.ChunkBytes;
-        count = (int)Math.Min(LargeValues.ChunkBytes, value.Length - offset);
+        var count = (int)Math.Min(LargeValues.ChunkBytes, value.Length - offset);
         var checksum = staging.File.WriteChunk(target, chunk, value.Read(snapshot.Pages, offset, count));
         return PlantedFault.KeepChunkSums && value.Kind == ValueKind.LargeExtent ? value.ChecksumOf(snapshot.Pages, chunk) : checksum;
     }

@@ -22,6 +22,9 @@ internal sealed partial class SpaceReclaimer
     // The last transaction that may have lowered the page count.
     private long _loweredAt;
 
+    // The number of bytes whose addresses were given up, and that the file still has: a call that ends early leaves them to the next one.
+    private long _bytesToCut;
+
     // The number of bytes whose addresses are given up next.
     private long _bytesGivenUp;
 
@@ -91,25 +94,28 @@ internal sealed partial class SpaceReclaimer
 
     private long Truncate(TimeSpan patience, bool isLower, out bool isPending)
     {
-        var bytes = 0L;
-        bool isMoreLeft;
-        _bytesGivenUp = LeastBytesGivenUp;
-        do
-        {
-            isMoreLeft = TryGiveUpTail(patience, isLower, out var part, out isPending);
-            bytes += part;
-        }
-        while (isMoreLeft);
-        if (bytes == 0)
-            return 0;
+        isPending = false;
         try
         {
+            bool isMoreLeft;
+            _bytesGivenUp = LeastBytesGivenUp;
+            do
+            {
+                isMoreLeft = TryGiveUpTail(patience, isLower, out var part, out isPending);
+                _bytesToCut += part;
+            }
+            while (isMoreLeft);
+            if (_bytesToCut == 0)
+                return 0;
+
             // Without the writer: cutting takes time for each page in the page cache, and the sync may wait for what a flush is writing.
             while (_engine.DataFile.TryCut())
             {
             }
 
             _engine.DataFile.Sync();
+            var bytes = _bytesToCut;
+            _bytesToCut = 0;
             _engine.Counters.TruncatedBytes += bytes;
             return bytes;
         }
@@ -117,6 +123,7 @@ internal sealed partial class SpaceReclaimer
         {
             // The file keeps its length, and its free space.
             ReportOnce(e);
+            _bytesToCut = 0;
             return 0;
         }
     }

@@ -90,8 +90,9 @@ internal sealed unsafe partial class SpaceAllocator
     {
         for (var offered = OfferedAtOnce; ; offered *= 2)
         {
+            // A search that has not examined everything is not repeated: that takes too long with the writer held.
             var first = search.Find(pages, _withheld, everywhere ? int.MaxValue : ExtentSearch.MaxSectionsExamined);
-            if (first >= 0 || !TryOfferSome(offered))
+            if (first >= 0 || !TryOfferSome(offered) || first == ExtentSearch.GoesOn)
                 return first;
         }
     }
@@ -101,8 +102,10 @@ internal sealed unsafe partial class SpaceAllocator
     {
         if (!_withheld.HasTail)
             return -1;
-        while (ExamineSome())
+        var isMoreLeft = true;
+        while (isMoreLeft)
         {
+            isMoreLeft = ExamineSome();
             if (ChooseSection(near) is var section && section >= 0)
                 return section;
         }

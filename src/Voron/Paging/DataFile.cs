@@ -216,8 +216,19 @@ internal sealed unsafe partial class DataFile : IDisposable
     /// <summary>Ensures that pages of the file, whose blocks may have been returned to the file system, have blocks again.</summary>
     public void Refill(long firstPage, long pages) => Allocate(firstPage << _pageShift, (firstPage + pages) << _pageShift);
 
-    /// <summary>As <see cref="Refill"/>, but leaves the sync to the caller.</summary>
-    public void RefillUnsynced(long firstPage, long pages) => AllocateUnsynced(firstPage << _pageShift, (firstPage + pages) << _pageShift);
+    /// <summary>
+    /// As <see cref="Refill"/>, without the writer: leaves out what is behind the end of the file, which another thread may be moving, and leaves the
+    /// sync to the caller.
+    /// </summary>
+    public void RefillUnsynced(long firstPage, long pages)
+    {
+        using (_growth.Enter())
+        {
+            var end = Math.Min(firstPage + pages, CapacityPages);
+            if (firstPage < end)
+                AllocateUnsynced(firstPage << _pageShift, end << _pageShift);
+        }
+    }
 
     /// <summary>Marks a page as verified: the page on disk has been read and checked, or written by this environment.</summary>
     public void MarkVerified(long page) => _verified.Set(page);
