@@ -23,15 +23,12 @@ public sealed partial class StorageEnvironment
 
         private const string PartName = "voron.compacted.partial";
 
-        private static readonly TimeSpan MaxPause = TimeSpan.FromDays(1);
-
         private readonly long _began = Stopwatch.GetTimestamp();
         private readonly Primitives.BytePace _pace = new(options.MaxBytesPerSecond);
 
         // The files that this call has made in the directory, the marker first.
         private readonly List<string> _made = [];
         private long _copied;
-        private long _paid;
         private long _expected;
 
         private string Marker => PathIn(directory, CheckpointFile.UnfinishedCopyName);
@@ -91,8 +88,12 @@ public sealed partial class StorageEnvironment
                 {
                     byte[]? from = null;
                     do
+                    {
+                        var before = _copied;
                         from = CopySome(reading, target, name, from);
-                    while (await PauseAsync().ConfigureAwait(false) && from != null);
+                        await _pace.PauseAsync(_copied - before, stop).ConfigureAwait(false);
+                    }
+                    while (from != null);
                 }
 
                 var report = await target.CompactAsync(null, stop).ConfigureAwait(false);
@@ -128,15 +129,6 @@ public sealed partial class StorageEnvironment
             _copied += bytes;
             options.Progress?.Report(new CompactionProgress(_copied, Math.Max(_copied, _expected), target.GetStatistics().DataFileBytes));
             return next;
-        }
-
-        private async Task<bool> PauseAsync()
-        {
-            var pause = _pace.Count(_copied - _paid);
-            _paid = _copied;
-            if (pause > TimeSpan.Zero)
-                await Task.Delay(pause < MaxPause ? pause : MaxPause, stop).ConfigureAwait(false);
-            return true;
         }
 
         private long BytesOf(Tree tree)

@@ -1,5 +1,3 @@
-using System.Diagnostics;
-
 namespace Voron.Benchmarks.Measurement;
 
 /// <summary>Compactions after two thirds of the items were deleted at random: alone, and beside a writer.</summary>
@@ -69,25 +67,6 @@ internal sealed class CompactionRound
         return store;
     }
 
-    // One writer, as long as a task runs.
-    private static async Task<LatencySummary> WriteWhileAsync(BackupStore store, Task task)
-    {
-        var histogram = new LatencyHistogram();
-        await Task.Factory.StartNew(
-            () =>
-            {
-                var random = new Random(3);
-                var computation = new Computation();
-                while (!task.IsCompleted)
-                {
-                    var began = Stopwatch.GetTimestamp();
-                    store.UpdateKept(10, random);
-                    histogram.Record(Clock.Nanoseconds(began, Stopwatch.GetTimestamp()));
-                    computation.Run(100_000);
-                }
-            },
-            CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default).ConfigureAwait(false);
-        await task.ConfigureAwait(false);
-        return histogram.Summarise()!;
-    }
+    private static Task<LatencySummary> WriteWhileAsync(BackupStore store, Task task) =>
+        WriterLoad.RunWhileAsync(task, random => store.UpdateKept(10, random));
 }

@@ -160,28 +160,13 @@ internal sealed record OperationsRound
     // One writer, as long as a task runs. Returns its commits, and the most bytes of journal and scratch memory.
     private static async Task<(LatencySummary Commits, double Bytes)> WriteWhileAsync(BackupStore store, Task task)
     {
-        var histogram = new LatencyHistogram();
         var most = 0L;
-        await Task.Factory.StartNew(
-            () =>
-            {
-                var random = new Random(3);
-                var computation = new Computation();
-                while (!task.IsCompleted)
-                {
-                    var began = Stopwatch.GetTimestamp();
-                    store.Update(10, random);
-                    histogram.Record(Clock.Nanoseconds(began, Stopwatch.GetTimestamp()));
-                    computation.Run(100_000);
-                    if (histogram.Count % 100 != 0)
-                        continue;
-                    var statistics = store.Environment.GetStatistics();
-                    most = Math.Max(most, statistics.LiveJournalBytes + statistics.ScratchBytes);
-                }
-            },
-            CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default).ConfigureAwait(false);
-        await task.ConfigureAwait(false);
-        return (histogram.Summarise()!, most);
+        var commits = await WriterLoad.RunWhileAsync(task, random => store.Update(10, random), () =>
+        {
+            var statistics = store.Environment.GetStatistics();
+            most = Math.Max(most, statistics.LiveJournalBytes + statistics.ScratchBytes);
+        }).ConfigureAwait(false);
+        return (commits, most);
     }
 
     // One reader of items that are in memory, as long as a task runs.

@@ -42,8 +42,6 @@ internal sealed class CompactionRun : IDisposable
     /// <summary>The number of times, with pauses, that the run finds versions left behind before it detaches them.</summary>
     private const int PollsBeforeDetaching = 25;
 
-    private static readonly TimeSpan MaxPause = TimeSpan.FromDays(1);
-
     private static readonly TimeSpan TimeOfTransaction = TimeSpan.FromMilliseconds(2);
 
     private static readonly TimeSpan ReaderPause = TimeSpan.FromMilliseconds(20);
@@ -221,7 +219,7 @@ internal sealed class CompactionRun : IDisposable
                 _valuesLeft++;
 
             // Paid afterwards: a pause within would keep flushes waiting for the value's snapshot.
-            await PauseAsync(_values.MovedBytes).ConfigureAwait(false);
+            await _pace.PauseAsync(_values.MovedBytes, _stop).ConfigureAwait(false);
             await NoteMovedAsync(_values.MovedBytes).ConfigureAwait(false);
         }
     }
@@ -322,7 +320,7 @@ internal sealed class CompactionRun : IDisposable
                 },
                 _stop).ConfigureAwait(false);
             needsBlocks = _mover.Obstacle == MoveObstacle.NoBlocks;
-            await PauseAsync(_mover.Bytes).ConfigureAwait(false);
+            await _pace.PauseAsync(_mover.Bytes, _stop).ConfigureAwait(false);
             await NoteMovedAsync(_mover.Bytes).ConfigureAwait(false);
             if (needsBlocks)
                 await MakeBlocksAsync(_mover.Unprepared).ConfigureAwait(false);
@@ -332,13 +330,6 @@ internal sealed class CompactionRun : IDisposable
 
     private Task MakeBlocksAsync(long section) =>
         _transactions.MakeBlocksAsync(section * _engine.Layout.PagesPerSection, _engine.Layout.PagesPerSection, _stop);
-
-    private async Task PauseAsync(long bytes)
-    {
-        var pause = _pace.Count(bytes);
-        if (pause > TimeSpan.Zero)
-            await Task.Delay(pause < MaxPause ? pause : MaxPause, _stop).ConfigureAwait(false);
-    }
 
     private async Task NoteMovedAsync(long bytes)
     {

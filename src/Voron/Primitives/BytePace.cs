@@ -6,8 +6,19 @@ namespace Voron.Primitives;
 /// <param name="bytesPerSecond">The limit; 0 for none.</param>
 internal sealed class BytePace(long bytesPerSecond)
 {
+    /// <summary>A pause is no longer than this, because a timer has a limit.</summary>
+    private static readonly TimeSpan MaxPause = TimeSpan.FromDays(1);
+
     private readonly long _began = Stopwatch.GetTimestamp();
     private TimeSpan _paidUntil;
+
+    /// <summary>Counts bytes, and waits because of them.</summary>
+    public async Task PauseAsync(long bytes, CancellationToken stop)
+    {
+        var pause = Count(bytes);
+        if (pause > TimeSpan.Zero)
+            await Task.Delay(pause < MaxPause ? pause : MaxPause, stop).ConfigureAwait(false);
+    }
 
     /// <summary>Counts bytes, and returns the time to wait because of them.</summary>
     public TimeSpan Count(long bytes)

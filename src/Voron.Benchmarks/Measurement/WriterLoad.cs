@@ -1,0 +1,34 @@
+using System.Diagnostics;
+
+namespace Voron.Benchmarks.Measurement;
+
+/// <summary>One writer beside other work: transactions, with 100 us of computing after each.</summary>
+internal static class WriterLoad
+{
+    /// <summary>Writes as long as a task runs, and returns the times that the transactions took.</summary>
+    /// <param name="task">The task.</param>
+    /// <param name="write">Makes one durable transaction.</param>
+    /// <param name="afterHundred">Called after every hundred transactions; null for nothing.</param>
+    public static async Task<LatencySummary> RunWhileAsync(Task task, Action<Random> write, Action? afterHundred = null)
+    {
+        var histogram = new LatencyHistogram();
+        await Task.Factory.StartNew(
+            () =>
+            {
+                var random = new Random(3);
+                var computation = new Computation();
+                while (!task.IsCompleted)
+                {
+                    var began = Stopwatch.GetTimestamp();
+                    write(random);
+                    histogram.Record(Clock.Nanoseconds(began, Stopwatch.GetTimestamp()));
+                    computation.Run(100_000);
+                    if (histogram.Count % 100 == 0)
+                        afterHundred?.Invoke();
+                }
+            },
+            CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default).ConfigureAwait(false);
+        await task.ConfigureAwait(false);
+        return histogram.Summarise()!;
+    }
+}
