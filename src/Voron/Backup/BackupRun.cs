@@ -24,6 +24,9 @@ internal sealed class BackupRun : IDisposable
 {
     private const int MaxRounds = 8;
 
+    /// <summary>How many stretches of pages a message names.</summary>
+    private const int MostNamedPages = 16;
+
     /// <summary>As much as the last round may keep in memory.</summary>
     private const long LastRoundBytes = 64 << 20;
 
@@ -319,11 +322,12 @@ internal sealed class BackupRun : IDisposable
         search.Run(_source.Pages, _stop);
         Copier.BeginRound();
         await ReadLastAsync(last).ConfigureAwait(false);
-        var page = Copier.FirstUnknown();
-        if (page < 0)
+        if (Copier.FirstUnknown() < 0)
             return;
+
+        // A damaged leaf hides the pages of its values, so it need not be the first of them.
         throw new CorruptionException(
-            $"Page {page} of '{_engine.DataFile.File.Path}' is damaged, so the backup was not made: it is in use, but has no valid checksum, and no tree names it as part of a value." +
+            $"'{_engine.DataFile.File.Path}' is damaged, so the backup was not made: page {Copier.ListUnknown(MostNamedPages)} is in use, but has no valid checksum, and no tree names it as part of a value." +
             (search.Problem == null ? "" : $" {search.Problem}"));
     }
 

@@ -60,7 +60,7 @@ internal sealed unsafe class OwnerSearch : ITreeCheckHost
 
     /// <summary>Continues the walk with a snapshot, which the copier uses too.</summary>
     /// <returns>True at the end.</returns>
-    /// <exception cref="CorruptionException">The catalog is damaged.</exception>
+    /// <remarks>A damaged catalog is a <see cref="Problem"/>: only the copier knows which page is damaged.</remarks>
     /// <exception cref="OperationCanceledException">The search is to stop.</exception>
     public bool Run(SnapshotPages snapshot, CancellationToken stop)
     {
@@ -105,13 +105,15 @@ internal sealed unsafe class OwnerSearch : ITreeCheckHost
         }
         catch (VoronException e)
         {
-            Problem ??= e.Message;
+            Note(e);
             return null;
         }
     }
 
     // Whether a value has the bytes that were written is not asked here.
     bool ITreeCheckHost.CheckValue(in LargeExtentReference reference, ref long chunk) => true;
+
+    private void Note(VoronException e) => Problem ??= e.Message;
 
     // Trees that come later are new, and so are all of their pages.
     private void ListTrees()
@@ -126,6 +128,10 @@ internal sealed unsafe class OwnerSearch : ITreeCheckHost
                 if (Catalog.ToHeader(cursor.Key, cursor.Value, _snapshot.PageCount, _snapshot.FilePath).OverflowPages > 0)
                     _trees.Enqueue(cursor.Key.ToArray());
             }
+        }
+        catch (CorruptionException e)
+        {
+            Note(e);
         }
         finally
         {
@@ -144,6 +150,11 @@ internal sealed unsafe class OwnerSearch : ITreeCheckHost
                 return false;
             header = Catalog.ToHeader(cursor.Key, cursor.Value, _snapshot.PageCount, _snapshot.FilePath);
             return true;
+        }
+        catch (CorruptionException e)
+        {
+            Note(e);
+            return false;
         }
         finally
         {

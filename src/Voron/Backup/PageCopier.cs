@@ -1,3 +1,5 @@
+using System.Globalization;
+using System.Text;
 using Voron.ChangeTracking;
 using Voron.Format;
 using Voron.Paging;
@@ -127,7 +129,31 @@ internal sealed unsafe partial class PageCopier : IDisposable
     }
 
     /// <summary>Returns the first used page that is not pending, and whose copy is not known to be right; -1 if there is none.</summary>
-    public long FirstUnknown() => _used!.Next(0, word => _marks.KnownIn(word) | Pending.Word(word));
+    /// <param name="from">The page to begin with.</param>
+    public long FirstUnknown(long from = 0) => _used!.Next(from, word => _marks.KnownIn(word) | Pending.Word(word));
+
+    /// <summary>Lists the pages that <see cref="FirstUnknown"/> finds, as "3, 17-20".</summary>
+    /// <param name="most">How many stretches of pages to name; "..." stands for the others.</param>
+    public string ListUnknown(int most)
+    {
+        var list = new StringBuilder();
+        for (var first = FirstUnknown(); first >= 0; most--)
+        {
+            if (list.Length > 0)
+                list.Append(", ");
+            if (most == 0)
+                return list.Append("...").ToString();
+            var (last, next) = (first, FirstUnknown(first + 1));
+            while (next == last + 1)
+                (last, next) = (next, FirstUnknown(next + 1));
+            list.Append(CultureInfo.InvariantCulture, $"{first}");
+            if (last > first)
+                list.Append(CultureInfo.InvariantCulture, $"-{last}");
+            first = next;
+        }
+
+        return list.ToString();
+    }
 
     /// <summary>Notes that pages belong to a large value, according to a leaf of the current snapshot.</summary>
     public void NoteClaimed(long first, long pages)

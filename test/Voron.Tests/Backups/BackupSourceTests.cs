@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
@@ -157,6 +158,40 @@ public sealed class BackupSourceTests
 
         found.Should().BeGreaterThan(15);
         values.Should().BeGreaterThan(10);
+    }
+
+    [Fact]
+    public async Task Damage_that_comes_after_a_page_was_checked_is_named()
+    {
+        using var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, Options());
+        environment.Write(writing =>
+        {
+            for (var tree = 0; tree < 3; tree++)
+                writing.CreateTree($"t{tree}").Put("a"u8, FaultTestKit.Value(tree, 9_000));
+        });
+        environment.Flush();
+        (await IsFoundByVerifying(environment)).Should().BeFalse();
+        using var file = disk.Open(DataFile.FileName, DiskOpen.Existing, DiskAccess.Buffered);
+        var contents = disk.Contents(DataFile.FileName);
+        var refused = 0;
+        for (var page = 2; page < contents.Length / 4096; page++)
+        {
+            var header = MemoryMarshal.Read<PageHeader>(contents.AsSpan(page * 4096));
+            if (header.PageNumber != page || header.Kind != PageKind.Leaf)
+                continue;
+            for (var at = 64; at < 4096; at += 13)
+            {
+                var place = page * 4096L + at;
+                file.Write(place, [(byte)(contents[place] ^ 1)]);
+                var making = async () => await environment.BackupAsync(Stream.Null, null, Token);
+                (await making.Should().ThrowAsync<CorruptionException>()).Which.Message.Should().MatchRegex($@"\b(page|Page) ([\d, -]+, )?{page}\b");
+                file.Write(place, [contents[place]]);
+                refused++;
+            }
+        }
+
+        refused.Should().BeGreaterThan(4 * 300);
     }
 
     [Theory]

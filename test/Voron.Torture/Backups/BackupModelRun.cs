@@ -136,7 +136,7 @@ internal sealed class BackupModelRun(SuiteRun run) : IDisposable
             var options = new BackupOptions { IsOnOneThread = true, BatchBytes = 4096 << _choices.Next(6) };
             Finished(_store.Environment.BackupAsync(disk, name, options, CancellationToken.None).AsTask());
         }
-        catch (CorruptionException e) when (e.Message.Contains($"age {damage.Page} ", StringComparison.Ordinal))
+        catch (CorruptionException e) when (damage.IsNamedIn(e.Message))
         {
             run.Tally("damage found");
             return;

@@ -1,3 +1,5 @@
+using System.Globalization;
+using System.Text.RegularExpressions;
 using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
@@ -6,7 +8,7 @@ using Voron.Torture.Harness;
 namespace Voron.Torture.Backups;
 
 /// <summary>A page of the data file with a flipped bit, until it is disposed.</summary>
-internal sealed unsafe class DamagedPage : IDisposable
+internal sealed unsafe partial class DamagedPage : IDisposable
 {
     private const int Tries = 8;
 
@@ -48,6 +50,22 @@ internal sealed unsafe class DamagedPage : IDisposable
         return null;
     }
 
+    /// <summary>Returns whether a message names the page, or a stretch of pages as "17-20" that has it.</summary>
+    public bool IsNamedIn(string message)
+    {
+        foreach (Match list in PageList().Matches(message))
+        {
+            foreach (var stretch in list.Groups[1].Value.Split(", "))
+            {
+                var ends = stretch.Split('-');
+                if (Page >= Number(ends[0]) && Page <= Number(ends[^1]))
+                    return true;
+            }
+        }
+
+        return false;
+    }
+
     public void Dispose()
     {
         // A flush may have written the page meanwhile.
@@ -57,6 +75,11 @@ internal sealed unsafe class DamagedPage : IDisposable
             Flip();
         _file.Dispose();
     }
+
+    [GeneratedRegex(@"\b[Pp]age (\d+(?:-\d+)?(?:, \d+(?:-\d+)?)*)")]
+    private static partial Regex PageList();
+
+    private static long Number(string text) => long.Parse(text, CultureInfo.InvariantCulture);
 
     private void Flip()
     {
