@@ -54,7 +54,7 @@ internal static class Program
 
     public static RootCommand CreateRoot()
     {
-        var root = new RootCommand("Looks into environments of Voron, verifies them, backs them up, restores, compacts, dumps and loads them.")
+        var root = new RootCommand("Looks into environments of Voron, verifies them, backs them up, restores, compacts, salvages, dumps and loads them.")
         {
             InfoCommand.Create(),
             StatsCommand.Create(),
@@ -68,6 +68,7 @@ internal static class Program
             RestoreCommand.Create(),
             CopyCommand.Create(),
             CompactCommand.Create(),
+            SalvageCommand.Create(),
             DumpCommand.Create(),
             LoadCommand.Create(),
             CompletionCommand.Create(),

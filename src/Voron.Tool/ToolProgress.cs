@@ -3,7 +3,7 @@ using Spectre.Console;
 namespace Voron.Tool;
 
 /// <summary>Shows on standard error how far a command has come, if that is a terminal.</summary>
-internal sealed class ToolProgress : IProgress<BackupProgress>, IProgress<RestoreProgress>, IProgress<CompactionProgress>
+internal sealed class ToolProgress : IProgress<BackupProgress>, IProgress<RestoreProgress>, IProgress<CompactionProgress>, IProgress<SalvageProgress>
 {
     private readonly ProgressTask? _shown;
 
@@ -23,6 +23,8 @@ internal sealed class ToolProgress : IProgress<BackupProgress>, IProgress<Restor
     public void Report(BackupProgress value) => Show(value.PagesCopied, value.PagesExpected);
 
     public void Report(RestoreProgress value) => Show(value.BytesDone, value.BytesTotal);
+
+    public void Report(SalvageProgress value) => Show(value.Bytes, value.SourceBytes);
 
     public void Report(CompactionProgress value) => Show(value.BytesMoved, value.BytesExpected);
 

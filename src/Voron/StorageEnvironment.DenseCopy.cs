@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using Microsoft.Extensions.Logging.Abstractions;
 using Voron.Backup;
 using Voron.IO;
 using Voron.Paging;
@@ -10,76 +9,47 @@ namespace Voron;
 public sealed partial class StorageEnvironment
 {
     /// <summary>Writes the trees of a snapshot to a new environment, in the order of their keys.</summary>
-    /// <remarks>
-    /// <code>
-    ///   empty ─▶ marker durable ─▶ environment made in a directory below ─▶ closed ─▶ files moved up, the header last ─▶ marker deleted
-    /// </code>
-    /// While the marker is there and the header is not, every opening refuses the directory. A failure, or a cancellation, deletes what was made.
-    /// </remarks>
+    /// <remarks>A failure, or a cancellation, deletes what was made.</remarks>
     private sealed class DenseCopy(StorageEnvironment source, string directory, CompactionOptions options, CancellationToken stop)
     {
         /// <summary>The number of bytes in one transaction of the copy.</summary>
         private const int BytesAtOnce = 16 << 20;
 
-        private const string PartName = "voron.compacted.partial";
-
         private readonly long _began = Stopwatch.GetTimestamp();
         private readonly Primitives.BytePace _pace = new(options.MaxBytesPerSecond);
 
-        // The files that this call has made in the directory, the marker first.
-        private readonly List<string> _made = [];
         private long _copied;
         private long _expected;
 
-        private string Marker => PathIn(directory, CheckpointFile.UnfinishedCopyName);
-
-        private string Part => PathIn(directory, PartName);
-
         public async Task<CompactionReport> RunAsync()
         {
-            using var disk = EmptyDirectory.Open(directory, source.Options.FileMode, NullLogger.Instance);
             try
             {
-                Begin(disk);
-                var used = await CopyAsync().ConfigureAwait(false);
+                using var made = new NewEnvironmentDirectory(directory, source.Options.FileMode);
+                var used = await CopyAsync(made.Part).ConfigureAwait(false);
                 var report = new CompactionReport
                 {
                     BytesBefore = source.GetStatistics().DataFileBytes,
-                    BytesAfter = new FileInfo(PathIn(Part, DataFile.FileName)).Length,
+                    BytesAfter = new FileInfo(System.IO.Path.Combine(made.Part, DataFile.FileName)).Length,
                     UsedBytes = used,
                     BytesMoved = _copied,
                     Passes = 1,
                     IsComplete = true,
                     Duration = Stopwatch.GetElapsedTime(_began),
                 };
-                MoveUp(disk);
+                made.Complete();
                 return report;
             }
-            catch (Exception e)
+            catch (Exception e) when (e is DiskException or IOException or UnauthorizedAccessException)
             {
-                CleanUp();
-                if (e is DiskException or IOException or UnauthorizedAccessException)
-                    throw new StorageAccessException($"The compacted copy of '{source.Path}' could not be made in '{directory}': {e.Message}", e);
-                throw;
+                throw new StorageAccessException($"The compacted copy of '{source.Path}' could not be made in '{directory}': {e.Message}", e);
             }
         }
 
-        private static string PathIn(string place, string name) => System.IO.Path.Combine(place, name);
-
-        // An environment that another thread or process begins in the same directory at this moment sees the marker, or is seen here.
-        private void Begin(IDisk disk)
-        {
-            using (new FileStream(Marker, FileMode.CreateNew))
-                _made.Add(Marker);
-            if (Directory.EnumerateFileSystemEntries(directory).FirstOrDefault(entry => entry != Marker) is { } other)
-                throw EnvironmentCopy.NotEmpty(directory, System.IO.Path.GetFileName(other));
-            disk.SyncDirectory();
-        }
-
-        private async Task<long> CopyAsync()
+        private async Task<long> CopyAsync(string part)
         {
             using var reading = source.BeginRead();
-            var target = StorageEnvironment.Open(Part, TargetOptions());
+            var target = StorageEnvironment.Open(part, TargetOptions());
             try
             {
                 foreach (var name in reading.GetTreeNames())
@@ -147,45 +117,5 @@ public sealed partial class StorageEnvironment
             JournalCompression = source.Options.JournalCompression,
             ScrubInterval = Timeout.InfiniteTimeSpan,
         };
-
-        // The header last: before it has its name there, the directory has no environment. From then on, the files may be another caller's.
-        private void MoveUp(IDisk disk)
-        {
-            foreach (var file in Directory.GetFiles(Part))
-            {
-                var name = System.IO.Path.GetFileName(file);
-                if (name == CheckpointFile.FileName)
-                    continue;
-                File.Move(file, PathIn(directory, name));
-                _made.Add(PathIn(directory, name));
-            }
-
-            disk.SyncDirectory();
-            File.Move(PathIn(Part, CheckpointFile.FileName), PathIn(directory, CheckpointFile.FileName));
-            _made.Clear();
-            disk.SyncDirectory();
-            Directory.Delete(Part);
-            File.Delete(Marker);
-            disk.SyncDirectory();
-        }
-
-        // Deletes what this call has made, and nothing else.
-        private void CleanUp()
-        {
-            if (_made.Count == 0)
-                return;
-            try
-            {
-                if (Directory.Exists(Part))
-                    Directory.Delete(Part, recursive: true);
-                _made.Reverse();
-                foreach (var file in _made)
-                    File.Delete(file);
-            }
-            catch (Exception e) when (e is IOException or UnauthorizedAccessException)
-            {
-                // The marker stays: the next opening says what to do.
-            }
-        }
     }
 }

@@ -19,7 +19,7 @@ namespace Voron.Format;
 /// once in 2^32, and anything wider once in 2^64.
 /// </para>
 /// </remarks>
-internal static unsafe class Checksum
+internal static unsafe partial class Checksum
 {
     /// <summary>The value of a field without a checksum. <see cref="Compute(byte*, nuint, ulong)"/> never returns it.</summary>
     public const ulong None = 0;
@@ -39,11 +39,13 @@ internal static unsafe class Checksum
     /// <summary>
     /// Returns the seed for a page: different for each page of an environment, and for the same page of different environments.
     /// </summary>
-    public static ulong Seed(RandomId environmentId, long pageNumber)
-    {
-        var environment = Fold(Fold(Odd0, environmentId.Lower), environmentId.Upper);
-        return Avalanche(Fold(environment, (ulong)pageNumber));
-    }
+    public static ulong Seed(RandomId environmentId, long pageNumber) => Seed(SeedBase(environmentId), pageNumber);
+
+    /// <summary>Returns the seed for a page of the environment with a seed base.</summary>
+    public static ulong Seed(ulong seedBase, long pageNumber) => Avalanche(Fold(seedBase, (ulong)pageNumber));
+
+    /// <summary>Returns the part of a seed that is the same for all pages of an environment.</summary>
+    public static ulong SeedBase(RandomId environmentId) => Fold(Fold(Odd0, environmentId.Lower), environmentId.Upper);
 
     /// <inheritdoc cref="Seed(RandomId, long)"/>
     public static ulong Seed(Guid environmentId, long pageNumber)
@@ -147,7 +149,7 @@ internal static unsafe class Checksum
 
     /// <summary>The checksum of bytes that come in pieces, so that a long extent can be verified without a buffer of its length.</summary>
     /// <remarks>Produces the same result as <see cref="Compute(byte*, nuint, ulong)"/> for all pieces in a row.</remarks>
-    internal struct Stream
+    internal partial struct Stream
     {
         /// <summary>The length of every piece is a multiple of this many bytes, as the length of a page is.</summary>
         public const int BlockBytes = 32;

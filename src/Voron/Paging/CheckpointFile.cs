@@ -200,7 +200,7 @@ internal sealed unsafe class CheckpointFile : IDisposable
             var header = (CheckpointHeader*)_block;
             magic = header->Magic;
             hasMagic |= magic == CheckpointHeader.FileMagic;
-            if (header->Magic != CheckpointHeader.FileMagic || (header->Checksum != BlockChecksum(_block) && !PlantedFault.BelieveHeaders))
+            if (!IsSlot(_block))
                 continue;
             CheckVersion(header);
             if (found >= 0 && !IsNewer(header, Current))
@@ -246,6 +246,13 @@ internal sealed unsafe class CheckpointFile : IDisposable
                 $"'{_file.Path}' uses features that this program does not know: {unknown} (bits {(uint)unknown:X8}). Open the environment with a " +
                 "newer version of the program.");
         }
+    }
+
+    /// <summary>Returns whether a block of the file is a slot as it was written, of whatever version.</summary>
+    public static bool IsSlot(byte* block)
+    {
+        var header = (CheckpointHeader*)block;
+        return header->Magic == CheckpointHeader.FileMagic && (header->Checksum == BlockChecksum(block) || PlantedFault.BelieveHeaders);
     }
 
     /// <summary>Returns whether a file has the first bytes of a header.</summary>

@@ -23,7 +23,6 @@ internal sealed unsafe partial class DataFile : IDisposable
     private readonly EngineLock _sync = new(LockRank.DataSync);
     private readonly EngineLock _growth = new(LockRank.Growth);
     private readonly PoisonState _poison;
-    private readonly RandomId _environmentId;
     private readonly PageBitmap _verified;
 
     // Separate from the bits of pages: bytes that were checked as part of a value have not been checked as a page.
@@ -43,7 +42,7 @@ internal sealed unsafe partial class DataFile : IDisposable
         _poison = poison;
         PageSize = pageSize;
         PageLimit = maxPageCount;
-        _environmentId = environmentId;
+        SeedBase = Checksum.SeedBase(environmentId);
         _pageShift = BitOperations.Log2((uint)pageSize);
         _verified = new PageBitmap(maxPageCount);
         try
@@ -112,7 +111,10 @@ internal sealed unsafe partial class DataFile : IDisposable
         return _map.Address + (page << _pageShift);
     }
 
-    public ulong Seed(long page) => Checksum.Seed(_environmentId, page);
+    /// <summary>The part of the seeds of all checksums that comes from the id of the environment.</summary>
+    public ulong SeedBase { get; init; }
+
+    public ulong Seed(long page) => Checksum.Seed(SeedBase, page);
 
     /// <summary>Computes the checksum that a page, or an extent, must carry in its header.</summary>
     public ulong ComputeChecksum(long page, byte* bytes, long length) =>

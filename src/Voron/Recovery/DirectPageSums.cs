@@ -27,16 +27,31 @@ internal sealed unsafe class DirectPageSums(DataFile dataFile)
     public string? FindFault(long pageCount, out Exception? cause)
     {
         cause = null;
-        var pages = new long[_checksums.Count];
-        _checksums.Keys.CopyTo(pages, 0);
-        Array.Sort(pages);
-        foreach (var page in pages)
+        foreach (var page in Pages())
         {
             if (page < pageCount && FindFault(page, _checksums[page], out cause) is { } fault)
                 return fault;
         }
 
         return null;
+    }
+
+    /// <summary>Adds all faulty pages below a page count to those that are lost, each with a sentence that describes the fault.</summary>
+    public void LoseFaulty(long pageCount, IDictionary<long, string> lost)
+    {
+        foreach (var page in Pages())
+        {
+            if (page < pageCount && FindFault(page, _checksums[page], out _) is { } fault)
+                lost.TryAdd(page, fault);
+        }
+    }
+
+    private long[] Pages()
+    {
+        var pages = new long[_checksums.Count];
+        _checksums.Keys.CopyTo(pages, 0);
+        Array.Sort(pages);
+        return pages;
     }
 
     /// <summary>Checks a page in the data file.</summary>

@@ -13,7 +13,7 @@ namespace Voron.Recovery;
 /// incarnations. Two files can have the same epoch number if a power cut has brought back a file whose deletion was not durable; the file
 /// that was brought back has no record that counts.
 /// </remarks>
-internal sealed unsafe class JournalChain : IDisposable
+internal sealed unsafe partial class JournalChain : IDisposable
 {
     private readonly RecordWindow _window;
     private readonly List<JournalFileReader> _files;
@@ -24,6 +24,7 @@ internal sealed unsafe class JournalChain : IDisposable
     // The records so far whose extents were not synced when they were written, and which no later record says to be durable.
     private readonly Queue<(int File, long Offset, long Sequence)> _unsynced = [];
     private DroppedTail? _dropped;
+    private bool _isStartMissing;
     private bool _isJudged;
 
     // The sequence at which the chain ends, because the extents of the next record are torn.
@@ -80,13 +81,13 @@ internal sealed unsafe class JournalChain : IDisposable
 
         // A process that wrote after the close first began a file of a later epoch. Without such a file there is nothing to look for:
         // neither the next record nor records after a hole.
-        var isOver = _endsAtStart && _files.Count == 1 && _start.Epoch != 0;
+        var isOver = (_endsAtStart && _files.Count == 1 && _start.Epoch != 0) || _isStartMissing;
         if (!isOver && !_isJudged && _start.Epoch != 0)
             CheckStart(_files[0]);
         while (!isOver && TryNext(position, ref index, out var record))
         {
-            CheckRecord(record, _files[index]);
-            visitor.Visit(record, _files[index].Path);
+            if (!TryVisit(visitor, record, _files[index]))
+                break;
             if (!_isJudged)
                 NoteUnsynced(record, index);
             isDurabilityConfirmed = record->Kind == RecordKind.DurabilityMarker;
@@ -174,9 +175,11 @@ internal sealed unsafe class JournalChain : IDisposable
         {
             if (_files.Count == 0 || _files[0].Info.Header.Incarnation != _start.Incarnation)
             {
-                throw new CorruptionException(
+                _isStartMissing = true;
+                Fail(
                     $"Replay starts in the journal file of epoch {_start.Epoch} (incarnation {_start.Incarnation}), which is missing from '{_path}'. " +
                     "Restore all files of the environment from one copy.");
+                return ends;
             }
 
             (ends[0].LastSequence, ends[0].EndOffset) = (_start.Sequence, _start.Offset);
@@ -195,7 +198,8 @@ internal sealed unsafe class JournalChain : IDisposable
     {
         if (_files.Count == 0 || _files[0].Info is { Header.Epoch: 1 } or { Seals.Length: > 0 })
             return;
-        throw new CorruptionException(
+        _isStartMissing = true;
+        Fail(
             $"The header of the environment in '{_path}' is from before the first flush, but the oldest journal file, '{_files[0].Path}', is of epoch " +
             $"{_files[0].Info.Header.Epoch}, and those before it are missing: the header is older than the journal. Restore all files of the environment from one copy.");
     }
@@ -239,7 +243,7 @@ internal sealed unsafe class JournalChain : IDisposable
     {
         if (_start.Offset <= JournalFormat.FirstRecordOffset || PlantedFault.BelieveStart || file.HoldsRecordBefore(_start))
             return;
-        throw new CorruptionException(
+        Fail(
             $"Record {_start.Sequence}, after which replay starts, is missing from '{file.Path}' before offset {_start.Offset}: the header is newer than " +
             "this journal file. Restore all files of the environment from one copy.");
     }
@@ -306,7 +310,7 @@ internal sealed unsafe class JournalChain : IDisposable
             {
                 if (seal.LastSequence > position.Sequence)
                 {
-                    throw new CorruptionException(
+                    Fail(
                         $"The journal breaks off after record {position.Sequence}, but '{file.Path}' was begun after record {seal.LastSequence} had been " +
                         "recovered: a journal file is damaged, or some files are older than others. Restore all files of the environment from one copy.");
                 }
@@ -340,9 +344,10 @@ internal sealed unsafe class JournalChain : IDisposable
 
                 if (record->DurableSequence > position.Sequence)
                 {
-                    throw new CorruptionException(
+                    Fail(
                         $"The journal breaks off after record {position.Sequence} (offset {position.Offset} of epoch {position.Epoch}), but record " +
                         $"{record->Sequence} at offset {offset} of '{file.Path}' says that all records up to {record->DurableSequence} were durable.");
+                    return dropped;
                 }
 
                 dropped ??= new DroppedTail(file.Path, offset);

@@ -68,6 +68,29 @@ internal static unsafe class JournalFileHeaderReader
         }
     }
 
+    /// <summary>Returns the copies of the header that are as they were written, of whatever environment and version.</summary>
+    public static IReadOnlyList<JournalFileHeader> Peek(DiskFile file)
+    {
+        var found = new List<JournalFileHeader>();
+        var block = (byte*)EngineMemory.AllocateAligned(JournalFormat.Block, JournalFormat.Block);
+        try
+        {
+            var end = Math.Min(JournalFormat.FirstRecordOffset, file.Length & -JournalFormat.Block);
+            for (var offset = 0L; offset < end; offset += JournalFormat.Block)
+            {
+                file.Read(offset, new Span<byte>(block, JournalFormat.Block));
+                if (IsValid(block))
+                    found.Add(*(JournalFileHeader*)block);
+            }
+        }
+        finally
+        {
+            EngineMemory.FreeAligned(block);
+        }
+
+        return found;
+    }
+
     private static void Check(JournalFileHeader* header, string path, RandomId environmentId)
     {
         if (!JournalFormat.IsKnown(header->Version))

@@ -50,6 +50,15 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         Debug.Assert(_versions.ChainCount == 0 && _versions.PageCapacity >= _capacity, "The table must have room for all pages, and no versions.");
     }
 
+    /// <summary>Receives the pages that cannot be rebuilt, each with the reason, for a salvage; null to throw.</summary>
+    public IDictionary<long, string>? Lost { get; init; }
+
+    /// <summary>
+    /// After a hole in the journal: the pages that records behind it have made whole, so that further changes can be applied to them. Changes of
+    /// other pages are left out. Null while there is no hole.
+    /// </summary>
+    public ISet<long>? WholeSinceHole { get; set; }
+
     /// <summary>The state after the last transaction replayed.</summary>
     public EnvironmentState State => _state;
 
@@ -76,7 +85,9 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         for (var entries = new PageEntries(payload, record->EntryCount); entries.MoveNext();)
         {
             var entry = entries.Current;
-            if (!Apply(entry, entries.Content, id))
+            if (Apply(entry, entries.Content, id))
+                continue;
+            if (!TryLose(entry.Page, $"Record {record->Sequence} of '{path}' cannot be applied to page {entry.Page}."))
                 throw payload.Malformed($"page entry {entries.Index} (page {entry.Page}, kind {entry.Kind}) that cannot be applied");
         }
 
@@ -96,13 +107,15 @@ internal sealed unsafe class PageReplay : IRecordVisitor
     {
         foreach (var (number, (fault, cause)) in _faults)
         {
-            if (number < _state.PageCount)
+            if (number < _state.PageCount && !TryLose(number, fault))
                 throw PageErrors.Failure(fault, cause);
         }
 
-        if (_directPages.FindFault(_state.PageCount, out var reason) is { } lost)
+        if (Lost != null)
+            _directPages.LoseFaulty(_state.PageCount, Lost);
+        else if (_directPages.FindFault(_state.PageCount, out var reason) is { } lost)
             throw PageErrors.Failure(lost, reason);
-        if (_lists.ImageCount > 0)
+        if (_lists.ImageCount > 0 && Lost == null)
         {
             throw new CorruptionException(
                 $"The journal of '{_dataFile.File.Path}' contains {_lists.ImageCount} page images of flushes whose transactions it does not contain.");
@@ -130,16 +143,22 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         var page = _versions.Newest(number);
         if (page == null || page->Frame == null)
             return;
-        if (PageStructure.FindFault(page->Frame, page->Pages, number, _pageSize) is { } malformed)
-            throw new CorruptionException($"After the replay of the journal, page {number} of '{_dataFile.File.Path}' is malformed: {malformed}.");
+        var malformed = PageStructure.FindFault(page->Frame, page->Pages, number, _pageSize) is { } fault ? $"is malformed: {fault}." : null;
 
         // An extent is freed as a whole before its end is cut off.
         if (page->Pages > _state.PageCount - number)
-        {
-            throw new CorruptionException(
-                $"After the replay of the journal, page {number} of '{_dataFile.File.Path}' begins an extent of {page->Pages} pages, " +
-                $"but there are only {_state.PageCount} pages in all.");
-        }
+            malformed ??= $"begins an extent of {page->Pages} pages, but there are only {_state.PageCount} pages in all.";
+        if (malformed == null)
+            return;
+        malformed = $"After the replay of the journal, page {number} of '{_dataFile.File.Path}' {malformed}";
+        if (!TryLose(number, malformed))
+            throw new CorruptionException(malformed);
+    }
+
+    private bool TryLose(long page, string reason)
+    {
+        Lost?.TryAdd(page, reason);
+        return Lost != null;
     }
 
     private bool Apply(in PageEntry entry, byte* bytes, long id)
@@ -156,7 +175,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         switch (entry.Kind)
         {
             case PageEntryKind.Diff:
-                if (_lists.HasImageFrom(page, id))
+                if (_lists.HasImageFrom(page, id) || WholeSinceHole?.Contains(page) == false)
                     return true;
                 var changed = Base(page, id);
                 return changed->Frame != null && changed->Pages == 1 && PageDiff.TryApply(content, changed->Frame, _pageSize);
@@ -260,6 +279,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
     private VersionNode* Replace(long page, long id, byte* frame, int pages, VersionFlags flags = VersionFlags.None)
     {
         Forget(page);
+        WholeSinceHole?.Add(page);
         var node = _versions.Push(page, id, 0, frame, pages, flags);
         _versions.SetSelfContained(node, id);
         return node;
@@ -273,6 +293,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         if (old == null)
             return;
         _faults.Remove(page);
+        Lost?.Remove(page);
         var (frame, pages) = ((nint)old->Frame, old->Pages);
         _versions.Pop(old);
         if (frame != 0)

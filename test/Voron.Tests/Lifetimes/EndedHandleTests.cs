@@ -49,6 +49,7 @@ public sealed class EndedHandleTests
         {
             "Report", "Statistics", "Options", "Exception", "Outcome", "Compression", "Protection", "Mode", "State",
             "Progress", "Fault", "Info", "Kind", nameof(BackupFile), nameof(BackupSet), nameof(BackupSetEntry),
+            nameof(Salvage), "Grade", nameof(SalvageDamage), nameof(SalvagedTree), nameof(LostRange), nameof(LostValue),
             nameof(KeyRange), nameof(KeyRangeExtensions), nameof(KeyReader), nameof(KeyWriter),
         };
         typeof(StorageEnvironment).Assembly.GetExportedTypes()

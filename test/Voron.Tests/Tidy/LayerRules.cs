@@ -44,6 +44,7 @@ internal static class LayerRules
         [
             "Paging", "ChangeTracking", "FreeSpace", "Journal", "Trees/Pages", "Trees", "Snapshots", "Transactions", "Flushing", "Maintenance",
         ]),
+        ("Salvaging", ["Paging", "Scratch", "FreeSpace", "Journal", "Trees/Pages", "Trees", "Recovery", "Opening"]),
     ];
 
     /// <summary>Folders that belong to the layer above them.</summary>
@@ -56,6 +57,7 @@ internal static class LayerRules
         "SlowReaderReport.cs", "RecoveryReport.cs", "VerificationReport.cs", "EnvironmentStatistics.cs", "TreeStatistics.cs", "CommitOutcome.cs",
         "BackupFault.cs", "BackupInfo.cs", "BackupProgress.cs", "BackupReport.cs", "BackupSetEntry.cs",
         "RestoreOptions.cs", "RestoreProgress.cs", "RestoreReport.cs", "CompactionOptions.cs", "CompactionProgress.cs", "CompactionReport.cs",
+        "SalvageDamage.cs", "SalvageGrade.cs", "SalvageOptions.cs", "SalvageProgress.cs", "SalvagedTree.cs",
     ];
 
     /// <summary>

@@ -14,7 +14,8 @@ public abstract class PlantedFaultTests(ITestOutputHelper output)
     // Suites that build many stores, one after the other, and need one processor all the time.
     private static readonly string[] ImageSuites =
     [
-        "power-cut", "kill-then-cut", "recovery-cut", "upgrade-cut", "copies", "changes", "backup-model", "backup-cut", "compaction", "bit-rot",
+        "power-cut", "kill-then-cut", "recovery-cut", "upgrade-cut", "copies", "changes", "backup-model", "backup-cut", "compaction",
+        "salvage-damage", "bit-rot",
         "malformed", "io-fault", "disk-full", "boundary", "model",
         "equivalence",
     ];

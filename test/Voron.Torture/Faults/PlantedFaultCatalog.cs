@@ -56,6 +56,8 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.CutBeforeFlush), "compaction", 8_000),
         new(nameof(PlantedFault.KeepChunkSums), "compaction", 4_000),
         new(nameof(PlantedFault.KeepGroup), "compaction", 8_000),
+        new(nameof(PlantedFault.BelieveOrphans), "salvage-damage", 2_000),
+        new(nameof(PlantedFault.PreferOlder), "salvage-damage", 2_000),
         new(nameof(PlantedFault.ForgetDirectWrites), "changes", 4_000),
         new(nameof(PlantedFault.ForgetReplayedWrites), "changes", 4_000),
         new(nameof(PlantedFault.ForgetInsideOfExtents), "changes", 4_000),

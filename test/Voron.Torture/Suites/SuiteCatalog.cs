@@ -16,6 +16,7 @@ internal static class SuiteCatalog
         new BackupModelSuite(),
         new BackupCutSuite(),
         new CompactionSuite(),
+        new SalvageDamageSuite(),
         new IoFaultSuite(),
         new DiskFullSuite(),
         new ModelSuite(),

@@ -1,0 +1,143 @@
+using Voron.Format;
+using Voron.IO;
+using Voron.Journal;
+using Voron.Paging;
+
+namespace Voron.Recovery;
+
+/// <summary>Brings the version table to the newest state that the files prove, whatever is wrong with them.</summary>
+/// <remarks>
+/// The same steps as <see cref="CrashRecovery"/>, which refuses what does not fit; here it is reported. The journal counts up to its first hole. A
+/// page that cannot be rebuilt is lost, and the others are as of one state, if the data file is the one that the header describes.
+/// </remarks>
+internal static class TolerantRecovery
+{
+    /// <param name="disk">The directory of the environment; its files can be read everywhere, perhaps as zeros.</param>
+    /// <param name="checkpoint">Where to begin.</param>
+    /// <param name="files">The journal files.</param>
+    /// <param name="target">The parts that recovery reads from and fills.</param>
+    /// <param name="takesNewest">True to go on behind a hole of the journal.</param>
+    public static TolerantResult Run(
+        IDisk disk, in CheckpointHeader checkpoint, IReadOnlyList<JournalFileInfo> files, in RecoveryTarget target, bool takesNewest)
+    {
+        var problems = new SortedSet<string>(StringComparer.Ordinal);
+        var lost = new Dictionary<long, string>();
+        var isClosed = (checkpoint.Flags & CheckpointFlags.ClosedCleanly) != 0;
+        var header = checkpoint;
+        if (checkpoint.JournalSnapshotNumber != 0 && FindFault(disk, checkpoint, target) is { } fault)
+        {
+            // The records behind the snapshot build on the pages that it had.
+            problems.Add(fault);
+            files = [];
+            (header.JournalSnapshotNumber, header.ReplayStart) = (0, default);
+        }
+
+        using var chain = new JournalChain(disk, header.EnvironmentId, files, header.ReplayStart, target.Records, isClosed) { Problems = problems };
+        var finished = Math.Max(header.State.TransactionId, header.JournalSnapshotNumber == 0 ? 0 : header.JournalSnapshotTransactionId);
+        var lists = new FlushListCollector(header.State.TransactionId, finished, target.Frames, target.DataFile.PageSize, target.Records);
+        var checker = new RecordChecker(lists, target.Records);
+        chain.Follow(checker);
+        if (chain.TryCut(new UnsyncedExtents(target.DataFile, target.Records)))
+        {
+            lists.Discard();
+            chain.Follow(checker);
+        }
+
+        lists.Finish();
+        var fits = Fits(checkpoint, lists, target.DataFile, problems);
+        target.Versions.EnsureCapacity(target.DataFile.CapacityPages);
+        var replay = new PageReplay(target, lists, header) { Lost = lost };
+        if (header.JournalSnapshotNumber != 0)
+            JournalSnapshotReader.Read(disk, header.EnvironmentId, header, replay, target.Records);
+        var end = chain.Follow(replay);
+        var proven = replay.State;
+        if (takesNewest && problems.Count > 0)
+        {
+            replay.WholeSinceHole = new HashSet<long>();
+            chain.FollowRest(end.End, replay, () => replay.WholeSinceHole.Clear());
+        }
+
+        replay.Finish();
+        return new TolerantResult
+        {
+            State = replay.State,
+            IsNewest = replay.State.TransactionId != proven.TransactionId,
+            FitsDataFile = fits,
+            Problems = [.. problems],
+            Lost = lost,
+            Records = end.Records,
+        };
+    }
+
+    // Reads the snapshot for nothing but its faults, before any of its pages is taken.
+    private static string? FindFault(IDisk disk, in CheckpointHeader checkpoint, in RecoveryTarget target)
+    {
+        try
+        {
+            JournalSnapshotReader.Read(disk, checkpoint.EnvironmentId, checkpoint, new RecordChecker(null, target.Records), target.Records);
+            return null;
+        }
+        catch (VoronException e)
+        {
+            return e.Message;
+        }
+    }
+
+    private static bool Fits(in CheckpointHeader checkpoint, FlushListCollector lists, DataFile dataFile, ICollection<string> problems)
+    {
+        try
+        {
+            DataFileFit.Check(dataFile.ReadStamp(), checkpoint, lists, dataFile);
+
+            // No checksum covers the stamp. If the rest of its page is damaged, so may be the stamp.
+            if (lists.MayBeDamaged(0) || dataFile.TryVerify(0, out _) is not { } fault)
+                return true;
+            problems.Add($"{fault} Its stamp does not count.");
+            return false;
+        }
+        catch (VoronException e)
+        {
+            problems.Add(e.Message);
+            return false;
+        }
+    }
+
+    /// <summary>Finds malformed records before their pages are applied.</summary>
+    private sealed unsafe class RecordChecker(FlushListCollector? lists, BlockMemory memory) : IRecordVisitor
+    {
+        public void Visit(RecordHeader* record, string path)
+        {
+            if (record->Kind is RecordKind.Transaction or RecordKind.JournalSnapshot)
+            {
+                using var payload = new RecordPayload(record, path, memory);
+                for (var entries = new PageEntries(payload, record->EntryCount); entries.MoveNext();)
+                {
+                }
+            }
+
+            lists?.Visit(record, path);
+        }
+    }
+}
+
+/// <summary>The result of a tolerant recovery.</summary>
+internal sealed record TolerantResult
+{
+    /// <summary>The state; that of the header if no record follows.</summary>
+    public required EnvironmentState State { get; init; }
+
+    /// <summary>The state is from records behind a hole of the journal, so the pages are of several states.</summary>
+    public required bool IsNewest { get; init; }
+
+    /// <summary>The data file is the one that header and journal describe.</summary>
+    public required bool FitsDataFile { get; init; }
+
+    /// <summary>A sentence for each fault of the header, the journal, and their fit.</summary>
+    public required IReadOnlyList<string> Problems { get; init; }
+
+    /// <summary>The pages that could not be rebuilt, each with the reason.</summary>
+    public required IReadOnlyDictionary<long, string> Lost { get; init; }
+
+    /// <summary>The number of records that were applied.</summary>
+    public required long Records { get; init; }
+}

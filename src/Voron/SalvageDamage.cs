@@ -1,0 +1,14 @@
+namespace Voron;
+
+/// <summary>A damage that a salvage has met: <see cref="SalvageReport"/>.</summary>
+/// <param name="File">The name of the file.</param>
+/// <param name="Page">The number of the page; null if the damage is not that of a page of the data file.</param>
+/// <param name="Offset">The offset in the file, in bytes; null if the damage has no place.</param>
+/// <param name="Expected">The expected value, such as a checksum; null if there is none to compare.</param>
+/// <param name="Actual">The value found; null if there is none to compare.</param>
+/// <param name="Message">A sentence that describes the damage.</param>
+public sealed record SalvageDamage(string File, long? Page, long? Offset, string? Expected, string? Actual, string Message)
+{
+    /// <inheritdoc/>
+    public override string ToString() => Message;
+}

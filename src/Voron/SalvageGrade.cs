@@ -1,0 +1,17 @@
+namespace Voron;
+
+/// <summary>How much is known of an entry that a salvage has found.</summary>
+public enum SalvageGrade
+{
+    /// <summary>Reached from a verified root, by verified pages, as of one state.</summary>
+    Proven,
+
+    /// <summary>
+    /// In a verified page that a verified map says to be in use, but not reached from a root; or reached, but header, journal and data file are not
+    /// known to be of one moment.
+    /// </summary>
+    Current,
+
+    /// <summary>In a verified page that is free, or whose use is not known: perhaps deleted, or of an older version.</summary>
+    Stale,
+}

@@ -1,0 +1,104 @@
+using System.Globalization;
+using Voron.Trees;
+
+namespace Voron;
+
+/// <summary>What a salvage has found, and what it has not: <see cref="Salvage"/>.</summary>
+public sealed partial record SalvageReport
+{
+    /// <summary>The path of the damaged environment.</summary>
+    public required string Source { get; init; }
+
+    /// <summary>The path of the new environment.</summary>
+    public required string Target { get; init; }
+
+    /// <summary>The transaction whose state was taken; 0 if nothing names it.</summary>
+    public required long TransactionId { get; init; }
+
+    /// <summary>When that transaction was committed; null if that is not recorded.</summary>
+    public required DateTimeOffset? Time { get; init; }
+
+    /// <summary>
+    /// What named that state, as a phrase: the header, the older slot of the header, a record of the journal, or the pages themselves.
+    /// </summary>
+    public required string Origin { get; init; }
+
+    /// <summary>
+    /// True if header, journal and data file belong to one moment, so that what is reached from a root is <see cref="SalvageGrade.Proven"/>.
+    /// </summary>
+    public required bool IsProven { get; init; }
+
+    /// <summary>The damage that was met, in the order in which it was met; at most 10,000.</summary>
+    public required IReadOnlyList<SalvageDamage> Damage { get; init; }
+
+    /// <summary>The number of damages, those beyond the list included.</summary>
+    public required long DamageCount { get; init; }
+
+    /// <summary>The number of trees that the catalog had; null if that is lost.</summary>
+    public required long? ExpectedTrees { get; init; }
+
+    /// <summary>The ranges of names of trees whose pages of the catalog are lost.</summary>
+    public required IReadOnlyList<LostRange> LostNames { get; init; }
+
+    /// <summary>The trees of the new environment.</summary>
+    public required IReadOnlyList<SalvagedTree> Trees { get; init; }
+
+    /// <summary>The time that the salvage took, with its verification.</summary>
+    public required TimeSpan Duration { get; init; }
+
+    /// <summary>The number of entries in the new environment.</summary>
+    public long Entries => Trees.Sum(tree => tree.Found);
+
+    /// <summary>True if entries or trees of the old environment are missing, or may be.</summary>
+    public bool HasLosses => Trees.Any(tree => tree.HasLosses) || Trees.Any(tree => tree is { Expected: null, Current: > 0 })
+        || (ExpectedTrees is { } expected ? Trees.Count(tree => tree.Expected != null) < expected : LostNames.Count > 0);
+
+    /// <summary>Writes the report as text.</summary>
+    /// <param name="writer">The writer. Its exceptions pass through.</param>
+    public void WriteText(TextWriter writer)
+    {
+        ArgumentNullException.ThrowIfNull(writer);
+        writer.WriteLine($"Salvage of '{Source}' to '{Target}'");
+        var time = Time is { } known ? string.Create(CultureInfo.InvariantCulture, $" of {known:yyyy-MM-dd HH:mm:ss} UTC") : "";
+        var doubt = IsProven ? "proven" : "not proven to be of one moment";
+        writer.WriteLine(string.Create(CultureInfo.InvariantCulture, $"State: transaction {TransactionId}{time}, named by {Origin}, {doubt}"));
+        var expected = ExpectedTrees is { } trees ? string.Create(CultureInfo.InvariantCulture, $" (the catalog had {trees})") : "";
+        writer.WriteLine(string.Create(CultureInfo.InvariantCulture, $"Found: {Entries} entries in {Trees.Count} trees{expected}"));
+        foreach (var tree in Trees)
+            WriteText(writer, tree);
+        foreach (var range in LostNames)
+            writer.WriteLine($"Lost names of trees: {Describe(range)}");
+        writer.WriteLine(string.Create(CultureInfo.InvariantCulture, $"Damage: {DamageCount}"));
+        foreach (var damage in Damage)
+            writer.WriteLine($"  {damage.Message}");
+        writer.WriteLine(HasLosses ? "Entries are missing, or may be." : "Nothing is missing.");
+    }
+
+    /// <inheritdoc/>
+    public override string ToString() => string.Create(
+        CultureInfo.InvariantCulture,
+        $"transaction {TransactionId}: {Entries} entries in {Trees.Count} trees, {DamageCount} damages{(HasLosses ? ", with losses" : "")}");
+
+    private static void WriteText(TextWriter writer, SalvagedTree tree)
+    {
+        var expected = tree.Expected is { } count ? string.Create(CultureInfo.InvariantCulture, $", of {count}") : "";
+        var superseded = tree.Superseded > 0 ? string.Create(CultureInfo.InvariantCulture, $"; {tree.Superseded} superseded") : "";
+        writer.WriteLine(string.Create(
+            CultureInfo.InvariantCulture,
+            $"  '{tree.Name}': {tree.Proven} proven, {tree.Current} current, {tree.Stale} stale{expected}{superseded}"));
+        foreach (var range in tree.LostRanges)
+            writer.WriteLine($"    lost keys {Describe(range)}");
+        foreach (var value in tree.LostValues)
+        {
+            writer.WriteLine(string.Create(
+                CultureInfo.InvariantCulture, $"    lost value of {KeyText.Of(value.Key)}, {value.Length} bytes: {value.Reason}"));
+        }
+    }
+
+    private static string Describe(LostRange range)
+    {
+        var low = range.Low == null ? "the beginning" : KeyText.Of(range.Low);
+        var high = range.High == null ? "the end" : $"before {KeyText.Of(range.High)}";
+        return string.Create(CultureInfo.InvariantCulture, $"from {low} to {high}, {range.Found} found elsewhere: {range.Reason}");
+    }
+}

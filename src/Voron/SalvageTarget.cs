@@ -1,0 +1,152 @@
+using Voron.Salvaging;
+
+namespace Voron;
+
+/// <summary>The new environment of a salvage, which is written in transactions of some MiB.</summary>
+internal sealed class SalvageTarget : ISalvageTarget, IDisposable
+{
+    private const int BytesAtOnce = 16 << 20;
+
+    private readonly StorageEnvironment _environment;
+    private readonly SalvageOptions _options;
+    private readonly long _sourceBytes;
+    private readonly CancellationToken _stop;
+    private WriteTransaction _writing;
+    private bool _isWriting;
+    private WriteTree _tree;
+    private string? _name;
+    private long _entries;
+    private long _bytes;
+    private long _uncommitted;
+
+    /// <param name="directory">The directory, in which there is no environment.</param>
+    /// <param name="pageSize">The page size, which decides how long keys can be.</param>
+    /// <param name="options">Whom to report to.</param>
+    /// <param name="sourceBytes">The length of the damaged data file in bytes.</param>
+    /// <param name="stop">Ends the verification.</param>
+    public SalvageTarget(string directory, int pageSize, SalvageOptions options, long sourceBytes, CancellationToken stop)
+    {
+        (_options, _sourceBytes, _stop) = (options, sourceBytes, stop);
+        _environment = StorageEnvironment.Open(directory, new StorageOptions
+        {
+            OpenMode = OpenMode.CreateNew,
+            PageSize = pageSize,
+            FileMode = options.FileMode,
+            LoggerFactory = options.LoggerFactory,
+            TrackChanges = false,
+            ScrubInterval = Timeout.InfiniteTimeSpan,
+        });
+    }
+
+    public void EnterTree(string name)
+    {
+        if (name == _name && _isWriting)
+            return;
+        _name = name;
+        if (!_isWriting)
+            _writing = _environment.BeginWrite();
+        _isWriting = true;
+        _tree = _writing.CreateTree(name);
+    }
+
+    public bool TryAdd(ReadOnlySpan<byte> key, ValueSource value, out string? fault)
+    {
+        EnterTree(_name!);
+        fault = null;
+        if (_tree.Contains(key))
+            return false;
+        fault = value.Length <= ValueSource.PieceBytes ? Put(key, value) : PutLong(key, value);
+        if (fault != null)
+            return true;
+        _entries++;
+        _bytes += key.Length + value.Length;
+        _uncommitted += key.Length + value.Length;
+        if (_uncommitted >= BytesAtOnce)
+            Commit();
+        return true;
+    }
+
+    /// <summary>Verifies the environment, and that each tree has as many entries as have been added to it.</summary>
+    /// <exception cref="CorruptionException">The environment is not what was written to it.</exception>
+    /// <exception cref="OperationCanceledException">The salvage was cancelled.</exception>
+    public void Finish(IReadOnlyList<SalvagedTree> trees)
+    {
+        Commit();
+        _stop.ThrowIfCancellationRequested();
+        using (var reading = _environment.BeginRead())
+        {
+            foreach (var tree in trees)
+            {
+                var count = reading.TryOpenTree(tree.Name, out var found) ? found.Count : 0;
+                if (count != tree.Found)
+                    throw new CorruptionException($"The new environment in '{_environment.Path}' has {count} entries in tree '{tree.Name}', but {tree.Found} were written to it.");
+            }
+        }
+
+        _environment.CompactAsync(null, _stop).AsTask().GetAwaiter().GetResult();
+        using (_stop.Register(static opened => Task.Run(((StorageEnvironment)opened!).Dispose, CancellationToken.None), _environment))
+        {
+            var report = Verify();
+            if (!report.IsSound)
+                throw new CorruptionException($"The new environment in '{_environment.Path}' is not what was written to it: {report}");
+        }
+    }
+
+    public void Dispose()
+    {
+        if (_isWriting)
+            _writing.Dispose();
+        _isWriting = false;
+        _environment.DisposeAsync().AsTask().GetAwaiter().GetResult();
+    }
+
+    private VerificationReport Verify()
+    {
+        try
+        {
+            var report = _environment.Verify();
+            _stop.ThrowIfCancellationRequested();
+            return report;
+        }
+        catch (ObjectDisposedException) when (_stop.IsCancellationRequested)
+        {
+            throw new OperationCanceledException("The salvage was cancelled while it verified the new environment.", _stop);
+        }
+    }
+
+    private string? Put(ReadOnlySpan<byte> key, ValueSource value)
+    {
+        var fault = value.TryRead(0, out var bytes);
+        if (fault == null)
+            _tree.Put(key, bytes);
+        return fault;
+    }
+
+    // A writer that is not completed leaves nothing behind.
+    private string? PutLong(ReadOnlySpan<byte> key, ValueSource value)
+    {
+        using var writer = _tree.OpenWriter(key);
+        for (var at = 0L; at < value.Length; at += ValueSource.PieceBytes)
+        {
+            _stop.ThrowIfCancellationRequested();
+            if (value.TryRead(at, out var bytes) is { } fault)
+                return fault;
+            writer.Write(bytes);
+        }
+
+        writer.Complete();
+        return null;
+    }
+
+    private void Commit()
+    {
+        if (_isWriting)
+        {
+            _writing.Commit();
+            _writing.Dispose();
+        }
+
+        (_isWriting, _uncommitted) = (false, 0);
+        _options.Progress?.Report(new SalvageProgress(_entries, _bytes, _sourceBytes));
+    }
+}

@@ -1,0 +1,54 @@
+namespace Voron;
+
+/// <summary>What a salvage has found of a tree: <see cref="SalvageReport"/>.</summary>
+public sealed record SalvagedTree
+{
+    /// <summary>The name of the tree in the new environment. Begins with <c>lost+found</c> if its name in the old one is not known.</summary>
+    public required string Name { get; init; }
+
+    /// <summary>The id of the tree in the old environment; null if it is not known.</summary>
+    public required long? TreeId { get; init; }
+
+    /// <summary>The number of entries that the tree had, according to its header; null if that is lost.</summary>
+    public required long? Expected { get; init; }
+
+    /// <summary>The number of entries that are <see cref="SalvageGrade.Proven"/>.</summary>
+    public required long Proven { get; init; }
+
+    /// <summary>The number of entries that are <see cref="SalvageGrade.Current"/>.</summary>
+    public required long Current { get; init; }
+
+    /// <summary>The number of entries that are <see cref="SalvageGrade.Stale"/>.</summary>
+    public required long Stale { get; init; }
+
+    /// <summary>The number of entries that were left out because a newer page has the same key.</summary>
+    public required long Superseded { get; init; }
+
+    /// <summary>The ranges of keys whose pages are lost; at most 10,000.</summary>
+    public required IReadOnlyList<LostRange> LostRanges { get; init; }
+
+    /// <summary>The entries whose values are lost; at most 10,000.</summary>
+    public required IReadOnlyList<LostValue> LostValues { get; init; }
+
+    /// <summary>The number of entries in the new environment.</summary>
+    public long Found => Proven + Current + Stale;
+
+    /// <summary>
+    /// True if entries of the tree are missing: its header counts more than were found, a value is lost, or a range is lost and the header is, too.
+    /// </summary>
+    public bool HasLosses => LostValues.Count > 0 || (Expected is { } expected ? Found < expected : LostRanges.Count > 0);
+}
+
+/// <summary>A range of keys whose page is lost.</summary>
+/// <param name="Low">The first key that the range can have; null if it has no lower end.</param>
+/// <param name="High">The first key above the range; null if it has no upper end.</param>
+/// <param name="Page">The page.</param>
+/// <param name="Found">The number of entries that were found for the range in pages that nothing led to.</param>
+/// <param name="Reason">A sentence that describes what is wrong with the page.</param>
+public sealed record LostRange(byte[]? Low, byte[]? High, long Page, long Found, string Reason);
+
+/// <summary>An entry whose value is lost.</summary>
+/// <param name="Key">The key.</param>
+/// <param name="Length">The length of the value in bytes.</param>
+/// <param name="Reason">A sentence that describes what is wrong with the value.</param>
+public sealed record LostValue(byte[] Key, long Length, string Reason);

@@ -1,0 +1,251 @@
+using Voron.Format;
+using Voron.Paging;
+using Voron.Testing;
+using Voron.Trees;
+using Voron.Trees.Pages;
+
+namespace Voron.Salvaging;
+
+/// <summary>Brings what is left of the trees to a new environment.</summary>
+/// <remarks>
+/// <code>
+///   catalog ─▶ each tree from its root ─▶ nothing missing: the end
+///                                      └▶ all other pages ─▶ leaves of the catalog: their trees ─▶ other leaves, the newest first:
+///                                           to the tree of their id, where a lost range has room for them; else to lost+found
+/// </code>
+/// </remarks>
+internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
+{
+    private const string LostAndFound = "lost+found";
+
+    /// <summary>The mark of the pages of the catalog, whose tree id is 0.</summary>
+    private const uint CatalogMark = 1;
+
+    private readonly SalvagePages _pages;
+    private readonly ISalvageTarget _target;
+    private readonly SalvageOptions _options;
+    private readonly SalvageGrade _reached;
+    private readonly CancellationToken _stop;
+    private readonly PageBitmap _owned;
+    private readonly ValueSource _value;
+    private readonly TreeWalk _walk;
+    private readonly List<TreeFindings> _trees = [];
+    private readonly Dictionary<uint, TreeFindings> _treesById = [];
+    private readonly HashSet<string> _names = new(StringComparer.Ordinal);
+    private readonly Dictionary<(uint Mark, long Root), TreeFindings> _lostTrees = [];
+    private readonly Queue<TreeFindings> _unwalked = [];
+    private readonly TreeFindings _catalog;
+    private TreeFindings? _tree;
+    private SalvageGrade _grade;
+    private bool _isOrphan;
+
+    /// <param name="pages">The pages.</param>
+    /// <param name="target">Where the entries go.</param>
+    /// <param name="options">What is taken.</param>
+    /// <param name="isProven">True if the pages are as of one state.</param>
+    /// <param name="stop">Ends the work.</param>
+    public Extraction(SalvagePages pages, ISalvageTarget target, SalvageOptions options, bool isProven, CancellationToken stop)
+    {
+        (_pages, _target, _options, _stop) = (pages, target, options, stop);
+        _reached = isProven ? SalvageGrade.Proven : SalvageGrade.Current;
+        _owned = new PageBitmap(pages.Capacity);
+        _owned.EnsureCommitted(pages.Capacity);
+        _value = new ValueSource(pages, _owned);
+        _walk = new TreeWalk(pages, _owned, this);
+        _catalog = new TreeFindings("", pages.State.Catalog, 0);
+    }
+
+    /// <summary>The trees that have been found.</summary>
+    public IReadOnlyList<TreeFindings> Trees => _trees;
+
+    /// <summary>What has been found of the catalog.</summary>
+    public TreeFindings Catalog => _catalog;
+
+    /// <summary>Takes all that there is.</summary>
+    /// <exception cref="OperationCanceledException">The work was to end.</exception>
+    public void Run()
+    {
+        WalkFromRoot();
+        if (_options.IncludeStale || _catalog.IsIncomplete || _pages.State.Catalog.RootPage == 0 || _trees.Exists(tree => tree.IsIncomplete))
+            TakeOrphans();
+    }
+
+    /// <summary>Takes what the root of the catalog leads to.</summary>
+    /// <exception cref="OperationCanceledException">The work was to end.</exception>
+    public void WalkFromRoot()
+    {
+        Enter(null, _reached, isOrphan: false);
+        if (_pages.State.Catalog.RootPage != 0)
+            _walk.Run(_pages.State.Catalog.RootPage, CatalogMark, _stop);
+        WalkTrees(_reached);
+    }
+
+    void ITreeWalkHost.TakeLeaf(byte* leaf)
+    {
+        if (_tree == null)
+            TakeNames(leaf);
+        else
+            TakeEntries(leaf);
+    }
+
+    void ITreeWalkHost.Lose(LostKeys range) => (_tree ?? _catalog).Lose(range);
+
+    public void Dispose()
+    {
+        _walk.Dispose();
+        _value.Dispose();
+        _owned.Dispose();
+    }
+
+    private void Enter(TreeFindings? tree, SalvageGrade grade, bool isOrphan) => (_tree, _grade, _isOrphan) = (tree, grade, isOrphan);
+
+    private void TakeNames(byte* leaf)
+    {
+        for (var i = 0; i < SlottedPage.Count(leaf); i++)
+        {
+            var record = SlottedPage.Record(leaf, i);
+            var name = LeafPage.Key(record);
+            try
+            {
+                if (LeafPage.Kind(record) != ValueKind.Inline)
+                    throw new CorruptionException($"The catalog entry of tree {KeyText.Of(name)} is not a header of a tree.");
+                var value = new ReadOnlySpan<byte>(LeafPage.InlineBytes(record), LeafPage.InlineLength(record));
+                AddTree(Voron.Trees.Catalog.Decode(name), Voron.Trees.Catalog.ToHeader(name, value, uint.MaxValue, ""));
+            }
+            catch (CorruptionException e)
+            {
+                _catalog.LoseValue(name, LeafPage.InlineLength(record), e.Message);
+            }
+        }
+    }
+
+    private void AddTree(string name, in TreeHeader header)
+    {
+        _catalog.Count(_grade);
+        if (!_names.Add(name))
+            return;
+        var tree = new TreeFindings(name, header, header.TreeId);
+        _trees.Add(tree);
+        _treesById.TryAdd(header.TreeId, tree);
+        _unwalked.Enqueue(tree);
+    }
+
+    private void WalkTrees(SalvageGrade grade)
+    {
+        while (_unwalked.TryDequeue(out var tree))
+        {
+            Enter(tree, grade, isOrphan: false);
+            _target.EnterTree(tree.Name);
+            if (tree.Header!.Value.RootPage is var root && root != 0)
+                _walk.Run(root, tree.TreeId!.Value + 1, _stop);
+        }
+    }
+
+    private void TakeOrphans()
+    {
+        using var census = new PageCensus(_pages, _owned);
+        census.Take(_options.IncludeStale, _stop);
+        using var page = new PageBuffer(_pages.PageSize);
+        foreach (var root in census.Roots())
+        {
+            if (census.TryRead(root, page.Bytes, out var grade) && grade == SalvageGrade.Current && page.Header->TreeMark == CatalogMark)
+            {
+                Enter(null, SalvageGrade.Current, isOrphan: true);
+                _walk.Run(root, CatalogMark, _stop);
+            }
+        }
+
+        WalkTrees(SalvageGrade.Current);
+        TakeOrphans(census, census.Roots(), page);
+        TakeOrphans(census, census.Rest(), page);
+    }
+
+    // The newest first, so that its entries win.
+    private void TakeOrphans(PageCensus census, IEnumerable<long> roots, PageBuffer page)
+    {
+        var found = new List<(long Version, long Page)>();
+        foreach (var root in roots)
+        {
+            if (census.TryRead(root, page.Bytes, out _))
+                found.Add((page.Header->TransactionId, root));
+        }
+
+        found.Sort();
+        if (!PlantedFault.PreferOlder)
+            found.Reverse();
+        foreach (var (_, root) in found)
+        {
+            _stop.ThrowIfCancellationRequested();
+            if (!_owned.IsSet(root) && census.TryRead(root, page.Bytes, out var grade))
+                TakeOrphan(root, page, grade);
+        }
+    }
+
+    private void TakeOrphan(long root, PageBuffer page, SalvageGrade grade)
+    {
+        var mark = page.Header->TreeMark;
+        var tree = mark != 0 && _treesById.TryGetValue(mark - 1, out var known) ? known : LostTree(mark, root);
+        Enter(tree, grade, isOrphan: true);
+        if (grade == SalvageGrade.Current)
+        {
+            _walk.Run(root, mark, _stop);
+            return;
+        }
+
+        // The children of an old branch need not be the old ones.
+        _owned.Set(root);
+        if (page.Header->Kind == PageKind.Leaf && mark != CatalogMark)
+            TakeEntries(page.Bytes);
+    }
+
+    private TreeFindings LostTree(uint mark, long root)
+    {
+        if (_lostTrees.TryGetValue((mark, mark == 0 ? root : 0), out var lost))
+            return lost;
+        var name = mark == 0 ? $"{LostAndFound}/page-{root}" : $"{LostAndFound}/tree-{mark - 1}";
+        while (!_names.Add(name))
+            name += "~";
+        lost = new TreeFindings(name, null, mark == 0 ? null : mark - 1);
+        _lostTrees[(mark, mark == 0 ? root : 0)] = lost;
+        _trees.Add(lost);
+        return lost;
+    }
+
+    private void TakeEntries(byte* leaf)
+    {
+        var tree = _tree!;
+        LostKeys? room = null;
+        if (_isOrphan && tree.Header != null)
+        {
+            var last = SlottedPage.Count(leaf) - 1;
+            room = tree.FindRoom(LeafPage.Key(SlottedPage.Record(leaf, 0)), LeafPage.Key(SlottedPage.Record(leaf, last)));
+            if ((room == null || _grade == SalvageGrade.Stale) && !PlantedFault.BelieveOrphans)
+                (tree, room) = (LostTree(tree.TreeId!.Value + 1, 0), null);
+        }
+
+        _target.EnterTree(tree.Name);
+        for (var i = 0; i < SlottedPage.Count(leaf); i++)
+            TakeEntry(tree, SlottedPage.Record(leaf, i), room);
+    }
+
+    private void TakeEntry(TreeFindings tree, byte* record, LostKeys? room)
+    {
+        var key = LeafPage.Key(record);
+        var fault = _value.TryOpen(record);
+        if (fault == null && !_target.TryAdd(key, _value, out fault))
+        {
+            tree.CountSuperseded();
+            return;
+        }
+
+        if (fault != null)
+        {
+            tree.LoseValue(key, _value.Length, fault);
+            return;
+        }
+
+        tree.Count(_grade);
+        if (room != null)
+            room.Found++;
+    }
+}

@@ -1,0 +1,15 @@
+namespace Voron.Salvaging;
+
+/// <summary>The new environment of a salvage.</summary>
+internal interface ISalvageTarget
+{
+    /// <summary>Creates a tree, or leads back to it: the following entries belong to it.</summary>
+    void EnterTree(string name);
+
+    /// <summary>Adds an entry, unless the tree has its key.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="value">The value, which is open.</param>
+    /// <param name="fault">Null, or a sentence that describes why the value is lost after all.</param>
+    /// <returns>False if the tree has the key.</returns>
+    bool TryAdd(ReadOnlySpan<byte> key, ValueSource value, out string? fault);
+}

@@ -1,0 +1,15 @@
+namespace Voron.Salvaging;
+
+/// <summary>A range of keys whose page is lost.</summary>
+/// <param name="Low">The separator before the page; null if the range has no lower end.</param>
+/// <param name="High">The separator behind the page; null if the range has no upper end.</param>
+/// <param name="Page">The page.</param>
+/// <param name="Reason">A sentence that describes what is wrong with it.</param>
+internal sealed record LostKeys(byte[]? Low, byte[]? High, long Page, string Reason)
+{
+    /// <summary>The number of entries that were found for the range elsewhere.</summary>
+    public long Found { get; set; }
+
+    public bool Contains(ReadOnlySpan<byte> key) =>
+        (Low == null || key.SequenceCompareTo(Low) >= 0) && (High == null || key.SequenceCompareTo(High) < 0);
+}

@@ -1,0 +1,51 @@
+using Voron.Format;
+using Voron.FreeSpace;
+using Voron.IO;
+
+namespace Voron.Salvaging;
+
+/// <summary>Whether a page is in use, according to the section maps that are as they were written.</summary>
+/// <param name="pages">The pages.</param>
+internal sealed unsafe class SalvagedMap(SalvagePages pages) : IDisposable
+{
+    private readonly SectionMapLayout _layout = new(pages.PageSize);
+    private readonly byte* _map = (byte*)EngineMemory.AllocateAligned((nuint)pages.PageSize, 4096);
+    private readonly byte* _names = (byte*)EngineMemory.AllocateAligned((nuint)pages.PageSize, 4096);
+    private long _group = -1;
+    private bool _isKnown;
+
+    /// <summary>Returns whether a page is in use; null if its map is lost.</summary>
+    public bool? IsUsed(long page)
+    {
+        var group = _layout.GroupOf(page);
+        if (group != _group)
+        {
+            _group = group;
+            _isKnown = TryLoad(group);
+        }
+
+        if (!_isKnown)
+            return null;
+        var section = _layout.SectionOf(page);
+        return Bitmap.IsSet(_map + _layout.BitmapOffset(section), (int)(page % _layout.PagesPerSection));
+    }
+
+    public void Dispose()
+    {
+        EngineMemory.FreeAligned(_map);
+        EngineMemory.FreeAligned(_names);
+    }
+
+    private bool TryLoad(long group)
+    {
+        var root = SectionMapLayout.RootPage.Value;
+        if (!TryRead(root, _names) || NumberAt(group / _layout.NumbersPerPage) is var directory && !TryRead(directory, _names))
+            return false;
+        return TryRead(NumberAt(group % _layout.NumbersPerPage), _map);
+    }
+
+    private long NumberAt(long index) => ((long*)(_names + PageHeader.Size))[index];
+
+    private bool TryRead(long page, byte* target) =>
+        page >= 0 && page < pages.Capacity && pages.TryRead(page, target) == null && ((PageHeader*)target)->Kind == PageKind.SectionMap;
+}

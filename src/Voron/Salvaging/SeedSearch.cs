@@ -1,0 +1,56 @@
+using Voron.Format;
+using Voron.IO;
+
+namespace Voron.Salvaging;
+
+/// <summary>
+/// Finds the page size of a data file, and the part of its checksums that comes from the environment's id, from its pages alone: a page and its
+/// checksum give one candidate, and only the right one is given by several pages.
+/// </summary>
+internal static unsafe class SeedSearch
+{
+    /// <summary>The number of pages that must agree. By chance, two pages agree once in 2^64.</summary>
+    private const int MinPages = 2;
+
+    /// <summary>The number of pages that are enough.</summary>
+    private const int EnoughPages = 64;
+
+    private static readonly int[] PageSizes = [4096, 8192, 16384, 32768, 65536];
+
+    /// <summary>Returns the page size and the seed base; null if no two pages agree.</summary>
+    public static (int PageSize, ulong SeedBase)? Find(DiskFile file, CancellationToken stop)
+    {
+        ((int, ulong) Found, int Pages) best = default;
+        foreach (var pageSize in PageSizes)
+        {
+            var (seedBase, count) = Find(file, pageSize, stop);
+            if (count >= MinPages && count > best.Pages)
+                best = ((pageSize, seedBase), count);
+        }
+
+        return best.Pages == 0 ? null : best.Found;
+    }
+
+    private static (ulong SeedBase, int Pages) Find(DiskFile file, int pageSize, CancellationToken stop)
+    {
+        var counts = new Dictionary<ulong, int>();
+        (ulong SeedBase, int Pages) best = default;
+        using var buffer = new PageBuffer(pageSize);
+        for (var page = 0L; page < file.Length / pageSize && best.Pages < EnoughPages; page++)
+        {
+            stop.ThrowIfCancellationRequested();
+            file.Read(page * pageSize, new Span<byte>(buffer.Bytes, pageSize));
+            var header = buffer.Header;
+            if (header->PageNumber != page || header->Checksum == Checksum.None
+                || header->Kind is not (PageKind.Leaf or PageKind.Branch or PageKind.SectionMap))
+                continue;
+            var length = (nuint)(pageSize - PageHeader.UnjournaledBytes);
+            var candidate = Checksum.FindSeedBase(buffer.Bytes + PageHeader.UnjournaledBytes, length, page, header->Checksum);
+            var count = counts[candidate] = counts.GetValueOrDefault(candidate) + 1;
+            if (count > best.Pages)
+                best = (candidate, count);
+        }
+
+        return best;
+    }
+}

@@ -1,0 +1,67 @@
+using Voron.Format;
+
+namespace Voron.Salvaging;
+
+/// <summary>What has been found of one tree so far.</summary>
+internal sealed class TreeFindings(string name, TreeHeader? header, uint? treeId)
+{
+    private const int MaxListed = 10_000;
+
+    private readonly long[] _byGrade = new long[3];
+    private readonly List<LostKeys> _lost = [];
+    private readonly List<LostValue> _lostValues = [];
+    private long _superseded;
+
+    public string Name => name;
+
+    public TreeHeader? Header => header;
+
+    public uint? TreeId => treeId;
+
+    /// <summary>The ranges of keys whose pages are lost.</summary>
+    public IReadOnlyList<LostKeys> Lost => _lost;
+
+    /// <summary>True if entries may be in pages that nothing leads to.</summary>
+    public bool IsIncomplete => _lost.Count > 0 || (header is { } known && _byGrade.Sum() + _lostValues.Count < known.EntryCount);
+
+    public void Count(SalvageGrade grade) => _byGrade[(int)grade]++;
+
+    public void CountSuperseded() => _superseded++;
+
+    public void Lose(LostKeys range)
+    {
+        if (_lost.Count < MaxListed)
+            _lost.Add(range);
+    }
+
+    public void LoseValue(ReadOnlySpan<byte> key, long length, string reason)
+    {
+        if (_lostValues.Count < MaxListed)
+            _lostValues.Add(new LostValue(key.ToArray(), length, reason));
+    }
+
+    /// <summary>Returns the lost range that has room for all keys from one to another; null if there is none.</summary>
+    public LostKeys? FindRoom(ReadOnlySpan<byte> first, ReadOnlySpan<byte> last)
+    {
+        foreach (var range in _lost)
+        {
+            if (range.Contains(first) && range.Contains(last))
+                return range;
+        }
+
+        return null;
+    }
+
+    public SalvagedTree ToReport() => new()
+    {
+        Name = name,
+        TreeId = treeId,
+        Expected = header?.EntryCount,
+        Proven = _byGrade[(int)SalvageGrade.Proven],
+        Current = _byGrade[(int)SalvageGrade.Current],
+        Stale = _byGrade[(int)SalvageGrade.Stale],
+        Superseded = _superseded,
+        LostRanges = [.. _lost.Select(range => new LostRange(range.Low, range.High, range.Page, range.Found, range.Reason))],
+        LostValues = _lostValues,
+    };
+}

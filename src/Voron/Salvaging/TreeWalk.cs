@@ -1,0 +1,120 @@
+using Voron.Format;
+using Voron.IO;
+using Voron.Paging;
+using Voron.Trees;
+using Voron.Trees.Pages;
+
+namespace Voron.Salvaging;
+
+/// <summary>Walks a damaged tree from its root, in the order of the keys, and goes around what is lost.</summary>
+/// <remarks>
+/// A page counts if it is as it was written, belongs to the tree, has no owner yet, and has no key outside the separators that lead to it. So
+/// neither a loop nor a page that two branches name is walked twice, and a page that the device has brought back from earlier is not believed as a
+/// whole.
+/// </remarks>
+/// <param name="pages">The pages.</param>
+/// <param name="owned">The pages that have an owner.</param>
+/// <param name="host">Receives what is found.</param>
+internal sealed unsafe class TreeWalk(SalvagePages pages, PageBitmap owned, ITreeWalkHost host) : IDisposable
+{
+    private readonly List<nint> _buffers = [];
+
+    /// <summary>Walks the pages below a page.</summary>
+    /// <param name="root">The page.</param>
+    /// <param name="treeMark">The mark that its pages have: <see cref="PageHeader.TreeMark"/>; 0 for any.</param>
+    /// <param name="stop">Ends the walk.</param>
+    /// <exception cref="OperationCanceledException">The walk was to end.</exception>
+    public void Run(long root, uint treeMark, CancellationToken stop) => Walk(root, treeMark, null, null, 0, stop);
+
+    public void Dispose()
+    {
+        foreach (var buffer in _buffers)
+            EngineMemory.FreeAligned((void*)buffer);
+        _buffers.Clear();
+    }
+
+    private void Walk(long page, uint treeMark, byte[]? low, byte[]? high, int level, CancellationToken stop)
+    {
+        stop.ThrowIfCancellationRequested();
+        var bytes = Buffer(level);
+        if (FindFault(page, treeMark, low, high, level, bytes) is { } fault)
+        {
+            host.Lose(new LostKeys(low, high, page, fault));
+            return;
+        }
+
+        owned.Set(page);
+        if (((PageHeader*)bytes)->Kind == PageKind.Leaf)
+        {
+            host.TakeLeaf(bytes);
+            return;
+        }
+
+        var count = SlottedPage.Count(bytes);
+        var from = low;
+        for (var i = 0; i < count; i++)
+        {
+            var to = i + 1 < count ? BranchPage.Key(SlottedPage.Record(bytes, i + 1)).ToArray() : high;
+            Walk(BranchPage.Child(bytes, i).Value, treeMark, from, to, level + 1, stop);
+            from = to;
+        }
+    }
+
+    private string? FindFault(long page, uint treeMark, byte[]? low, byte[]? high, int level, byte* bytes)
+    {
+        if (level >= StateStructure.MaxDepth)
+            return $"{pages.Describe(page)} is below {level} others, and no tree has as many levels.";
+        if (page > 0 && page < pages.Capacity && owned.IsSet(page))
+            return Note(page, $"{pages.Describe(page)} is named twice.");
+        if (pages.TryRead(page, bytes) is { } fault)
+            return fault;
+        var header = (PageHeader*)bytes;
+        if (header->Kind is not (PageKind.Leaf or PageKind.Branch))
+            return Note(page, $"{pages.Describe(page)} is of kind {header->Kind}, not a page of a tree.", "Leaf or Branch", header->Kind.ToString());
+        if (treeMark != 0 && header->TreeMark != 0 && header->TreeMark != treeMark)
+        {
+            var (expected, actual) = ($"{treeMark - 1}", $"{header->TreeMark - 1}");
+            return Note(page, $"{pages.Describe(page)} belongs to the tree with id {actual}, not to that with id {expected}.", expected, actual);
+        }
+
+        if (!TryGetEnds(bytes, out var first, out var last))
+            return null;
+        if (low != null && first.SequenceCompareTo(low) < 0)
+            return NoteKey(page, "keys below the separator that leads to it", low, first);
+        return high != null && last.SequenceCompareTo(high) >= 0 ? NoteKey(page, "keys that are not below the separator that follows it", high, last) : null;
+    }
+
+    // The first entry of a branch has no separator, and may be the only one.
+    private static bool TryGetEnds(byte* bytes, out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> last)
+    {
+        var count = SlottedPage.Count(bytes);
+        var isLeaf = ((PageHeader*)bytes)->Kind == PageKind.Leaf;
+        first = last = default;
+        if (!isLeaf && count == 1)
+            return false;
+        first = KeyOf(SlottedPage.Record(bytes, isLeaf ? 0 : 1), isLeaf);
+        last = KeyOf(SlottedPage.Record(bytes, count - 1), isLeaf);
+        return true;
+    }
+
+    private static ReadOnlySpan<byte> KeyOf(byte* record, bool isLeaf) => isLeaf ? LeafPage.Key(record) : BranchPage.Key(record);
+
+    private string NoteKey(long page, string what, ReadOnlySpan<byte> separator, ReadOnlySpan<byte> key)
+    {
+        var (expected, actual) = (KeyText.Of(separator), KeyText.Of(key));
+        return Note(page, $"{pages.Describe(page)} has {what}: {actual}, with separator {expected}.", expected, actual);
+    }
+
+    private string Note(long page, string fault, string? expected = null, string? actual = null)
+    {
+        pages.NoteDamage(page, fault, expected, actual);
+        return fault;
+    }
+
+    private byte* Buffer(int level)
+    {
+        while (_buffers.Count <= level)
+            _buffers.Add((nint)EngineMemory.AllocateAligned((nuint)pages.PageSize, 4096));
+        return (byte*)_buffers[level];
+    }
+}

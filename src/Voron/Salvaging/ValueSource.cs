@@ -1,0 +1,184 @@
+using Voron.Format;
+using Voron.IO;
+using Voron.Paging;
+using Voron.Trees.Pages;
+
+namespace Voron.Salvaging;
+
+/// <summary>Reads the values of leaves, each as it was written or not at all.</summary>
+/// <remarks>
+/// A chunked value of up to <see cref="PieceBytes"/> is read once. A longer one is checked from its beginning to its end before its first piece is
+/// given out, and its chunks are checked again when they are read the second time.
+/// </remarks>
+/// <param name="pages">The pages.</param>
+/// <param name="owned">The pages that trees and values have.</param>
+internal sealed unsafe class ValueSource(SalvagePages pages, PageBitmap owned) : IDisposable
+{
+    /// <summary>The largest part of a value that is in memory at a time, in bytes: a multiple of that of a chunk.</summary>
+    public const int PieceBytes = 1 << 20;
+
+    private const int ChunkBytes = LargeExtentReference.ChunkBytes;
+
+    private readonly byte* _piece = (byte*)EngineMemory.AllocateAligned(PieceBytes, 4096);
+    private readonly byte* _page = (byte*)EngineMemory.AllocateAligned((nuint)pages.PageSize, 4096);
+    private ulong[] _sums = [];
+
+    // An overflow extent of the journal.
+    private byte* _frame;
+    private long _first;
+    private ValueKind _kind;
+
+    /// <summary>The length of the value in bytes.</summary>
+    public long Length { get; private set; }
+
+    /// <summary>Opens the value of a leaf's record, which stays in memory until the next one is opened.</summary>
+    /// <returns>Null, or a sentence that describes why the value is lost.</returns>
+    public string? TryOpen(byte* record)
+    {
+        _kind = LeafPage.Kind(record);
+        _frame = null;
+        if (_kind == ValueKind.Inline)
+        {
+            Length = LeafPage.InlineLength(record);
+            _frame = LeafPage.InlineBytes(record);
+            return null;
+        }
+
+        var fault = _kind == ValueKind.Overflow
+            ? TryOpenOverflow(*(OverflowReference*)LeafPage.InlineBytes(record))
+            : TryOpenLarge(*(LargeExtentReference*)LeafPage.InlineBytes(record));
+        if (fault != null || Length <= PieceBytes)
+            return fault;
+        for (var at = 0L; at < Length && fault == null; at += PieceBytes)
+            fault = TryRead(at, out _);
+        return fault;
+    }
+
+    /// <summary>Reads a piece of the value.</summary>
+    /// <param name="offset">The offset of the piece: a multiple of <see cref="PieceBytes"/>.</param>
+    /// <param name="piece">The bytes, which stay until the next call.</param>
+    /// <returns>Null, or a sentence that describes why the piece is not as it was written.</returns>
+    public string? TryRead(long offset, out ReadOnlySpan<byte> piece)
+    {
+        var count = (int)Math.Min(PieceBytes, Length - offset);
+        if (_frame != null)
+        {
+            piece = new ReadOnlySpan<byte>(_frame + offset, count);
+            return null;
+        }
+
+        var from = (_first << pages.PageShift) + (_kind == ValueKind.Overflow ? PageHeader.Size : 0) + offset;
+        pages.ReadFile(from, new Span<byte>(_piece, count));
+        piece = new ReadOnlySpan<byte>(_piece, count);
+        return _kind == ValueKind.Overflow ? null : CheckChunks(offset, count);
+    }
+
+    public void Dispose()
+    {
+        EngineMemory.FreeAligned(_piece);
+        EngineMemory.FreeAligned(_page);
+    }
+
+    private string? TryOpenOverflow(in OverflowReference reference)
+    {
+        (_first, Length) = (reference.FirstPage, reference.Length);
+        var extent = TreeLimits.OverflowPages(pages.PageSize, Length);
+        if (TryOpenExtent(_first, Length, extent) is { } fault)
+            return fault;
+        owned.Set(_first, extent);
+        return null;
+    }
+
+    // Leads to the extent in memory, or checks the one in the data file.
+    private string? TryOpenExtent(long first, long length, int count)
+    {
+        if (first <= 0 || first > pages.Capacity - count)
+            return $"{pages.Describe(first)} should begin an extent of {count} pages, but there are only {pages.Capacity} pages.";
+        var version = pages.FindVersion(first, out var versionPages, out var isFree);
+        if (isFree)
+            return $"{pages.Describe(first)} should begin the extent of a value, but is free.";
+        if (version == null && pages.TryRead(first, _page) is { } fault)
+            return fault;
+        var header = (PageHeader*)(version != null ? version : _page);
+        if (header->Kind != PageKind.Overflow || header->PageNumber != first || header->ExtentPages != count || header->ExtentBytes != length
+            || (version != null && versionPages != count))
+        {
+            pages.NoteDamage(first, $"{pages.Describe(first)} should begin an extent of {count} pages with {length} bytes, but does not.");
+            return $"{pages.Describe(first)} is not the extent of the value.";
+        }
+
+        _frame = version != null ? version + PageHeader.Size : null;
+        return version != null ? null : CheckExtent(first, count, header->Checksum);
+    }
+
+    private string? CheckExtent(long first, int count, ulong expected)
+    {
+        var stream = new Checksum.Stream();
+        stream.Add(_page + PageHeader.UnjournaledBytes, (nuint)(pages.PageSize - PageHeader.UnjournaledBytes));
+        var end = (first + count) << pages.PageShift;
+        for (var at = (first + 1) << pages.PageShift; at < end; at += PieceBytes)
+        {
+            var piece = new Span<byte>(_piece, (int)Math.Min(PieceBytes, end - at));
+            pages.ReadFile(at, piece);
+            stream.Add(_piece, (nuint)piece.Length);
+        }
+
+        var actual = stream.Finish(pages.Seed(first));
+        if (actual == expected)
+            return null;
+        var fault = $"{pages.Describe(first)} begins a damaged extent of {count} pages: its checksum should be {expected:X16}, but is {actual:X16}.";
+        pages.NoteDamage(first, fault, $"{expected:X16}", $"{actual:X16}");
+        return fault;
+    }
+
+    private string? TryOpenLarge(in LargeExtentReference reference)
+    {
+        (_first, Length) = (reference.FirstPage, reference.Length);
+        var count = LargeValues.PageCount(pages.PageSize, Length);
+        if (_first <= 0 || _first > pages.Capacity - count)
+            return $"{pages.Describe(_first)} should begin a value of {count} pages, but there are only {pages.Capacity} pages.";
+        if (ReadSums(reference) is { } fault)
+            return fault;
+        owned.Set(_first, count);
+        return null;
+    }
+
+    private string? ReadSums(in LargeExtentReference reference)
+    {
+        _sums = [reference.Checksums];
+        if (reference.IsOneChunk)
+            return null;
+        var chunks = LargeValues.ChunkCount(reference.Length);
+        var bytes = chunks * sizeof(ulong);
+        var extent = TreeLimits.OverflowPages(pages.PageSize, bytes);
+        if (TryOpenExtent(reference.ChecksumPage, bytes, extent) is { } fault)
+            return fault;
+        _sums = new ulong[chunks];
+        var target = System.Runtime.InteropServices.MemoryMarshal.AsBytes(_sums.AsSpan());
+        if (_frame != null)
+            new ReadOnlySpan<byte>(_frame, target.Length).CopyTo(target);
+        else
+            pages.ReadFile((reference.ChecksumPage << pages.PageShift) + PageHeader.Size, target);
+        _frame = null;
+        owned.Set(reference.ChecksumPage, extent);
+        return null;
+    }
+
+    private string? CheckChunks(long offset, int count)
+    {
+        for (var at = 0; at < count; at += ChunkBytes)
+        {
+            var chunk = (offset + at) / ChunkBytes;
+            var page = LargeValues.ChunkPage(_first, chunk, pages.PageShift);
+            var actual = Checksum.Compute(_piece + at, (nuint)Math.Min(ChunkBytes, count - at), pages.Seed(page));
+            if (actual == _sums[chunk])
+                continue;
+            var expected = _sums[chunk];
+            var fault = $"Chunk {chunk} of the value at {pages.Describe(_first)} is damaged: its checksum should be {expected:X16}, but is {actual:X16}.";
+            pages.NoteDamage(page, fault, $"{expected:X16}", $"{actual:X16}");
+            return fault;
+        }
+
+        return null;
+    }
+}

@@ -1,0 +1,11 @@
+namespace Voron.Testing;
+
+/// <content>The faults of salvages.</content>
+internal static partial class PlantedFault
+{
+    /// <summary>Entries of pages that nothing leads to go to their tree, wherever their keys are, and whether the pages are in use or not.</summary>
+    public static readonly bool BelieveOrphans = Is(nameof(BelieveOrphans));
+
+    /// <summary>Of two pages with the same key, the older one counts.</summary>
+    public static readonly bool PreferOlder = Is(nameof(PreferOlder));
+}

@@ -1,0 +1,59 @@
+using Voron.Journal;
+using Voron.Torture.Damage;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Salvaging;
+
+/// <summary>One thing that has happened to a file.</summary>
+internal sealed record StoreDamage(string File, string What, int Offset, int Length, byte Mask)
+{
+    private const string Gone = "gone";
+    private const string Cut = "cut";
+    private const string Zeroed = "zeroed";
+    private const string Flipped = "flipped";
+
+    /// <summary>True if one page of the data file is hit, and no other place.</summary>
+    public bool IsOfPage => File == ForgedStore.DataFile && What is Zeroed or Flipped;
+
+    public long Page => Offset / ForgedStore.PageSize;
+
+    public bool HitsJournal => JournalFile.IndexOf(File) >= 0 || File.StartsWith("rewrite-", StringComparison.Ordinal);
+
+    /// <summary>Chooses a damage; null if there is no file any more.</summary>
+    public static StoreDamage? Choose(StoreFiles files, Tape choices)
+    {
+        var names = files.Names.Where(name => files[name].Length > 0).ToList();
+        if (names.Count == 0)
+            return null;
+        var file = choices.Next(2) == 0 && names.Contains(ForgedStore.DataFile) ? ForgedStore.DataFile : names[choices.Next(names.Count)];
+        var length = files[file].Length;
+        switch (choices.Next(8))
+        {
+            case 7:
+                return new StoreDamage(file, Gone, 0, 0, 0);
+            case 6:
+                return new StoreDamage(file, Cut, choices.Next(length), 0, 0);
+            case 5:
+                return new StoreDamage(file, Zeroed, choices.Next(length / ForgedStore.PageSize) * ForgedStore.PageSize, ForgedStore.PageSize, 0);
+            default:
+                // Most bytes of a block are near its beginning, or near its end.
+                var block = choices.Next(Math.Max(1, length / ForgedStore.PageSize)) * ForgedStore.PageSize;
+                var at = block + choices.Next(Math.Min(ForgedStore.PageSize, length - block));
+                return new StoreDamage(file, Flipped, at, 1, (byte)(1 << choices.Next(8)));
+        }
+    }
+
+    public StoreFiles Apply(StoreFiles files)
+    {
+        if (What == Gone)
+            return files.Without(name => name == File);
+        if (What == Cut)
+            return files.With(File, files[File][..Offset]);
+        var bytes = (byte[])files[File].Clone();
+        for (var i = Offset; i < Math.Min(bytes.Length, Offset + Length); i++)
+            bytes[i] = What == Zeroed ? (byte)0 : (byte)(bytes[i] ^ Mask);
+        return files.With(File, bytes);
+    }
+
+    public override string ToString() => $"{File}: {What} at {Offset}{(Mask == 0 ? "" : $", bits {Mask:X2}")}";
+}

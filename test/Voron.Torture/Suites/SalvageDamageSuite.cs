@@ -1,0 +1,36 @@
+using Voron.Torture.Damage;
+using Voron.Torture.Harness;
+using Voron.Torture.Salvaging;
+
+namespace Voron.Torture.Suites;
+
+/// <summary>Salvages of damaged environments: files that are gone, cut or changed, one or several.</summary>
+internal sealed class SalvageDamageSuite : Suite
+{
+    private static readonly Lazy<IReadOnlyList<StoreImage>> Images = new(StoreMaker.MakeAll);
+
+    public override string Name => "salvage-damage";
+
+    public override string Summary =>
+        "files gone, cut, zeroed and changed, then salvaged: nothing proven is wrong, nothing that was not hit is missing";
+
+    public override string Unit => "salvages";
+
+    public override long TestCount => 4_000;
+
+    public override long FullCount => 100_000;
+
+    public override IReadOnlyList<string> NotCovered =>
+    [
+        "the writing of the new environment: entries are collected in memory",
+        "what is missing after several damages: the report must name it, but may name more than was hit",
+    ];
+
+    public override void Run(SuiteRun run)
+    {
+        var image = Images.Value[run.Choices.Next(Images.Value.Count)];
+        run.Report(image.Name);
+        new SalvageCase(image, run).Run();
+        run.Count();
+    }
+}
