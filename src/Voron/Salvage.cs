@@ -41,8 +41,9 @@ public static class Salvage
         ArgumentException.ThrowIfNullOrEmpty(source);
         ArgumentException.ThrowIfNullOrEmpty(target);
         var (from, to) = (Path.GetFullPath(source), Path.GetFullPath(target));
-        var place = from.TrimEnd(Path.DirectorySeparatorChar) + Path.DirectorySeparatorChar;
-        if ((to + Path.DirectorySeparatorChar).StartsWith(place, StringComparison.Ordinal))
+        var place = Real(from) + Path.DirectorySeparatorChar;
+        var comparison = OperatingSystem.IsWindows() ? StringComparison.OrdinalIgnoreCase : StringComparison.Ordinal;
+        if ((Real(to) + Path.DirectorySeparatorChar).StartsWith(place, comparison))
             throw new ArgumentException($"The target '{to}' is the damaged environment, or inside its directory, where a salvage writes nothing. Use another directory.", nameof(target));
         options = Copy(options ?? new SalvageOptions());
         try
@@ -62,6 +63,7 @@ public static class Salvage
         using var damaged = DamagedSource.Open(source, stop);
         using var directory = new NewEnvironmentDirectory(target, options.FileMode);
         SalvageTarget? made = null;
+        var isMade = false;
         try
         {
             var run = new SalvageRun(damaged, options, stop);
@@ -71,12 +73,14 @@ public static class Salvage
                 throw NothingFound(report);
             made!.Finish(report.Trees);
             made.Dispose();
+            isMade = true;
             directory.Complete();
             return report with { Duration = Stopwatch.GetElapsedTime(began) };
         }
         finally
         {
-            made?.Dispose();
+            if (!isMade)
+                made?.Abandon();
         }
     }
 
@@ -109,6 +113,24 @@ public static class Salvage
         }
     }
 
+    // The path without the links on its way.
+    private static string Real(string path)
+    {
+        var name = Path.GetFileName(Path.TrimEndingDirectorySeparator(path));
+        var parent = Path.GetDirectoryName(Path.TrimEndingDirectorySeparator(path));
+        if (parent == null)
+            return Path.TrimEndingDirectorySeparator(path);
+        path = Path.Combine(Real(parent), name);
+        try
+        {
+            return new DirectoryInfo(path).ResolveLinkTarget(returnFinalTarget: true)?.FullName ?? path;
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            return path;
+        }
+    }
+
     // The caller may change the original meanwhile.
     private static SalvageOptions Copy(SalvageOptions options) => new()
     {
@@ -138,6 +160,7 @@ public static class Salvage
             Time = findings.State.CommitTime == 0 ? null : new DateTimeOffset(findings.State.CommitTime, TimeSpan.Zero),
             Origin = findings.Origin,
             IsProven = findings.IsProven,
+            IsJournalWhole = findings.IsJournalWhole,
             Damage = [.. source.Damage.All, .. catalog.LostValues.Select(DamageOf)],
             DamageCount = source.Damage.Count + catalog.LostValues.Count,
             ExpectedTrees = findings.IsProven || findings.State.TransactionId > 0 ? catalog.Expected : null,

@@ -24,6 +24,7 @@ public sealed partial record SalvageReport
             json.WriteNull("time");
         json.WriteString("origin", Origin);
         json.WriteBoolean("isProven", IsProven);
+        json.WriteBoolean("isJournalWhole", IsJournalWhole);
         json.WriteNumber("entries", Entries);
         json.WriteBoolean("hasLosses", HasLosses);
         WriteNumber(json, "expectedTrees", ExpectedTrees);

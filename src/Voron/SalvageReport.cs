@@ -28,6 +28,11 @@ public sealed partial record SalvageReport
     /// </summary>
     public required bool IsProven { get; init; }
 
+    /// <summary>
+    /// False if the journal is missing, or has a hole, so that commits which came after the state may be missing. Nothing says how many.
+    /// </summary>
+    public required bool IsJournalWhole { get; init; }
+
     /// <summary>The damage that was met, in the order in which it was met; at most 10,000.</summary>
     public required IReadOnlyList<SalvageDamage> Damage { get; init; }
 
@@ -50,7 +55,7 @@ public sealed partial record SalvageReport
     public long Entries => Trees.Sum(tree => tree.Found);
 
     /// <summary>True if entries or trees of the old environment are missing, or may be.</summary>
-    public bool HasLosses => Trees.Any(tree => tree.HasLosses) || Trees.Any(tree => tree is { Expected: null, Current: > 0 })
+    public bool HasLosses => !IsJournalWhole || Trees.Any(tree => tree.HasLosses) || Trees.Any(tree => tree is { Expected: null, Current: > 0 })
         || (ExpectedTrees is { } expected ? Trees.Count(tree => tree.Expected != null) < expected : LostNames.Count > 0);
 
     /// <summary>Writes the report as text.</summary>
@@ -71,6 +76,8 @@ public sealed partial record SalvageReport
         writer.WriteLine(string.Create(CultureInfo.InvariantCulture, $"Damage: {DamageCount}"));
         foreach (var damage in Damage)
             writer.WriteLine($"  {damage.Message}");
+        if (!IsJournalWhole)
+            writer.WriteLine("The journal is not whole: commits after this state may be missing.");
         writer.WriteLine(HasLosses ? "Entries are missing, or may be." : "Nothing is missing.");
     }
 

@@ -94,10 +94,29 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
 
     public void Dispose()
     {
-        if (_isWriting)
-            _writing.Dispose();
-        _isWriting = false;
-        _environment.DisposeAsync().AsTask().GetAwaiter().GetResult();
+        try
+        {
+            if (_isWriting)
+                _writing.Dispose();
+        }
+        finally
+        {
+            _isWriting = false;
+            _environment.DisposeAsync().AsTask().GetAwaiter().GetResult();
+        }
+    }
+
+    /// <summary>Closes the environment, which is to be deleted: its failures do not matter, and another one is on its way to the caller.</summary>
+    public void Abandon()
+    {
+        try
+        {
+            Dispose();
+        }
+        catch (VoronException)
+        {
+            // The directory is deleted next.
+        }
     }
 
     private VerificationReport Verify()

@@ -15,10 +15,12 @@ internal static unsafe class JournalFileHeaderReader
     /// Reads the header of a journal file. Returns null if the file's epoch has not begun: it has no valid copy, or two that differ.
     /// </summary>
     /// <param name="abandoned">The file's epoch before the one that has not begun; null if no copy is valid.</param>
+    /// <param name="acceptsCut">True to read a file that is shorter than when it was made.</param>
     /// <exception cref="CorruptionException">The file is shorter than when it was made, or its copies cannot belong to the epochs that they
     /// name.</exception>
     /// <exception cref="UnsupportedFormatException">The file has a newer version, or belongs to another environment.</exception>
-    public static JournalFileInfo? Read(DiskFile file, string name, RandomId environmentId, out AbandonedEpoch? abandoned)
+    public static JournalFileInfo? Read(
+        DiskFile file, string name, RandomId environmentId, out AbandonedEpoch? abandoned, bool acceptsCut = false)
     {
         abandoned = null;
         var length = file.Length;
@@ -56,7 +58,7 @@ internal static unsafe class JournalFileHeaderReader
             var header = first != null ? first : second;
 
             // A file has all its blocks before it has a header, and is never shortened.
-            if (length < header->FileLength && !PlantedFault.BelieveCutJournals)
+            if (length < header->FileLength && !acceptsCut && !PlantedFault.BelieveCutJournals)
                 throw new CorruptionException($"'{file.Path}' has been cut short: it has {length} bytes, but was created with {header->FileLength}.");
 
             var seals = new ReadOnlySpan<JournalSeal>((byte*)header + JournalFileHeader.Size, (int)header->SealCount).ToArray();

@@ -209,6 +209,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
                 for (var written = page; written < end; written++)
                 {
                     Forget(written);
+                    WholeSinceHole?.Add(written);
                     _directPages.Add(written, DirectPages.Checksums(bytes)[written - page]);
                 }
 
@@ -289,11 +290,11 @@ internal sealed unsafe class PageReplay : IRecordVisitor
     {
         _directExtents.Remove(page);
         _directPages.Remove(page);
+        Lost?.Remove(page);
         var old = _versions.Newest(page);
         if (old == null)
             return;
         _faults.Remove(page);
-        Lost?.Remove(page);
         var (frame, pages) = ((nint)old->Frame, old->Pages);
         _versions.Pop(old);
         if (frame != 0)

@@ -37,32 +37,32 @@ internal static class TolerantRecovery
         var lists = new FlushListCollector(header.State.TransactionId, finished, target.Frames, target.DataFile.PageSize, target.Records);
         var checker = new RecordChecker(lists, target.Records);
         chain.Follow(checker);
-        if (chain.TryCut(new UnsyncedExtents(target.DataFile, target.Records)))
+        if (IsCut(chain, target, problems))
         {
             lists.Discard();
             chain.Follow(checker);
         }
 
         lists.Finish();
-        var fits = Fits(checkpoint, lists, target.DataFile, problems);
+        var misfit = FindMisfit(checkpoint, lists, target.DataFile);
         target.Versions.EnsureCapacity(target.DataFile.CapacityPages);
         var replay = new PageReplay(target, lists, header) { Lost = lost };
         if (header.JournalSnapshotNumber != 0)
             JournalSnapshotReader.Read(disk, header.EnvironmentId, header, replay, target.Records);
         var end = chain.Follow(replay);
-        var proven = replay.State;
+        var rest = new CheckedReplay(new RecordChecker(null, target.Records), replay);
         if (takesNewest && problems.Count > 0)
         {
             replay.WholeSinceHole = new HashSet<long>();
-            chain.FollowRest(end.End, replay, () => replay.WholeSinceHole.Clear());
+            chain.FollowRest(end.End, rest, () => replay.WholeSinceHole.Clear());
         }
 
         replay.Finish();
         return new TolerantResult
         {
             State = replay.State,
-            IsNewest = replay.State.TransactionId != proven.TransactionId,
-            FitsDataFile = fits,
+            IsNewest = rest.Records > 0,
+            Misfit = misfit,
             Problems = [.. problems],
             Lost = lost,
             Records = end.Records,
@@ -83,22 +83,48 @@ internal static class TolerantRecovery
         }
     }
 
-    private static bool Fits(in CheckpointHeader checkpoint, FlushListCollector lists, DataFile dataFile, ICollection<string> problems)
+    // The last records may have been written before the values that they name were durable. Without these, the transactions do not count.
+    private static bool IsCut(JournalChain chain, in RecoveryTarget target, ICollection<string> problems)
+    {
+        try
+        {
+            if (!chain.TryCut(new UnsyncedExtents(target.DataFile, target.Records)))
+                return false;
+            problems.Add("The last transactions of the journal do not count, because a value that they wrote is not in the data file as they wrote it.");
+            return true;
+        }
+        catch (VoronException e)
+        {
+            problems.Add(e.Message);
+            return false;
+        }
+    }
+
+    private static string? FindMisfit(in CheckpointHeader checkpoint, FlushListCollector lists, DataFile dataFile)
     {
         try
         {
             DataFileFit.Check(dataFile.ReadStamp(), checkpoint, lists, dataFile);
 
             // No checksum covers the stamp. If the rest of its page is damaged, so may be the stamp.
-            if (lists.MayBeDamaged(0) || dataFile.TryVerify(0, out _) is not { } fault)
-                return true;
-            problems.Add($"{fault} Its stamp does not count.");
-            return false;
+            return lists.MayBeDamaged(0) || dataFile.TryVerify(0, out _) is not { } fault ? null : $"{fault} Its stamp does not count.";
         }
         catch (VoronException e)
         {
-            problems.Add(e.Message);
-            return false;
+            return e.Message;
+        }
+    }
+
+    /// <summary>Replays a record if all of it can be read.</summary>
+    private sealed unsafe class CheckedReplay(RecordChecker checker, PageReplay replay) : IRecordVisitor
+    {
+        public long Records { get; private set; }
+
+        public void Visit(RecordHeader* record, string path)
+        {
+            checker.Visit(record, path);
+            Records++;
+            replay.Visit(record, path);
         }
     }
 
@@ -129,10 +155,10 @@ internal sealed record TolerantResult
     /// <summary>The state is from records behind a hole of the journal, so the pages are of several states.</summary>
     public required bool IsNewest { get; init; }
 
-    /// <summary>The data file is the one that header and journal describe.</summary>
-    public required bool FitsDataFile { get; init; }
+    /// <summary>Null if the data file is the one that header and journal describe; otherwise a sentence that says why it is not.</summary>
+    public required string? Misfit { get; init; }
 
-    /// <summary>A sentence for each fault of the header, the journal, and their fit.</summary>
+    /// <summary>A sentence for each fault of the journal: commits behind it may be missing.</summary>
     public required IReadOnlyList<string> Problems { get; init; }
 
     /// <summary>The pages that could not be rebuilt, each with the reason.</summary>

@@ -17,17 +17,20 @@ internal sealed class DamageList
 
     public void AddPage(string file, long page, int pageSize, string message, string? expected = null, string? actual = null)
     {
-        if (_places.Add((file, page * pageSize)))
+        if (IsNew(file, page * pageSize))
             Add(new SalvageDamage(file, page, page * pageSize, expected, actual, message));
     }
 
     public void AddUnreadable(string file, long offset, string message)
     {
-        if (_places.Add((file, ~offset)))
+        if (IsNew(file, ~offset))
             Add(new SalvageDamage(file, null, offset, null, null, message));
     }
 
     public void AddPlace(string file, long offset, string message) => Add(new SalvageDamage(file, null, offset, null, null, message));
+
+    // A list as long as this says enough, and places beyond it are counted as often as they are met.
+    private bool IsNew(string file, long place) => _places.Count >= MaxListed ? !_places.Contains((file, place)) : _places.Add((file, place));
 
     private void Add(SalvageDamage damage)
     {

@@ -14,6 +14,9 @@ internal sealed unsafe class DamagedSource : IDisposable
     private const long ScratchBytes = 64L << 20;
     private const long RecordBytes = 32L << 20;
 
+    /// <summary>Pages that a data file may have lost at its end without a trace in the journal.</summary>
+    private const long MorePages = 1 << 20;
+
     private readonly List<IDisposable> _locks = [];
     private readonly List<CheckpointHeader> _headers = [];
     private readonly List<JournalFileInfo> _journals = [];
@@ -70,11 +73,14 @@ internal sealed unsafe class DamagedSource : IDisposable
         }
     }
 
-    /// <summary>Returns the states from which pages may be rebuilt, the most trusted first, each with a description.</summary>
-    public IEnumerable<(CheckpointHeader Header, string Origin)> StartPoints()
+    /// <summary>
+    /// Returns the states from which pages may be rebuilt, the most trusted first, each with a description, and whether the data file has its pages
+    /// if its stamp is right.
+    /// </summary>
+    public IEnumerable<(CheckpointHeader Header, string Origin, bool IsCertain)> StartPoints()
     {
         for (var i = 0; i < _headers.Count; i++)
-            yield return (_headers[i], i == 0 ? "the header" : "the older slot of the header");
+            yield return (_headers[i], i == 0 ? "the header" : "the older slot of the header", true);
         if (_scan == null || (!TryReadStamp(out var stamp) && DataBytes > 0))
             yield break;
 
@@ -82,15 +88,23 @@ internal sealed unsafe class DamagedSource : IDisposable
         if (stamp == 0 && DataBytes > 0 && _headers.Count > 0)
             yield break;
         var template = new CheckpointHeader { Version = Version, PageSize = (uint)PageSize, EnvironmentId = EnvironmentId };
-        if (_scan.FindCheckpoint(template, stamp) is { } header)
-            yield return (header, stamp == 0 ? "the journal from its beginning" : "the record of the last flush in the journal");
+        if (_scan.FindCheckpoint(template, stamp) is not { } header)
+            yield break;
+        if (stamp == 0)
+        {
+            yield return (header, "the journal from its beginning", true);
+            yield break;
+        }
+
+        using var data = Disk.OpenDataFile(PageSize);
+        yield return (header, "the record of the last flush in the journal", _scan.HasPagesOf(data, PageSize, SeedBase, stamp));
     }
 
     /// <summary>Opens the pages, as the data file has them.</summary>
     public SalvagePages OpenPages(in CheckpointHeader header)
     {
         using var memory = new Owned<EnvironmentMemory>(new EnvironmentMemory(TemporaryFiles.ForReader(GuardedLogger.Of(null)), RecordBytes));
-        var bytes = Math.Max(DataBytes, (_scan?.PageCount ?? 0) * PageSize);
+        var bytes = Math.Max(DataBytes, JournaledPages() * PageSize);
         var format = new EnvironmentFormat();
         format.Adopt(header);
         using var file = new Owned<DiskFile>(Disk.OpenDataFile(Math.Max(PageSize, bytes)));
@@ -99,11 +113,17 @@ internal sealed unsafe class DamagedSource : IDisposable
             Format = format,
             SeedBase = SeedBase,
         };
-        var result = new SalvagePages(data, memory.Value, ScratchBytes, Damage);
-        memory.Release();
         file.Release();
+        using var owned = new Owned<DataFile>(data);
+        var result = new SalvagePages(data, memory.Value, ScratchBytes, Damage);
+        owned.Release();
+        memory.Release();
         return result;
     }
+
+    // A page that is in the journal alone has at least an entry there, whatever a state says.
+    private long JournaledPages() =>
+        _scan == null ? 0 : Math.Min(_scan.PageCount, DataBytes / PageSize + MorePages + _scan.Bytes / CompactPageEntry.Size);
 
     /// <summary>Rebuilds the pages that the journal has.</summary>
     public TolerantResult Recover(SalvagePages pages, in CheckpointHeader header, bool takesNewest) =>
@@ -142,10 +162,14 @@ internal sealed unsafe class DamagedSource : IDisposable
         NoteMissing(hasData);
         if (hasData)
             Read(DataFile.FileName, file => DataBytes = file.Length);
+        (int PageSize, ulong SeedBase)? found = null;
+        if (hasData)
+            Read(DataFile.FileName, file => found = SeedSearch.Find(file, stop));
+        DropForeignHeaders(found);
         if (_headers.Count > 0)
             Adopt(_headers[0].EnvironmentId, (int)_headers[0].PageSize, _headers[0].Version);
         else
-            IdentifyByContent(journals, hasData, stop);
+            IdentifyByContent(journals, found);
         _headers.RemoveAll(header => header.EnvironmentId != EnvironmentId || header.PageSize != PageSize);
         foreach (var name in journals)
             Read(name, file => AddJournal(file, name));
@@ -166,15 +190,22 @@ internal sealed unsafe class DamagedSource : IDisposable
     private void Adopt(RandomId id, int pageSize, uint version) =>
         (EnvironmentId, PageSize, Version, SeedBase) = (id, pageSize, version, Checksum.SeedBase(id));
 
+    // The pages of the data file decide, not a header that another environment has left or a copy has brought there.
+    private void DropForeignHeaders((int PageSize, ulong SeedBase)? found)
+    {
+        if (found is not { } pages)
+            return;
+        var foreign = _headers.RemoveAll(header => header.PageSize != pages.PageSize || Checksum.SeedBase(header.EnvironmentId) != pages.SeedBase);
+        if (foreign > 0)
+            Damage.Add(CheckpointFile.FileName, "The header belongs to another environment than the pages of the data file, and does not count.");
+    }
+
     // A journal file names the environment. If the data file is there, its pages decide.
-    private void IdentifyByContent(List<string> journals, bool hasData, CancellationToken stop)
+    private void IdentifyByContent(List<string> journals, (int PageSize, ulong SeedBase)? found)
     {
         var named = new List<JournalFileHeader>();
         foreach (var name in journals)
             Read(name, file => named.AddRange(JournalFileHeaderReader.Peek(file)));
-        (int PageSize, ulong SeedBase)? found = null;
-        if (hasData)
-            Read(DataFile.FileName, file => found = SeedSearch.Find(file, stop));
         foreach (var header in named.Where(header => JournalFormat.IsKnown(header.Version) && StateStructure.IsPageSize(header.PageSize)))
         {
             if (found is { } pages && (pages.SeedBase != Checksum.SeedBase(header.EnvironmentId) || pages.PageSize != header.PageSize))
@@ -197,8 +228,12 @@ internal sealed unsafe class DamagedSource : IDisposable
     {
         try
         {
-            if (JournalFileHeaderReader.Read(file, name, EnvironmentId, out _) is { } info)
+            if (JournalFileHeaderReader.Read(file, name, EnvironmentId, out _, acceptsCut: true) is { } info)
+            {
                 _journals.Add(info);
+                if (file.Length < info.Header.FileLength)
+                    Damage.AddPlace(name, file.Length, $"'{file.Path}' has been cut short: it has {file.Length} bytes, but was created with {info.Header.FileLength}.");
+            }
             else if (JournalFile.IndexOf(name) > 0)
                 Damage.Add(name, $"The journal file '{file.Path}' has no valid header, or its epoch has not begun.");
         }

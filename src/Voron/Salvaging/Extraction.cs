@@ -66,7 +66,7 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
     public void Run()
     {
         WalkFromRoot();
-        if (_options.IncludeStale || _catalog.IsIncomplete || _pages.State.Catalog.RootPage == 0 || _trees.Exists(tree => tree.IsIncomplete))
+        if (_options.IncludeStale || _reached != SalvageGrade.Proven || _catalog.IsIncomplete || _trees.Exists(tree => tree.IsIncomplete))
             TakeOrphans();
     }
 
@@ -88,7 +88,7 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
             TakeEntries(leaf);
     }
 
-    void ITreeWalkHost.Lose(LostKeys range) => (_tree ?? _catalog).Lose(range);
+    void ITreeWalkHost.Lose(LostKeys range) => (_tree ?? _catalog).Lose(_isOrphan ? range with { IsRoom = false } : range);
 
     public void Dispose()
     {
@@ -225,13 +225,19 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
 
         _target.EnterTree(tree.Name);
         for (var i = 0; i < SlottedPage.Count(leaf); i++)
-            TakeEntry(tree, SlottedPage.Record(leaf, i), room);
+            TakeEntry(tree, SlottedPage.Record(leaf, i), ((PageHeader*)leaf)->TransactionId, room);
     }
 
-    private void TakeEntry(TreeFindings tree, byte* record, LostKeys? room)
+    private void TakeEntry(TreeFindings tree, byte* record, long version, LostKeys? room)
     {
         var key = LeafPage.Key(record);
-        var fault = _value.TryOpen(record);
+        if (!_target.TakesValues)
+        {
+            tree.Count(_grade);
+            return;
+        }
+
+        var fault = _value.TryOpen(record, _grade == SalvageGrade.Proven ? long.MaxValue : version);
         if (fault == null && !_target.TryAdd(key, _value, out fault))
         {
             tree.CountSuperseded();

@@ -3,6 +3,9 @@ namespace Voron.Salvaging;
 /// <summary>The new environment of a salvage.</summary>
 internal interface ISalvageTarget
 {
+    /// <summary>False if entries are only to be counted.</summary>
+    bool TakesValues => true;
+
     /// <summary>Creates a tree, or leads back to it: the following entries belong to it.</summary>
     void EnterTree(string name);
 

@@ -13,16 +13,89 @@ internal sealed unsafe class JournalScan
     private readonly IReadOnlyList<JournalFileInfo> _files;
     private readonly BlockMemory _memory;
 
+    // Where files end for good: records behind that were dropped by a recovery.
+    private readonly Dictionary<RandomId, long> _ends = [];
+
     public JournalScan(SourceDisk disk, RandomId environmentId, IReadOnlyList<JournalFileInfo> files, BlockMemory memory)
     {
         (_disk, _environmentId, _files, _memory) = (disk, environmentId, files, memory);
-        ForEach((record, _) => PageCount = Math.Max(PageCount, record->Kind == RecordKind.DurabilityMarker ? 0 : record->State.PageCount));
+        foreach (var seal in files.SelectMany(file => file.Seals))
+            _ends[seal.Incarnation] = Math.Min(seal.EndOffset, _ends.GetValueOrDefault(seal.Incarnation, long.MaxValue));
+        ForEach((record, file) =>
+        {
+            Bytes += record->AlignedLength;
+            if (record->Kind != RecordKind.DurabilityMarker && StateStructure.FindFault(record->State) == null)
+                PageCount = Math.Max(PageCount, record->State.PageCount);
+        });
     }
 
     private delegate void Visitor(RecordHeader* record, JournalFileInfo file);
 
+    /// <summary>The bytes of all records.</summary>
+    public long Bytes { get; private set; }
+
     /// <summary>The largest page count of a state.</summary>
     public long PageCount { get; private set; }
+
+    /// <summary>
+    /// Returns whether the data file has all pages of a flush: the stamp may have become durable without them. A page that is damaged is found when
+    /// it is read; here it is enough that no older page is in its place.
+    /// </summary>
+    /// <param name="data">The data file.</param>
+    /// <param name="pageSize">Bytes of a page.</param>
+    /// <param name="seedBase">The part of all seeds that the environment decides.</param>
+    /// <param name="stamp">The stamp of the flush.</param>
+    public bool HasPagesOf(DiskFile data, int pageSize, ulong seedBase, ulong stamp)
+    {
+        var number = (ushort)DataFileStamp.NumberOf(stamp);
+        var isWhole = true;
+        using var page = new PageBuffer(pageSize);
+        ForEach((record, file) =>
+        {
+            if (record->FlushNumber == number && record->Kind is RecordKind.FlushList or RecordKind.FlushImages)
+                isWhole = isWhole && HasPagesOf(record, file.Name, data, page, seedBase);
+        });
+        return isWhole;
+    }
+
+    private bool HasPagesOf(RecordHeader* record, string name, DiskFile data, PageBuffer page, ulong seedBase)
+    {
+        try
+        {
+            using var payload = new RecordPayload(record, name, _memory);
+            if (payload.Length > int.MaxValue)
+                return false;
+            var isWhole = true;
+            if (record->Kind == RecordKind.FlushImages)
+            {
+                var images = new FlushImageReader(new ReadOnlySpan<byte>(payload.Bytes, (int)payload.Length), record->State.PageCount, page.Size);
+                for (var i = 0u; i < record->EntryCount && images.TryRead(page.Bytes, out var number); i++)
+                    isWhole &= IsInPlace(data, page, seedBase, number, ComputeChecksum(page.Bytes, page.Size, seedBase, number));
+                return isWhole;
+            }
+
+            foreach (ref readonly var entry in new ReadOnlySpan<FlushListEntry>(payload.Bytes, (int)(payload.Length / FlushListEntry.Size)))
+                isWhole &= IsInPlace(data, page, seedBase, entry.Page, entry.Checksum);
+            return isWhole;
+        }
+        catch (CorruptionException)
+        {
+            return false;
+        }
+    }
+
+    private static bool IsInPlace(DiskFile data, PageBuffer page, ulong seedBase, long number, ulong expected)
+    {
+        if (number < 0 || number >= data.Length / page.Size)
+            return true;
+        data.Read(number * page.Size, new Span<byte>(page.Bytes, page.Size));
+        var header = page.Header;
+        return header->Checksum == expected || header->PageNumber != number || header->Kind == PageKind.None
+            || (header->Kind != PageKind.Overflow && header->Checksum != ComputeChecksum(page.Bytes, page.Size, seedBase, number));
+    }
+
+    private static ulong ComputeChecksum(byte* page, int pageSize, ulong seedBase, long number) => Checksum.Compute(
+        page + PageHeader.UnjournaledBytes, (nuint)(pageSize - PageHeader.UnjournaledBytes), Checksum.Seed(seedBase, number));
 
     /// <summary>
     /// Returns the header that a checkpoint would have whose flush has stamped the data file, as far as records show it; null if they do not.
@@ -59,20 +132,19 @@ internal sealed unsafe class JournalScan
         return header;
     }
 
-    // Behind the record of a transaction, or before the first one that follows it.
+    // Behind the record of a transaction; without it, before that of the next one. Nowhere if that is missing, too.
     private JournalPosition FindStart(long transactionId)
     {
         JournalPosition behind = default, before = default;
         ForEach((record, file) =>
         {
+            if (record->Kind != RecordKind.Transaction)
+                return;
             var at = new JournalPosition { Incarnation = file.Header.Incarnation, Epoch = file.Header.Epoch };
-            if (record->Kind == RecordKind.Transaction && record->TransactionId == transactionId)
+            if (record->TransactionId == transactionId)
                 behind = at with { Offset = record->Offset + record->AlignedLength, Sequence = record->Sequence, Checksum = record->Checksum };
-            else if (record->Kind != RecordKind.Transaction || record->TransactionId > transactionId)
-            {
-                if (before.Epoch == 0 || record->Sequence <= before.Sequence)
-                    before = at with { Offset = record->Offset, Sequence = record->Sequence - 1, Checksum = record->PreviousChecksum };
-            }
+            else if (record->TransactionId == transactionId + 1)
+                before = at with { Offset = record->Offset, Sequence = record->Sequence - 1, Checksum = record->PreviousChecksum };
         });
         return behind.Epoch != 0 ? behind : before;
     }
@@ -83,7 +155,8 @@ internal sealed unsafe class JournalScan
         foreach (var file in _files)
         {
             var reader = new JournalFileReader(_disk, file, _environmentId, window);
-            for (var offset = (long)JournalFormat.FirstRecordOffset; offset < reader.Length;)
+            var end = Math.Min(reader.Length, _ends.GetValueOrDefault(file.Header.Incarnation, long.MaxValue));
+            for (var offset = (long)JournalFormat.FirstRecordOffset; offset < end;)
             {
                 var record = reader.TryRead(offset);
                 if (record == null)

@@ -10,6 +10,9 @@ internal sealed record LostKeys(byte[]? Low, byte[]? High, long Page, string Rea
     /// <summary>The number of entries that were found for the range elsewhere.</summary>
     public long Found { get; set; }
 
+    /// <summary>False if the range lies below a page that nothing leads to, so that its ends may be missing.</summary>
+    public bool IsRoom { get; init; } = true;
+
     public bool Contains(ReadOnlySpan<byte> key) =>
         (Low == null || key.SequenceCompareTo(Low) >= 0) && (High == null || key.SequenceCompareTo(High) < 0);
 }

@@ -18,7 +18,6 @@ internal sealed unsafe class SalvagePages : IDisposable
     private readonly EnvironmentMemory _memory;
     private readonly FrameAllocator _frames;
     private readonly VersionTable _versions;
-    private readonly DamageList _damage;
     private readonly bool _hasHints;
     private IReadOnlyDictionary<long, string>? _lost;
 
@@ -28,12 +27,15 @@ internal sealed unsafe class SalvagePages : IDisposable
     /// <param name="damage">Receives the damaged pages.</param>
     public SalvagePages(DataFile file, EnvironmentMemory memory, long scratchBytes, DamageList damage)
     {
-        (_file, _memory, _damage) = (file, memory, damage);
+        (_file, _memory, Damage) = (file, memory, damage);
         _hasHints = !file.Format.IsVersion1;
         _frames = new FrameAllocator(file.PageSize, scratchBytes, new SpillFile(memory.TemporaryFiles), memory.Account);
         _versions = new VersionTable(file.PageLimit, memory.Account);
         _versions.EnsureCapacity(file.CapacityPages);
     }
+
+    /// <summary>Receives the damaged pages.</summary>
+    public DamageList Damage { get; set; }
 
     public int PageSize => _file.PageSize;
 
@@ -63,7 +65,7 @@ internal sealed unsafe class SalvagePages : IDisposable
             return $"Page {page} is not among the {Capacity} pages of '{_file.File.Path}'.";
         if (_lost != null && _lost.TryGetValue(page, out var reason))
         {
-            _damage.AddPage(DataFile.FileName, page, PageSize, reason);
+            Damage.AddPage(DataFile.FileName, page, PageSize, reason);
             return reason;
         }
 
@@ -99,12 +101,19 @@ internal sealed unsafe class SalvagePages : IDisposable
         return version == null || _lost?.ContainsKey(page) == true ? null : version->Frame;
     }
 
+    /// <summary>Returns the transaction that has made a version of a page, or an extent; 0 if it is not recorded.</summary>
+    public long VersionOf(long page, PageHeader* found)
+    {
+        var version = _versions.Newest(page);
+        return version != null ? version->TransactionId : found->TransactionId;
+    }
+
     public void ReadFile(long offset, Span<byte> target) => _file.File.Read(offset, target);
 
     public ulong Seed(long page) => _file.Seed(page);
 
     public void NoteDamage(long page, string message, string? expected = null, string? actual = null) =>
-        _damage.AddPage(DataFile.FileName, page, PageSize, message, expected, actual);
+        Damage.AddPage(DataFile.FileName, page, PageSize, message, expected, actual);
 
     public string Describe(long page) => $"Page {page} of '{_file.File.Path}'";
 

@@ -3,11 +3,11 @@ using Voron.Recovery;
 
 namespace Voron.Salvaging;
 
-/// <summary>Chooses the state of a damaged environment of which most is left, and extracts it.</summary>
+/// <summary>Chooses the state of a damaged environment, and extracts it.</summary>
 /// <remarks>
 /// <code>
-///   newer slot ─▶ older slot ─▶ record of the last flush: the first that nothing contradicts
-///                                      └▶ none: the one with the fewest contradictions, or the catalog that the pages themselves show
+///   newer slot ─▶ older slot ─▶ record of the last flush: the first that fits the data file
+///                                      └▶ none: the one whose trees look best, or the catalog that the pages themselves show
 /// </code>
 /// </remarks>
 internal sealed class SalvageRun(DamagedSource source, SalvageOptions options, CancellationToken stop)
@@ -16,56 +16,63 @@ internal sealed class SalvageRun(DamagedSource source, SalvageOptions options, C
     /// <param name="makeTarget">Makes the new environment for pages of a size.</param>
     public SalvageFindings Run(Func<int, ISalvageTarget> makeTarget)
     {
-        var chosen = Choose();
-        using var pages = chosen.Pages;
+        using var chosen = Choose();
+        if (chosen.Result?.Misfit is { } misfit)
+            source.Damage.Add("", misfit);
         foreach (var problem in chosen.Result?.Problems ?? [])
             source.Damage.Add("", problem);
-        var isProven = chosen.Result is { FitsDataFile: true, IsNewest: false };
-        using var extraction = new Extraction(pages, makeTarget(source.PageSize), options, isProven, stop);
+        var isProven = chosen is { Fits: true, Result.IsNewest: false };
+        using var extraction = new Extraction(chosen.Pages, makeTarget(source.PageSize), options, isProven, stop);
         extraction.Run();
-        return new SalvageFindings(pages.State, chosen.Origin, isProven, extraction.Catalog, extraction.Trees);
+        return new SalvageFindings(chosen.Pages.State, chosen.Origin, isProven, extraction.Catalog, extraction.Trees)
+        {
+            IsJournalWhole = chosen.Result is { Problems.Count: 0 },
+        };
     }
 
     private StartPoint Choose()
     {
         StartPoint? best = null;
+        StartPoint? next = null;
         try
         {
-            foreach (var (header, origin) in source.StartPoints())
+            foreach (var (header, origin, isCertain) in source.StartPoints())
             {
                 stop.ThrowIfCancellationRequested();
-                var next = Try(header, origin);
-                if (best == null || IsBetter(next, best))
-                    (best, next) = (next, best);
-                next?.Pages.Dispose();
-                if (best.Rank == default)
+                next = Try(header, origin, isCertain);
+                Keep(ref best, ref next);
+                if (best!.Fits)
                     return best;
             }
 
-            if (best is { Result.FitsDataFile: true })
-                return best;
-            var found = Find();
-            if (best != null && Judge(best.Pages).CompareTo(Judge(found.Pages)) <= 0)
-                (best, found) = (found, best);
-            best?.Pages.Dispose();
-            return found;
+            next = Find();
+            Keep(ref best, ref next);
+            return best!;
         }
         catch
         {
-            best?.Pages.Dispose();
+            best?.Dispose();
+            next?.Dispose();
             throw;
         }
     }
 
-    private bool IsBetter(StartPoint next, StartPoint best) =>
-        next.Rank.Contradicts && best.Rank.Contradicts ? Judge(next.Pages).CompareTo(Judge(best.Pages)) < 0 : next.Rank.CompareTo(best.Rank) < 0;
+    // Keeps the better of two, and the earlier of two that look alike.
+    private void Keep(ref StartPoint? best, ref StartPoint? next)
+    {
+        if (best == null || next!.Fits || Judge(next.Pages).CompareTo(Judge(best.Pages)) < 0)
+            (best, next) = (next, best);
+        next?.Dispose();
+        next = null;
+    }
 
-    private StartPoint Try(in CheckpointHeader header, string origin)
+    private StartPoint Try(in CheckpointHeader header, string origin, bool isCertain)
     {
         var pages = source.OpenPages(header);
         try
         {
-            return new StartPoint(pages, source.Recover(pages, header, options.TakeNewest), origin);
+            var result = source.Recover(pages, header, options.TakeNewest);
+            return new StartPoint(pages, result, origin) { Fits = isCertain && result.Misfit == null };
         }
         catch
         {
@@ -94,23 +101,32 @@ internal sealed class SalvageRun(DamagedSource source, SalvageOptions options, C
     // How damaged the trees look that a start leads to; lower is better. The number of entries says nothing: an older state may have more.
     private (bool LacksTrees, int Incomplete) Judge(SalvagePages pages)
     {
-        using var extraction = new Extraction(pages, new NoTarget(), new SalvageOptions(), isProven: false, stop);
-        extraction.WalkFromRoot();
-        return (extraction.Catalog.IsIncomplete || extraction.Trees.Count == 0, extraction.Trees.Count(tree => tree.IsIncomplete));
+        var damage = pages.Damage;
+        pages.Damage = new DamageList();
+        try
+        {
+            using var extraction = new Extraction(pages, new NoTarget(), new SalvageOptions(), isProven: false, stop);
+            extraction.WalkFromRoot();
+            return (extraction.Catalog.IsIncomplete || extraction.Trees.Count == 0, extraction.Trees.Count(tree => tree.IsIncomplete));
+        }
+        finally
+        {
+            pages.Damage = damage;
+        }
     }
 
-    private sealed record StartPoint(SalvagePages Pages, TolerantResult? Result, string Origin)
+    private sealed record StartPoint(SalvagePages Pages, TolerantResult? Result, string Origin) : IDisposable
     {
-        /// <summary>What speaks against it; lower is better, and the default is best.</summary>
-        public (bool Contradicts, int Lost, int Problems) Rank =>
-            Result == null ? default : (!Result.FitsDataFile, Result.Lost.Count, Result.Problems.Count + (IsEmpty ? 1 : 0));
+        /// <summary>The data file has the pages of the state.</summary>
+        public bool Fits { get; init; }
 
-        // Perhaps new, or the journal does not go back to the beginning.
-        private bool IsEmpty => Pages.State.TransactionId == 0;
+        public void Dispose() => Pages.Dispose();
     }
 
     private sealed class NoTarget : ISalvageTarget
     {
+        public bool TakesValues => false;
+
         public void EnterTree(string name)
         {
         }
@@ -129,4 +145,8 @@ internal sealed class SalvageRun(DamagedSource source, SalvageOptions options, C
 /// <param name="IsProven">True if the pages are as of that state.</param>
 /// <param name="Catalog">What was found of the catalog.</param>
 /// <param name="Trees">What was found of the trees.</param>
-internal sealed record SalvageFindings(EnvironmentState State, string Origin, bool IsProven, TreeFindings Catalog, IReadOnlyList<TreeFindings> Trees);
+internal sealed record SalvageFindings(EnvironmentState State, string Origin, bool IsProven, TreeFindings Catalog, IReadOnlyList<TreeFindings> Trees)
+{
+    /// <summary>False if commits that the journal had may be missing.</summary>
+    public required bool IsJournalWhole { get; init; }
+}

@@ -17,6 +17,8 @@ internal sealed unsafe class SalvagedMap(SalvagePages pages) : IDisposable
     /// <summary>Returns whether a page is in use; null if its map is lost.</summary>
     public bool? IsUsed(long page)
     {
+        if (page >= pages.State.PageCount)
+            return false;
         var group = _layout.GroupOf(page);
         if (group != _group)
         {
@@ -39,12 +41,16 @@ internal sealed unsafe class SalvagedMap(SalvagePages pages) : IDisposable
     private bool TryLoad(long group)
     {
         var root = SectionMapLayout.RootPage.Value;
-        if (!TryRead(root, _names) || NumberAt(group / _layout.NumbersPerPage) is var directory && !TryRead(directory, _names))
-            return false;
-        return TryRead(NumberAt(group % _layout.NumbersPerPage), _map);
+        return TryRead(root, _names) && TryRead(NumberAt(group / _layout.NumbersPerPage), _names)
+            && TryRead(NumberAt(group % _layout.NumbersPerPage), _map);
     }
 
-    private long NumberAt(long index) => ((long*)(_names + PageHeader.Size))[index];
+    // Page 0 stands for none.
+    private long NumberAt(long index)
+    {
+        var number = index < _layout.NumbersPerPage ? ((long*)(_names + PageHeader.Size))[index] : 0;
+        return number == 0 ? -1 : number;
+    }
 
     private bool TryRead(long page, byte* target) =>
         page >= 0 && page < pages.Capacity && pages.TryRead(page, target) == null && ((PageHeader*)target)->Kind == PageKind.SectionMap;

@@ -15,15 +15,24 @@ internal static unsafe class SeedSearch
     /// <summary>The number of pages that are enough.</summary>
     private const int EnoughPages = 64;
 
+    /// <summary>The number of different values to remember: a file in which they all differ is none of ours.</summary>
+    private const int MaxCandidates = 100_000;
+
     private static readonly int[] PageSizes = [4096, 8192, 16384, 32768, 65536];
 
+    /// <summary>The part of the file that is searched first, for each page size: the rest hardly ever has to be.</summary>
+    private const long FirstBytes = 16L << 20;
+
     /// <summary>Returns the page size and the seed base; null if no two pages agree.</summary>
-    public static (int PageSize, ulong SeedBase)? Find(DiskFile file, CancellationToken stop)
+    public static (int PageSize, ulong SeedBase)? Find(DiskFile file, CancellationToken stop) =>
+        Find(file, Math.Min(file.Length, FirstBytes), stop) ?? (file.Length > FirstBytes ? Find(file, file.Length, stop) : null);
+
+    private static (int PageSize, ulong SeedBase)? Find(DiskFile file, long bytes, CancellationToken stop)
     {
         ((int, ulong) Found, int Pages) best = default;
         foreach (var pageSize in PageSizes)
         {
-            var (seedBase, count) = Find(file, pageSize, stop);
+            var (seedBase, count) = Find(file, bytes, pageSize, stop);
             if (count >= MinPages && count > best.Pages)
                 best = ((pageSize, seedBase), count);
         }
@@ -31,12 +40,12 @@ internal static unsafe class SeedSearch
         return best.Pages == 0 ? null : best.Found;
     }
 
-    private static (ulong SeedBase, int Pages) Find(DiskFile file, int pageSize, CancellationToken stop)
+    private static (ulong SeedBase, int Pages) Find(DiskFile file, long bytes, int pageSize, CancellationToken stop)
     {
         var counts = new Dictionary<ulong, int>();
         (ulong SeedBase, int Pages) best = default;
         using var buffer = new PageBuffer(pageSize);
-        for (var page = 0L; page < file.Length / pageSize && best.Pages < EnoughPages; page++)
+        for (var page = 0L; page < bytes / pageSize && best.Pages < EnoughPages; page++)
         {
             stop.ThrowIfCancellationRequested();
             file.Read(page * pageSize, new Span<byte>(buffer.Bytes, pageSize));
@@ -46,6 +55,8 @@ internal static unsafe class SeedSearch
                 continue;
             var length = (nuint)(pageSize - PageHeader.UnjournaledBytes);
             var candidate = Checksum.FindSeedBase(buffer.Bytes + PageHeader.UnjournaledBytes, length, page, header->Checksum);
+            if (counts.Count == MaxCandidates)
+                counts.Clear();
             var count = counts[candidate] = counts.GetValueOrDefault(candidate) + 1;
             if (count > best.Pages)
                 best = (candidate, count);

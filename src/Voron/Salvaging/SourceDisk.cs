@@ -44,7 +44,7 @@ internal sealed class SourceDisk(IDisk disk, DamageList damage) : IDisk
         {
             file = disk.Open(name, DiskOpen.Existing, access);
         }
-        catch (DiskException e) when (bytes > 0)
+        catch (DiskException e) when (bytes > 0 || e.Error != DiskError.NotFound)
         {
             damage.Add(name, $"'{System.IO.Path.Combine(Path, name)}' cannot be opened: {e.Message}");
         }

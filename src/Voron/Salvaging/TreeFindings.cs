@@ -45,7 +45,7 @@ internal sealed class TreeFindings(string name, TreeHeader? header, uint? treeId
     {
         foreach (var range in _lost)
         {
-            if (range.Contains(first) && range.Contains(last))
+            if (range.IsRoom && range.Contains(first) && range.Contains(last))
                 return range;
         }
 

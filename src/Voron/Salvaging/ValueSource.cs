@@ -7,7 +7,7 @@ namespace Voron.Salvaging;
 
 /// <summary>Reads the values of leaves, each as it was written or not at all.</summary>
 /// <remarks>
-/// A chunked value of up to <see cref="PieceBytes"/> is read once. A longer one is checked from its beginning to its end before its first piece is
+/// A value of up to <see cref="PieceBytes"/> is read once. A longer one is checked from its beginning to its end before its first piece is
 /// given out, and its chunks are checked again when they are read the second time.
 /// </remarks>
 /// <param name="pages">The pages.</param>
@@ -18,13 +18,18 @@ internal sealed unsafe class ValueSource(SalvagePages pages, PageBitmap owned) :
     public const int PieceBytes = 1 << 20;
 
     private const int ChunkBytes = LargeExtentReference.ChunkBytes;
+    private const int MaxPageBytes = 64 << 10;
 
-    private readonly byte* _piece = (byte*)EngineMemory.AllocateAligned(PieceBytes, 4096);
+    // With room for the header and the end of an extent.
+    private readonly byte* _piece = (byte*)EngineMemory.AllocateAligned(PieceBytes + 2 * MaxPageBytes, 4096);
     private readonly byte* _page = (byte*)EngineMemory.AllocateAligned((nuint)pages.PageSize, 4096);
     private ulong[] _sums = [];
 
-    // An overflow extent of the journal.
+    // The value, if all of it is in memory.
     private byte* _frame;
+    private Checksum.Stream _stream;
+    private ulong _checksum;
+    private long _newest;
     private long _first;
     private ValueKind _kind;
 
@@ -32,11 +37,16 @@ internal sealed unsafe class ValueSource(SalvagePages pages, PageBitmap owned) :
     public long Length { get; private set; }
 
     /// <summary>Opens the value of a leaf's record, which stays in memory until the next one is opened.</summary>
+    /// <param name="record">The record.</param>
+    /// <param name="newest">
+    /// The version of the leaf, if it may be an old one: the pages of its value may belong to another one by now. Otherwise the maximum.
+    /// </param>
     /// <returns>Null, or a sentence that describes why the value is lost.</returns>
-    public string? TryOpen(byte* record)
+    public string? TryOpen(byte* record, long newest)
     {
         _kind = LeafPage.Kind(record);
         _frame = null;
+        _newest = newest;
         if (_kind == ValueKind.Inline)
         {
             Length = LeafPage.InlineLength(record);
@@ -47,7 +57,7 @@ internal sealed unsafe class ValueSource(SalvagePages pages, PageBitmap owned) :
         var fault = _kind == ValueKind.Overflow
             ? TryOpenOverflow(*(OverflowReference*)LeafPage.InlineBytes(record))
             : TryOpenLarge(*(LargeExtentReference*)LeafPage.InlineBytes(record));
-        if (fault != null || Length <= PieceBytes)
+        if (fault != null || Length <= PieceBytes || _frame != null)
             return fault;
         for (var at = 0L; at < Length && fault == null; at += PieceBytes)
             fault = TryRead(at, out _);
@@ -67,16 +77,34 @@ internal sealed unsafe class ValueSource(SalvagePages pages, PageBitmap owned) :
             return null;
         }
 
-        var from = (_first << pages.PageShift) + (_kind == ValueKind.Overflow ? PageHeader.Size : 0) + offset;
-        pages.ReadFile(from, new Span<byte>(_piece, count));
         piece = new ReadOnlySpan<byte>(_piece, count);
-        return _kind == ValueKind.Overflow ? null : CheckChunks(offset, count);
+        if (_kind == ValueKind.Overflow)
+            return ReadPieceOfExtent(offset, count);
+        pages.ReadFile((_first << pages.PageShift) + offset, new Span<byte>(_piece, count));
+        return CheckChunks(offset, count);
     }
 
     public void Dispose()
     {
         EngineMemory.FreeAligned(_piece);
         EngineMemory.FreeAligned(_page);
+    }
+
+    // The pieces come in order, so the checksum of the extent can be computed once more.
+    private string? ReadPieceOfExtent(long offset, int count)
+    {
+        if (offset == 0)
+        {
+            _stream = new Checksum.Stream();
+            _stream.Add(_page + PageHeader.UnjournaledBytes, PageHeader.Size - PageHeader.UnjournaledBytes);
+        }
+
+        var isLast = offset + count == Length;
+        var end = (long)TreeLimits.OverflowPages(pages.PageSize, Length) << pages.PageShift;
+        var bytes = isLast ? (int)(end - PageHeader.Size - offset) : count;
+        pages.ReadFile((_first << pages.PageShift) + PageHeader.Size + offset, new Span<byte>(_piece, bytes));
+        _stream.Add(_piece, (nuint)bytes);
+        return isLast && _stream.Finish(pages.Seed(_first)) != _checksum ? $"{pages.Describe(_first)} begins an extent that has changed while it was read." : null;
     }
 
     private string? TryOpenOverflow(in OverflowReference reference)
@@ -107,12 +135,25 @@ internal sealed unsafe class ValueSource(SalvagePages pages, PageBitmap owned) :
             return $"{pages.Describe(first)} is not the extent of the value.";
         }
 
+        if (_newest != long.MaxValue && (owned.IsSet(first) || (_newest != 0 && pages.VersionOf(first, header) > _newest)))
+            return $"{pages.Describe(first)} begins the extent of a newer value.";
         _frame = version != null ? version + PageHeader.Size : null;
         return version != null ? null : CheckExtent(first, count, header->Checksum);
     }
 
     private string? CheckExtent(long first, int count, ulong expected)
     {
+        _checksum = expected;
+        var bytes = (long)count << pages.PageShift;
+        if (bytes <= PieceBytes + MaxPageBytes)
+        {
+            // Read once, so that nothing can come between the check and the use.
+            pages.ReadFile(first << pages.PageShift, new Span<byte>(_piece, (int)bytes));
+            _frame = _piece + PageHeader.Size;
+            var length = (nuint)(bytes - PageHeader.UnjournaledBytes);
+            return Compare(first, count, expected, Checksum.Compute(_piece + PageHeader.UnjournaledBytes, length, pages.Seed(first)));
+        }
+
         var stream = new Checksum.Stream();
         stream.Add(_page + PageHeader.UnjournaledBytes, (nuint)(pages.PageSize - PageHeader.UnjournaledBytes));
         var end = (first + count) << pages.PageShift;
@@ -123,7 +164,11 @@ internal sealed unsafe class ValueSource(SalvagePages pages, PageBitmap owned) :
             stream.Add(_piece, (nuint)piece.Length);
         }
 
-        var actual = stream.Finish(pages.Seed(first));
+        return Compare(first, count, expected, stream.Finish(pages.Seed(first)));
+    }
+
+    private string? Compare(long first, int count, ulong expected, ulong actual)
+    {
         if (actual == expected)
             return null;
         var fault = $"{pages.Describe(first)} begins a damaged extent of {count} pages: its checksum should be {expected:X16}, but is {actual:X16}.";

@@ -1,3 +1,4 @@
+using Voron.Format;
 using Voron.Salvaging;
 using Voron.Torture.Damage;
 using Voron.Torture.Harness;
@@ -18,6 +19,12 @@ internal sealed class SalvageCase(StoreImage image, SuiteRun run)
 
     public void Run()
     {
+        if (_choices.Next(10) == 9)
+        {
+            RunForged();
+            return;
+        }
+
         for (var count = _choices.Next(4) == 3 ? _choices.Next(2, 5) : _choices.Next(8) == 7 ? 0 : 1; count > 0; count--)
         {
             var damage = StoreDamage.Choose(_files, _choices);
@@ -38,6 +45,35 @@ internal sealed class SalvageCase(StoreImage image, SuiteRun run)
         Check(report, target, options);
         run.Tally(report.IsProven ? "proven" : "current");
         run.Tally("entries", report.Entries);
+    }
+
+    // With checksums that are right, anything may be found, but nothing may happen to the process.
+    private void RunForged()
+    {
+        var store = new ForgedStore(_files);
+        var forger = new Forger(store, _choices);
+        for (var count = _choices.Next(1, 4); count > 0; count--)
+            run.Step(forger.Change());
+        store.Seal();
+        _files = store.Files;
+        var disk = new ImageDisk(_files, isLent: true, isGuarded: true) { IsReadOnly = true };
+        try
+        {
+            using var source = DamagedSource.Open(disk, run.Stop);
+            var options = new SalvageOptions { IncludeStale = _choices.Next(2) == 1, TakeNewest = _choices.Next(2) == 1 };
+            var target = new CollectedTrees();
+            new SalvageRun(source, options, run.Stop).Run(_ => target);
+            run.Tally("forged, salvaged");
+        }
+        catch (VoronException)
+        {
+            run.Tally("forged, refused");
+        }
+        finally
+        {
+            Require(disk.Changes == 0, "the salvage changed its source");
+            disk.Free();
+        }
     }
 
     private SalvageReport? Salvage(SalvageOptions options, CollectedTrees target)
@@ -80,6 +116,14 @@ internal sealed class SalvageCase(StoreImage image, SuiteRun run)
             CheckProven(report, target);
         if (_damages.Count <= 1)
             CheckComplete(report, target);
+        if (_damages.Count == 0)
+        {
+            var isSound = report is { IsProven: true, DamageCount: 0, HasLosses: false } && report.TransactionId == image.LastTransaction;
+            Require(isSound, "a sound store is not proven");
+        }
+
+        if (_damages is [{ HitsJournal: true } only])
+            CheckJournal(report, only, options);
         if (_oldLeaves != 0)
             CheckOldLeaves(report, target);
         Require(report.Trees.All(tree => tree.Stale == 0 || (options.IncludeStale && IsLost(tree.Name))), "an old entry is in its tree");
@@ -166,12 +210,29 @@ internal sealed class SalvageCase(StoreImage image, SuiteRun run)
         }
 
         run.Tally("complete but for the damage");
-        Require(hit.Count > 0 || hitsCatalog || !report.HasLosses, "the report has losses, but nothing was hit");
+        Require(hit.Count > 0 || hitsCatalog || !report.HasLosses || !report.IsJournalWhole, "the report has losses, but nothing was hit");
+    }
+
+    // All records before the place of the damage count, if the headers of the file do.
+    private void CheckJournal(SalvageReport report, StoreDamage damage, SalvageOptions options)
+    {
+        var hit = image.Records.FirstOrDefault(record => record.File == damage.File && record.Offset + record.Length > damage.Offset);
+        var isHeader = damage.Offset < JournalFormat.FirstRecordOffset;
+        if (damage.IsGone || damage.File.StartsWith("rewrite-", StringComparison.Ordinal) || (isHeader && damage.IsCut))
+            return;
+        var before = image.Records.TakeWhile(record => record != hit);
+        var expected = isHeader || hit == default ? image.LastTransaction : before.Select(record => record.TransactionId).DefaultIfEmpty().Max();
+        Require(report.TransactionId >= expected, $"transaction {report.TransactionId} was taken, but the journal is whole up to {expected}");
+        Require(report.IsProven || options.TakeNewest || IsFlushing, "the data file fits, but nothing is proven");
+        run.Tally("journal up to the damage");
     }
 
     // Without a header, the journal names the state unless a flush was under way, or a journal snapshot is part of it.
     private bool HasState() =>
-        !image.Name.StartsWith("flushing", StringComparison.Ordinal) && !image.Name.Contains("snapshot", StringComparison.Ordinal);
+        !IsFlushing && !image.Name.Contains("snapshot", StringComparison.Ordinal);
+
+    // What the journal said of the flush may be gone with the record that is hit.
+    private bool IsFlushing => image.Name.StartsWith("flushing", StringComparison.Ordinal);
 
     // Two leaves of one tree behind the pages in use, with the same keys: the newer one counts.
     private void AddOldLeaves()

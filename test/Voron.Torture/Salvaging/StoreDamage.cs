@@ -15,6 +15,10 @@ internal sealed record StoreDamage(string File, string What, int Offset, int Len
     /// <summary>True if one page of the data file is hit, and no other place.</summary>
     public bool IsOfPage => File == ForgedStore.DataFile && What is Zeroed or Flipped;
 
+    public bool IsGone => What == Gone;
+
+    public bool IsCut => What == Cut;
+
     public long Page => Offset / ForgedStore.PageSize;
 
     public bool HitsJournal => JournalFile.IndexOf(File) >= 0 || File.StartsWith("rewrite-", StringComparison.Ordinal);
