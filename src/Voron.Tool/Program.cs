@@ -64,6 +64,7 @@ internal static class Program
             PutCommand.Create(),
             DeleteCommand.Create(),
             VerifyCommand.Create(),
+            PageCommand.Create(),
             BackupCommand.Create(),
             RestoreCommand.Create(),
             CopyCommand.Create(),

@@ -11,6 +11,9 @@ internal enum OutputForm
     Json,
 }
 
+/// <summary>A list of rows in an answer.</summary>
+internal readonly record struct ToolRows(string Name, IReadOnlyList<string> Columns, IReadOnlyList<object?[]> Rows);
+
 /// <summary>Writes answers to standard output, and everything else to standard error.</summary>
 internal sealed class ToolOutput
 {
@@ -48,13 +51,18 @@ internal sealed class ToolOutput
     public ToolOutput ForErrors() => new(Form, _error, _error);
 
     /// <summary>Writes named values: a table of two columns, or one JSON object.</summary>
-    public void WriteFacts(IReadOnlyList<(string Name, object? Value)> facts)
+    public void WriteFacts(IReadOnlyList<(string Name, object? Value)> facts) => WriteFacts(facts, []);
+
+    /// <summary>Writes named values and lists of rows: tables one below the other, or one JSON object.</summary>
+    public void WriteFacts(IReadOnlyList<(string Name, object? Value)> facts, IReadOnlyList<ToolRows> lists)
     {
         if (Form == OutputForm.Json)
         {
             var values = new Dictionary<string, object?> { ["version"] = JsonVersion };
             foreach (var (name, value) in facts)
                 values[ToIdentifier(name)] = value;
+            foreach (var list in lists)
+                values[list.Name] = ToObjects(list.Columns, list.Rows);
             WriteJson(values);
             return;
         }
@@ -64,6 +72,8 @@ internal sealed class ToolOutput
         foreach (var (name, value) in facts.Where(fact => fact.Value is not null))
             table.AddRow(new Text(name), new Text(Shown(value)));
         _console.Write(table);
+        foreach (var list in lists.Where(list => list.Rows.Count > 0))
+            WriteTable(list.Columns, list.Rows);
     }
 
     /// <summary>Writes rows: a table, or one JSON object with a list of them.</summary>
@@ -71,12 +81,18 @@ internal sealed class ToolOutput
     {
         if (Form == OutputForm.Json)
         {
-            var objects = rows.Select(row => columns.Select((column, i) => (column, row[i]))
-                .ToDictionary(cell => ToIdentifier(cell.column), cell => cell.Item2));
-            WriteJson(new Dictionary<string, object?> { ["version"] = JsonVersion, [name] = objects });
+            WriteJson(new Dictionary<string, object?> { ["version"] = JsonVersion, [name] = ToObjects(columns, rows) });
             return;
         }
 
+        WriteTable(columns, rows);
+    }
+
+    /// <summary>Writes a line as it is.</summary>
+    public void WriteText(string line) => _out.WriteLine(line);
+
+    private void WriteTable(IReadOnlyList<string> columns, IReadOnlyList<object?[]> rows)
+    {
         var table = new Table { Border = TableBorder.Simple };
         foreach (var column in columns)
             table.AddColumn(new TableColumn(new Text(column)));
@@ -85,8 +101,8 @@ internal sealed class ToolOutput
         _console.Write(table);
     }
 
-    /// <summary>Writes a line as it is.</summary>
-    public void WriteText(string line) => _out.WriteLine(line);
+    private static IEnumerable<Dictionary<string, object?>> ToObjects(IReadOnlyList<string> columns, IReadOnlyList<object?[]> rows) =>
+        rows.Select(row => columns.Select((column, i) => (column, row[i])).ToDictionary(cell => ToIdentifier(cell.column), cell => cell.Item2));
 
     private void WriteJson(Dictionary<string, object?> values) => _out.WriteLine(JsonSerializer.Serialize(values, Json));
 

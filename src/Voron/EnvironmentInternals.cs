@@ -1,10 +1,11 @@
 using Voron.Flushing;
 using Voron.Format;
+using Voron.Maintenance;
 using Voron.Transactions;
 
 namespace Voron;
 
-/// <summary>Members of an open environment that exist for tests.</summary>
+/// <summary>Members of an open environment that exist for tests, and for the command-line tool.</summary>
 internal readonly struct EnvironmentInternals
 {
     private readonly Flusher? _flusher;
@@ -27,6 +28,23 @@ internal readonly struct EnvironmentInternals
         (((FlushScheduler?)Engine.BackPressure)?.HasThread == true ? 1 : 0)
         + (Engine.Journal?.HasThread == true ? 1 : 0)
         + (_groupCommit?.HasThread == true ? 1 : 0);
+
+    /// <summary>Describes a page of the newest state.</summary>
+    /// <param name="page">The number of the page.</param>
+    /// <param name="mode">Whether the trees are walked to find what the page belongs to, which may take as long as reading all of them.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <returns>Null if there is no page of that number.</returns>
+    /// <exception cref="OperationCanceledException">The call was cancelled.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call, which ended the call.</exception>
+    public PageDescription? DescribePage(long page, OwnerSearchMode mode, CancellationToken cancellationToken) => Engine.WhileOpen(
+        (Engine, page, mode, cancellationToken), static call =>
+        {
+            using var stop = CancellationTokenSource.CreateLinkedTokenSource(call.cancellationToken, call.Engine.Closing.Token);
+            using var reading = new EngineSnapshot(call.Engine);
+            return call.page < 0 || call.page >= reading.Snapshot.PageCount
+                ? null
+                : PageDescriber.Describe(call.Engine, reading.Snapshot, call.page, call.mode, stop.Token);
+        });
 
     /// <summary>Makes the flusher write a journal snapshot: the changes that an old reader keeps out of the data file.</summary>
     public bool WriteJournalSnapshot() => Engine.WhileOpen(_flusher!, static flusher => flusher.WriteJournalSnapshot());

@@ -185,7 +185,7 @@ public sealed partial class StorageEnvironment : IDisposable
             Close();
     }
 
-    /// <summary>The parts that tests need.</summary>
+    /// <summary>The parts that tests and the command-line tool need.</summary>
     internal EnvironmentInternals Internals => new(_engine, _flusher, _trimmer, _groupCommit);
 
     // A record that was dropped because its values were lost would count again if a transaction wrote the same bytes to the same pages and the

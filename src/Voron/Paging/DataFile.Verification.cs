@@ -67,8 +67,14 @@ internal sealed unsafe partial class DataFile
         }
     }
 
-    // Reads in pieces, because an extent may be as large as memory.
-    private ulong ReadExtentChecksum(long page, byte* first, long pages, CancellationToken stop)
+    /// <summary>Computes the checksum that an extent on disk must carry. Reads it in pieces, because it may be as large as memory.</summary>
+    /// <param name="page">The first page of the extent.</param>
+    /// <param name="first">The bytes of that page.</param>
+    /// <param name="pages">The number of pages.</param>
+    /// <param name="stop">Stops the reading.</param>
+    /// <exception cref="DiskException">The extent cannot be read.</exception>
+    /// <exception cref="OperationCanceledException">The reading was stopped.</exception>
+    public ulong ReadExtentChecksum(long page, byte* first, long pages, CancellationToken stop)
     {
         var stream = new Checksum.Stream();
         stream.Add(first + PageHeader.UnjournaledBytes, (nuint)(PageSize - PageHeader.UnjournaledBytes));

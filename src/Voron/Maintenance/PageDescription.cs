@@ -1,0 +1,147 @@
+using Voron.Format;
+
+namespace Voron.Maintenance;
+
+/// <summary>Where the newest bytes of a page are.</summary>
+internal enum PagePlace
+{
+    /// <summary>In the data file.</summary>
+    DataFile,
+
+    /// <summary>In the journal, and in memory: no flush has written them to the data file.</summary>
+    Journal,
+
+    /// <summary>Nowhere: a transaction that is not flushed has freed the page.</summary>
+    Nowhere,
+}
+
+/// <summary>The content of a page.</summary>
+internal enum PageContent
+{
+    /// <summary>Not known: the page is damaged, or has no owner that could be found.</summary>
+    Unknown,
+    Free,
+    Leaf,
+    Branch,
+
+    /// <summary>The first page of an overflow extent.</summary>
+    Overflow,
+
+    /// <summary>A later page of an overflow extent.</summary>
+    InsideOverflow,
+
+    /// <summary>A page of a large value, without a header.</summary>
+    Value,
+
+    /// <summary>Page 0, which names the directory pages of the section maps.</summary>
+    MapRoot,
+
+    /// <summary>Names section maps.</summary>
+    MapDirectory,
+
+    /// <summary>The bitmaps of a group of sections.</summary>
+    SectionMap,
+}
+
+/// <summary>Whether the trees are walked to find what a page belongs to.</summary>
+internal enum OwnerSearchMode
+{
+    /// <summary>If the page is used, and its own bytes do not show what it is.</summary>
+    WhenUnclear,
+    Always,
+}
+
+/// <summary>What a page is, as of one snapshot. The numbers of a damaged page may be wrong.</summary>
+internal sealed record PageDescription
+{
+    public required long Page { get; init; }
+
+    /// <summary>The transaction whose state was looked at.</summary>
+    public required long StateTransactionId { get; init; }
+
+    public required PagePlace Place { get; init; }
+
+    /// <summary>The transaction of the version in the journal; 0 if the page is in the data file.</summary>
+    public long VersionTransactionId { get; init; }
+
+    /// <summary>Whether the section map says that the page is used; null if the map cannot be read.</summary>
+    public bool? IsUsed { get; init; }
+
+    /// <summary>Why the map cannot be read; null if it can.</summary>
+    public string? MapFault { get; init; }
+
+    public required long Section { get; init; }
+
+    /// <summary>The number of pages in the section that are used.</summary>
+    public int? SectionUsedPages { get; init; }
+
+    public PageContent Content { get; init; }
+
+    /// <summary>The first bytes as a header; null if there are no bytes, or if the page is one without a header.</summary>
+    public PageHeader? Header { get; init; }
+
+    /// <summary>The checksum that the bytes have; null where they have none on their own, or are not in the data file.</summary>
+    public ulong? ComputedChecksum { get; init; }
+
+    /// <summary>A sentence that says what is wrong with the page; null if nothing is.</summary>
+    public string? Fault { get; init; }
+
+    /// <summary>The place of the page in its tree; null if it is not part of one, or is not found there.</summary>
+    public TreePlace? Tree { get; init; }
+
+    /// <summary>What was found to own the page; null if that was not looked for, or not found.</summary>
+    public PageOwner? Owner { get; init; }
+
+    /// <summary>Whether an owner was looked for.</summary>
+    public bool IsOwnerSearched { get; init; }
+
+    /// <summary>The first page of the extent that the page belongs to, and the number of its pages.</summary>
+    public (long First, long Pages)? Extent { get; init; }
+
+    /// <summary>Leaf and branch: the entries, as far as they can be read.</summary>
+    public IReadOnlyList<PageEntryDescription> Entries { get; init; } = [];
+
+    /// <summary>Root and directory of the section maps: the pages that are named, by their index. Section map: used pages, by section.</summary>
+    public IReadOnlyList<(long Index, long Number)> Numbers { get; init; } = [];
+
+    /// <summary>The bytes of the page; none if there are none, or if they cannot be read.</summary>
+    public byte[] Bytes { get; init; } = [];
+}
+
+/// <summary>An entry of a leaf or a branch.</summary>
+/// <param name="Index">Its place in the order of the keys.</param>
+/// <param name="Offset">The offset of its record in the page.</param>
+internal sealed record PageEntryDescription(int Index, int Offset)
+{
+    /// <summary>The key; empty for the first entry of a branch, which has none.</summary>
+    public byte[] Key { get; init; } = [];
+
+    /// <summary>Leaf: where the value is.</summary>
+    public ValueKind? Kind { get; init; }
+
+    /// <summary>Leaf: the length of the value in bytes.</summary>
+    public long? ValueBytes { get; init; }
+
+    /// <summary>The child of a branch, or the first page of a value outside the leaf.</summary>
+    public long? Page { get; init; }
+
+    /// <summary>The bytes that the record takes in the page, without its slot.</summary>
+    public int RecordBytes { get; init; }
+
+    /// <summary>What is wrong with the entry; null if nothing is.</summary>
+    public string? Fault { get; init; }
+}
+
+/// <summary>The place of a page in its tree.</summary>
+/// <param name="Name">The name of the tree; null for the catalog.</param>
+/// <param name="Depth">The number of levels of the tree.</param>
+/// <param name="Level">The level of the page, 0 for leaves; -1 if the way to its keys does not lead through the page.</param>
+/// <param name="Parent">The page above; 0 if the page is the root, or is not reached.</param>
+internal sealed record TreePlace(string? Name, int Depth, int Level, long Parent);
+
+/// <summary>What the trees and the section maps say about a page.</summary>
+/// <param name="Tree">The tree; null for the catalog.</param>
+/// <param name="First">The first page that it owns together with the page.</param>
+/// <param name="Pages">The number of these pages.</param>
+/// <param name="IsValue">True if they are those of a large value.</param>
+internal sealed record PageOwner(string? Tree, long First, long Pages, bool IsValue);

@@ -1,0 +1,81 @@
+using Voron.Format;
+using Voron.Primitives;
+using Voron.Snapshots;
+using Voron.Trees;
+using Voron.Trees.Pages;
+
+namespace Voron.Maintenance;
+
+/// <summary>Finds the tree whose id a page has, and the way from its root to the page by a key of the page.</summary>
+internal static unsafe class TreePlaceFinder
+{
+    /// <summary>Returns the place; null if the page has no id of a tree, or there is no such tree.</summary>
+    /// <param name="snapshot">The pages.</param>
+    /// <param name="header">The header of the page.</param>
+    /// <param name="page">The number of the page.</param>
+    /// <param name="entries">The entries of the page.</param>
+    public static TreePlace? Find(SnapshotPages snapshot, in PageHeader header, long page, IReadOnlyList<PageEntryDescription> entries)
+    {
+        if (header.TreeMark == 0 || FindTree(snapshot, header.TreeMark - 1) is not var (name, tree))
+            return null;
+
+        // The first entry of a branch has no key. All keys of the page lead through it.
+        var key = entries.FirstOrDefault(entry => entry.Fault == null && entry.Key.Length > 0)?.Key;
+        var (level, parent) = page == tree.RootPage ? (tree.Depth - 1, 0) : key == null ? (-1, 0) : Descend(snapshot, tree, key, page);
+        return new TreePlace(name, tree.Depth, level, parent);
+    }
+
+    private static (string? Name, TreeHeader Tree)? FindTree(SnapshotPages snapshot, uint id)
+    {
+        if (snapshot.State.Catalog.TreeId == id)
+            return (null, snapshot.State.Catalog);
+        var cursor = new TreeCursor();
+        try
+        {
+            cursor.Open(new TreeState(snapshot.State.Catalog), snapshot, canChange: false);
+            for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
+            {
+                var tree = Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.PageCount, snapshot.FilePath);
+                if (tree.TreeId == id)
+                    return (Catalog.Decode(cursor.Key), tree);
+            }
+        }
+        catch (VoronException)
+        {
+            // The catalog is damaged.
+        }
+        finally
+        {
+            cursor.Close();
+        }
+
+        return null;
+    }
+
+    private static (int Level, long Parent) Descend(SnapshotPages snapshot, in TreeHeader tree, byte[] key, long sought)
+    {
+        var (page, parent) = (tree.RootPage, 0L);
+        try
+        {
+            fixed (byte* bytes = key)
+            {
+                for (var level = tree.Depth - 1; level >= 0; level--)
+                {
+                    if (page == sought)
+                        return (level, parent);
+                    if (level == 0)
+                        break;
+                    var branch = TreePages.ReadBranch(snapshot, new PageNumber(page));
+                    parent = page;
+                    page = BranchPage.Child(branch, BranchPage.Search(branch, new SearchKey(bytes, key.Length))).Value;
+                }
+            }
+        }
+        catch (VoronException)
+        {
+            // A page above is damaged.
+        }
+
+        return (-1, 0);
+    }
+}
