@@ -65,6 +65,8 @@ internal static class Program
             DeleteCommand.Create(),
             VerifyCommand.Create(),
             PageCommand.Create(),
+            JournalCommand.Create(),
+            ChangesCommand.Create(),
             BackupCommand.Create(),
             RestoreCommand.Create(),
             CopyCommand.Create(),

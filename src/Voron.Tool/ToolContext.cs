@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Voron.Opening;
 using Voron.Paging;
 
 namespace Voron.Tool;
@@ -106,11 +107,19 @@ internal static class ToolContext
         return Open(directory, new StorageOptions { OpenMode = mode, ScrubInterval = Timeout.InfiniteTimeSpan });
     }
 
-    private static StorageEnvironment Open(string directory, StorageOptions options)
+    /// <summary>Opens the files of an environment for a look at them, without recovering it.</summary>
+    /// <exception cref="ToolException">There is none.</exception>
+    /// <exception cref="VoronException">Its header cannot be read, or a process has it open.</exception>
+    public static EnvironmentFiles OpenFiles(string directory) => Open(directory, () => EnvironmentFiles.Open(directory));
+
+    private static StorageEnvironment Open(string directory, StorageOptions options) =>
+        Open(directory, () => StorageEnvironment.Open(directory, options));
+
+    private static T Open<T>(string directory, Func<T> open)
     {
         try
         {
-            return StorageEnvironment.Open(directory, options);
+            return open();
         }
         catch (EnvironmentNotFoundException) when (!File.Exists(Path.Combine(directory, DataFile.FileName)))
         {

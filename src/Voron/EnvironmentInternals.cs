@@ -1,6 +1,7 @@
 using Voron.Flushing;
 using Voron.Format;
 using Voron.Maintenance;
+using Voron.Recovery;
 using Voron.Transactions;
 
 namespace Voron;
@@ -12,9 +13,10 @@ internal readonly struct EnvironmentInternals
     private readonly MemoryTrimmer? _trimmer;
     private readonly GroupCommit? _groupCommit;
 
-    public EnvironmentInternals(Engine engine, Flusher? flusher, MemoryTrimmer? trimmer, GroupCommit? groupCommit)
+    public EnvironmentInternals(Engine engine, RecoveryResult recovered, Flusher? flusher, MemoryTrimmer? trimmer, GroupCommit? groupCommit)
     {
         Engine = engine;
+        Recovered = recovered;
         _flusher = flusher;
         _trimmer = trimmer;
         _groupCommit = groupCommit;
@@ -22,6 +24,9 @@ internal readonly struct EnvironmentInternals
 
     /// <summary>The parts of the environment.</summary>
     public Engine Engine { get; }
+
+    /// <summary>What recovery found when the environment was opened.</summary>
+    public RecoveryResult Recovered { get; }
 
     /// <summary>The number of threads that the environment has now, those of a verification excepted.</summary>
     public int ThreadCount =>

@@ -89,6 +89,31 @@ internal sealed unsafe class ChangeLogFile : IDisposable
         return null;
     }
 
+    /// <summary>
+    /// Opens a file to look at it, and reads the entries that follow on each other, whether they count or not. Writes nothing, not even what another
+    /// process has left in the page cache.
+    /// </summary>
+    /// <exception cref="DiskException">The file cannot be read.</exception>
+    public static ChangeLogFile OpenToInspect(IDisk disk, long number, RandomId environmentId, RandomId lineage)
+    {
+        var file = new ChangeLogFile(disk.Open(NameOf(number), DiskOpen.Existing, DiskAccess.WriteThrough), environmentId);
+        try
+        {
+            while (file.TryReadNext(lineage, out var place))
+                file._entries.Add(place);
+            return file;
+        }
+        catch
+        {
+            file.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>The length of the file in bytes.</summary>
+    /// <exception cref="DiskException">It cannot be read.</exception>
+    public long Length => _file.Length;
+
     /// <summary>Gives a file that was begun as an unfinished one its number, durably.</summary>
     /// <exception cref="DiskException">The file is not finished.</exception>
     public void Finish(IDisk disk, long number)
@@ -143,20 +168,23 @@ internal sealed unsafe class ChangeLogFile : IDisposable
         _file.DropCache();
         _entries.Clear();
         var isNamed = false;
-        while (TryReadHeader(End, out var header) && Follows(header, target.Lineage))
+        while (TryReadNext(target.Lineage, out var place) && (!isNamed || target.CountsBehindNamed(place.Header)))
         {
-            if (isNamed && (header.Kind is ChangeLogEntryKind.Flush or ChangeLogEntryKind.Start || header.Checkpoint != target.Checkpoint))
-                break;
-            var place = new ChangeLogPlace(header, End);
-            if (!TryUse(place, static (in ChangeLogEntry _, ReadOnlySpan<byte> _) => true, out _))
-                break;
             _entries.Add(place);
-            isNamed |= target.IsNamed(header);
+            isNamed |= target.IsNamed(place.Header);
         }
 
         if (!isNamed)
             _entries.Clear();
         return isNamed;
+    }
+
+    // Reads the entry behind the last one, if there is a whole one that follows on it.
+    private bool TryReadNext(RandomId lineage, out ChangeLogPlace place)
+    {
+        var isThere = TryReadHeader(End, out var header) && Follows(header, lineage);
+        place = new ChangeLogPlace(header, End);
+        return isThere && TryUse(place, static (in ChangeLogEntry _, ReadOnlySpan<byte> _) => true, out _);
     }
 
     /// <summary>Passes the content of an entry to a function.</summary>
@@ -346,6 +374,10 @@ internal readonly record struct ChangeLogTarget(ulong Named, long Checkpoint, lo
     /// </summary>
     public bool IsNamed(in ChangeLogEntry entry) =>
         entry.Checksum == Named && entry.Checkpoint == Checkpoint && entry.To >= Snapshot;
+
+    /// <summary>Returns whether an entry counts that follows on the named one, and on others that do: what was added since without a flush.</summary>
+    public bool CountsBehindNamed(in ChangeLogEntry entry) =>
+        entry.Kind is not (ChangeLogEntryKind.Flush or ChangeLogEntryKind.Start) && entry.Checkpoint == Checkpoint;
 }
 
 /// <summary>Uses the content of an entry, which is valid during the call.</summary>
