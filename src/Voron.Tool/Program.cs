@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.Runtime.InteropServices;
 using Voron.Tool.Commands;
+using Voron.Tool.Streams;
 
 namespace Voron.Tool;
 
@@ -12,6 +13,7 @@ internal static class Program
         Console.CancelKeyPress += (_, pressed) => pressed.Cancel = Cancel(stop);
         using var terminated = PosixSignalRegistration.Create(PosixSignal.SIGTERM, signal => signal.Cancel = Cancel(stop));
         using var hungUp = PosixSignalRegistration.Create(PosixSignal.SIGHUP, signal => signal.Cancel = Cancel(stop));
+        StandardStreams.NoticeClosedPipes();
         try
         {
             return await RunAsync(arguments, Console.Out, Console.Error, stop.Token).ConfigureAwait(false);

@@ -24,9 +24,26 @@ internal static class StandardStreams
     }
 
     /// <summary>Standard output. A write fails when the other end of a pipe is closed, where that of the console passes for done.</summary>
-    public static Stream OpenOutput() => OperatingSystem.IsWindows()
-        ? Console.OpenStandardOutput()
-        : new FileStream(new SafeFileHandle(OutputDescriptor, ownsHandle: false), FileAccess.Write, bufferSize: 0);
+    public static Stream OpenOutput() => OpenPipe() ?? Console.OpenStandardOutput();
+
+    /// <summary>Makes writes of text to the console fail, too, when the other end of a pipe is closed.</summary>
+    public static void NoticeClosedPipes()
+    {
+        if (Console.IsOutputRedirected && OpenPipe() is { } pipe)
+            Console.SetOut(new StreamWriter(pipe) { AutoFlush = true });
+    }
+
+    // A file stream on a file would not move the place at which the next program goes on that writes to the same file.
+    private static FileStream? OpenPipe()
+    {
+        if (OperatingSystem.IsWindows())
+            return null;
+        var stream = new FileStream(new SafeFileHandle(OutputDescriptor, ownsHandle: false), FileAccess.Write, bufferSize: 0);
+        if (!stream.CanSeek)
+            return stream;
+        stream.Dispose();
+        return null;
+    }
 
     // A failure reaches the reader of the pipe. Once that has ended, so does this, with its next read.
     private static async Task FillAsync(PipeWriter pipe)

@@ -43,7 +43,11 @@ public sealed class ToolProcessTests : IDisposable
         if (OperatingSystem.IsWindows())
             Assert.Skip("The standard streams of Windows do not report it.");
         (await RunAsync(new byte[3_000_000], "put", Store, "t", "large", "-", "--create", "--write")).Code.Should().Be(ExitCode.Done);
-        foreach (var arguments in (string[][])[["backup", Store, "-", "--no-compression"], ["dump", Store], ["get", Store, "t", "large", "--raw"]])
+        foreach (var arguments in (string[][])
+        [
+            ["backup", Store, "-", "--no-compression"], ["dump", Store], ["get", Store, "t", "large", "--raw"], ["get", Store, "t", "large"],
+            ["page", Store, "0"], ["journal", Store],
+        ])
         {
             using var process = Start(arguments);
             process.StandardOutput.Close();
@@ -104,6 +108,18 @@ public sealed class ToolProcessTests : IDisposable
         (await process.StandardError.ReadToEndAsync(TestContext.Current.CancellationToken)).Should().Be("Cancelled.\n");
         Directory.GetFileSystemEntries(_directory.Path).Should().Equal(Store);
         (await ToolRun.Done("verify", Store)).Output.Should().Contain("3,000");
+    }
+
+    [Fact]
+    public async Task Two_commands_may_write_to_one_file()
+    {
+        if (OperatingSystem.IsWindows())
+            Assert.Skip("Windows has no such shell.");
+        await ToolRun.Done("put", Store, "t", "k", "value", "--create", "--write");
+        var script = $"{{ dotnet '{typeof(ToolException).Assembly.Location}' get '{Store}' t k --raw; printf ' and more'; }} > '{At("file")}'";
+        using var process = Process.Start(new ProcessStartInfo("sh", ["-c", script]))!;
+        await EndAsync(process);
+        (await File.ReadAllTextAsync(At("file"), TestContext.Current.CancellationToken)).Should().Be("value and more");
     }
 
     private bool IsUnderWay() => Directory.GetFiles(_directory.Path, "file.*.partial").Length == 1;
