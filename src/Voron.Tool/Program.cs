@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.Runtime.InteropServices;
 using Voron.Tool.Commands;
+using Voron.Tool.Shell;
 using Voron.Tool.Streams;
 
 namespace Voron.Tool;
@@ -10,13 +11,14 @@ internal static class Program
     private static async Task<int> Main(string[] arguments)
     {
         using var stop = new CancellationTokenSource();
-        Console.CancelKeyPress += (_, pressed) => pressed.Cancel = Cancel(stop);
+        var interrupts = new Interrupts(stop);
+        Console.CancelKeyPress += (_, pressed) => pressed.Cancel = interrupts.Press();
         using var terminated = PosixSignalRegistration.Create(PosixSignal.SIGTERM, signal => signal.Cancel = Cancel(stop));
         using var hungUp = PosixSignalRegistration.Create(PosixSignal.SIGHUP, signal => signal.Cancel = Cancel(stop));
         StandardStreams.NoticeClosedPipes();
         try
         {
-            return await RunAsync(arguments, Console.Out, Console.Error, stop.Token).ConfigureAwait(false);
+            return await RunAsync(arguments, Console.Out, Console.Error, stop.Token, interrupts).ConfigureAwait(false);
         }
         catch (IOException failure)
         {
@@ -31,30 +33,18 @@ internal static class Program
     /// <param name="output">Receives the answer.</param>
     /// <param name="error">Receives what went wrong.</param>
     /// <param name="stop">Cancels the command, which cleans up.</param>
+    /// <param name="interrupts">Cancels a line of the shell; null where nothing does.</param>
     /// <returns>An <see cref="ExitCode"/>.</returns>
-    public static async Task<int> RunAsync(string[] arguments, TextWriter output, TextWriter error, CancellationToken stop)
+    public static async Task<int> RunAsync(
+        string[] arguments, TextWriter output, TextWriter error, CancellationToken stop, Interrupts? interrupts = null)
     {
-        var root = CreateRoot();
-        var parsed = root.Parse(arguments);
-        if (parsed.Errors.Count > 0)
-        {
-            foreach (var mistake in parsed.Errors)
-                await error.WriteLineAsync(mistake.Message).ConfigureAwait(false);
-            await error.WriteLineAsync($"'{HelpOf(parsed)}' shows what there is.").ConfigureAwait(false);
-            return (int)ExitCode.Usage;
-        }
-
-        var configuration = new InvocationConfiguration
-        {
-            EnableDefaultExceptionHandler = false,
-            ProcessTerminationTimeout = null,
-            Output = output,
-            Error = error,
-        };
-        return await parsed.InvokeAsync(configuration, stop).ConfigureAwait(false);
+        using var unused = new CancellationTokenSource();
+        var root = CreateRoot(interrupts ?? new Interrupts(unused));
+        string HelpOf(IEnumerable<string> names) => string.Join(' ', ["voron", .. names, "--help"]);
+        return (int)await CommandLine.RunAsync(root, arguments, HelpOf, (output, error), stop).ConfigureAwait(false);
     }
 
-    public static RootCommand CreateRoot()
+    public static RootCommand CreateRoot(Interrupts interrupts)
     {
         var root = new RootCommand("Looks into environments of Voron, verifies them, backs them up, restores, compacts, salvages, dumps and loads them.")
         {
@@ -76,9 +66,10 @@ internal static class Program
             SalvageCommand.Create(),
             DumpCommand.Create(),
             LoadCommand.Create(),
+            ShellCommand.Create(interrupts),
             CompletionCommand.Create(),
         };
-        root.Options.Add(ToolContext.Output);
+        root.Options.Add(ToolContext.OutputOption());
         return root;
     }
 
@@ -89,17 +80,5 @@ internal static class Program
             return false;
         stop.Cancel();
         return true;
-    }
-
-    private static string HelpOf(ParseResult parsed)
-    {
-        var names = new List<string>();
-        for (var command = parsed.CommandResult; command is not null; command = command.Parent as System.CommandLine.Parsing.CommandResult)
-        {
-            if (command.Command is not RootCommand)
-                names.Insert(0, command.Command.Name);
-        }
-
-        return string.Join(' ', ["voron", .. names, "--help"]);
     }
 }

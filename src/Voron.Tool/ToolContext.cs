@@ -7,10 +7,12 @@ namespace Voron.Tool;
 /// <summary>What every command has: the options of all commands, and the way to run it.</summary>
 internal static class ToolContext
 {
-    public static Option<OutputForm> Output { get; } = new("--output", "-o")
+    /// <summary>The form of answers, an option of all commands.</summary>
+    public static Option<OutputForm> OutputOption(OutputForm form = OutputForm.Table) => new("--output", "-o")
     {
         Description = "The form of the answer.",
         Recursive = true,
+        DefaultValueFactory = _ => form,
     };
 
     /// <summary>The environment's directory.</summary>
@@ -44,7 +46,8 @@ internal static class ToolContext
         command.SetAction(async (parsed, stop) =>
         {
             var error = parsed.InvocationConfiguration.Error;
-            var output = new ToolOutput(parsed.GetValue(Output), parsed.InvocationConfiguration.Output, error);
+            var form = parsed.GetValue(parsed.RootCommandResult.Command.Options.OfType<Option<OutputForm>>().Single());
+            var output = new ToolOutput(form, parsed.InvocationConfiguration.Output, error);
             try
             {
                 return (int)await run(parsed, output, stop).ConfigureAwait(false);

@@ -34,6 +34,17 @@ internal readonly struct EnvironmentInternals
         + (Engine.Journal?.HasThread == true ? 1 : 0)
         + (_groupCommit?.HasThread == true ? 1 : 0);
 
+    /// <summary>Does the same as <see cref="StorageEnvironment.Verify"/>, and can be cancelled.</summary>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <exception cref="OperationCanceledException">The call was cancelled.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call, which ended the call.</exception>
+    public VerificationReport Verify(CancellationToken cancellationToken) => Engine.WhileOpen((Engine, cancellationToken), static call =>
+    {
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(call.cancellationToken, call.Engine.Closing.Token);
+        using var reading = new EngineSnapshot(call.Engine);
+        return Verifier.Run(call.Engine, reading.Snapshot, stop.Token);
+    });
+
     /// <summary>Describes a page of the newest state.</summary>
     /// <param name="page">The number of the page.</param>
     /// <param name="mode">Whether the trees are walked to find what the page belongs to, which may take as long as reading all of them.</param>

@@ -161,7 +161,7 @@ public sealed partial class StorageEnvironment : IDisposable
     private VerificationReport VerifyNow() => _engine.WhileOpen(this, static environment =>
     {
         using var reading = new EngineSnapshot(environment._engine);
-        return Verifier.Run(environment._engine, reading.Snapshot);
+        return Verifier.Run(environment._engine, reading.Snapshot, environment._engine.Closing.Token);
     });
 
     /// <summary>

@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Voron.Tool.Dumps;
+using Voron.Tool.Shell;
 using Voron.Tool.Streams;
 
 namespace Voron.Tool.Commands;
@@ -7,15 +8,16 @@ namespace Voron.Tool.Commands;
 /// <summary>Shows the value of a key.</summary>
 internal static class GetCommand
 {
-    public static Command Create()
+    public static Command Create(OpenEnvironment? shell = null)
     {
-        var directory = ToolContext.DirectoryArgument();
+        var access = new EnvironmentAccess(shell);
         var tree = ToolContext.TreeArgument();
         var key = ToolContext.KeyArgument();
         var raw = new Option<bool>("--raw") { Description = "Writes the bytes of the value as they are." };
-        return new Command("get", "Shows the value of a key.") { directory, tree, key, raw }.Runs((parsed, output, _) =>
+        return access.AddTo(new Command("get", "Shows the value of a key.") { tree, key, raw }).Runs((parsed, output, _) =>
         {
-            using var environment = ToolContext.OpenToRead(parsed.GetRequiredValue(directory));
+            using var opened = access.OpenToRead(parsed);
+            var environment = opened.Environment;
             using var reading = environment.BeginRead();
             var bytes = KeyText.Parse(parsed.GetRequiredValue(key));
             var value = reading.Open(parsed.GetRequiredValue(tree), environment.Path).Get(bytes)

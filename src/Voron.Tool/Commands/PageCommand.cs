@@ -2,6 +2,7 @@ using System.CommandLine;
 using System.Globalization;
 using Voron.Format;
 using Voron.Maintenance;
+using Voron.Tool.Shell;
 
 namespace Voron.Tool.Commands;
 
@@ -10,19 +11,20 @@ internal static class PageCommand
 {
     private const int RawLineBytes = 16;
 
-    public static Command Create()
+    public static Command Create(OpenEnvironment? shell = null)
     {
-        var directory = ToolContext.DirectoryArgument();
+        var access = new EnvironmentAccess(shell);
         var number = new Argument<long>("N") { Description = "The number of the page, from 0 on." };
         var owner = new Option<bool>("--owner") { Description = "Walks the trees to find what the page belongs to, even if its bytes show what it is." };
         var raw = new Option<bool>("--raw") { Description = "Shows the bytes of the page, too." };
         var command = new Command("page", "Describes a page of the data file, as the newest state has it: content, use, entries, checksum.")
         {
-            directory, number, owner, raw,
+            number, owner, raw,
         };
-        return command.Runs((parsed, output, stop) =>
+        return access.AddTo(command).Runs((parsed, output, stop) =>
         {
-            using var environment = ToolContext.OpenToRead(parsed.GetRequiredValue(directory));
+            using var opened = access.OpenToRead(parsed);
+            var environment = opened.Environment;
             var mode = parsed.GetValue(owner) ? OwnerSearchMode.Always : OwnerSearchMode.WhenUnclear;
             var page = environment.Internals.DescribePage(parsed.GetRequiredValue(number), mode, stop) ?? throw new ToolException(
                 ExitCode.Usage,

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Voron.Tool.Shell;
 using Voron.Tool.Streams;
 
 namespace Voron.Tool.Commands;
@@ -6,22 +7,26 @@ namespace Voron.Tool.Commands;
 /// <summary>Puts a value.</summary>
 internal static class PutCommand
 {
-    public static Command Create()
+    public static Command Create(OpenEnvironment? shell = null)
     {
-        var directory = ToolContext.DirectoryArgument();
+        var access = new EnvironmentAccess(shell);
         var tree = ToolContext.TreeArgument("The name of the tree, which is created if it is missing.");
         var key = ToolContext.KeyArgument();
         var value = new Argument<string>("VALUE") { Description = "The value in the same form, or - to read it from standard input." };
         var create = new Option<bool>("--create") { Description = "Creates the environment if there is none." };
-        var write = ToolContext.WriteOption();
-        return new Command("put", "Puts a value.") { directory, tree, key, value, create, write }.Runs(async (parsed, _, stop) =>
+        var command = access.AddWritingTo(new Command("put", "Puts a value.") { tree, key, value });
+        if (!access.IsInShell)
+            command.Options.Add(create);
+        return command.Runs(async (parsed, _, stop) =>
         {
             var bytes = KeyText.Parse(parsed.GetRequiredValue(key));
+            if (access.IsInShell && parsed.GetRequiredValue(value) == "-")
+                throw new ToolException(ExitCode.Usage, "Standard input has the lines of the shell, and no value. For the value '-', write \\x2D.");
             var content = parsed.GetRequiredValue(value) == "-"
                 ? await ReadInputAsync(stop).ConfigureAwait(false)
                 : KeyText.Parse(parsed.GetRequiredValue(value));
-            using var environment = ToolContext.OpenToWrite(parsed.GetRequiredValue(directory), parsed.GetValue(write), parsed.GetValue(create));
-            environment.Write(writing => writing.CreateTree(parsed.GetRequiredValue(tree)).Put(bytes, content));
+            using var opened = access.OpenToWrite(parsed, !access.IsInShell && parsed.GetValue(create));
+            opened.Environment.Write(writing => writing.CreateTree(parsed.GetRequiredValue(tree)).Put(bytes, content));
             return ExitCode.Done;
         });
     }

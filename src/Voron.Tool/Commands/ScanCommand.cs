@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Voron.Tool.Dumps;
+using Voron.Tool.Shell;
 
 namespace Voron.Tool.Commands;
 
@@ -8,19 +9,20 @@ internal static class ScanCommand
 {
     private const int ShownValueBytes = 60;
 
-    public static Command Create()
+    public static Command Create(OpenEnvironment? shell = null)
     {
-        var directory = ToolContext.DirectoryArgument();
+        var access = new EnvironmentAccess(shell);
         var tree = ToolContext.TreeArgument();
         var from = new Option<string?>("--from") { Description = "The first key." };
         var to = new Option<string?>("--to") { Description = "The key before which the list ends." };
         var prefix = new Option<string?>("--prefix") { Description = "The beginning of all keys." };
         var limit = new Option<long>("--limit") { Description = "The most entries; 0 for all of them.", DefaultValueFactory = _ => 100 }.NotNegative();
         var reverse = new Option<bool>("--reverse") { Description = "Begins with the last key." };
-        return new Command("scan", "Lists entries of a tree in the order of their keys.") { directory, tree, from, to, prefix, limit, reverse }
+        return access.AddTo(new Command("scan", "Lists entries of a tree in the order of their keys.") { tree, from, to, prefix, limit, reverse })
             .Runs((parsed, output, stop) =>
             {
-                using var environment = ToolContext.OpenToRead(parsed.GetRequiredValue(directory));
+                using var opened = access.OpenToRead(parsed);
+                var environment = opened.Environment;
                 using var reading = environment.BeginRead();
                 var entries = reading.Open(parsed.GetRequiredValue(tree), environment.Path);
                 var keys = KeyRange.All;

@@ -1,17 +1,19 @@
 using System.CommandLine;
+using Voron.Tool.Shell;
 
 namespace Voron.Tool.Commands;
 
 /// <summary>Shows the sizes of an environment's files, and where their space goes.</summary>
 internal static class StatsCommand
 {
-    public static Command Create()
+    public static Command Create(OpenEnvironment? shell = null)
     {
-        var directory = ToolContext.DirectoryArgument();
-        var command = new Command("stats", "Shows the sizes of an environment's files, and where their space goes.") { directory };
-        return command.Runs((parsed, output, _) =>
+        var access = new EnvironmentAccess(shell);
+        var command = new Command("stats", "Shows the sizes of an environment's files, and where their space goes.");
+        return access.AddTo(command).Runs((parsed, output, _) =>
         {
-            using var environment = ToolContext.OpenToRead(parsed.GetRequiredValue(directory));
+            using var opened = access.OpenToRead(parsed);
+            var environment = opened.Environment;
             var statistics = environment.GetStatistics();
             using var reading = environment.BeginRead();
             var trees = reading.GetTreeNames().Select(name => reading.OpenTree(name).GetStatistics()).ToList();

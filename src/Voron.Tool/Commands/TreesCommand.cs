@@ -1,20 +1,23 @@
 using System.CommandLine;
+using Voron.Tool.Shell;
 
 namespace Voron.Tool.Commands;
 
 /// <summary>Lists the trees of an environment.</summary>
 internal static class TreesCommand
 {
-    public static Command Create()
+    public static Command Create(OpenEnvironment? shell = null)
     {
-        var directory = ToolContext.DirectoryArgument();
-        return new Command("trees", "Lists the trees of an environment, with their sizes.") { directory }.Runs((parsed, output, _) =>
+        var access = new EnvironmentAccess(shell);
+        return access.AddTo(new Command("trees", "Lists the trees of an environment, with their sizes.")).Runs((parsed, output, stop) =>
         {
-            using var environment = ToolContext.OpenToRead(parsed.GetRequiredValue(directory));
+            using var opened = access.OpenToRead(parsed);
+            var environment = opened.Environment;
             using var reading = environment.BeginRead();
             var rows = new List<object?[]>();
             foreach (var name in reading.GetTreeNames())
             {
+                stop.ThrowIfCancellationRequested();
                 var tree = reading.OpenTree(name).GetStatistics();
                 rows.Add([name, tree.Entries, tree.Depth, tree.LeafPages, tree.BranchPages, tree.OverflowPages]);
             }

@@ -1,32 +1,19 @@
 using System.CommandLine;
+using Voron.Tool.Shell;
 
 namespace Voron.Tool.Commands;
 
 /// <summary>Verifies an environment.</summary>
 internal static class VerifyCommand
 {
-    public static Command Create()
+    public static Command Create(OpenEnvironment? shell = null)
     {
-        var directory = ToolContext.DirectoryArgument();
-        var command = new Command("verify", "Reads everything in an environment, and reports all that is wrong.") { directory };
-        return command.Runs((parsed, output, stop) =>
+        var access = new EnvironmentAccess(shell);
+        var command = new Command("verify", "Reads everything in an environment, and reports all that is wrong.");
+        return access.AddTo(command).Runs((parsed, output, stop) =>
         {
-            var environment = ToolContext.OpenToRead(parsed.GetRequiredValue(directory));
-            using var cancelling = stop.Register(() => Task.Run(environment.Dispose, CancellationToken.None));
-            VerificationReport report;
-            try
-            {
-                report = environment.Verify();
-            }
-            catch (ObjectDisposedException) when (stop.IsCancellationRequested)
-            {
-                throw new OperationCanceledException(stop);
-            }
-            finally
-            {
-                environment.Dispose();
-            }
-
+            using var opened = access.OpenToRead(parsed);
+            var report = opened.Environment.Internals.Verify(stop);
             output.WriteFacts(
             [
                 ("transaction", report.TransactionId), ("trees", report.Trees), ("entries", report.Entries), ("used pages", report.UsedPages),

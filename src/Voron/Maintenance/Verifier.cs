@@ -30,17 +30,20 @@ internal sealed unsafe class Verifier : ITreeCheckHost
     private long _entries;
     private int _treeCount;
 
-    private Verifier(Engine engine, SnapshotPages snapshot)
+    private Verifier(Engine engine, SnapshotPages snapshot, CancellationToken stop)
     {
         _engine = engine;
         _snapshot = snapshot;
         _layout = engine.Layout;
-        _pages = new CheckedPages(engine, snapshot, ScrubPace.Unlimited(engine.Closing.Token), Report);
+        _pages = new CheckedPages(engine, snapshot, ScrubPace.Unlimited(stop), Report);
         _trees = new TreeChecker(this);
         _owned = new ulong[_pages.PageCount / (PlantedFault.ListOwnedPages ? 1 : 64) + 1];
     }
 
-    public static VerificationReport Run(Engine engine, SnapshotPages snapshot) => new Verifier(engine, snapshot).Run();
+    /// <summary>Verifies a snapshot.</summary>
+    /// <exception cref="OperationCanceledException">The verification was stopped.</exception>
+    public static VerificationReport Run(Engine engine, SnapshotPages snapshot, CancellationToken stop) =>
+        new Verifier(engine, snapshot, stop).Run();
 
     public int PageSize => _engine.PageSize;
 

@@ -63,9 +63,12 @@ public sealed class ToolProcessTests : IDisposable
     {
         if (OperatingSystem.IsWindows())
             Assert.Skip("Windows has no such signal.");
+        var used = At("used");
+        await ToolRun.Done("put", used, "t", "k", "v", "--create", "--write");
         string[][] waiting =
         [
             ["load", Store, "-", "--write"], ["restore", "-", At("restored")], ["put", Store, "t", "k", "-", "--create", "--write"],
+            ["shell", used, "--write"],
         ];
         foreach (var arguments in waiting)
         {
@@ -108,6 +111,24 @@ public sealed class ToolProcessTests : IDisposable
         (await process.StandardError.ReadToEndAsync(TestContext.Current.CancellationToken)).Should().Be("Cancelled.\n");
         Directory.GetFileSystemEntries(_directory.Path).Should().Equal(Store);
         (await ToolRun.Done("verify", Store)).Output.Should().Contain("3,000");
+    }
+
+    [Fact]
+    public async Task The_shell_takes_its_lines_from_a_pipe()
+    {
+        await ToolRun.Done("put", Store, "t", "k", "v", "--create", "--write");
+        var lines = "get t k\nput t k w\nget t none\nget t k\n"u8.ToArray();
+        var read = await RunAsync(lines, "shell", Store);
+        read.Code.Should().Be(ExitCode.Usage, "it reads only, so the put fails first");
+        Encoding.UTF8.GetString(read.Output).ReplaceLineEndings("\n").Should().Be("v\nv\n");
+        var written = await RunAsync(lines, "shell", Store, "--write", "-o", "json");
+        written.Code.Should().Be(ExitCode.NothingThere);
+        Encoding.UTF8.GetString(written.Output).ReplaceLineEndings("\n").Should().Be("{\"k\":\"k\",\"v\":\"v\"}\n{\"k\":\"k\",\"v\":\"w\"}\n");
+        (await ToolRun.Done("get", Store, "t", "k")).Output.Should().Be("w\n", "the environment was closed");
+        (await RunAsync([], "shell", Store)).Code.Should().Be(ExitCode.Done);
+        (await RunAsync([], "shell", At("none"), "--write")).Code.Should().Be(ExitCode.NothingThere);
+        using (StorageEnvironment.Open(Store))
+            (await RunAsync(lines, "shell", Store)).Code.Should().Be(ExitCode.InUse);
     }
 
     [Fact]
