@@ -103,6 +103,7 @@ public sealed class InMemoryOptions
             ScratchMemoryBytes = 2L << 30,
             ScratchLimitBytes = 2L << 30,
             ScrubInterval = Timeout.InfiniteTimeSpan,
+            StatusInterval = TimeSpan.Zero,
         };
         foreach (var name in Trees)
             options.Trees.Add(name ?? "");

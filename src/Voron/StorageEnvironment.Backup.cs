@@ -223,6 +223,7 @@ public sealed partial class StorageEnvironment
     private ValueTask<BackupReport> WhileCountedAsync(
         Func<CancellationToken, Task<BackupReport>> work, bool isOnOneThread, CancellationToken cancellationToken) => RunLongAsync(
             new LongCall(
+                LongWork.Backup,
                 nameof(BackupAsync),
                 $"The backup of the environment in '{Path}' was cancelled, and not made.",
                 " It was closed during the backup, which was not made.",

@@ -45,6 +45,7 @@ public sealed partial class StorageEnvironment
         ThrowIfNotWritable(nameof(CompactAsync));
         options = Check(options);
         var call = new LongCall(
+            LongWork.Compaction,
             nameof(CompactAsync),
             $"The compaction of the environment in '{Path}' was cancelled. What it had moved stays moved.",
             " It was closed during a compaction. What that had moved stays moved.",
@@ -80,6 +81,7 @@ public sealed partial class StorageEnvironment
         ArgumentException.ThrowIfNullOrEmpty(directory);
         options = Check(options);
         var call = new LongCall(
+            LongWork.Compaction,
             nameof(CompactToAsync),
             $"The compacted copy of the environment in '{Path}' was cancelled, and not made.",
             " It was closed while a compacted copy was written, which was not made.",

@@ -116,6 +116,7 @@ public sealed partial class StorageEnvironment
             TrackChanges = source.Options.TrackChanges,
             JournalCompression = source.Options.JournalCompression,
             ScrubInterval = Timeout.InfiniteTimeSpan,
+            StatusInterval = TimeSpan.Zero,
         };
     }
 }

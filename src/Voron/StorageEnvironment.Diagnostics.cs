@@ -50,6 +50,20 @@ public sealed partial class StorageEnvironment
         MeterInstruments.Of(_engine.Meter).Add(_measured);
     }
 
+    // A status file is no reason for an opening to fail.
+    private void BeginStatus()
+    {
+        if (_writer == null)
+            return;
+        StatusWriter.DeleteLeftover(_engine.Disk);
+        if (!StatusWriter.IsWanted(_engine))
+            return;
+        var status = new StatusWriter(
+            _engine, new StatusSource(_engine, _parts.Checkpoints, () => _groupCommit!.QueuedCount, () => _scheduler!.UnflushedJournalBytes));
+        _parts.Status = status;
+        _engine.OnWork = status.OnWork;
+    }
+
     private void EndMeasuring()
     {
         if (_measured != null)

@@ -24,6 +24,7 @@ public sealed partial class StorageEnvironment
     {
         _groupCommit?.ThrowIfInside(call.Member);
         _engine.Users.AddCall();
+        CountUnderWay(call.Work, 1);
         var began = Stopwatch.GetTimestamp();
         T? report = null;
         Exception? failure = null;
@@ -55,6 +56,7 @@ public sealed partial class StorageEnvironment
         }
         finally
         {
+            CountUnderWay(call.Work, -1);
             log(report, failure);
             _engine.Users.RemoveCall();
             _engine.Observers.CallHere();
@@ -63,10 +65,25 @@ public sealed partial class StorageEnvironment
         }
     }
 
+    private void CountUnderWay(LongWork work, int change)
+    {
+        if (work == LongWork.Compaction)
+            Interlocked.Add(ref _engine.Counters.CompactionsUnderWay, change);
+        else
+            Interlocked.Add(ref _engine.Counters.BackupsUnderWay, change);
+    }
+
+    private enum LongWork
+    {
+        Backup,
+        Compaction,
+    }
+
     /// <summary>What a long call is, and the messages of its exceptions.</summary>
+    /// <param name="Work">What the call does.</param>
     /// <param name="Member">The member that was called.</param>
     /// <param name="OnCancel">The message when the caller has cancelled it.</param>
     /// <param name="OnClose">The end of the message when the environment was closed.</param>
     /// <param name="OnNoMemory">The beginning of the message when there is no memory.</param>
-    private readonly record struct LongCall(string Member, string OnCancel, string OnClose, string OnNoMemory);
+    private readonly record struct LongCall(LongWork Work, string Member, string OnCancel, string OnClose, string OnNoMemory);
 }

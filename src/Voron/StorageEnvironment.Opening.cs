@@ -169,6 +169,7 @@ public sealed partial class StorageEnvironment
         try
         {
             environment.BeginMeasuring();
+            environment.BeginStatus();
             environment.CreateDeclaredTrees();
             OpeningReport.Report(parts, began);
             return environment;

@@ -15,6 +15,8 @@ public sealed partial class StorageOptions
     /// <summary>The longest time for which a thread can wait.</summary>
     private static readonly TimeSpan LongestInterval = TimeSpan.FromDays(24);
 
+    private static readonly TimeSpan ShortestStatusInterval = TimeSpan.FromMilliseconds(10);
+
     private static readonly UTF8Encoding Utf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
     /// <summary>Checks all options together.</summary>
@@ -98,6 +100,10 @@ public sealed partial class StorageOptions
         faults.Check(
             ScrubInterval == Timeout.InfiniteTimeSpan || (ScrubInterval > TimeSpan.Zero && ScrubInterval <= LongestInterval),
             $"{nameof(ScrubInterval)} is {ScrubInterval}; it must be positive and at most {LongestInterval}, or infinite.");
+        faults.Check(
+            StatusInterval == Timeout.InfiniteTimeSpan || StatusInterval == TimeSpan.Zero
+                || (StatusInterval >= ShortestStatusInterval && StatusInterval <= LongestInterval),
+            $"{nameof(StatusInterval)} is {StatusInterval}; it must be between {ShortestStatusInterval} and {LongestInterval}, or zero, or infinite.");
         faults.Check(SlowReaderInterval > TimeSpan.Zero, $"{nameof(SlowReaderInterval)} is {SlowReaderInterval}; it must be positive.");
         faults.Check(ScrubBytesPerSecond >= 0, $"{nameof(ScrubBytesPerSecond)} is {ScrubBytesPerSecond}; it must not be negative.");
         faults.Check(

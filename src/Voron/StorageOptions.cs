@@ -73,6 +73,8 @@ public sealed partial class StorageOptions
         TrackChanges = options.TrackChanges;
         ChangeLogBytes = options.ChangeLogBytes;
         BackgroundFlush = options.BackgroundFlush;
+        StatusInterval = options.StatusInterval;
+        StatusClock = options.StatusClock;
         CaptureTransactionStacks = options.CaptureTransactionStacks;
         Name = options.Name;
         LoggerFactory = options.LoggerFactory;
@@ -245,6 +247,17 @@ public sealed partial class StorageOptions
     public bool BackgroundFlush { get; set => field = Changed(value); } = true;
 
     /// <summary>
+    /// The interval at which the environment writes its figures to the file <c>voron.status</c>, from which other processes read them, such as
+    /// <c>voron top</c>: at least 10 ms, 1 second by default; zero or <see cref="Timeout.InfiniteTimeSpan"/> for no such file.
+    /// </summary>
+    /// <remarks>
+    /// One block of 4 KiB, which is never synced, and only when something has happened since the last one. Callers never wait for it, and a failure
+    /// to write it is logged and otherwise ignored. The file is deleted when the environment is closed. There is none without
+    /// <see cref="BackgroundFlush"/>, with <see cref="ReadOnly"/>, and in memory.
+    /// </remarks>
+    public TimeSpan StatusInterval { get; set => field = Changed(value); } = TimeSpan.FromSeconds(1);
+
+    /// <summary>
     /// Whether to record where each transaction is opened, so that reports of leaked or slow transactions can name the place. Costs a stack
     /// trace for each transaction: microseconds, and garbage.
     /// </summary>
@@ -321,6 +334,9 @@ public sealed partial class StorageOptions
 
     /// <summary>The clock that commits take their time from. Settable for tests.</summary>
     internal TimeProvider CommitClock { get; set => field = Changed(value); } = TimeProvider.System;
+
+    /// <summary>The clock of the status file, and its timer. Settable for tests.</summary>
+    internal TimeProvider StatusClock { get; set => field = Changed(value); } = TimeProvider.System;
 
     /// <summary>The bytes of new and nearly full pages from which a transaction writes them directly to the data file.</summary>
     internal long DirectPageBytes { get; set => field = Changed(value); } = 512 << 10;

@@ -31,6 +31,7 @@ public static class KillWorkload
         FlushInterval = TimeSpan.FromMilliseconds(15),
         JournalLimitBytes = 8 << 20,
         MaxGrowthBytes = 1 << 20,
+        StatusInterval = TimeSpan.FromMilliseconds(10),
     };
 
     /// <summary>Returns the number of the newest commit in the environment, 0 if there is none.</summary>

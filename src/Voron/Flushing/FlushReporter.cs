@@ -20,6 +20,8 @@ internal sealed class FlushReporter(Engine engine)
         counters.FlushedPages += plan.Pages;
         counters.FlushedBytes += pages.Bytes;
         counters.FlushSeeks += pages.Seeks;
+        counters.LastFlushDuration = duration.Ticks;
+        Volatile.Write(ref counters.LastFlushUtcTicks, DateTime.UtcNow.Ticks);
         var report = new FlushReport(
             plan.Target.State.TransactionId, plan.Pages, plan.Leaves, plan.Branches, plan.Overflows,
             pages.Seeks, pages.Bytes, transactions, duration);

@@ -190,6 +190,7 @@ internal sealed class FlushScheduler : IBackPressure
                 if (_thread.IsStopping || _engine.Poison.IsPoisoned)
                     break;
                 TryRunOnce();
+                _engine.OnWork?.Invoke();
                 _throttle.ReportProgress();
             }
         }

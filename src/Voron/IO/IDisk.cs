@@ -42,6 +42,9 @@ internal interface IDisk : IDisposable
     /// <summary>True when a write or a sync waits for a device, so that two of them may take less time side by side, on two threads.</summary>
     bool WaitsForDevice => false;
 
+    /// <summary>True when other processes can open the files by their names while this one uses them.</summary>
+    bool IsVisibleToOthers => false;
+
     /// <summary>The size of the volume in bytes, used and free; <see cref="long.MaxValue"/> where that is not known.</summary>
     long VolumeBytes => long.MaxValue;
 

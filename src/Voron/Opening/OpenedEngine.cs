@@ -33,6 +33,9 @@ internal sealed class OpenedEngine
 
     public RecoveryResult Recovered { get; }
 
+    /// <summary>Shows the figures to other processes; null if there is none. Ends before everything else that writes.</summary>
+    public IDisposable? Status { get; set; }
+
     /// <summary>The number of transactions since the checkpoint that recovery has found.</summary>
     public long RecoveredTransactions { get; }
 
@@ -42,6 +45,7 @@ internal sealed class OpenedEngine
     /// <summary>Closes everything that writes; the resources of readers stay until <see cref="Release"/>.</summary>
     public void CloseWriting()
     {
+        Status?.Dispose();
         Engine.Journal?.Dispose();
         Engine.JournalFiles?.Dispose();
         Engine.Changes?.Dispose();

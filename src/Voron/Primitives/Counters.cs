@@ -11,6 +11,12 @@ internal sealed class Counters
     public long FlushedPages;
     public long FlushedBytes;
     public long FlushSeeks;
+
+    /// <summary>The time in UTC at which the last flush ended, in ticks; 0 when there was none.</summary>
+    public long LastFlushUtcTicks;
+
+    /// <summary>The duration of the last flush in ticks of 100 ns.</summary>
+    public long LastFlushDuration;
     public long JournalSnapshotCount;
     public long GroupCommittedOperations;
     public long BackPressureWaits;
@@ -40,4 +46,10 @@ internal sealed class Counters
     /// <summary>The time in UTC at which the last background verification ended, in ticks; 0 when there was none.</summary>
     public long LastScrubUtcTicks;
     public long LastScrubProblems;
+
+    /// <summary>Backups and copies that are being made now; changed by several threads.</summary>
+    public int BackupsUnderWay;
+
+    /// <summary>Compactions under way, also into another directory; changed by several threads.</summary>
+    public int CompactionsUnderWay;
 }

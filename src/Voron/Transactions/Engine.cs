@@ -91,6 +91,9 @@ internal sealed class Engine
     /// <summary>The services of flushing for writers; null when the environment is opened for reading only.</summary>
     public IBackPressure? BackPressure { get; set; }
 
+    /// <summary>Called by the flusher's thread at each of its steps; takes no lock, and throws nothing. Null when nothing needs it.</summary>
+    public Action? OnWork { get; set; }
+
     /// <summary>Counts the native memory of all parts, and has that of lists and of journal records.</summary>
     public required EnvironmentMemory Memory { get; init; }
 

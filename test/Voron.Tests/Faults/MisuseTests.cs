@@ -295,6 +295,7 @@ public sealed class MisuseTests : IDisposable
             MaxGrowthBytes = 5,
             OpenMode = (OpenMode)9,
             LockTimeout = TimeSpan.FromSeconds(-3),
+            StatusInterval = TimeSpan.FromMilliseconds(9),
             MemoryLimitBytes = 1000,
             Trees = { "fine", "" },
             Name = "",
@@ -306,7 +307,7 @@ public sealed class MisuseTests : IDisposable
             "FlushInterval is 00:00:00", "JournalLimitBytes (-1)", "ScratchMemoryBytes is 3", "ScratchLimitBytes (2)", "MaxTransactionBytes is 7",
             "MaxGroupCommitBytes is 0", "MaxQueuedOperations is -3",
             "KeyHeadCacheBytes is -1", "LargeValueBytes is 100", "PreferredFreeFraction is NaN", "MaxGrowthBytes is 5", "OpenMode is 9",
-            "LockTimeout is -00:00:03", "MemoryLimitBytes is 1000", "Trees has a name with 0 bytes in UTF-8 at index 1", "Name is empty",
+            "LockTimeout is -00:00:03", "StatusInterval is 00:00:00.0090000", "MemoryLimitBytes is 1000", "Trees has a name with 0 bytes in UTF-8 at index 1", "Name is empty",
         })
         {
             message.Should().Contain(fault);

@@ -29,6 +29,7 @@ public sealed class StructureTests
         { nameof(PageHeader), 64, "16+8 42+2 54+2" },
         { nameof(ChangeLogEntry), 112, "20+4" },
         { nameof(BackupPoint), 24, "" },
+        { nameof(StatusBlock), 480, "432+48" },
         { nameof(BackupHeader), 152, "" },
         { nameof(BackupFrame), 64, "" },
         { nameof(BackupExtent), 16, "12+4" },
@@ -95,6 +96,9 @@ public sealed class StructureTests
         Text(ChangeLogEntry.MarkerValue).Should().Be("VoronChg");
         Text(BackupHeader.MagicValue).Should().Be("VoronBak");
         Text(BackupFrame.MarkerValue).Should().Be("VoronFrm");
+        Text(StatusBlock.FileMagic).Should().Be("VoronSta");
+        StatusBlock.LayoutVersion.Should().Be(1);
+        Numbers<StatusFlags>().Should().Be("None=0 IsPoisoned=1 IsBackPressureActive=2");
         Text(JournalFormat.FileMagic).Should().Be("VoronJnl");
         Text(JournalFormat.RecordMarker).Should().Be("VoronRec");
         JournalFormat.Version1.Should().Be(1);

@@ -24,6 +24,8 @@ internal static class OptionBoundaries
             new() { MemoryLimitBytes = long.MaxValue },
             new() { MemoryLimitBytes = 16 << 20, ScratchMemoryBytes = 12 << 20, KeyHeadCacheBytes = 4 << 20 },
             new() { LockTimeout = TimeSpan.FromDays(24) }, new() { LockTimeout = Timeout.InfiniteTimeSpan },
+            new() { StatusInterval = TimeSpan.Zero }, new() { StatusInterval = Timeout.InfiniteTimeSpan },
+            new() { StatusInterval = TimeSpan.FromMilliseconds(10) }, new() { StatusInterval = TimeSpan.FromDays(24) },
             new() { ChangeLogBytes = 1 << 20 }, new() { ChangeLogBytes = 1L << 40 },
             new() { OpenMode = OpenMode.CreateNew }, new() { Trees = { new string('t', 255) } },
         ];
@@ -61,6 +63,8 @@ internal static class OptionBoundaries
             new() { MemoryLimitBytes = (16 << 20) - 1 },
             new() { MemoryLimitBytes = 16 << 20, ScratchMemoryBytes = 12 << 20, KeyHeadCacheBytes = (4 << 20) + 1 },
             new() { LockTimeout = TimeSpan.FromDays(24) + TimeSpan.FromTicks(1) }, new() { LockTimeout = TimeSpan.FromTicks(-1) },
+            new() { StatusInterval = TimeSpan.FromMilliseconds(10) - TimeSpan.FromTicks(1) },
+            new() { StatusInterval = TimeSpan.FromDays(24) + TimeSpan.FromTicks(1) }, new() { StatusInterval = TimeSpan.FromTicks(-1) },
             new() { ChangeLogBytes = (1 << 20) - 1 }, new() { ChangeLogBytes = (1L << 40) + 1 },
             new() { OpenMode = (OpenMode)3 }, new() { OpenMode = OpenMode.CreateNew, ReadOnly = true },
             new() { Trees = { new string('t', 256) } }, new() { Trees = { "" } },

@@ -34,6 +34,8 @@ internal static class OptionLimits
         (nameof(StorageOptions.LockTimeout), [TimeSpan.Zero, TimeSpan.FromTicks(1), TimeSpan.FromDays(24), Timeout.InfiniteTimeSpan]),
         (nameof(StorageOptions.FlushInterval), [TimeSpan.FromTicks(1), TimeSpan.FromSeconds(10), TimeSpan.MaxValue]),
         (nameof(StorageOptions.ScrubInterval), [TimeSpan.FromMilliseconds(1), TimeSpan.FromDays(24), Timeout.InfiniteTimeSpan]),
+        (nameof(StorageOptions.StatusInterval),
+            [TimeSpan.Zero, TimeSpan.FromMilliseconds(10), TimeSpan.FromDays(24), Timeout.InfiniteTimeSpan]),
         (nameof(StorageOptions.SlowReaderInterval), [TimeSpan.FromTicks(1), TimeSpan.FromMinutes(1), TimeSpan.MaxValue]),
     ];
 

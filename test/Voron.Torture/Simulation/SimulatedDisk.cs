@@ -62,6 +62,9 @@ internal sealed class SimulatedDisk : IDisk
     /// <summary>False unless a test is about calls on several threads: their order would not follow from the seed of a run.</summary>
     public bool WaitsForDevice { get; init; }
 
+    /// <summary>False unless a test is about the status file, whose timer would make calls that do not follow from the seed of a run.</summary>
+    public bool IsVisibleToOthers { get; init; }
+
     /// <summary>If false, maps can never be extended in place, so the engine must create a new map.</summary>
     public bool ExtendableMaps { get; init; } = true;
 

@@ -49,6 +49,8 @@ internal sealed unsafe class PosixDisk : IDisk
 
     public bool WaitsForDevice => true;
 
+    public bool IsVisibleToOthers => true;
+
     /// <param name="path">A full path.</param>
     /// <param name="readOnly">True to change nothing.</param>
     /// <param name="created">The directories that were just created: this method makes their names durable.</param>
