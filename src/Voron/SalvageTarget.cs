@@ -35,6 +35,7 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
             LoggerFactory = options.LoggerFactory,
             TrackChanges = false,
             ScrubInterval = Timeout.InfiniteTimeSpan,
+            StatusInterval = TimeSpan.Zero,
         });
     }
 
