@@ -50,6 +50,7 @@ internal static class Program
         {
             InfoCommand.Create(),
             StatsCommand.Create(),
+            TopCommand.Create(),
             TreesCommand.Create(),
             GetCommand.Create(),
             ScanCommand.Create(),

@@ -34,7 +34,8 @@ internal sealed class ToolOutput
         Form = form;
         _out = output;
         _error = error;
-        var isRedirected = output != Console.Out || Console.IsOutputRedirected;
+        IsTerminal = output == Console.Out && !Console.IsOutputRedirected;
+        var isRedirected = !IsTerminal;
         _console = AnsiConsole.Create(new AnsiConsoleSettings
         {
             Out = new AnsiConsoleOutput(output),
@@ -46,6 +47,12 @@ internal sealed class ToolOutput
     }
 
     public OutputForm Form { get; }
+
+    /// <summary>Whether a person watches: then what was written can be written over.</summary>
+    public bool IsTerminal { get; }
+
+    /// <summary>The console of <see cref="IsTerminal"/>.</summary>
+    public IAnsiConsole Terminal => _console;
 
     /// <summary>Returns an output in the same form on standard error, for an answer beside bytes on standard output.</summary>
     public ToolOutput ForErrors() => new(Form, _error, _error);

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Voron.Tool.Running;
 
 namespace Voron.Tool.Commands;
 
@@ -10,7 +11,10 @@ internal static class InfoCommand
         var directory = ToolContext.DirectoryArgument();
         return new Command("info", "Shows the format, the state and the size of an environment.") { directory }.Runs((parsed, output, _) =>
         {
-            using var environment = ToolContext.OpenToRead(parsed.GetRequiredValue(directory));
+            var path = parsed.GetRequiredValue(directory);
+            using var environment = RunningEnvironment.OpenOrShow(path, output, isWhole: false);
+            if (environment is null)
+                return Task.FromResult(ExitCode.Done);
             var statistics = environment.GetStatistics();
             using var reading = environment.BeginRead();
             var format = environment.Internals.Engine.Format;

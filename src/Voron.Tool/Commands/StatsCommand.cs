@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Voron.Tool.Running;
 using Voron.Tool.Shell;
 
 namespace Voron.Tool.Commands;
@@ -12,7 +13,9 @@ internal static class StatsCommand
         var command = new Command("stats", "Shows the sizes of an environment's files, and where their space goes.");
         return access.AddTo(command).Runs((parsed, output, _) =>
         {
-            using var opened = access.OpenToRead(parsed);
+            using var opened = access.OpenToReadOrShow(parsed, output);
+            if (opened is null)
+                return Task.FromResult(ExitCode.Done);
             var environment = opened.Environment;
             var statistics = environment.GetStatistics();
             using var reading = environment.BeginRead();

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Voron.Tool.Running;
 
 namespace Voron.Tool.Shell;
 
@@ -32,6 +33,18 @@ internal sealed class EnvironmentAccess(OpenEnvironment? shell)
     /// <exception cref="VoronException">It cannot be opened.</exception>
     public OpenEnvironment OpenToRead(ParseResult parsed) =>
         shell?.Share() ?? new OpenEnvironment(ToolContext.OpenToRead(parsed.GetRequiredValue(_directory)), canWrite: false);
+
+    /// <summary>
+    /// Returns the environment for reading; or null, and answers with its figures, if another process that shows them has it open for writing.
+    /// </summary>
+    /// <inheritdoc cref="OpenToRead"/>
+    public OpenEnvironment? OpenToReadOrShow(ParseResult parsed, ToolOutput output)
+    {
+        if (shell != null)
+            return shell.Share();
+        var opened = RunningEnvironment.OpenOrShow(parsed.GetRequiredValue(_directory), output, isWhole: true);
+        return opened == null ? null : new OpenEnvironment(opened, canWrite: false);
+    }
 
     /// <summary>Returns the environment for writing. Disposing the result closes it, unless it is that of the shell.</summary>
     /// <param name="parsed">The command line.</param>

@@ -122,7 +122,7 @@ public sealed class ToolCommandTests : IDisposable
         var (nothing, target) = (Path.Combine(_directory.Path, "nothing"), Path.Combine(_directory.Path, "target"));
         (await ToolRun.Of("backup", nothing, target)).Code.Should().Be(ExitCode.NothingThere);
         (await ToolRun.Of("restore", nothing, target)).Code.Should().Be(ExitCode.NothingThere);
-        using (StorageEnvironment.Open(Store))
+        using (StorageEnvironment.Open(Store, new StorageOptions { StatusInterval = TimeSpan.Zero }))
         {
             var used = await ToolRun.Of("info", Store);
             used.Code.Should().Be(ExitCode.InUse);
