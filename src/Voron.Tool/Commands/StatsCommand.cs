@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Voron.Tool.Reports;
 using Voron.Tool.Running;
 using Voron.Tool.Shell;
 
@@ -10,12 +11,17 @@ internal static class StatsCommand
     public static Command Create(OpenEnvironment? shell = null)
     {
         var access = new EnvironmentAccess(shell);
+        var html = new Option<string?>("--html") { Description = "Writes a page with drawings to this new file." };
         var command = new Command("stats", "Shows the sizes of an environment's files, and where their space goes.");
-        return access.AddTo(command).Runs((parsed, output, _) =>
+        if (!access.IsInShell)
+            command.Options.Add(html);
+        return access.AddTo(command).Runs(async (parsed, output, stop) =>
         {
+            if (!access.IsInShell && parsed.GetValue(html) is { } file)
+                return await WritePageAsync(access.DirectoryOf(parsed), file, output, stop).ConfigureAwait(false);
             using var opened = access.OpenToReadOrShow(parsed, output);
             if (opened is null)
-                return Task.FromResult(ExitCode.Done);
+                return ExitCode.Done;
             var environment = opened.Environment;
             var statistics = environment.GetStatistics();
             using var reading = environment.BeginRead();
@@ -34,7 +40,21 @@ internal static class StatsCommand
                 ("overflow pages", trees.Sum(tree => tree.OverflowPages)),
                 ("page size", statistics.PageSize),
             ]);
-            return Task.FromResult(ExitCode.Done);
+            return ExitCode.Done;
         });
+    }
+
+    // The page shows what is in the files, which the process that has them open keeps to itself.
+    private static async Task<ExitCode> WritePageAsync(string directory, string file, ToolOutput output, CancellationToken stop)
+    {
+        ToolContext.RefuseWithin(directory, file);
+        ReportFile.RefuseExisting(file);
+        SpaceReport report;
+        using (var environment = ToolContext.OpenToRead(directory))
+            report = SpaceReport.Collect(environment, stop);
+        var page = HtmlReport.Write(report);
+        await ReportFile.WriteAsync(file, page, stop).ConfigureAwait(false);
+        output.WriteFacts([("file", Path.GetFullPath(file)), ("bytes", new FileInfo(file).Length)]);
+        return ExitCode.Done;
     }
 }

@@ -12,6 +12,9 @@ internal sealed class EnvironmentAccess(OpenEnvironment? shell)
     /// <summary>True if the command uses the environment of the shell.</summary>
     public bool IsInShell => shell != null;
 
+    /// <summary>Returns the directory that a command outside a shell names.</summary>
+    public string DirectoryOf(ParseResult parsed) => parsed.GetRequiredValue(_directory);
+
     /// <summary>Adds to a command that reads what it needs to find its environment.</summary>
     public Command AddTo(Command command)
     {

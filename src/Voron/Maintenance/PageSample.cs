@@ -1,0 +1,60 @@
+using Voron.Format;
+using Voron.FreeSpace;
+using Voron.Primitives;
+using Voron.Snapshots;
+using Voron.Transactions;
+using Voron.Trees.Pages;
+
+namespace Voron.Maintenance;
+
+/// <summary>A page of a tree, as a sample found it.</summary>
+/// <param name="IsLeaf">True for a leaf, false for a branch.</param>
+/// <param name="TreeMark">See <see cref="PageHeader.TreeMark"/>.</param>
+/// <param name="UsedFraction">The part of the room for records that they take, from 0 to 1.</param>
+internal readonly record struct SampledPage(bool IsLeaf, uint TreeMark, double UsedFraction);
+
+/// <summary>Reads some pages of a snapshot, spread evenly over the data file, to see how full the pages of trees are.</summary>
+internal static unsafe class PageSample
+{
+    /// <summary>Returns the pages of trees among those that were looked at.</summary>
+    /// <param name="engine">The engine.</param>
+    /// <param name="snapshot">The snapshot.</param>
+    /// <param name="mostPages">The number of pages to look at: all of them if there are no more, free ones included.</param>
+    /// <param name="stop">Ends the reading.</param>
+    /// <exception cref="CorruptionException">The section map is damaged.</exception>
+    public static List<SampledPage> Take(Engine engine, SnapshotPages snapshot, int mostPages, CancellationToken stop)
+    {
+        var map = new SectionMap(engine.Layout, new SnapshotSpace(snapshot));
+        var found = new List<SampledPage>();
+        var pages = Math.Min(mostPages, snapshot.PageCount);
+        for (var i = 0L; i < pages; i++)
+        {
+            stop.ThrowIfCancellationRequested();
+            var page = i * snapshot.PageCount / pages;
+            if (map.IsUsed(page) && TryRead(snapshot, page, engine.PageSize) is { } sampled)
+                found.Add(sampled);
+        }
+
+        return found;
+    }
+
+    // The pages within an extent have no header, so they fail as damaged ones do. A verification tells them apart; here, neither is a page of a tree.
+    private static SampledPage? TryRead(SnapshotPages snapshot, long number, int pageSize)
+    {
+        byte* page;
+        try
+        {
+            page = snapshot.Read(new PageNumber(number));
+        }
+        catch (CorruptionException)
+        {
+            return null;
+        }
+
+        var header = (PageHeader*)page;
+        if (header->PageNumber != number || header->Kind is not (PageKind.Leaf or PageKind.Branch))
+            return null;
+        var used = SlottedPage.UsedBytes(page, pageSize) / (double)(pageSize - PageHeader.Size);
+        return new SampledPage(header->Kind == PageKind.Leaf, header->TreeMark, Math.Clamp(used, 0, 1));
+    }
+}
