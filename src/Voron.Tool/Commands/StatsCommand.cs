@@ -1,6 +1,5 @@
 using System.CommandLine;
 using Voron.Tool.Reports;
-using Voron.Tool.Running;
 using Voron.Tool.Shell;
 
 namespace Voron.Tool.Commands;
