@@ -90,7 +90,7 @@ internal sealed record SpaceReport
             Trees = [.. trees.OrderByDescending(tree => tree.Pages).ThenBy(tree => tree.Name, StringComparer.Ordinal)],
             Cells = cells,
             Sample = sample,
-            Flushes = FlushHistory.Read(environment.Path, engine, state.TransactionId),
+            Flushes = FlushHistory.Read(engine.Disk, stop),
             Files = FilesOf(environment.Path),
         };
     }

@@ -65,7 +65,6 @@ internal static class TolerantRecovery
             Misfit = misfit,
             Problems = [.. problems],
             Lost = lost,
-            Records = end.Records,
         };
     }
 
@@ -163,7 +162,4 @@ internal sealed record TolerantResult
 
     /// <summary>The pages that could not be rebuilt, each with the reason.</summary>
     public required IReadOnlyDictionary<long, string> Lost { get; init; }
-
-    /// <summary>The number of records that were applied.</summary>
-    public required long Records { get; init; }
 }

@@ -71,14 +71,10 @@ internal sealed unsafe class PageCensus : IDisposable
     {
         grade = _map.IsUsed(page) == true ? SalvageGrade.Current : SalvageGrade.Stale;
         var version = _pages.FindVersion(page, out var pages, out var isFree);
-        if (version == null && !isFree)
-            return _pages.TryReadTreePage(page, target);
         if (isFree)
-        {
             grade = SalvageGrade.Stale;
+        if (version == null)
             return _pages.TryReadTreePage(page, target);
-        }
-
         return pages == 1 && _pages.TryRead(page, target) == null && ((PageHeader*)target)->Kind is PageKind.Leaf or PageKind.Branch;
     }
 
