@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Measurement;
 
@@ -30,9 +31,9 @@ internal sealed class BackupStore : IDisposable
     public string DataPath => Path.Combine(Directory, "voron.data");
 
     /// <summary>Creates an environment whose data file has about as many bytes as given.</summary>
-    public static BackupStore Create(string directory, long bytes)
+    public static BackupStore Create(string directory, long bytes, StorageOptions? options = null)
     {
-        var environment = StorageEnvironment.Open(directory);
+        var environment = StorageEnvironment.Open(directory, options ?? new StorageOptions());
         var store = new BackupStore(directory, environment, bytes / BytesPerItem);
         var random = new Random(1);
         for (var item = 0L; item < store.Items;)
@@ -107,6 +108,34 @@ internal sealed class BackupStore : IDisposable
         return reading.OpenTree(TreeName).TryGet(key, out _);
     }
 
+    /// <summary>Reads all items.</summary>
+    /// <returns>A sum of the bytes of each item's value; 0 for an item that is not there.</returns>
+    public ulong[] ReadAll()
+    {
+        using var reading = Environment.BeginRead();
+        return ReadAll(reading.OpenTree(TreeName), Items);
+    }
+
+    /// <summary>Reads all items of a copy of this store.</summary>
+    /// <returns>What <see cref="ReadAll()"/> returns.</returns>
+    public ulong[] ReadAll(string directory)
+    {
+        using var environment = StorageEnvironment.Open(directory, new StorageOptions { OpenMode = OpenMode.OpenExisting });
+        using var reading = environment.BeginRead();
+        return reading.TryOpenTree(TreeName, out var tree) ? ReadAll(tree, Items) : new ulong[Items];
+    }
+
+    /// <summary>Returns an item's value.</summary>
+    public byte[] Read(long item)
+    {
+        using var reading = Environment.BeginRead();
+        Span<byte> key = stackalloc byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64BigEndian(key, item);
+        return reading.OpenTree(TreeName).TryGet(key, out var value)
+            ? value.ToArray()
+            : throw new BenchmarkException($"Item {item} is missing in {Directory}.");
+    }
+
     /// <summary>Writes everything back, and evicts it from the page cache.</summary>
     public void Forget()
     {
@@ -116,6 +145,19 @@ internal sealed class BackupStore : IDisposable
     }
 
     public void Dispose() => Environment.Dispose();
+
+    private static ulong[] ReadAll(Tree tree, long items)
+    {
+        var sums = new ulong[items];
+        foreach (var entry in tree.GetEntries())
+        {
+            ContentChecksum sum = default;
+            sum.AddWhole(entry.Value[..(ValueBytes / 32 * 32)]);
+            sums[BinaryPrimitives.ReadInt64BigEndian(entry.Key)] = sum.Sum | 1;
+        }
+
+        return sums;
+    }
 
     private static void Put(WriteTree tree, long item, Random random)
     {

@@ -28,6 +28,7 @@ internal sealed class CompactionRound
 
     public static async Task<CompactionRound> MeasureAsync(string directory, long bytes, CancellationToken stop)
     {
+        directory = Path.Combine(directory, "store");
         using (var store = Fragmented(directory, bytes))
         {
             var written = ProcessWrites.Bytes();

@@ -10,6 +10,10 @@ internal static class GoalRow
         figure / other >= goal ? "met" : "missed",
     ];
 
+    /// <summary>A figure without a goal, with another one.</summary>
+    public static string[] Without(string what, double figure, double other) =>
+        [what, Figures.Decimal(figure), Figures.Decimal(other), Figures.Ratio(figure / other), Figures.None, Figures.None];
+
     /// <summary>A figure that should be at most a multiple of another one or, where there is none, at most the goal.</summary>
     public static string[] AtMost(string what, double figure, double? other, double goal)
     {
