@@ -176,8 +176,7 @@ public sealed class BackupSet
         }
     }
 
-    private string NewFile(string kind) => Path.Combine(
-        Directory, string.Create(CultureInfo.InvariantCulture, $"{kind}-{DateTime.UtcNow:yyyyMMdd'T'HHmmssfff}Z-{RandomId.New().Lower:X16}.vback"));
+    private string NewFile(string kind) => Path.Combine(Directory, BackupShelf.NewName(kind));
 
     private async ValueTask<BackupSetEntry> FindNewestAsync(DateTimeOffset notAfter, CancellationToken cancellationToken)
     {

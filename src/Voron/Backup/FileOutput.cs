@@ -8,7 +8,7 @@ namespace Voron.Backup;
 /// <remarks>
 /// <code>
 ///   NAME.RANDOM.partial created, locked ─▶ written ─▶ synced ─▶ renamed to NAME ─▶ directory synced
-///        └──── cancelled or failed: deleted; killed: left, and deleted by the next backup of that name ────┘
+///        └──── cancelled or failed: deleted; killed: left, and deleted by the next backup of that name, or of that set ────┘
 /// </code>
 /// </remarks>
 internal sealed class FileOutput : IFrameOutput
@@ -183,14 +183,21 @@ internal sealed class FileOutput : IFrameOutput
         }
     }
 
-    private static bool IsUnfinished(string file, string name) =>
-        file.Length == name.Length + 1 + 2 * RandomId.Size + UnfinishedSuffix.Length
-        && file.StartsWith(name + ".", StringComparison.Ordinal) && file.EndsWith(UnfinishedSuffix, StringComparison.Ordinal)
-        && file.Substring(name.Length + 1, 2 * RandomId.Size).All(char.IsAsciiHexDigitUpper);
+    // True for an unfinished backup of a name. Each backup of a set has another name, so a set looks for those of all its names.
+    private static bool IsUnfinished(string file, string name)
+    {
+        var length = file.Length - UnfinishedSuffix.Length - 2 * RandomId.Size - 1;
+        if (length <= 0 || file[length] != '.' || !file.EndsWith(UnfinishedSuffix, StringComparison.Ordinal)
+            || !file.Substring(length + 1, 2 * RandomId.Size).All(char.IsAsciiHexDigitUpper))
+        {
+            return false;
+        }
 
-    // A killed process has left an unfinished backup of this name. One that is locked is being written; so may be one that cannot be locked, or
-    // that is
-    // still empty.
+        var other = file[..length];
+        return other == name || (BackupShelf.IsOwnName(name) && BackupShelf.IsOwnName(other));
+    }
+
+    // A killed process has left an unfinished backup. One that is locked is being written; so may be one that cannot be locked, or that is still empty.
     private static void TryDeleteLeft(IDisk disk, string unfinished)
     {
         try

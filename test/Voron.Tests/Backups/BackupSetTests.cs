@@ -1,3 +1,5 @@
+using Microsoft.Extensions.Logging.Abstractions;
+using Voron.IO;
 using Voron.Tests.Faults;
 using static Voron.Tests.Backups.BackupTestKit;
 
@@ -41,6 +43,25 @@ public sealed class BackupSetTests : IDisposable
         (await Restore()).Should().BeEquivalentTo(content[3]);
         (await Restore(reports[1].Time)).Should().BeEquivalentTo(content[1]);
         (await Restore(reports[2].Time!.Value.AddTicks(-1))).Should().BeEquivalentTo(content[1]);
+    }
+
+    [Fact]
+    public async Task What_a_killed_backup_has_left_is_deleted_by_the_next_one_of_the_set()
+    {
+        await BackUp(BackupKind.Full);
+        var file = (await _set.ListAsync(Token))[0].File;
+        var left = $"{file}.0123456789ABCDEF0123456789ABCDEF.partial";
+        var foreign = Path.Combine(_set.Directory, "mine.vback.0123456789ABCDEF0123456789ABCDEF.partial");
+        var running = $"{file}.0123456789ABCDEF0123456789ABCDE0.partial";
+        foreach (var name in new[] { left, foreign, running })
+            await System.IO.File.WriteAllTextAsync(name, "unfinished", Token);
+        using (var disk = FileSystemDisk.Open(_set.Directory, readOnly: false, NullLogger.Instance))
+        using (disk.Lock(Path.GetFileName(running), shared: false))
+            await BackUp(BackupKind.Incremental);
+        System.IO.File.Exists(left).Should().BeFalse();
+        System.IO.File.Exists(foreign).Should().BeTrue("it is of no set");
+        System.IO.File.Exists(running).Should().BeTrue("another process is writing it");
+        (await _set.ListAsync(Token)).Should().HaveCount(2);
     }
 
     [Fact]
