@@ -91,7 +91,7 @@ public static class Salvage
         {
             return Run(OpenSource(source, logger), target, options, stop);
         }
-        catch (DiskException e)
+        catch (Exception e) when (e is DiskException or IOException or UnauthorizedAccessException)
         {
             throw new StorageAccessException($"'{source}' cannot be salvaged to '{target}': {e.Message}", e);
         }

@@ -65,9 +65,7 @@ internal sealed class NewEnvironmentDirectory : IDisposable
         var marker = _made[0];
         _made.Clear();
         _disk.SyncDirectory();
-        Directory.Delete(Part);
-        File.Delete(marker);
-        _disk.SyncDirectory();
+        DeleteTraces(marker);
     }
 
     /// <summary>Deletes what has been made, and nothing else, unless the environment is complete.</summary>
@@ -90,6 +88,21 @@ internal sealed class NewEnvironmentDirectory : IDisposable
         if (Directory.EnumerateFileSystemEntries(_directory).FirstOrDefault(entry => entry != marker) is { } other)
             throw EnvironmentCopy.NotEmpty(_directory, Path.GetFileName(other));
         _disk.SyncDirectory();
+    }
+
+    // The environment is there, and durable: what stays beside it does no harm.
+    private void DeleteTraces(string marker)
+    {
+        try
+        {
+            Directory.Delete(Part);
+            File.Delete(marker);
+            _disk.SyncDirectory();
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException or DiskException)
+        {
+            // The next caller that wants the directory empty names it.
+        }
     }
 
     private void CleanUp()

@@ -243,6 +243,18 @@ public sealed class SalvageTests : IDisposable
     }
 
     [Fact]
+    public async Task A_file_that_appears_in_the_target_ends_the_salvage_and_stays()
+    {
+        Make();
+        var mine = Path.Combine(Target, "voron.data", "mine");
+        var options = new SalvageOptions { Progress = new SynchronousProgress<SalvageProgress>(_ => Directory.CreateDirectory(mine)) };
+        var running = async () => await Salvage.RunAsync(Source, Target, options, Token);
+        (await running.Should().ThrowAsync<StorageAccessException>()).WithMessage($"*{Source}*{Target}*");
+        Directory.GetFileSystemEntries(Target).Should().ContainSingle().Which.Should().EndWith("voron.data");
+        Directory.Exists(mine).Should().BeTrue();
+    }
+
+    [Fact]
     public async Task A_cancelled_salvage_leaves_nothing()
     {
         Make();
