@@ -23,7 +23,7 @@ namespace Voron.Compaction;
 /// the tail can be returned. Where a reader keeps the flusher back for too long, the run ends and names it.
 /// </para>
 /// </remarks>
-internal sealed class CompactionRun : IDisposable
+internal sealed partial class CompactionRun : IDisposable
 {
     /// <summary>The number of moved bytes after which a flush is made.</summary>
     private const long BytesBetweenFlushes = 64L << 20;
@@ -46,7 +46,7 @@ internal sealed class CompactionRun : IDisposable
 
     private static readonly TimeSpan ReaderPause = TimeSpan.FromMilliseconds(20);
 
-    private static readonly TimeSpan WriterPatience = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan WriterPatience = TimeSpan.FromSeconds(1);
 
     private readonly Engine _engine;
     private readonly Writer _writer;
@@ -104,18 +104,7 @@ internal sealed class CompactionRun : IDisposable
         var bytesBefore = FileBytes;
         _reclaimer.LongestHold = TimeSpan.Zero;
         _flusher.Flush();
-        var passes = 0;
-        for (var hasMoved = true; hasMoved && passes < MaxPasses && _blockedBy == null; passes++)
-        {
-            var plan = MakePlan();
-            if (!plan.IsWorthwhile(_engine.PageSize))
-                break;
-            var before = _movedBytes;
-            _plannedId = plan.TransactionId;
-            await RunPassAsync(plan).ConfigureAwait(false);
-            hasMoved = _movedBytes > before;
-        }
-
+        var passes = await RunPassesAsync().ConfigureAwait(false);
         var isCut = await FinishAsync().ConfigureAwait(false);
         var left = MakePlan();
         return new CompactionReport
@@ -131,6 +120,32 @@ internal sealed class CompactionRun : IDisposable
             LongestWriterHold = _transactions.LongestHold > _reclaimer.LongestHold ? _transactions.LongestHold : _reclaimer.LongestHold,
             Duration = Stopwatch.GetElapsedTime(_began),
         };
+    }
+
+    private async Task<int> RunPassesAsync()
+    {
+        var passes = 0;
+        try
+        {
+            for (var hasMoved = true; hasMoved && passes < MaxPasses && _blockedBy == null; passes++)
+            {
+                var plan = MakePlan();
+                if (!plan.IsWorthwhile(_engine.PageSize))
+                    break;
+                var before = _movedBytes;
+                _plannedId = plan.TransactionId;
+                await RunPassAsync(plan).ConfigureAwait(false);
+                hasMoved = _movedBytes > before;
+            }
+        }
+        catch (StorageFullException)
+        {
+            // What has been emptied so far is room that the caller needs.
+            await TryFinishAsync().ConfigureAwait(false);
+            throw;
+        }
+
+        return passes;
     }
 
     // Nothing more can be moved in this pass.
@@ -344,96 +359,5 @@ internal sealed class CompactionRun : IDisposable
         _transactions.MadeBytes = 0;
         await WaitForReadersAsync(() => TryCutAsync(cutsAll: false)).ConfigureAwait(false);
         Reclaim(() => _reclaimer.TryPunch(WriterPatience));
-    }
-
-    // What was moved before the last flush must be in the data file now: so much, and no more, may be waiting for a reader.
-    private Task<bool> FlushAsync()
-    {
-        var id = _settledId;
-        (_settledId, _movedSinceFlush) = (_transactions.LastTransactionId, 0);
-        return WaitForReadersAsync(() => TryFlushAsync(id));
-    }
-
-    private async Task<bool> TryFlushAsync(long id)
-    {
-        _awaitedId = id;
-        _flusher.Flush();
-        if (_flusher.CheckpointId < id)
-            return false;
-
-        // Versions that are left behind keep pages from being cut off. Another flush may be detaching them; but if it has not got the writer in time,
-        // this run has to.
-        if (!_engine.Versions.DetachIsIncomplete)
-        {
-            _polls = 0;
-            return true;
-        }
-
-        if (++_polls < PollsBeforeDetaching && _options.ReaderPatience >= PollsBeforeDetaching * ReaderPause)
-            return false;
-        _polls = 0;
-        await _transactions.UseAsync(_ => _flusher.FlushForWriter(), _stop).ConfigureAwait(false);
-        return true;
-    }
-
-    // A page can be cut off when its being freed has been flushed: until then, it has a version that a flush is still to write.
-    private async Task<bool> TryCutAsync(bool cutsAll)
-    {
-        if (!await TryFlushAsync(Math.Max(_plannedId, _transactions.LastTransactionId)).ConfigureAwait(false))
-            return false;
-        var isPending = false;
-        Reclaim(() => _reclaimer.TryCut(WriterPatience, cutsAll, out isPending));
-        return !isPending;
-    }
-
-    // Cuts off what can be cut off now, and returns the rest of the free space.
-    private async Task<bool> FinishAsync()
-    {
-        var isCut = false;
-        if (_blockedBy != null)
-            isCut = await TryCutAsync(cutsAll: true).ConfigureAwait(false);
-        else
-            isCut = await WaitForReadersAsync(() => TryCutAsync(cutsAll: true)).ConfigureAwait(false);
-        if (isCut)
-            _blockedBy = null;
-        Reclaim(() => _reclaimer.TryPunch(WriterPatience));
-        return isCut;
-    }
-
-    // Another thread may be returning space, or a caller may keep its write transaction open: the run waits for both, as any caller would.
-    private void Reclaim(Func<bool> work)
-    {
-        while (true)
-        {
-            _stop.ThrowIfCancellationRequested();
-            try
-            {
-                if (work())
-                    return;
-                Thread.Sleep(ReaderPause);
-            }
-            catch (TimeoutException)
-            {
-            }
-        }
-    }
-
-    // False if a reader was in the way for too long, which is then noted.
-    private async Task<bool> WaitForReadersAsync(Func<Task<bool>> tryOnce)
-    {
-        var began = Stopwatch.GetTimestamp();
-        while (!await tryOnce().ConfigureAwait(false))
-        {
-            if (Stopwatch.GetElapsedTime(began) >= _options.ReaderPatience)
-            {
-                // A newer reader, too, may use an address at which the file was mapped before.
-                _blockedBy = SlowReaderWatch.DescribeOldest(_engine, _engine.DataFile.HasRetiredMaps ? long.MaxValue : _awaitedId);
-                return false;
-            }
-
-            await Task.Delay(ReaderPause, _stop).ConfigureAwait(false);
-        }
-
-        return true;
     }
 }

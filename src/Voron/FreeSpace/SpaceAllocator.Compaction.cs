@@ -24,7 +24,9 @@ internal sealed unsafe partial class SpaceAllocator
     public void WithholdTail(long page)
     {
         AssertWriterHeld();
-        var section = _layout.SectionOf(page);
+
+        // The first section stays open: with no section before the tail, the next caller that needs a page would be offered the tail at once.
+        var section = Math.Max(1, _layout.SectionOf(page));
         Debug.Assert(!_withheld.HasTail, "One compaction at a time withholds the tail of the file.");
         _withheld.SetTail(section, page);
         if (_currentSection >= section)

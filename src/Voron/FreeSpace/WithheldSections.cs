@@ -13,7 +13,10 @@ internal sealed class WithheldSections
     /// <summary>The first section of the tail; greater than all sections when there is no tail.</summary>
     public long TailStart { get; private set; } = NoTail;
 
-    /// <summary>The first page that is to become free: in the first section of the tail, of which nothing is offered to others either.</summary>
+    /// <summary>
+    /// The first page that is to become free: in the first section of the tail, of which nothing is offered to others either, or in the first section of
+    /// the file.
+    /// </summary>
     public long TailPage { get; private set; } = NoTail;
 
     /// <summary>True while the tail of the file is withheld.</summary>

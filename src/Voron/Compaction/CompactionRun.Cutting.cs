@@ -1,0 +1,111 @@
+using System.Diagnostics;
+using Voron.Flushing;
+
+namespace Voron.Compaction;
+
+/// <content>Flushing what was moved, and cutting off what is free then, as far as readers allow it.</content>
+internal sealed partial class CompactionRun
+{
+    // What was moved before the last flush must be in the data file now: so much, and no more, may be waiting for a reader.
+    private Task<bool> FlushAsync()
+    {
+        var id = _settledId;
+        (_settledId, _movedSinceFlush) = (_transactions.LastTransactionId, 0);
+        return WaitForReadersAsync(() => TryFlushAsync(id));
+    }
+
+    private async Task<bool> TryFlushAsync(long id)
+    {
+        _awaitedId = id;
+        _flusher.Flush();
+        if (_flusher.CheckpointId < id)
+            return false;
+
+        // Versions that are left behind keep pages from being cut off. Another flush may be detaching them; but if it has not got the writer in time,
+        // this run has to.
+        if (!_engine.Versions.DetachIsIncomplete)
+        {
+            _polls = 0;
+            return true;
+        }
+
+        if (++_polls < PollsBeforeDetaching && _options.ReaderPatience >= PollsBeforeDetaching * ReaderPause)
+            return false;
+        _polls = 0;
+        await _transactions.UseAsync(_ => _flusher.FlushForWriter(), _stop).ConfigureAwait(false);
+        return true;
+    }
+
+    // A page can be cut off when its being freed has been flushed: until then, it has a version that a flush is still to write.
+    private async Task<bool> TryCutAsync(bool cutsAll)
+    {
+        if (!await TryFlushAsync(Math.Max(_plannedId, _transactions.LastTransactionId)).ConfigureAwait(false))
+            return false;
+        var isPending = false;
+        Reclaim(() => _reclaimer.TryCut(WriterPatience, cutsAll, out isPending));
+        return !isPending;
+    }
+
+    // Cuts off what can be cut off now, and returns the rest of the free space.
+    private async Task<bool> FinishAsync()
+    {
+        var isCut = false;
+        if (_blockedBy != null)
+            isCut = await TryCutAsync(cutsAll: true).ConfigureAwait(false);
+        else
+            isCut = await WaitForReadersAsync(() => TryCutAsync(cutsAll: true)).ConfigureAwait(false);
+        if (isCut)
+            _blockedBy = null;
+        Reclaim(() => _reclaimer.TryPunch(WriterPatience));
+        return isCut;
+    }
+
+    private async Task TryFinishAsync()
+    {
+        try
+        {
+            await FinishAsync().ConfigureAwait(false);
+        }
+        catch (VoronException)
+        {
+            // The first failure is the one to report.
+        }
+    }
+
+    // Another thread may be returning space, or a caller may keep its write transaction open: the run waits for both, as any caller would.
+    private void Reclaim(Func<bool> work)
+    {
+        while (true)
+        {
+            _stop.ThrowIfCancellationRequested();
+            try
+            {
+                if (work())
+                    return;
+                Thread.Sleep(ReaderPause);
+            }
+            catch (TimeoutException)
+            {
+            }
+        }
+    }
+
+    // False if a reader was in the way for too long, which is then noted.
+    private async Task<bool> WaitForReadersAsync(Func<Task<bool>> tryOnce)
+    {
+        var began = Stopwatch.GetTimestamp();
+        while (!await tryOnce().ConfigureAwait(false))
+        {
+            if (Stopwatch.GetElapsedTime(began) >= _options.ReaderPatience)
+            {
+                // A newer reader, too, may use an address at which the file was mapped before.
+                _blockedBy = SlowReaderWatch.DescribeOldest(_engine, _engine.DataFile.HasRetiredMaps ? long.MaxValue : _awaitedId);
+                return false;
+            }
+
+            await Task.Delay(ReaderPause, _stop).ConfigureAwait(false);
+        }
+
+        return true;
+    }
+}
