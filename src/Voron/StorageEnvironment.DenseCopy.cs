@@ -48,7 +48,8 @@ public sealed partial class StorageEnvironment
 
         private async Task<long> CopyAsync(string part)
         {
-            using var reading = source.BeginRead();
+            // What was verified long ago may have decayed since, and its copy would have right checksums.
+            using var reading = new ReadTransaction(source._readers.RentVerifying());
             var target = StorageEnvironment.Open(part, TargetOptions());
             try
             {

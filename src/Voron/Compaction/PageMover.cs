@@ -93,6 +93,9 @@ internal sealed class PageMover(CopyOnWritePages pages, TimeSpan maxTime) : IPag
         return true;
     }
 
+    /// <inheritdoc/>
+    public void Verify(PageNumber page) => pages.VerifyAgain(page.Value);
+
     // The first extent may be longer than all that one transaction moves otherwise.
     private bool HasRoomFor(long bytes)
     {

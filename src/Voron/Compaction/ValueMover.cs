@@ -18,7 +18,7 @@ namespace Voron.Compaction;
 ///   found under a snapshot ─▶ reserved ─▶ blocks made ─▶ copied, synced ─▶ compared, put ─▶ snapshot released
 /// </code>
 /// The snapshot stays registered until the comparison. Otherwise the pages of the value could be freed, and taken for another one that looks the
-/// same to the comparison. Checksums are computed anew, because their seed is the place. The extent of checksums never moves alone: records that a
+/// same to the comparison. Checksums are computed anew, because their seed is the place; so the value is verified first. The extent of checksums never moves alone: records that a
 /// recovery may still replay name it. After a crash, the copy is a range of free pages.
 /// </remarks>
 /// <param name="engine">The environment.</param>
@@ -110,6 +110,7 @@ internal sealed class ValueMover(Engine engine, StagingArea staging, RenewedSnap
 
     private ulong[] Copy(in FoundValue value, long target, CancellationToken stop)
     {
+        value.VerifyHead(snapshot.Pages, engine.DataFile);
         var checksums = new ulong[LargeValues.ChunkCount(value.Length)];
         for (var chunk = 0; chunk < checksums.Length; chunk++)
         {
@@ -124,6 +125,7 @@ internal sealed class ValueMover(Engine engine, StagingArea staging, RenewedSnap
     {
         var offset = (long)chunk * LargeValues.ChunkBytes;
         var count = (int)Math.Min(LargeValues.ChunkBytes, value.Length - offset);
+        value.VerifyPart(snapshot.Pages, engine.DataFile, offset, count);
         var checksum = staging.File.WriteChunk(target, chunk, value.Read(snapshot.Pages, offset, count));
         return PlantedFault.KeepChunkSums && value.Kind == ValueKind.LargeExtent ? value.ChecksumOf(snapshot.Pages, chunk) : checksum;
     }
@@ -135,6 +137,7 @@ internal sealed class ValueMover(Engine engine, StagingArea staging, RenewedSnap
         var now = FoundValue.Find(body.WritePages, tree.SettledState(), key)?.WithAddress(body.WritePages);
         if (now != value && !(PlantedFault.MoveByPosition && now != null))
             return false;
+        body.WritePages.VerifyAgain(TreeReader.FindLeaf(tree.SettledState(), body.WritePages, key).Value);
         TreeEditor.PutStaged(tree, key, content);
         MovedBytes += value.Length;
         return true;

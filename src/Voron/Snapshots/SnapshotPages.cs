@@ -25,14 +25,15 @@ internal sealed unsafe class SnapshotPages : PageReader
 
     /// <param name="source">Where the pages are.</param>
     /// <param name="forEngine">True to take one of the slots that are reserved for the engine.</param>
-    public SnapshotPages(SnapshotSource source, bool forEngine = false)
+    /// <param name="verifiesEveryRead">True to verify each page on the device when it is read, even if all other readers do so the first time only.</param>
+    public SnapshotPages(SnapshotSource source, bool forEngine = false, bool verifiesEveryRead = false)
     {
         _readers = source.Readers;
         _versions = source.Versions;
         _dataFile = source.DataFile;
         PageSize = source.PageSize;
         _pageShift = BitOperations.Log2((uint)PageSize);
-        _verifyEveryRead = source.VerifyEveryRead;
+        _verifyEveryRead = source.VerifyEveryRead || verifiesEveryRead;
         _isEngine = forEngine;
         _largeValues = new LargeValueReader(this, _dataFile, _verifyEveryRead);
         KeyHeads = new TransactionKeyHeads(_verifyEveryRead ? null : source.DataFileKeyHeads, branches: null);
@@ -49,6 +50,9 @@ internal sealed unsafe class SnapshotPages : PageReader
     public override string FilePath => _dataFile.File.Path;
 
     public override long PageCount => _pageCount;
+
+    /// <summary>True if each page of the data file is verified each time it is read.</summary>
+    public bool VerifiesEveryRead => _verifyEveryRead;
 
     /// <summary>The id of the transaction whose state this is.</summary>
     public long Id => _id;

@@ -38,9 +38,11 @@ internal sealed unsafe partial class CopyOnWritePages
     void ISpacePages.EnsureCapacity(long pageCount) => _growth.EnsureCapacity(pageCount);
 
     /// <summary>Copies a page to a free one, which has been taken. The caller changes what refers to it, and frees it.</summary>
+    /// <exception cref="CorruptionException">The page is damaged.</exception>
     public void CopyPage(long from, long to)
     {
         _changes.ThrowIfTooLarge(PageSize);
+        VerifyAgain(from);
         _engine.Counters.AllocatedPages++;
         var source = Read(new PageNumber(from));
         var copy = AddPage(to, ((PageHeader*)source)->Kind);
@@ -52,13 +54,26 @@ internal sealed unsafe partial class CopyOnWritePages
     public int ExtentPages(PageNumber first) => (int)((PageHeader*)Read(first))->ExtentPages;
 
     /// <summary>Copies an overflow extent to free pages, which have been taken. The caller changes what refers to it, and frees it.</summary>
+    /// <exception cref="CorruptionException">The extent is damaged.</exception>
     public void CopyExtent(long from, long to)
     {
+        VerifyAgain(from);
         var source = (PageHeader*)Read(new PageNumber(from));
         var pages = TreeLimits.OverflowPages(PageSize, source->ExtentBytes);
         _changes.ThrowIfTooLarge((long)pages << _pageShift);
         _engine.Counters.AllocatedPages += pages;
         var copy = AddExtent(to, pages, source->ExtentBytes);
         NativeMemory.Copy(source + 1, copy.Header + 1, (nuint)source->ExtentBytes);
+    }
+
+    /// <summary>
+    /// Verifies a page of the data file on the device, even if it has been verified before: it may have decayed since, and its copy would have a right
+    /// checksum. Does nothing for a page with a version.
+    /// </summary>
+    /// <exception cref="CorruptionException">The page is damaged.</exception>
+    public void VerifyAgain(long page)
+    {
+        if (!_versions.HasVersion(page))
+            _dataFile.Verify(page);
     }
 }

@@ -27,22 +27,22 @@ internal sealed class ReaderPool
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public ReadTransactionBody Rent() => Rent(source: null, generation: 0);
 
+    /// <summary>Begins a transaction that verifies each page of the data file each time it is read.</summary>
+    /// <inheritdoc cref="Rent()"/>
+    public ReadTransactionBody RentVerifying() => Rent(source: null, generation: 0, verifiesEveryRead: true);
+
     /// <param name="source">The transaction whose snapshot to use; null for the newest one.</param>
     /// <param name="generation">The generation of that transaction's handle.</param>
-    private ReadTransactionBody Rent(ReadTransactionBody? source, long generation)
+    private ReadTransactionBody Rent(ReadTransactionBody? source, long generation) => Rent(source, generation, verifiesEveryRead: false);
+
+    private ReadTransactionBody Rent(ReadTransactionBody? source, long generation, bool verifiesEveryRead)
     {
         _engine.Users.AddReader();
         SnapshotPages? snapshot = null;
         try
         {
-            ReadTransactionBody? body = null;
-            for (var i = 0; i < _pool.Length && body == null; i++)
-            {
-                if (_pool[i] != null)
-                    body = Interlocked.Exchange(ref _pool[i], null);
-            }
-
-            snapshot = body?.Snapshot ?? new SnapshotPages(_engine.Snapshots);
+            var body = verifiesEveryRead ? null : TakePooled();
+            snapshot = body?.Snapshot ?? new SnapshotPages(_engine.Snapshots, verifiesEveryRead: verifiesEveryRead);
             body ??= new ReadTransactionBody(snapshot, _return, _release, _fork);
             var openedAt = _engine.Options.CaptureTransactionStacks ? new StackTrace(1, fNeedFileInfo: false) : null;
             if (source == null)
@@ -61,9 +61,22 @@ internal sealed class ReaderPool
         }
     }
 
+    private ReadTransactionBody? TakePooled()
+    {
+        ReadTransactionBody? body = null;
+        for (var i = 0; i < _pool.Length && body == null; i++)
+        {
+            if (_pool[i] != null)
+                body = Interlocked.Exchange(ref _pool[i], null);
+        }
+
+        return body;
+    }
+
     private void Return(ReadTransactionBody body)
     {
-        for (var i = 0; i < _pool.Length; i++)
+        var isUsual = body.Snapshot.VerifiesEveryRead == _engine.Options.VerifyEveryRead;
+        for (var i = 0; isUsual && i < _pool.Length; i++)
         {
             if (_pool[i] == null && Interlocked.CompareExchange(ref _pool[i], body, null) == null)
             {

@@ -74,6 +74,23 @@ internal readonly unsafe record struct FoundValue(ValueKind Kind, long First, lo
         ? reader.ReadLarge(Reference, offset, count)
         : new ReadOnlySpan<byte>(TreePages.ReadExtent(reader, new PageNumber(First), Length) + PageHeader.Size + offset, count);
 
+    /// <summary>Verifies what describes the value as a whole, on the device, even if it has been verified before: its header, or its checksums.</summary>
+    /// <exception cref="CorruptionException">It is damaged.</exception>
+    public void VerifyHead(PageReader reader, DataFile file)
+    {
+        var head = new PageNumber(Kind == ValueKind.Overflow ? First : Reference.ChecksumPage);
+        if (reader.DataFilePage(head) != null)
+            file.Verify(head.Value);
+    }
+
+    /// <summary>Verifies a part of a value whose chunks have checksums of their own, on the device, even if it has been verified before.</summary>
+    /// <exception cref="CorruptionException">The part is damaged.</exception>
+    public void VerifyPart(PageReader reader, DataFile file, long offset, int count)
+    {
+        if (Kind == ValueKind.LargeExtent)
+            LargeValues.Verify(file, Reference, LargeValueReader.Checksums(reader, Reference), offset, count, always: true);
+    }
+
     /// <summary>The checksum that the value has for a chunk where it is.</summary>
     public ulong ChecksumOf(PageReader reader, int chunk) => LargeValueReader.Checksums(reader, Reference)[chunk];
 }

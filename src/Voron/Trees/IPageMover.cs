@@ -14,6 +14,10 @@ internal interface IPageMover
     /// <returns>False if there is no place now; nothing has changed then.</returns>
     bool TryMove(PageNumber page, out PageNumber moved);
 
+    /// <summary>Verifies a page on the device, before what refers to a moved page is changed in it.</summary>
+    /// <exception cref="CorruptionException">The page is damaged.</exception>
+    void Verify(PageNumber page);
+
     /// <summary>As <see cref="TryMove"/>, for an overflow extent.</summary>
     bool TryMoveExtent(PageNumber first, out PageNumber moved);
 }

@@ -48,7 +48,7 @@ internal static unsafe class TreeMover
                 continue;
             if (!mover.TryMove(path.Page(level), out var moved))
                 return false;
-            SetChild(writer, path.Page(level - 1), path.Index(level - 1), moved);
+            SetChild(writer, mover, path.Page(level - 1), path.Index(level - 1), moved);
             path.Set(level, moved, path.Index(level));
         }
 
@@ -75,6 +75,7 @@ internal static unsafe class TreeMover
         state.PrepareForChange();
         if (!mover.TryMoveExtent(first, out var moved))
             return false;
+        mover.Verify(number);
         var leaf = writer.Modify(number);
         var place = (OverflowReference*)LeafPage.InlineBytes(SlottedPage.Record(leaf.Bytes, index));
         place->FirstPage = moved.Value;
@@ -108,7 +109,7 @@ internal static unsafe class TreeMover
             if (!mover.TryMove(leaf, out var moved))
                 return false;
             state.RightmostLeaf = PageNumber.None;
-            SetChild(writer, parent, index, moved);
+            SetChild(writer, mover, parent, index, moved);
 
             // The branch may have been copied for the change.
             branch = TreePages.ReadBranch(writer, parent);
@@ -117,8 +118,9 @@ internal static unsafe class TreeMover
         return true;
     }
 
-    private static void SetChild(PageWriter writer, PageNumber parent, int index, PageNumber child)
+    private static void SetChild(PageWriter writer, IPageMover mover, PageNumber parent, int index, PageNumber child)
     {
+        mover.Verify(parent);
         if (!PlantedFault.KeepOldChild)
             BranchPage.SetChild(writer.Modify(parent), index, child);
     }

@@ -68,6 +68,16 @@ internal static unsafe class TreeReader
         path.OnRightEdge = edge;
     }
 
+    /// <summary>Finds the leaf that has the key or should receive it. The tree must have a root.</summary>
+    public static PageNumber FindLeaf(TreeState state, PageReader reader, ReadOnlySpan<byte> key)
+    {
+        fixed (byte* bytes = key)
+        {
+            Descend(state, reader, new SearchKey(bytes, key.Length), out var path);
+            return path.Page(path.LeafLevel);
+        }
+    }
+
     private static byte* FindInPages(TreeState state, PageReader reader, in SearchKey key)
     {
         var page = state.Root;
