@@ -15,12 +15,12 @@ internal static class BackupSetCommands
         {
             var entries = await OpenFilled(parsed.GetRequiredValue(set)).ListAsync(stop).ConfigureAwait(false);
             output.WriteRows(
-                "backups", ["file", "id", "parent", "transaction", "time", "bytes", "files needed", "problem"],
+                "backups", ["file", "id", "parent", "transaction", "time", "bytes", "files needed", "note", "problem"],
                 [
                     .. entries.Select(entry => new object?[]
                     {
                         Path.GetFileName(entry.File), entry.Info?.BackupId.ToString(), entry.Info?.ParentId?.ToString(), entry.Info?.TransactionId,
-                        entry.Info?.Time, entry.Info?.Bytes, entry.Chain.Count, entry.Problem,
+                        entry.Info?.Time, entry.Info?.Bytes, entry.Chain.Count, entry.Info?.Note, entry.Problem,
                     }),
                 ]);
             return entries.Any(entry => entry.Problem != null) ? ExitCode.Problems : ExitCode.Done;

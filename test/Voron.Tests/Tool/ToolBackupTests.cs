@@ -53,13 +53,14 @@ public sealed class ToolBackupTests : IDisposable
         Put("a", 200);
         await ToolRun.Done("backup", Store, set);
         Put("b", 20);
-        await ToolRun.Done("backup", Store, set);
+        await ToolRun.Done("backup", Store, set, "--note", "before the upgrade");
         File.Move(Directory.GetFiles(set, "full-*").Single(), At("elsewhere"));
         (await ToolRun.Of("backup", "list", set)).Code.Should().Be(ExitCode.Problems);
         (await ToolRun.Of("backup", "verify", set)).Code.Should().Be(ExitCode.TargetNotReached, "an incremental backup needs its base");
         File.Move(At("elsewhere"), Path.Combine(set, "full-again.vback"));
         var list = (await ToolRun.Done("backup", "list", set, "-o", "json")).Json.GetProperty("backups");
         list.EnumerateArray().Select(backup => backup.GetProperty("filesNeeded").GetInt32()).Should().Equal(1, 2);
+        list.EnumerateArray().Select(backup => backup.GetProperty("note").GetString()).Should().Equal(null, "before the upgrade");
         await ToolRun.Done("backup", "verify", set);
         await ToolRun.Done("restore", set, At("newest"));
         (await ToolRun.Done("scan", At("newest"), "t", "--limit", "0")).Lines.Should().HaveCount(220);
