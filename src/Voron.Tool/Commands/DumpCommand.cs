@@ -16,8 +16,14 @@ internal static class DumpCommand
         {
             Description = "jsonlines; or mdb for the format of mdb_dump and db_dump, which has no checksum: what is cut between two trees is not noticed.",
         };
-        return new Command("dump", "Writes the content of trees as text.") { directory, trees, file, form }.Runs((parsed, _, stop) =>
+        var range = new KeyRangeOptions();
+        var command = new Command("dump", "Writes the content of trees as text.") { directory, trees, file, form };
+        range.AddTo(command);
+        return command.Runs((parsed, _, stop) =>
         {
+            if (range.AreGiven(parsed) && parsed.GetValue(trees) is not { Length: 1 })
+                throw new ToolException(ExitCode.Usage, "A range of keys is one of a tree. Name that tree.");
+            var keys = range.RangeOf(parsed);
             using var environment = ToolContext.OpenToRead(parsed.GetRequiredValue(directory));
             using var reading = environment.BeginRead();
             IReadOnlyList<string> names = parsed.GetValue(trees) is { Length: > 0 } given ? [.. given.Distinct()] : [.. reading.GetTreeNames()];
@@ -27,7 +33,7 @@ internal static class DumpCommand
             using var stream = target is null ? StandardStreams.OpenOutput() : Create(target);
             try
             {
-                Write(reading, names, stream, parsed.GetValue(form), stop);
+                Write(reading, names, keys, stream, parsed.GetValue(form), stop);
             }
             catch when (target is not null)
             {
@@ -47,13 +53,14 @@ internal static class DumpCommand
         return PrivateFile.Create(file, FileOptions.None);
     }
 
-    private static void Write(ReadTransaction reading, IReadOnlyList<string> names, Stream stream, DumpForm form, CancellationToken stop)
+    private static void Write(
+        ReadTransaction reading, IReadOnlyList<string> names, KeyRange keys, Stream stream, DumpForm form, CancellationToken stop)
     {
         using var dump = form == DumpForm.Mdb ? (DumpWriter)new MdbWriter(stream) : new JsonLinesWriter(stream);
         foreach (var name in names)
         {
             dump.BeginTree(name);
-            foreach (var entry in reading.OpenTree(name).GetEntries())
+            foreach (var entry in reading.OpenTree(name).Range(keys))
             {
                 stop.ThrowIfCancellationRequested();
                 dump.Write(entry.Key, entry.Value);

@@ -34,6 +34,23 @@ public sealed class ToolDumpTests : IDisposable
     }
 
     [Fact]
+    public async Task A_range_of_keys_fills_a_gap()
+    {
+        Fill();
+        await ToolRun.Done("dump", Store, "random", "--file", At("low"), "--to", "hex:80");
+        await ToolRun.Done("dump", Store, "random", "--file", At("high"), "--from", "hex:80");
+        await ToolRun.Done("load", At("back"), At("low"), "--write");
+        var some = await ToolRun.Done("scan", At("back"), "random", "--limit", "0");
+        some.Lines.Should().NotBeEmpty().And.Equal((await ToolRun.Done("scan", Store, "random", "--limit", "0", "--to", "hex:80")).Lines);
+        await ToolRun.Done("load", At("back"), At("high"), "--write", "--resume");
+        var all = await ToolRun.Done("scan", At("back"), "random", "--limit", "0", "-o", "json");
+        all.Output.Should().Be((await ToolRun.Done("scan", Store, "random", "--limit", "0", "-o", "json")).Output);
+        var without = await ToolRun.Of("dump", Store, "--file", At("x"), "--prefix", "a");
+        without.Code.Should().Be(ExitCode.Usage, "it is not a range of all trees");
+        File.Exists(At("x")).Should().BeFalse();
+    }
+
+    [Fact]
     public async Task A_load_that_was_interrupted_goes_on()
     {
         Fill();
