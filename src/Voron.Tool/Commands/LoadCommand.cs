@@ -10,7 +10,7 @@ internal static class LoadCommand
     {
         var directory = ToolContext.DirectoryArgument("The directory of the environment, which is created if it is missing.");
         var file = new Argument<string>("FILE") { Description = "The dump; - for standard input." };
-        var tree = new Option<string?>("--tree") { Description = "The tree for entries of a dump without names." };
+        var tree = new Option<string?>("--tree") { Description = "The tree for entries without a name of a tree, or for those of a dump that has one tree." };
         var resume = new Option<bool>("--resume")
         {
             Description = "Goes on after a load that was interrupted: keys that are there already are left as they are.",
@@ -25,12 +25,13 @@ internal static class LoadCommand
                 var target = parsed.GetValue(tree);
                 var resumes = parsed.GetValue(resume);
                 var content = dump.Check(stop);
-                var names = content.Trees.Select(name => NameOf(name, target)).ToHashSet(StringComparer.Ordinal);
+                var nameOf = NamesFor(content, target);
+                var names = content.Trees.Select(nameOf).ToHashSet(StringComparer.Ordinal);
                 using var environment = ToolContext.OpenToWrite(parsed.GetRequiredValue(directory), isAllowed: true, creates: true);
                 ThrowIfRefused(environment, content);
                 if (!resumes)
                     ThrowIfFilled(environment, names);
-                var load = new LoadRun(environment, dump, name => NameOf(name, target), resumes);
+                var load = new LoadRun(environment, dump, nameOf, resumes);
                 load.Run(stop);
                 output.WriteFacts([("trees", names.Count), ("entries", load.Loaded), ("entries that were there", resumes ? load.Left : null)]);
                 return ExitCode.Done;
@@ -57,6 +58,15 @@ internal static class LoadCommand
         }
     }
 
-    private static string NameOf(string? tree, string? defaultTree) => tree ?? defaultTree
-        ?? throw new ToolException(ExitCode.Usage, "The dump does not name the tree of its entries. Give --tree.");
+    // A tree that is named on the command line takes what has no name, or the only tree. A dump of several trees would become one.
+    private static Func<string?, string> NamesFor(DumpContent content, string? target)
+    {
+        if (target is null)
+            return tree => tree ?? throw new ToolException(ExitCode.Usage, "The dump does not name the tree of its entries. Give --tree.");
+        if (content.Trees.Contains(null))
+            return tree => tree ?? target;
+        return content.Trees.Count <= 1
+            ? _ => target
+            : throw new ToolException(ExitCode.Usage, $"The dump names {content.Trees.Count} trees, so --tree cannot name one of them.");
+    }
 }

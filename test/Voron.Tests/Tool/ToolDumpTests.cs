@@ -51,6 +51,21 @@ public sealed class ToolDumpTests : IDisposable
     }
 
     [Fact]
+    public async Task A_tree_is_loaded_under_another_name()
+    {
+        Fill();
+        await ToolRun.Done("dump", Store, "random", "--file", At("one"));
+        await ToolRun.Done("load", At("back"), At("one"), "--write", "--tree", "renamed");
+        (await ToolRun.Done("trees", At("back"), "-o", "json")).Json.GetProperty("trees").EnumerateArray()
+            .Select(tree => tree.GetProperty("name").GetString()).Should().Equal("renamed");
+        var renamed = await ToolRun.Done("scan", At("back"), "renamed", "--limit", "0", "-o", "json");
+        renamed.Output.Should().Be((await ToolRun.Done("scan", Store, "random", "--limit", "0", "-o", "json")).Output);
+        await ToolRun.Done("dump", Store, "--file", At("all"));
+        (await ToolRun.Of("load", At("none"), At("all"), "--write", "--tree", "x")).Code.Should().Be(ExitCode.Usage, "its trees would become one");
+        Directory.Exists(At("none")).Should().BeFalse();
+    }
+
+    [Fact]
     public async Task A_load_that_was_interrupted_goes_on()
     {
         Fill();
