@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
+using Voron.Testing;
 
 namespace Voron.ChangeTracking;
 
@@ -42,6 +43,8 @@ internal sealed unsafe class ChangeLogFile : IDisposable
         _seed = Checksum.Seed(environmentId, (long)ChangeLogEntry.MarkerValue);
     }
 
+    private static DiskAccess Access => PlantedFault.EntryAfterHeader ? DiskAccess.Buffered : DiskAccess.WriteThrough;
+
     public string Path => _file.Path;
 
     /// <summary>The entries that count, in their order.</summary>
@@ -58,7 +61,7 @@ internal sealed unsafe class ChangeLogFile : IDisposable
     /// <summary>Creates a file without entries. Its name is durable after the directory has been synced.</summary>
     /// <exception cref="DiskException">The file cannot be created.</exception>
     public static ChangeLogFile Create(IDisk disk, long number, RandomId environmentId) =>
-        new(disk.Open(NameOf(number), DiskOpen.New, DiskAccess.WriteThrough), environmentId);
+        new(disk.Open(NameOf(number), DiskOpen.New, Access), environmentId);
 
     /// <summary>
     /// Creates a file that takes the place of another one when it is finished. What is written to it is durable by then, and it has no number before.
@@ -123,7 +126,7 @@ internal sealed unsafe class ChangeLogFile : IDisposable
         var name = NameOf(number);
         disk.Rename(name + UnfinishedSuffix, name);
         disk.SyncDirectory();
-        _file = disk.Open(name, DiskOpen.Existing, DiskAccess.WriteThrough);
+        _file = disk.Open(name, DiskOpen.Existing, Access);
     }
 
     /// <summary>Deletes an unfinished file. One that cannot be deleted stays, without harm.</summary>
@@ -174,6 +177,7 @@ internal sealed unsafe class ChangeLogFile : IDisposable
             isNamed |= target.IsNamed(place.Header);
         }
 
+        isNamed |= PlantedFault.BelieveForeignLog && _entries.Count > 0;
         if (!isNamed)
             _entries.Clear();
         return isNamed;
@@ -249,6 +253,8 @@ internal sealed unsafe class ChangeLogFile : IDisposable
             *(ChangeLogEntry*)bytes = header;
             header.Checksum = ((ChangeLogEntry*)bytes)->Checksum = ChecksumOf(bytes);
             Write(End, new ReadOnlySpan<byte>(bytes, (int)length));
+            if (PlantedFault.EntryAfterHeader && header.Kind is ChangeLogEntryKind.Start or ChangeLogEntryKind.Points)
+                _file.Sync();
         }
         finally
         {
@@ -303,7 +309,7 @@ internal sealed unsafe class ChangeLogFile : IDisposable
         ChangeLogFile? file = null;
         try
         {
-            file = new ChangeLogFile(disk.Open(NameOf(number), DiskOpen.Existing, DiskAccess.WriteThrough), environmentId);
+            file = new ChangeLogFile(disk.Open(NameOf(number), DiskOpen.Existing, Access), environmentId);
             if (file.TryRead(target))
                 return file;
         }

@@ -12,24 +12,6 @@ internal static partial class PlantedFault
     /// <summary>Whether a fault is planted.</summary>
     public static bool IsPlanted => Name != null;
 
-    /// <summary>Pages that a transaction writes directly are not noted as changed.</summary>
-    public static readonly bool ForgetDirectWrites = Name == nameof(ForgetDirectWrites);
-
-    /// <summary>Of an extent that a flush writes, only the first page is noted as changed.</summary>
-    public static readonly bool ForgetInsideOfExtents = Name == nameof(ForgetInsideOfExtents);
-
-    /// <summary>Pages that replayed transactions have written directly are not noted as changed.</summary>
-    public static readonly bool ForgetReplayedWrites = Name == nameof(ForgetReplayedWrites);
-
-    /// <summary>A journal snapshot takes the place of records that name directly written pages, and the change log does not get these.</summary>
-    public static readonly bool SnapshotWithoutDirectWrites = Name == nameof(SnapshotWithoutDirectWrites);
-
-    /// <summary>A change log is used for changes since a state that it does not reach back to.</summary>
-    public static readonly bool CoverGap = Name == nameof(CoverGap);
-
-    /// <summary>Changes are looked up in the change log first, and among the page versions last.</summary>
-    public static readonly bool LookAtLogFirst = Name == nameof(LookAtLogFirst);
-
     /// <summary>New pages of trees have the mark of another tree.</summary>
     public static readonly bool MarkOfOtherTree = Name == nameof(MarkOfOtherTree);
 

@@ -24,6 +24,7 @@ internal sealed class ChangeRun(SuiteRun run) : IDisposable
     private readonly Tape _choices = run.Choices;
     private readonly List<Moment> _moments = [];
     private readonly List<ReadTransaction> _readers = [];
+    private readonly ForeignLogs _foreignLogs = new(run.Choices);
     private StorageOptions _options = null!;
     private SimulatedDisk _disk = null!;
     private StorageEnvironment _environment = null!;
@@ -238,7 +239,9 @@ internal sealed class ChangeRun(SuiteRun run) : IDisposable
             EndReaders();
         NoteDurable();
         CloseBeneathReaders();
+        _foreignLogs.Keep(_disk);
         NoteEnd(int.MaxValue);
+        ExchangeLog();
         Open();
     }
 
@@ -260,9 +263,24 @@ internal sealed class ChangeRun(SuiteRun run) : IDisposable
         var next = _choices.Next(3) == 0 ? images.BuildKilled(cut, _choices) : images.Build(cut, _choices);
         Report($"crash after call {cut} of {_disk.TraceCount}");
         CloseBeneathReaders();
+
+        // What came after the cut, the closing included, is a copy that has gone on separately.
+        _foreignLogs.Keep(_disk);
         _disk = next;
         NoteEnd(cut);
+        ExchangeLog();
         Open();
+    }
+
+    // The answer may be that the changes are not known; otherwise, none may be missing.
+    private void ExchangeLog()
+    {
+        if (_choices.Next(4) < 3 || !_foreignLogs.TryPut(_disk, _options, out var what))
+            return;
+        run.Tally("foreign logs");
+        Report($"the change log is that of {what}");
+        foreach (var moment in _moments)
+            moment.IsDurable = false;
     }
 
     private void Open()

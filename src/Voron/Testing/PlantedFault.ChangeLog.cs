@@ -1,0 +1,29 @@
+namespace Voron.Testing;
+
+/// <content>The faults of the change log.</content>
+internal static partial class PlantedFault
+{
+    /// <summary>Pages that a transaction writes directly are not noted as changed.</summary>
+    public static readonly bool ForgetDirectWrites = Is(nameof(ForgetDirectWrites));
+
+    /// <summary>Of an extent that a flush writes, only the first page is noted as changed.</summary>
+    public static readonly bool ForgetInsideOfExtents = Is(nameof(ForgetInsideOfExtents));
+
+    /// <summary>Pages that replayed transactions have written directly are not noted as changed.</summary>
+    public static readonly bool ForgetReplayedWrites = Is(nameof(ForgetReplayedWrites));
+
+    /// <summary>A journal snapshot takes the place of records that name directly written pages, and the change log does not get these.</summary>
+    public static readonly bool SnapshotWithoutDirectWrites = Is(nameof(SnapshotWithoutDirectWrites));
+
+    /// <summary>A change log is used for changes since a state that it does not reach back to.</summary>
+    public static readonly bool CoverGap = Is(nameof(CoverGap));
+
+    /// <summary>Changes are looked up in the change log first, and among the page versions last.</summary>
+    public static readonly bool LookAtLogFirst = Is(nameof(LookAtLogFirst));
+
+    /// <summary>A flush writes its entry into the page cache, and the header that names it is durable first.</summary>
+    public static readonly bool EntryAfterHeader = Is(nameof(EntryAfterHeader));
+
+    /// <summary>A file of change-log entries is the log even though it lacks the entry that the header names.</summary>
+    public static readonly bool BelieveForeignLog = Is(nameof(BelieveForeignLog));
+}
