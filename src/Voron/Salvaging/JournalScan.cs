@@ -41,6 +41,10 @@ internal sealed unsafe class JournalScan
     /// Returns whether the data file has all pages of a flush: the stamp may have become durable without them. A page that is damaged is found when
     /// it is read; here it is enough that no older page is in its place.
     /// </summary>
+    /// <remarks>
+    /// A flush may have several records, and none says how many. So they are known to be all only if no record is missing from that of the flush's
+    /// transaction on, and another one follows them.
+    /// </remarks>
     /// <param name="data">The data file.</param>
     /// <param name="pageSize">Bytes of a page.</param>
     /// <param name="seedBase">The part of all seeds that the environment decides.</param>
@@ -49,13 +53,30 @@ internal sealed unsafe class JournalScan
     {
         var number = (ushort)DataFileStamp.NumberOf(stamp);
         var isWhole = true;
+        var (transaction, lastOfFlush) = (0L, 0L);
         using var page = new PageBuffer(pageSize);
         ForEach((record, file) =>
         {
-            if (record->FlushNumber == number && record->Kind is RecordKind.FlushList or RecordKind.FlushImages)
-                isWhole = isWhole && HasPagesOf(record, file.Name, data, page, seedBase);
+            if (record->FlushNumber != number || record->Kind is not (RecordKind.FlushList or RecordKind.FlushImages))
+                return;
+            (transaction, lastOfFlush) = (record->TransactionId, Math.Max(lastOfFlush, record->Sequence));
+            isWhole = isWhole && HasPagesOf(record, file.Name, data, page, seedBase);
         });
-        return isWhole;
+        return isWhole && HasAllFrom(transaction, lastOfFlush);
+    }
+
+    // Whether the records are there from that of a transaction to one behind the last of its flush, and up to the last of all.
+    private bool HasAllFrom(long transactionId, long lastOfFlush)
+    {
+        var (first, last, count) = (0L, 0L, 0L);
+        ForEach((record, _) =>
+        {
+            last = Math.Max(last, record->Sequence);
+            if (record->Kind == RecordKind.Transaction && record->TransactionId == transactionId)
+                first = record->Sequence;
+        });
+        ForEach((record, _) => count += record->Sequence >= first ? 1 : 0);
+        return first > 0 && last > lastOfFlush && count == last - first + 1;
     }
 
     private bool HasPagesOf(RecordHeader* record, string name, DiskFile data, PageBuffer page, ulong seedBase)

@@ -9,7 +9,7 @@ namespace Voron.Torture.Damage;
 /// Creates small environments in the states that matter: closed, in the midst of a flush, with a journal to be replayed. Apart from the
 /// random parts of every environment (its id, the incarnations of its files), each is created identically each time.
 /// </summary>
-internal sealed class StoreMaker : IDisposable
+internal sealed partial class StoreMaker : IDisposable
 {
     private const int Keys = 160;
     private const int LargeBytes = 70_000;
@@ -168,12 +168,13 @@ internal sealed class StoreMaker : IDisposable
         });
     }
 
-    private StoreImage Take(string name)
+    private StoreImage Take(string name, Func<StoreFiles, StoreFiles>? change = null)
     {
         var files = _disk.Copy();
         // The space that the file has gained ahead of need holds nothing that could be damaged.
         var data = files[ForgedStore.DataFile];
         files = files.With(ForgedStore.DataFile, data[..(int)Math.Min(data.Length, _pageCount * ForgedStore.PageSize)]);
+        files = change?.Invoke(files) ?? files;
         var last = _contents.Keys.Max();
         var store = new ForgedStore(files);
         var records = store.Records.Select(record =>

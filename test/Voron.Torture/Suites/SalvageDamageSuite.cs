@@ -7,7 +7,7 @@ namespace Voron.Torture.Suites;
 /// <summary>Salvages of damaged environments: files that are gone, cut or changed, one or several.</summary>
 internal sealed class SalvageDamageSuite : Suite
 {
-    private static readonly Lazy<IReadOnlyList<StoreImage>> Images = new(StoreMaker.MakeAll);
+    private static readonly Lazy<IReadOnlyList<StoreImage>> Images = new(StoreMaker.MakeForSalvage);
 
     public override string Name => "salvage-damage";
 

@@ -1,0 +1,51 @@
+namespace Voron.Torture.Damage;
+
+/// <content>Stores whose old pages, or whose size, matter to a salvage alone.</content>
+internal sealed partial class StoreMaker
+{
+    /// <summary>Creates the images of <see cref="MakeAll"/>, and those for a salvage.</summary>
+    public static IReadOnlyList<StoreImage> MakeForSalvage() =>
+    [
+        .. MakeAll(),
+        Unwritten(TornPageProtection.Checksums, each: 1), Unwritten(TornPageProtection.Checksums, each: 2),
+        Unwritten(TornPageProtection.FullPageImages, each: 2),
+    ];
+
+    /// <summary>A flush has stamped the file as finished, but the device has lost its pages, or every second of them.</summary>
+    private static StoreImage Unwritten(TornPageProtection form, int each)
+    {
+        using var maker = new StoreMaker(form, JournalCompression.Never);
+        maker.Fill();
+        maker._environment.Flush();
+        maker.Change(4);
+        var before = maker._disk.Copy()[ForgedStore.DataFile];
+        StoreImage? image = null;
+        maker._disk.BeforeWrite = name =>
+        {
+            if (name == ForgedStore.HeaderFile)
+            {
+                image ??= maker.Take(
+                    $"flushing, stamped as finished, {(each == 1 ? "no page" : "every second page")} written, {form}",
+                    files => files.With(ForgedStore.DataFile, WithOldPages(files[ForgedStore.DataFile], before, each)));
+            }
+        };
+        maker._environment.Flush();
+        return image!;
+    }
+
+    // Page 0 keeps its stamp.
+    private static byte[] WithOldPages(byte[] now, byte[] before, int each)
+    {
+        const int size = ForgedStore.PageSize;
+        var bytes = (byte[])now.Clone();
+        var differing = 0;
+        for (var at = size; at + size <= bytes.Length; at += size)
+        {
+            var old = at + size <= before.Length ? before.AsSpan(at, size) : new byte[size];
+            if (!old.SequenceEqual(bytes.AsSpan(at, size)) && ++differing % each == 0)
+                old.CopyTo(bytes.AsSpan(at));
+        }
+
+        return bytes;
+    }
+}
