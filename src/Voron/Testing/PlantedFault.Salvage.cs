@@ -8,4 +8,7 @@ internal static partial class PlantedFault
 
     /// <summary>Of two pages with the same key, the older one counts.</summary>
     public static readonly bool PreferOlder = Is(nameof(PreferOlder));
+
+    /// <summary>A data file that is stamped as finished is believed to have all pages of the flush.</summary>
+    public static readonly bool BelieveFinishedStamp = Is(nameof(BelieveFinishedStamp));
 }
