@@ -21,7 +21,9 @@ public sealed record SalvagedTree
     /// <summary>The number of entries that are <see cref="SalvageGrade.Stale"/>.</summary>
     public required long Stale { get; init; }
 
-    /// <summary>The number of entries that were left out because a newer page has the same key.</summary>
+    /// <summary>
+    /// The number of entries that were left out because a newer page has the same key, or because their page is stale and its value is gone.
+    /// </summary>
     public required long Superseded { get; init; }
 
     /// <summary>The ranges of keys whose pages are lost; at most 10,000.</summary>

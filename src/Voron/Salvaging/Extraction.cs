@@ -35,6 +35,7 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
     private readonly Dictionary<(uint Mark, long Root), TreeFindings> _lostTrees = [];
     private readonly Queue<TreeFindings> _unwalked = [];
     private readonly TreeFindings _catalog;
+    private readonly DamageList _ofStale = new();
     private TreeFindings? _tree;
     private SalvageGrade _grade;
     private bool _isOrphan;
@@ -194,8 +195,20 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
 
         // The children of an old branch need not be the old ones.
         _owned.Set(root);
-        if (page.Header->Kind == PageKind.Leaf && mark != CatalogMark)
+        if (page.Header->Kind != PageKind.Leaf || mark == CatalogMark)
+            return;
+
+        // The places of its values may have others by now, which is no damage.
+        var damage = _pages.Damage;
+        _pages.Damage = _ofStale;
+        try
+        {
             TakeEntries(page.Bytes);
+        }
+        finally
+        {
+            _pages.Damage = damage;
+        }
     }
 
     private TreeFindings LostTree(uint mark, long root)
@@ -239,6 +252,12 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
 
         var fault = _value.TryOpen(record, _grade == SalvageGrade.Proven ? long.MaxValue : version);
         if (fault == null && !_target.TryAdd(key, _value, out fault))
+        {
+            tree.CountSuperseded();
+            return;
+        }
+
+        if (fault != null && _grade == SalvageGrade.Stale)
         {
             tree.CountSuperseded();
             return;

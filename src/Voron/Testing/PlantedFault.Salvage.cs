@@ -11,4 +11,7 @@ internal static partial class PlantedFault
 
     /// <summary>A data file that is stamped as finished is believed to have all pages of the flush.</summary>
     public static readonly bool BelieveFinishedStamp = Is(nameof(BelieveFinishedStamp));
+
+    /// <summary>The value of an old leaf is what its place has now.</summary>
+    public static readonly bool BelieveUsedPlaces = Is(nameof(BelieveUsedPlaces));
 }

@@ -36,13 +36,23 @@ public sealed class SalvageImageTests
         }
     }
 
-    private static SalvageReport Run(StoreFiles files, CollectedTrees target)
+    [Fact]
+    public void An_old_value_whose_place_has_another_is_no_loss()
+    {
+        var image = Images.Value.Single(image => image.Name == "places used again");
+        var report = Run(image.Files, new CollectedTrees(), new SalvageOptions { IncludeStale = true });
+        report.Trees.Should().Contain(tree => tree.Superseded > 0, "values of old leaves are gone");
+        report.Trees.Should().OnlyContain(tree => tree.LostValues.Count == 0);
+        (report.DamageCount, report.HasLosses).Should().Be((0, false));
+    }
+
+    private static SalvageReport Run(StoreFiles files, CollectedTrees target, SalvageOptions? options = null)
     {
         var disk = new ImageDisk(files, isLent: true) { IsReadOnly = true };
         try
         {
             using var source = DamagedSource.Open(disk, TestContext.Current.CancellationToken);
-            var findings = new SalvageRun(source, new SalvageOptions(), TestContext.Current.CancellationToken).Run(_ => target);
+            var findings = new SalvageRun(source, options ?? new SalvageOptions(), TestContext.Current.CancellationToken).Run(_ => target);
             return Salvage.ToReport(source, "target", findings, 0);
         }
         finally

@@ -9,6 +9,7 @@ internal sealed partial class StoreMaker
         .. MakeAll(),
         Unwritten(TornPageProtection.Checksums, each: 1), Unwritten(TornPageProtection.Checksums, each: 2),
         Unwritten(TornPageProtection.FullPageImages, each: 2),
+        PlacesUsedAgain(),
     ];
 
     /// <summary>A flush has stamped the file as finished, but the device has lost its pages, or every second of them.</summary>
@@ -47,5 +48,30 @@ internal sealed partial class StoreMaker
         }
 
         return bytes;
+    }
+
+    /// <summary>Leaves of a deleted tree are still in the file, and the places of their values have others of the same lengths.</summary>
+    private static StoreImage PlacesUsedAgain()
+    {
+        using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Never);
+        maker.Commit(writing =>
+        {
+            var older = writing.CreateTree("older");
+            for (var i = 0; i < 24; i++)
+                older.Put([.. Key(i), .. Value(i, 300)], Value(i, i % 4 == 3 ? 9_000 : 3_000));
+        });
+        maker._environment.Flush();
+        maker.Commit(writing => writing.DeleteTree("older"));
+        maker._environment.Flush();
+        maker.Commit(writing =>
+        {
+            var newer = writing.CreateTree("newer");
+            for (var i = 100; i < 116; i++)
+                newer.Put(Key(i), Value(i, i % 4 == 3 ? 9_000 : 3_000));
+        });
+        maker._environment.Flush();
+        maker.Commit(writing => writing.OpenTree("newer").Put(Key(99), Value(99, 50)));
+        maker._environment.Internals.ConfirmDurability();
+        return maker.Take("places used again");
     }
 }
