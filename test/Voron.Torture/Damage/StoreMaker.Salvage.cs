@@ -1,8 +1,12 @@
+using System.Globalization;
+
 namespace Voron.Torture.Damage;
 
 /// <content>Stores whose old pages, or whose size, matter to a salvage alone.</content>
 internal sealed partial class StoreMaker
 {
+    private const int ManyTrees = 100;
+
     /// <summary>Creates the images of <see cref="MakeAll"/>, and those for a salvage.</summary>
     public static IReadOnlyList<StoreImage> MakeForSalvage() =>
     [
@@ -10,6 +14,7 @@ internal sealed partial class StoreMaker
         Unwritten(TornPageProtection.Checksums, each: 1), Unwritten(TornPageProtection.Checksums, each: 2),
         Unwritten(TornPageProtection.FullPageImages, each: 2),
         PlacesUsedAgain(),
+        LargeCatalog(),
     ];
 
     /// <summary>A flush has stamped the file as finished, but the device has lost its pages, or every second of them.</summary>
@@ -74,4 +79,32 @@ internal sealed partial class StoreMaker
         maker._environment.Internals.ConfirmDurability();
         return maker.Take("places used again");
     }
+
+    /// <summary>The catalog has a root and several leaves; a part of its changes is in the journal.</summary>
+    private static StoreImage LargeCatalog()
+    {
+        using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Never);
+        maker.Commit(writing =>
+        {
+            for (var i = 0; i < ManyTrees; i++)
+            {
+                var tree = writing.CreateTree(LongName(i));
+                if (i % 3 == 0)
+                    tree.Put(Key(i), Value(i, 50));
+            }
+        });
+        maker._environment.Flush();
+        maker.Commit(writing =>
+        {
+            for (var i = 1; i < ManyTrees; i += 9)
+                writing.DeleteTree(LongName(i));
+            writing.CreateTree(LongName(ManyTrees)).Put(Key(1), Value(1, 50));
+            writing.RenameTree(LongName(3), LongName(ManyTrees + 1));
+            writing.OpenTree(LongName(6)).Put(Key(7), Value(7, 3_000));
+        });
+        maker._environment.Internals.ConfirmDurability();
+        return maker.Take("large catalog");
+    }
+
+    private static string LongName(int i) => string.Create(CultureInfo.InvariantCulture, $"{i:D3}-{new string('n', 190)}");
 }

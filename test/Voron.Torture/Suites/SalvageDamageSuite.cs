@@ -24,6 +24,7 @@ internal sealed class SalvageDamageSuite : Suite
     [
         "the writing of the new environment: entries are collected in memory",
         "what is missing after several damages: the report must name it, but may name more than was hit",
+        "files of several groups of sections, one of whose maps is behind the end of a file that was cut",
     ];
 
     public override void Run(SuiteRun run)
