@@ -12,6 +12,8 @@ namespace Voron.Salvaging;
 /// </remarks>
 internal sealed class SalvageRun(DamagedSource source, SalvageOptions options, CancellationToken stop)
 {
+    private const int MostTries = 8;
+
     /// <summary>Extracts what there is.</summary>
     /// <param name="makeTarget">Makes the new environment for pages of a size.</param>
     public SalvageFindings Run(Func<int, ISalvageTarget> makeTarget)
@@ -66,18 +68,26 @@ internal sealed class SalvageRun(DamagedSource source, SalvageOptions options, C
         next = null;
     }
 
+    // What could be read when it was checked may fail when it is used. It fails at its check then, when all is done again.
     private StartPoint Try(in CheckpointHeader header, string origin, bool isCertain)
     {
-        var pages = source.OpenPages(header);
-        try
+        for (var tries = 1; ; tries++)
         {
-            var result = source.Recover(pages, header, options.TakeNewest);
-            return new StartPoint(pages, result, origin) { Fits = isCertain && result.Misfit == null };
-        }
-        catch
-        {
-            pages.Dispose();
-            throw;
+            var pages = source.OpenPages(header);
+            try
+            {
+                var result = source.Recover(pages, header, options.TakeNewest);
+                return new StartPoint(pages, result, origin) { Fits = isCertain && result.Misfit == null };
+            }
+            catch (CorruptionException) when (tries < MostTries)
+            {
+                pages.Dispose();
+            }
+            catch
+            {
+                pages.Dispose();
+                throw;
+            }
         }
     }
 

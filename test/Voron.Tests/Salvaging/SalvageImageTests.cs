@@ -22,7 +22,7 @@ public sealed class SalvageImageTests
         {
             var damage = new StoreDamage(record.File, "flipped", (int)record.Offset, 1, 1);
             var target = new CollectedTrees();
-            var report = Run(damage.Apply(image.Files), target);
+            var report = Run(damage.Apply(image.Files), damage, target);
             if (!report.IsProven || report.TransactionId == 0)
                 continue;
             var expected = image.Contents[report.TransactionId].Trees.ToDictionary(
@@ -40,15 +40,27 @@ public sealed class SalvageImageTests
     public void An_old_value_whose_place_has_another_is_no_loss()
     {
         var image = Images.Value.Single(image => image.Name == "places used again");
-        var report = Run(image.Files, new CollectedTrees(), new SalvageOptions { IncludeStale = true });
+        var report = Run(image.Files, null, new CollectedTrees(), new SalvageOptions { IncludeStale = true });
         report.Trees.Should().Contain(tree => tree.Superseded > 0, "values of old leaves are gone");
         report.Trees.Should().OnlyContain(tree => tree.LostValues.Count == 0);
         (report.DamageCount, report.HasLosses).Should().Be((0, false));
     }
 
-    private static SalvageReport Run(StoreFiles files, CollectedTrees target, SalvageOptions? options = null)
+    [Fact]
+    public void A_journal_snapshot_that_can_be_read_only_once_does_not_end_a_salvage()
     {
-        var disk = new ImageDisk(files, isLent: true) { IsReadOnly = true };
+        var image = Images.Value.Single(image => image.Name == "with a journal snapshot");
+        var file = image.Files.Names.Single(name => name.StartsWith("rewrite-", StringComparison.Ordinal));
+        var target = new CollectedTrees();
+        var report = Run(image.Files, new StoreDamage(file, "readable only once", 0, ForgedStore.PageSize, 0), target);
+        report.HasLosses.Should().BeTrue();
+        target.Trees.Should().ContainKey("items");
+    }
+
+    private static SalvageReport Run(StoreFiles files, StoreDamage? damage, CollectedTrees target, SalvageOptions? options = null)
+    {
+        var places = new UnreadablePlaces(damage == null ? [] : [damage]);
+        var disk = new ImageDisk(files, isLent: true) { IsReadOnly = true, FailsRead = places.Fails };
         try
         {
             using var source = DamagedSource.Open(disk, TestContext.Current.CancellationToken);

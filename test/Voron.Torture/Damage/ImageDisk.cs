@@ -55,6 +55,9 @@ internal sealed unsafe class ImageDisk : IDisk
     /// <summary>Called before each write, with the name of the file.</summary>
     public Action<string>? BeforeWrite { get; set; }
 
+    /// <summary>Decides whether a read fails, by the name of the file, the offset and the number of bytes; null for never.</summary>
+    public Func<string, long, int, bool>? FailsRead { get; set; }
+
     /// <summary>Returns a copy of the files in their current state.</summary>
     public StoreFiles Copy()
     {
@@ -277,6 +280,8 @@ internal sealed unsafe class ImageDisk : IDisk
         public override void Read(long offset, Span<byte> destination)
         {
             DiskRules.CheckRead(offset);
+            if (disk.FailsRead?.Invoke(name, offset, destination.Length) == true)
+                throw new DiskException(DiskError.Failed, "read", Path, $"the device cannot read a block from offset {offset} on");
             lock (disk._gate)
             {
                 if (offset > content.Length - destination.Length)

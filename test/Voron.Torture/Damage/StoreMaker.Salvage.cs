@@ -15,6 +15,7 @@ internal sealed partial class StoreMaker
         Unwritten(TornPageProtection.FullPageImages, each: 2),
         PlacesUsedAgain(),
         LargeCatalog(),
+        LongValue(),
     ];
 
     /// <summary>A flush has stamped the file as finished, but the device has lost its pages, or every second of them.</summary>
@@ -104,6 +105,20 @@ internal sealed partial class StoreMaker
         });
         maker._environment.Internals.ConfirmDurability();
         return maker.Take("large catalog");
+    }
+
+    /// <summary>A value is longer than what a salvage keeps in memory, so it is read twice.</summary>
+    private static StoreImage LongValue()
+    {
+        using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Never);
+        maker.Commit(writing =>
+        {
+            var values = writing.CreateTree("values");
+            values.Put(Key(1), Value(1, 3_000));
+            values.Put(Key(2), Value(2, 1_200_000));
+        });
+        maker._environment.Dispose();
+        return maker.Take("long value");
     }
 
     private static string LongName(int i) => string.Create(CultureInfo.InvariantCulture, $"{i:D3}-{new string('n', 190)}");

@@ -78,12 +78,15 @@ internal sealed class SalvageCase(StoreImage image, SuiteRun run)
 
     private SalvageReport? Salvage(SalvageOptions options, CollectedTrees target)
     {
-        var disk = new ImageDisk(_files, isLent: true) { IsReadOnly = true };
+        var places = new UnreadablePlaces(_damages);
+        var disk = new ImageDisk(_files, isLent: true) { IsReadOnly = true, FailsRead = places.Fails };
         try
         {
             using var source = DamagedSource.Open(disk, run.Stop);
             var findings = new SalvageRun(source, options, run.Stop).Run(_ => target);
-            return Voron.Salvage.ToReport(source, "target", findings, 0);
+            var report = Voron.Salvage.ToReport(source, "target", findings, 0);
+            Require(!places.HaveFailed || report.DamageCount > 0, "a place could not be read, and no damage is reported");
+            return report;
         }
         catch (VoronException e) when (e is CorruptionException or EnvironmentNotFoundException)
         {

@@ -11,13 +11,21 @@ internal sealed record StoreDamage(string File, string What, int Offset, int Len
     private const string Cut = "cut";
     private const string Zeroed = "zeroed";
     private const string Flipped = "flipped";
+    private const string Unreadable = "unreadable";
+    private const string ReadOnce = "readable only once";
 
     /// <summary>True if one page of the data file is hit, and no other place.</summary>
-    public bool IsOfPage => File == ForgedStore.DataFile && What is Zeroed or Flipped;
+    public bool IsOfPage => File == ForgedStore.DataFile && What is Zeroed or Flipped or Unreadable or ReadOnce;
 
     public bool IsGone => What == Gone;
 
     public bool IsCut => What == Cut;
+
+    /// <summary>True if the bytes are as they were, but reads of them fail.</summary>
+    public bool FailsReads => What is Unreadable or ReadOnce;
+
+    /// <summary>True if all reads of the place fail.</summary>
+    public bool IsNeverRead => What == Unreadable;
 
     public long Page => Offset / ForgedStore.PageSize;
 
@@ -31,8 +39,11 @@ internal sealed record StoreDamage(string File, string What, int Offset, int Len
             return null;
         var file = choices.Next(2) == 0 && names.Contains(ForgedStore.DataFile) ? ForgedStore.DataFile : names[choices.Next(names.Count)];
         var length = files[file].Length;
-        switch (choices.Next(8))
+        switch (choices.Next(10))
         {
+            case 9 or 8:
+                var place = choices.Next(Math.Max(1, length / ForgedStore.PageSize)) * ForgedStore.PageSize;
+                return new StoreDamage(file, choices.Next(2) == 0 ? Unreadable : ReadOnce, place, ForgedStore.PageSize, 0);
             case 7:
                 return new StoreDamage(file, Gone, 0, 0, 0);
             case 6:
@@ -53,6 +64,8 @@ internal sealed record StoreDamage(string File, string What, int Offset, int Len
             return files.Without(name => name == File);
         if (What == Cut)
             return files.With(File, files[File][..Offset]);
+        if (FailsReads)
+            return files;
         var bytes = (byte[])files[File].Clone();
         for (var i = Offset; i < Math.Min(bytes.Length, Offset + Length); i++)
             bytes[i] = What == Zeroed ? (byte)0 : (byte)(bytes[i] ^ Mask);

@@ -12,7 +12,7 @@ internal sealed class SalvageDamageSuite : Suite
     public override string Name => "salvage-damage";
 
     public override string Summary =>
-        "files gone, cut, zeroed and changed, then salvaged: nothing proven is wrong, nothing that was not hit is missing";
+        "files gone, cut, zeroed, changed and unreadable, then salvaged: nothing proven is wrong, nothing that was not hit is missing";
 
     public override string Unit => "salvages";
 
