@@ -59,10 +59,10 @@ internal sealed class SalvageRun(DamagedSource source, SalvageOptions options, C
         }
     }
 
-    // Keeps the better of two, and the earlier of two that look alike.
+    // Keeps the better of two. Of two that look alike: the one that fits the stamp of the data file, then the earlier one.
     private void Keep(ref StartPoint? best, ref StartPoint? next)
     {
-        if (best == null || next!.Fits || Judge(next.Pages).CompareTo(Judge(best.Pages)) < 0)
+        if (best == null || next!.Fits || Judge(next).CompareTo(Judge(best)) < 0)
             (best, next) = (next, best);
         next?.Dispose();
         next = null;
@@ -109,15 +109,17 @@ internal sealed class SalvageRun(DamagedSource source, SalvageOptions options, C
     }
 
     // How damaged the trees look that a start leads to; lower is better. The number of entries says nothing: an older state may have more.
-    private (bool LacksTrees, int Incomplete) Judge(SalvagePages pages)
+    private (bool LacksTrees, int Incomplete, bool IsMisfit) Judge(StartPoint start)
     {
+        var pages = start.Pages;
         var damage = pages.Damage;
         pages.Damage = new DamageList();
         try
         {
             using var extraction = new Extraction(pages, new NoTarget(), new SalvageOptions(), isProven: false, stop);
             extraction.WalkFromRoot();
-            return (extraction.Catalog.IsIncomplete || extraction.Trees.Count == 0, extraction.Trees.Count(tree => tree.IsIncomplete));
+            var lacksTrees = extraction.Catalog.IsIncomplete || extraction.Trees.Count == 0;
+            return (lacksTrees, extraction.Trees.Count(tree => tree.IsIncomplete), start.Result is not { Misfit: null });
         }
         finally
         {

@@ -225,10 +225,7 @@ internal sealed class SalvageCase(StoreImage image, SuiteRun run)
             return;
         var before = image.Records.TakeWhile(record => record != hit);
         var expected = isHeader || hit == default ? image.LastTransaction : before.Select(record => record.TransactionId).DefaultIfEmpty().Max();
-
-        // Places of values that these transactions have written may have others by now, so that older states look better.
-        var isRecent = report.TransactionId >= expected || (IsFlushing && !report.IsProven);
-        Require(isRecent, $"transaction {report.TransactionId} was taken, but the journal is whole up to {expected}");
+        Require(report.TransactionId >= expected, $"transaction {report.TransactionId} was taken, but the journal is whole up to {expected}");
         Require(report.IsProven || options.TakeNewest || IsFlushing, "the data file fits, but nothing is proven");
         run.Tally("journal up to the damage");
     }
