@@ -242,7 +242,7 @@ internal sealed class BackupRun : IDisposable
     {
         if (_rounds >= MaxRounds - 1 || (before != long.MaxValue && pending > before - before / LeastPart))
             return true;
-        var time = Copier.Copied == 0 ? TimeSpan.Zero : _readingTime * ((double)pending / Copier.Copied);
+        var time = _plan.IsOnOneThread || Copier.Copied == 0 ? TimeSpan.Zero : _readingTime * ((double)pending / Copier.Copied);
         return pending * _engine.PageSize <= LastRoundBytes && time <= LastRoundTime;
     }
 

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Voron.Flushing;
+using Voron.Testing;
 
 namespace Voron.Compaction;
 
@@ -42,7 +43,7 @@ internal sealed partial class CompactionRun
         if (!await TryFlushAsync(Math.Max(_plannedId, _transactions.LastTransactionId)).ConfigureAwait(false))
             return false;
         var isPending = false;
-        Reclaim(() => _reclaimer.TryCut(WriterPatience, cutsAll, out isPending));
+        await ReclaimAsync(() => _reclaimer.TryCut(WriterPatience, cutsAll, out isPending)).ConfigureAwait(false);
         return !isPending;
     }
 
@@ -56,7 +57,7 @@ internal sealed partial class CompactionRun
             isCut = await WaitForReadersAsync(() => TryCutAsync(cutsAll: true)).ConfigureAwait(false);
         if (isCut)
             _blockedBy = null;
-        Reclaim(() => _reclaimer.TryPunch(WriterPatience));
+        await ReclaimAsync(() => _reclaimer.TryPunch(WriterPatience)).ConfigureAwait(false);
         return isCut;
     }
 
@@ -73,7 +74,7 @@ internal sealed partial class CompactionRun
     }
 
     // Another thread may be returning space, or a caller may keep its write transaction open: the run waits for both, as any caller would.
-    private void Reclaim(Func<bool> work)
+    private async Task ReclaimAsync(Func<bool> work)
     {
         while (true)
         {
@@ -82,7 +83,7 @@ internal sealed partial class CompactionRun
             {
                 if (work())
                     return;
-                Thread.Sleep(ReaderPause);
+                await SchedulePoint.Pause(ReaderPause, _stop).ConfigureAwait(false);
             }
             catch (TimeoutException)
             {
@@ -103,7 +104,7 @@ internal sealed partial class CompactionRun
                 return false;
             }
 
-            await Task.Delay(ReaderPause, _stop).ConfigureAwait(false);
+            await SchedulePoint.Pause(ReaderPause, _stop).ConfigureAwait(false);
         }
 
         return true;

@@ -358,6 +358,6 @@ internal sealed partial class CompactionRun : IDisposable
             return;
         _transactions.MadeBytes = 0;
         await WaitForReadersAsync(() => TryCutAsync(cutsAll: false)).ConfigureAwait(false);
-        Reclaim(() => _reclaimer.TryPunch(WriterPatience));
+        await ReclaimAsync(() => _reclaimer.TryPunch(WriterPatience)).ConfigureAwait(false);
     }
 }

@@ -81,7 +81,7 @@ internal sealed class CompactionWriter(Engine engine, Writer writer, WriterEntra
     {
         var (sections, ranges) = (new List<long>(), new List<PageRange>());
         while (!await UseAsync(pages => TryWithhold(pages, first, count, sections, ranges), stop).ConfigureAwait(false))
-            await Task.Delay(BusyPause, stop).ConfigureAwait(false);
+            await SchedulePoint.Pause(BusyPause, stop).ConfigureAwait(false);
         if (ranges.Count == 0)
             return;
         var isMade = false;

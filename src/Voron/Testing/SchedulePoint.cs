@@ -31,6 +31,15 @@ internal static class SchedulePoint
             Current?.Spin();
     }
 
+    /// <summary>Must be called for the pause before another attempt, which under a schedule comes after another thread has continued.</summary>
+    public static Task Pause(TimeSpan pause, CancellationToken stop)
+    {
+        if (!IsOn || Current is not { } schedule)
+            return Task.Delay(pause, stop);
+        schedule.Spin();
+        return stop.IsCancellationRequested ? Task.FromCanceled(stop) : Task.CompletedTask;
+    }
+
     /// <summary>Must be called before taking a lock within which there are places.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void UntilFree(Lock gate)
