@@ -1,6 +1,4 @@
-using System.Runtime.CompilerServices;
 using Voron.Backup;
-using Voron.Format;
 using Voron.Paging;
 using Voron.Torture.Crashes;
 using Voron.Torture.Harness;
@@ -95,22 +93,13 @@ internal sealed class BackupCutRun(SuiteRun run) : IDisposable
             foreach (var name in new[] { Full, Changes })
             {
                 if (disk.FileOf(name) >= 0)
-                    CheckNamed(environment, disk, name);
+                    NamedBackup.Check(environment, disk, name);
             }
 
             if (cut >= _fullEnded && disk.FileOf(Full) < 0)
                 throw new CrashViolationException("a backup that was made is gone");
             CheckSecond(environment, disk);
         });
-    }
-
-    private static void CheckNamed(StorageEnvironment environment, SimulatedDisk disk, string name)
-    {
-        var file = BackupSource.OfFile(disk, name);
-        Finished(BackupFile.VerifyAsync(file, CancellationToken.None).AsTask());
-        var info = Finished(BackupFile.ReadAsync(file, CancellationToken.None).AsTask());
-        if (info.IsBase && environment.Internals.Engine.Changes!.FindPoint(Unsafe.BitCast<Guid, RandomId>(info.BackupId)) == null)
-            throw new CrashViolationException($"'{name}' says that later backups can build on it, but the environment does not know it");
     }
 
     // What an interrupted backup has left must not be in the way of the next one.

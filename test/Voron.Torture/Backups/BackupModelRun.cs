@@ -1,4 +1,3 @@
-using System.Runtime.CompilerServices;
 using Voron.Format;
 using Voron.Testing;
 using Voron.Torture.Crashes;
@@ -175,15 +174,12 @@ internal sealed class BackupModelRun(SuiteRun run) : IDisposable
     private void CheckRestored(Made made)
     {
         using var target = new SimulatedDisk();
-        var files = made.Chain.Select(part => Voron.Backup.BackupSource.OfFile(_backups, part.Name)).ToArray();
-        foreach (var file in files)
-            Finished(BackupFile.VerifyAsync(file, CancellationToken.None).AsTask());
-        Finished(BackupFile.RestoreAsync(files, target, new RestoreOptions(), CancellationToken.None).AsTask());
-        using var restored = StorageEnvironment.Open(target, new StorageOptions { BackgroundFlush = false });
+        foreach (var part in made.Chain)
+            NamedBackup.Check(_store.Environment, _backups, part.Name);
+        using var restored = NamedBackup.Restore(
+            _backups, made.Chain.Select(part => part.Name), made.Report.TransactionId, target, new RestoreOptions());
         using (var reading = restored.BeginRead())
         {
-            if (reading.TransactionId != made.Report.TransactionId)
-                throw new CrashViolationException($"'{made.Name}' has transaction {reading.TransactionId} instead of {made.Report.TransactionId}");
             if (Content.DigestOf(reading) != _store.DigestAt(reading.TransactionId))
                 throw new CrashViolationException($"'{made.Name}' has not the content of transaction {reading.TransactionId}");
         }
@@ -209,7 +205,7 @@ internal sealed class BackupModelRun(SuiteRun run) : IDisposable
             throw new CrashViolationException($"'{made.Name}' was made a base, and is not known any more");
     }
 
-    private bool IsKnown(Guid backupId) => _store.Engine.Changes!.FindPoint(Unsafe.BitCast<Guid, RandomId>(backupId)) != null;
+    private bool IsKnown(Guid backupId) => NamedBackup.IsKnown(_store.Environment, backupId);
 
     private static T Finished<T>(Task<T> task) => task.GetAwaiter().GetResult();
 
