@@ -198,6 +198,12 @@ internal static class PlantedFaultCatalog
 
         // Also found by a second suite that is responsible for them.
         new(nameof(PlantedFault.AcknowledgeEmptyAtOnce), "schedules", 4_000),
+        new(nameof(PlantedFault.LookAtLogFirst), "schedules", 4_000),
+        new(nameof(PlantedFault.ForgetPending), "schedules", 4_000),
+        new(nameof(PlantedFault.CopyWithoutVersions), "schedules", 4_000),
+        new(nameof(PlantedFault.PointAfterTrailer), "schedules", 4_000),
+        new(nameof(PlantedFault.MoveByPosition), "schedules", 4_000),
+        new(nameof(PlantedFault.CutBeforeFlush), "schedules", 4_000),
         new(nameof(PlantedFault.CountWholeJournal), "options", 400),
         new(nameof(PlantedFault.SkipSyncAtOpen), "recovery-cut", 4_000),
         new(nameof(PlantedFault.AcknowledgeBeforeWrite), "kill", 200),

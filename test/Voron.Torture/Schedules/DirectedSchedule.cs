@@ -36,6 +36,7 @@ internal sealed record DirectedSchedule(string Name, ScheduleScript Script, IRea
     {
         Scripted commit = new(ScriptedKind.Commit, 0b111), other = new(ScriptedKind.Commit, 0b11110), one = new(ScriptedKind.Commit, 0b1);
         Scripted glance = new(ScriptedKind.Glance, 0b111), flush = new(ScriptedKind.Flush), kill = new(ScriptedKind.Kill);
+        Scripted changes = new(ScriptedKind.BackupChanges), large = new(ScriptedKind.Commit, ScheduleScript.LargeValue | 1);
         const string Reader = "thread 0", Writer = "thread 1", Flusher = "thread 2";
         return
         [
@@ -69,6 +70,36 @@ internal sealed record DirectedSchedule(string Name, ScheduleScript Script, IRea
                 "a reader ends while another thread forks it",
                 new ScheduleScript([[new(ScriptedKind.Fork), one, one, one], [new(ScriptedKind.Fork)]], [commit, flush, other]),
                 [new(Reader, SchedulePlace.Script, Writer), new(Writer, SchedulePlace.StateCopied, Reader)]),
+
+            // The backup is about to look at the versions and direct writes since the last one, when the flush moves all of them to the log.
+            new DirectedSchedule(
+                "a flush detaches versions while a backup collects changes",
+                new ScheduleScript([[changes], [flush]], [commit, flush, new(ScriptedKind.Backup), one, large]) { KeyCount = ScheduleScript.MaxKeys },
+                [new(Reader, SchedulePlace.CollectingChanges, Writer)]),
+
+            // The compaction must not put the copy of a value that the key has no more.
+            new DirectedSchedule(
+                "a value changes when a compaction has copied it",
+                ScheduleScript.Compacting([[new(ScriptedKind.Compact)], [large, flush]]),
+                [new(Reader, SchedulePlace.CompactionCopied, Writer)]),
+
+            // Closing cancels the backup, and its target and memory stay until it has ended.
+            new DirectedSchedule(
+                "an environment is closed while a backup reads it",
+                new ScheduleScript([[new(ScriptedKind.Backup)], [one, new(ScriptedKind.Close)]], [commit, flush]),
+                [new(Reader, SchedulePlace.BackupReading, Writer)]),
+
+            // A flush makes the backup one that later ones can build on. Before that flush, no finished backup may say so.
+            new DirectedSchedule(
+                "the process is killed while a backup is about to become a base",
+                new ScheduleScript([[new(ScriptedKind.Backup)], [kill]], [commit, flush, one]),
+                [new(Reader, SchedulePlace.BackupFinishing, Reader), new(Reader, SchedulePlace.TargetChosen, Writer)]),
+
+            // The file is as short as its durable checkpoint says, at least.
+            new DirectedSchedule(
+                "the process is killed when a compaction has cut the file",
+                ScheduleScript.Compacting([[new(ScriptedKind.Compact)], [kill]]),
+                [new(Reader, SchedulePlace.FileCut, Reader), new(Reader, SchedulePlace.WriterReleased, Writer)]),
         ];
     }
 }

@@ -8,7 +8,7 @@ internal static class ScheduleRun
 {
     /// <summary>Places that few schedules reach.</summary>
     private static readonly SchedulePlace[] Rare =
-        [SchedulePlace.FileCut, SchedulePlace.MapMoved, SchedulePlace.FilePreparing, SchedulePlace.JoinStored];
+        [SchedulePlace.FileCut, SchedulePlace.MapMoved, SchedulePlace.FilePreparing, SchedulePlace.JoinStored, SchedulePlace.CompactionCopied];
 
     /// <param name="run">Receives reports and counts.</param>
     /// <param name="script">The operations of the threads.</param>
@@ -31,17 +31,22 @@ internal static class ScheduleRun
         finally
         {
             if (isNew)
-                Count(run, world.Scheduler);
+                Count(run, world);
         }
         return world;
     }
 
-    private static void Count(SuiteRun run, Scheduler scheduler)
+    private static void Count(SuiteRun run, ScheduleWorld world)
     {
+        var scheduler = world.Scheduler;
         run.Count();
         run.Tally("places", scheduler.Trace.Count);
         run.Tally("switches", scheduler.Switches);
         foreach (var rare in Rare)
             run.Tally($"with {rare}", scheduler.Trace.Any(step => step.Place == rare) ? 1 : 0);
+        foreach (var made in world.Backups.Made)
+            run.Tally(made.Parent is null ? "full backups" : "backups of changes");
+        run.Tally("pages copied again", world.Backups.Made.Sum(made => made.Report.CopiedAgain));
+        run.Tally("compactions", world.Compactions);
     }
 }

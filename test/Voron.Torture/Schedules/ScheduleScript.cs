@@ -58,6 +58,18 @@ internal enum ScriptedKind
     /// <summary>Copies the files that a killed process would leave.</summary>
     Kill,
 
+    /// <summary>Makes a backup of everything. The first bit of the keys, and the times, choose how often its snapshot is renewed.</summary>
+    Backup,
+
+    /// <summary>Makes a backup of what has changed since the last one; does the same as <see cref="Backup"/> if there is none.</summary>
+    BackupChanges,
+
+    /// <summary>Makes the data file shorter. Does not wait for readers: without a clock, it would wait for ever.</summary>
+    Compact,
+
+    /// <summary>Cancels the backups and compactions of other threads.</summary>
+    Cancel,
+
     /// <summary>Makes every later write to the journal fail.</summary>
     FailWrites,
     Close,
@@ -76,10 +88,24 @@ internal readonly record struct Scripted(ScriptedKind Kind, int Keys = 0b1, int 
 /// <param name="Setup">The operations that one thread performs before these.</param>
 internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Threads, IReadOnlyList<Scripted> Setup)
 {
-    private const int MaxKeys = 14;
+    public const int MaxKeys = 14;
+
+    /// <summary>The bit of the key with values large enough to be written to the data file, which a compaction copies without the writer.</summary>
+    public const int LargeValue = 1 << LargeKey;
+
+    private const int LargeKey = 11;
 
     /// <summary>Covers two full sections after the first.</summary>
     private const int BallastBytes = 9 << 20;
+
+    /// <summary>Leaves places for what lies behind it, and is worth a compaction.</summary>
+    private const int SmallBallastBytes = 160 << 10;
+
+    /// <summary>One thread in this many backs up: restoring what it makes takes as long as several schedules.</summary>
+    private const int BackUpOneIn = 24;
+
+    private static readonly ScriptedKind[] BackingUp =
+        [ScriptedKind.Backup, ScriptedKind.BackupChanges, ScriptedKind.BackupChanges, ScriptedKind.Commit, ScriptedKind.Cancel];
 
     /// <summary>Operations of the engine's own thread only, which has ended when an environment is closed.</summary>
     private static readonly ScriptedKind[] Background = [ScriptedKind.PrepareSpare, ScriptedKind.GrowAhead, ScriptedKind.ConfirmDurability];
@@ -94,11 +120,21 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
     /// <summary>The size in bytes of a value that is put and deleted first, so that the file can be truncated.</summary>
     public int Ballast { get; init; }
 
+    /// <summary>True if the keys are written behind that value, so that a compaction has something to move.</summary>
+    public bool IsBehindBallast { get; init; }
+
     /// <summary>True if writes fail from some point on.</summary>
-    public bool FailsWrites => Threads.Any(thread => thread.Any(scripted => scripted.Kind == ScriptedKind.FailWrites));
+    public bool FailsWrites => Has(ScriptedKind.FailWrites);
 
     /// <summary>Small scripts, for which all schedules with a few preemptions are tried.</summary>
     public static IReadOnlyList<ScheduleScript> Small { get; } = MakeSmall();
+
+    /// <summary>Returns whether one of the threads performs an operation of a kind.</summary>
+    public bool Has(ScriptedKind kind) => Threads.Append(Setup).Any(thread => thread.Any(scripted => scripted.Kind == kind));
+
+    /// <summary>Returns a script with a file that a compaction makes shorter, and with something to move there.</summary>
+    public static ScheduleScript Compacting(IReadOnlyList<IReadOnlyList<Scripted>> threads) =>
+        new(threads, []) { KeyCount = LargeKey + 1, Ballast = SmallBallastBytes, IsBehindBallast = true };
 
     public static StorageOptions OptionsWith(bool background = false, long search = 0, int flushThreshold = 1 << 20, bool images = false) => new()
     {
@@ -127,14 +163,16 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
         var closes = choices.Next(10) == 9;
         var background = choices.Next(6) == 5;
         var fails = choices.Next(8) == 7;
-        var keys = choices.Next(3, MaxKeys + 1);
+        var compacts = choices.Next(12) == 11;
+        var keys = compacts ? choices.Next(LargeKey + 1, MaxKeys + 1) : choices.Next(3, MaxKeys + 1);
         long search = choices.Next(3) switch { 0 => 0, 1 => 1, _ => 1 << 16 };
         var script = new ScheduleScript([], [])
         {
             KeyCount = keys,
             Options = OptionsWith(background, search, choices.Next(2) == 0 ? 1 << 20 : 24 << 10, choices.Next(4) == 3),
             Reservation = choices.Next(3) == 2 ? 1 << 20 : 1 << 30,
-            Ballast = cutsFile ? BallastBytes : 0,
+            Ballast = cutsFile ? BallastBytes : compacts ? SmallBallastBytes : 0,
+            IsBehindBallast = compacts,
         };
         run.Step(
             $"{keys} keys, search memory {search}, flush threshold {script.Options.FlushThresholdBytes}, {script.Options.TornPageProtection}, "
@@ -144,16 +182,16 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
             setup.Add(Draw(run, "setup", keys, false, [ScriptedKind.Commit, ScriptedKind.CommitAsync, ScriptedKind.Flush, ScriptedKind.Glance]));
         var threads = new List<IReadOnlyList<Scripted>>();
         for (var thread = choices.Next(2, 5); thread > 0 && choices.HasMore; thread--)
-            threads.Add(DrawThread(run, $"thread {threads.Count}", keys, cutsFile, closes, threads.Count == 1));
+            threads.Add(DrawThread(run, $"thread {threads.Count}", script, closes, threads.Count == 1));
         if (fails && threads.Count > 0)
             threads[0] = [.. threads[0].Take(1), new Scripted(ScriptedKind.FailWrites), .. threads[0].Skip(1)];
         return script with { Setup = setup, Threads = threads };
     }
 
-    private static List<Scripted> DrawThread(SuiteRun run, string who, int keys, bool cutsFile, bool closes, bool isCloser)
+    private static List<Scripted> DrawThread(SuiteRun run, string who, ScheduleScript script, bool closes, bool isCloser)
     {
         var choices = run.Choices;
-        ScriptedKind[] kinds = choices.Next(4) switch
+        var kinds = choices.Next(BackUpOneIn) == BackUpOneIn - 1 ? BackingUp : choices.Next(4) switch
         {
             0 => [ScriptedKind.Read, ScriptedKind.Glance, ScriptedKind.Read, ScriptedKind.Verify, ScriptedKind.Fork],
             1 => [ScriptedKind.Commit, ScriptedKind.CommitAsync, ScriptedKind.Savepoint, ScriptedKind.RollBack, ScriptedKind.Await,
@@ -161,15 +199,17 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
             2 => [ScriptedKind.Flush, ScriptedKind.Flush, ScriptedKind.JournalSnapshot, ScriptedKind.PrepareSpare, ScriptedKind.GrowAhead,
                 ScriptedKind.ConfirmDurability, ScriptedKind.Trim, ScriptedKind.Kill],
             _ => [.. Enum.GetValues<ScriptedKind>()
-                .Where(kind => kind is not (ScriptedKind.Close or ScriptedKind.Reclaim or ScriptedKind.FailWrites))],
+                .Where(kind => kind is not (ScriptedKind.Close or ScriptedKind.Reclaim or ScriptedKind.FailWrites or ScriptedKind.Backup))],
         };
-        if (cutsFile)
+        if (script.Ballast > 0)
             kinds = [.. kinds, ScriptedKind.Reclaim, ScriptedKind.GrowAhead, ScriptedKind.GrowAhead];
+        if (script.IsBehindBallast)
+            kinds = [.. kinds, ScriptedKind.Compact, ScriptedKind.Compact, ScriptedKind.Kill];
         if (closes)
             kinds = [.. kinds.Except(Background), ScriptedKind.Commit];
         var scripted = new List<Scripted>();
         for (var i = choices.Next(1, 5); i > 0 && choices.HasMore; i--)
-            scripted.Add(Draw(run, who, keys, closes && isCloser && i == 1, kinds));
+            scripted.Add(Draw(run, who, script.KeyCount, closes && isCloser && i == 1, kinds));
         return scripted;
     }
 
@@ -191,7 +231,10 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
         Scripted failing = new(ScriptedKind.GroupCommitFailing, 0b11, 2), wait = new(ScriptedKind.Await);
         Scripted group = new(ScriptedKind.GroupCommit, 0b110, 1);
         Scripted nothing = new(ScriptedKind.CommitNothingAsync), blocking = new(ScriptedKind.GroupCommitBlocking, 0b11);
-        Scripted large = new(ScriptedKind.Commit, 1 << 11), spare = new(ScriptedKind.PrepareSpare), runs = new(ScriptedKind.Commit, 1 << 5);
+        Scripted full = new(ScriptedKind.Backup), changes = new(ScriptedKind.BackupChanges), compact = new(ScriptedKind.Compact);
+
+        // Where one of the two changes deletes, it is that of the first key.
+        Scripted large = new(ScriptedKind.Commit, LargeValue | 1), spare = new(ScriptedKind.PrepareSpare), runs = new(ScriptedKind.Commit, 1 << 5);
         return
         [
             new ScheduleScript([[commit, commit], [read]], [commit]),
@@ -215,6 +258,9 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
             new ScheduleScript([[pipelined, nothing, wait], [blocking], [new(ScriptedKind.FailWrites), group]], [commit]),
             new ScheduleScript([[new(ScriptedKind.Fork, 1, 2)], [one, one, one]], [commit, flush, other]),
             new ScheduleScript([[new(ScriptedKind.Fork), one, one], [new(ScriptedKind.Fork)]], [commit, flush, other]),
+            new ScheduleScript([[changes], [large, flush]], [commit, flush, full, one]) { KeyCount = LargeKey + 1 },
+            new ScheduleScript([[full], [one, new(ScriptedKind.Close)]], [commit, flush]),
+            Compacting([[compact], [large, glance, flush]]),
         ];
     }
 }

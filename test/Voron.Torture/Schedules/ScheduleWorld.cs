@@ -17,6 +17,9 @@ internal sealed partial class ScheduleWorld
     private const long PagesAhead = 256;
     private const int LongestWait = 4;
 
+    /// <summary>One schedule in this many is followed by another backup of changes, which takes as long as a schedule.</summary>
+    private const int BackUpAfterOneIn = 4;
+
     private readonly ScheduleScript _script;
     private readonly Scheduler _scheduler;
     private readonly ScheduleModel _model;
@@ -35,13 +38,18 @@ internal sealed partial class ScheduleWorld
     {
         _script = script;
         _scheduler = new Scheduler(strategy) { Memory = _memory };
-        _model = new ScheduleModel(script.KeyCount) { HasForeignTransactions = script.Ballast > 0 };
+        _model = new ScheduleModel(script.KeyCount) { HasForeignTransactions = script.Ballast > 0 || script.Has(ScriptedKind.Compact) };
         _place = new ModelPlace(inMemory: true, script.Reservation);
         _blocks = script.Ballast > 0 ? new BlockWatch() : null;
         _failing = script.FailsWrites && _blocks is null ? new FailingJournal() : null;
     }
 
     public Scheduler Scheduler => _scheduler;
+
+    public ScheduledBackups Backups => _backups;
+
+    /// <summary>The number of compactions that came to their end.</summary>
+    public int Compactions { get; private set; }
 
     private StorageEnvironment Environment => _environment!;
 
@@ -51,20 +59,23 @@ internal sealed partial class ScheduleWorld
         try
         {
             RunThreads();
-            LookAgain(_place, _failing is { Fails: true } ? _model.Acknowledged : _model.Newest, _model.Newest, "reopened");
+            var least = _failing is { Fails: true } ? _model.Acknowledged : _model.Newest;
+            LookAgain(new Left(_place, least, _model.Newest, _backups.Names), "reopened", _scheduler.Trace.Count % BackUpAfterOneIn == 0 ? _backups.MakeLast : null);
             foreach (var left in _killed)
-                LookAgain(left.Place, left.Acknowledged, left.Newest, "after a kill");
+                LookAgain(left, "after a kill");
+            _backups.CheckRestored(_model);
         }
         catch
         {
             // A stuck thread may still use these: then they are not disposed.
             if (_scheduler.IsOver)
-                SafeDisposal.Dispose([_environment, .. _killed.Select(left => left.Place), _place]);
+                SafeDisposal.Dispose([_environment, .. _killed.Select(left => left.Place), _place, _backups]);
             throw;
         }
         foreach (var left in _killed)
             left.Place.Dispose();
         _place.Dispose();
+        _backups.Dispose();
         if (_memory.Leaked() is { } leak)
             throw new BrokenPromiseException(leak);
     }
@@ -90,6 +101,7 @@ internal sealed partial class ScheduleWorld
             SinkBallast();
         foreach (var scripted in _script.Setup)
             Do("setup", scripted);
+        _backups.IsConcurrent = true;
         _isOpen = true;
     }
 
@@ -103,6 +115,8 @@ internal sealed partial class ScheduleWorld
             _model.Leave(writing.TransactionId, _model.Begin(writing.TransactionId));
             writing.Commit();
         }
+        if (_script.IsBehindBallast)
+            Do("setup", new Scripted(ScriptedKind.Commit, -1));
         using (var writing = Environment.BeginWrite())
         {
             writing.DeleteTree("ballast");
@@ -189,14 +203,15 @@ internal sealed partial class ScheduleWorld
                 Environment.ReclaimSpace();
                 break;
             case ScriptedKind.Kill:
-                _killed.Add(new Left(_place.Copy(), _model.Acknowledged, _model.Newest));
+                _killed.Add(new Left(_place.Copy(), _model.Acknowledged, _model.Newest, _backups.Names));
                 break;
             case ScriptedKind.Close:
                 _isClosing = true;
                 Environment.Dispose();
                 break;
             default:
-                throw new ArgumentOutOfRangeException(nameof(scripted));
+                DoLong(who, scripted);
+                break;
         }
     }
 
@@ -415,25 +430,9 @@ internal sealed partial class ScheduleWorld
         Environment.Dispose();
     }
 
-    private void LookAgain(ModelPlace place, long least, long most, string who)
-    {
-        using var environment = place.Open(ScheduleScript.OptionsWith());
-        using var reading = environment.BeginRead();
-        var id = reading.TransactionId;
-        BrokenPromiseException.Require(
-            id < _model.NotCommitted, $"{who}: transaction {id} is the newest, and transaction {_model.NotCommitted} was said not to be committed.");
-        BrokenPromiseException.Require(
-            id >= least && (id <= most || _model.HasForeignTransactions), $"{who}: transaction {id} is the newest, of {least} to {most}.");
-        _model.CheckAll(reading, who);
-        RequireSound(environment, who);
-    }
-
     private static void RequireSound(StorageEnvironment environment, string who)
     {
         var report = environment.Verify();
         BrokenPromiseException.Require(report.IsSound, $"{who}: {report}");
     }
-
-    /// <summary>The files that a killed process would leave, and the promises that they must keep.</summary>
-    private readonly record struct Left(ModelPlace Place, long Acknowledged, long Newest);
 }

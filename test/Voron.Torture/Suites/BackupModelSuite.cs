@@ -18,7 +18,7 @@ internal sealed class BackupModelSuite : Suite
 
     public override IReadOnlyList<string> NotCovered =>
     [
-        "two threads: everything else comes at the backup's own places, on the same thread",
+        "other threads at places that are not the backup's own, which 'schedules' has",
         "snapshots that are released because the target is slow, by the clock: they are released before each write, or not at all",
     ];
 

@@ -18,7 +18,7 @@ internal sealed class ChangesSuite : Suite
 
     public override IReadOnlyList<string> NotCovered =>
     [
-        "two threads: a flush runs at one of three places within the search for changes, on the same thread",
+        "other threads than a flush, at one of three places within the search for changes: 'schedules' has them",
         "a change log that cannot be written or read: ChangeTrackerTests",
     ];
 

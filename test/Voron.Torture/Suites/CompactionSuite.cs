@@ -18,7 +18,7 @@ internal sealed class CompactionSuite : Suite
 
     public override IReadOnlyList<string> NotCovered =>
     [
-        "two threads: everything else comes at the compaction's own places, on the same thread",
+        "other threads at places that are not the compaction's own, which 'schedules' has",
     ];
 
     public override void Run(SuiteRun run)

@@ -4,7 +4,7 @@ using Voron.Torture.Schedules;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>Runs threads that commit, read, flush, grow and close, one at a time: marked places decide which continues.</summary>
+/// <summary>Runs threads that commit, read, flush, back up, compact and close, one at a time: marked places decide which continues.</summary>
 internal sealed class SchedulesSuite : Suite
 {
     /// <summary>One run in this many is a unit of preemptions, and makes as many schedules as the others together.</summary>
@@ -26,7 +26,7 @@ internal sealed class SchedulesSuite : Suite
 
     public override string Name => "schedules";
 
-    public override string Summary => "threads that commit, read, flush, grow and close, interleaved in any way; small scripts in all ways with up to three preemptions";
+    public override string Summary => "threads that commit, read, flush, back up, compact and close, interleaved in any way; small scripts in all ways with up to three preemptions";
 
     public override string Unit => "schedules";
 
@@ -40,6 +40,7 @@ internal sealed class SchedulesSuite : Suite
         "changes of thread between the instructions of one place and the next",
         $"preemptions from decisions after the first {PreemptionUnits.MaxDecisions} of a schedule, and to a thread after the first "
             + $"{PreemptionUnits.MaxOthers} others that can go on",
+        "backups that read and write on two threads, or release their snapshot by the clock; compactions that wait for readers; uploads beside both",
         "three preemptions at each place of every small script, some five million schedules, unless the run is as long as a full one; see the units in "
             + $"the tallies, of which those of the {PreemptionUnits.ScriptsToTheEnd} smallest scripts come first",
     ];
