@@ -147,18 +147,25 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
         using var census = new PageCensus(_pages, _owned);
         census.Take(_options.IncludeStale, _stop);
         using var page = new PageBuffer(_pages.PageSize);
-        foreach (var root in census.Roots())
-        {
-            if (census.TryRead(root, page.Bytes, out var grade) && grade == SalvageGrade.Current && page.Header->TreeMark == CatalogMark)
-            {
-                Enter(null, SalvageGrade.Current, isOrphan: true);
-                _walk.Run(root, CatalogMark, _stop);
-            }
-        }
+        TakeCatalog(census, census.Roots(), page, leavesOnly: false);
 
+        // Leaves of the catalog that a branch names, but for other keys than they have.
+        TakeCatalog(census, census.Rest(), page, leavesOnly: true);
         WalkTrees(SalvageGrade.Current);
         TakeOrphans(census, census.Roots(), page);
         TakeOrphans(census, census.Rest(), page);
+    }
+
+    private void TakeCatalog(PageCensus census, IEnumerable<long> roots, PageBuffer page, bool leavesOnly)
+    {
+        foreach (var root in roots)
+        {
+            if (!census.TryRead(root, page.Bytes, out var grade) || grade != SalvageGrade.Current || page.Header->TreeMark != CatalogMark
+                || (leavesOnly && page.Header->Kind != PageKind.Leaf))
+                continue;
+            Enter(null, SalvageGrade.Current, isOrphan: true);
+            _walk.Run(root, CatalogMark, _stop);
+        }
     }
 
     // The newest first, so that its entries win.

@@ -86,7 +86,8 @@ internal sealed unsafe class SalvagePages : IDisposable
         _file.File.Read(page * PageSize, new Span<byte>(target, PageSize));
         var header = (PageHeader*)target;
         return header->PageNumber == page && header->Kind is PageKind.Leaf or PageKind.Branch
-            && header->Checksum == _file.ComputeChecksum(page, target, PageSize) && PageStructure.FindFault(target, 1, page, PageSize) == null;
+            && header->Checksum == _file.ComputeChecksum(page, target, PageSize) && !PageHeader.HasSpareBytes(target, page, _hasHints)
+            && PageStructure.FindFault(target, 1, page, PageSize) == null;
     }
 
     /// <summary>Returns the rebuilt page, or the extent, that the journal has; null if the page is that of the data file.</summary>
