@@ -50,7 +50,7 @@ internal sealed unsafe class VersionReclaimer
     /// <summary>The flusher's slot, scanned last.</summary>
     public int FlusherSlot { get; set; } = -1;
 
-    /// <summary>The oldest sequence that a reader was found with, or the newest there is; valid after <see cref="Reclaim"/>.</summary>
+    /// <summary>The oldest sequence that a reader was found with when <see cref="Reclaim"/> last looked at them, or the newest there was.</summary>
     public long OldestSequence { get; private set; }
 
     /// <summary>Makes sure that <paramref name="pages"/> calls of <see cref="AddSuperseded"/> allocate no memory.</summary>
@@ -72,10 +72,11 @@ internal sealed unsafe class VersionReclaimer
     }
 
     /// <summary>Drops versions and reclaims frames where possible; cheap when there is nothing to do.</summary>
-    public void Reclaim()
+    /// <param name="needsOldest">True to look at the readers even so, because the caller needs <see cref="OldestSequence"/>.</param>
+    public void Reclaim(bool needsOldest = false)
     {
         AssertWriterHeld();
-        if (_superseded.Count == 0 && _blocked.Count == 0 && _detached.Count == 0)
+        if (_superseded.Count == 0 && _blocked.Count == 0 && _detached.Count == 0 && !needsOldest)
             return;
 
         var published = _readers.Scan(_active, FlusherSlot);

@@ -77,7 +77,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         _writer.AssertHeld();
         Debug.Assert(Volatile.Read(ref _open) == 0, "The last transaction must have ended before another one begins.");
         Debug.Assert(_savepoints.Count == 0 && _log.Count == 0, "No savepoint of the last transaction may be left.");
-        _writer.VersionReclaimer.Reclaim();
+        _writer.VersionReclaimer.Reclaim(needsOldest: _engine.DataFile.HasRetiredMaps);
         if (_engine.DataFile.HasRetiredMaps)
             _engine.DataFile.ReleaseMaps(_writer.VersionReclaimer.OldestSequence);
         WritePages.Begin(_writer.Submitted);

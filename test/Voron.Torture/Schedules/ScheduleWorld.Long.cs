@@ -21,7 +21,7 @@ internal sealed partial class ScheduleWorld
                 BackUp(who, _backups.Base, scripted);
                 break;
             case ScriptedKind.Compact:
-                Compact();
+                Compact(scripted);
                 break;
             case ScriptedKind.Cancel:
                 foreach (var stop in _stops)
@@ -44,9 +44,11 @@ internal sealed partial class ScheduleWorld
         _model.See(id);
     }
 
-    private void Compact()
+    // With more than one time, it waits for readers as long as there are any. The readers of a script end.
+    private void Compact(Scripted scripted)
     {
-        var options = new CompactionOptions { IsOnOneThread = true, ReaderPatience = TimeSpan.Zero };
+        var patience = scripted.Times > 1 ? TimeSpan.FromDays(1) : TimeSpan.Zero;
+        var options = new CompactionOptions { IsOnOneThread = true, ReaderPatience = patience };
         var isAlone = ++_compacting == 1;
         var number = ++_compactionsBegun;
         try

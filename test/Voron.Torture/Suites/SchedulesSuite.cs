@@ -40,7 +40,7 @@ internal sealed class SchedulesSuite : Suite
         "changes of thread between the instructions of one place and the next",
         $"preemptions from decisions after the first {PreemptionUnits.MaxDecisions} of a schedule, and to a thread after the first "
             + $"{PreemptionUnits.MaxOthers} others that can go on",
-        "backups that read and write on two threads, or release their snapshot by the clock; compactions that wait for readers; uploads beside both",
+        "backups that read and write on two threads, or release their snapshot by the clock; uploads beside both",
         "three preemptions at each place of every small script, some five million schedules, unless the run is as long as a full one; see the units in "
             + $"the tallies, of which those of the {PreemptionUnits.ScriptsToTheEnd} smallest scripts come first",
     ];
