@@ -21,7 +21,8 @@ internal sealed record OperationMemory(string Operation, long Bytes)
         }
 
         BackupReport? report = null;
-        await Measure("backup", async () => report = await environment.BackupAsync(full, null, stop).ConfigureAwait(false)).ConfigureAwait(false);
+        await Measure(
+            "backup", async () => report = await environment.BackupAsync(full, null, stop).ConfigureAwait(false)).ConfigureAwait(false);
         ChangeSome(store, report!.Pages / 100);
         await Measure(
             "incremental backup, 1 % of the pages",
@@ -32,7 +33,8 @@ internal sealed record OperationMemory(string Operation, long Bytes)
         await Measure("merge", () => BackupFile.MergeAsync([full, changes], New("merged.vback"), true, stop).AsTask()).ConfigureAwait(false);
         await Measure("copy", () => environment.CopyToAsync(New("copied"), null, stop).AsTask(), "copied").ConfigureAwait(false);
         await Measure("verification of the environment", () => Task.Run(environment.Verify, stop)).ConfigureAwait(false);
-        await Measure("compaction into a new directory", () => environment.CompactToAsync(New("dense"), null, stop).AsTask(), "dense").ConfigureAwait(false);
+        await Measure(
+            "compaction into a new directory", () => environment.CompactToAsync(New("dense"), null, stop).AsTask(), "dense").ConfigureAwait(false);
         store.DeleteMost();
         await Measure("compaction in place", () => environment.CompactAsync(null, stop).AsTask()).ConfigureAwait(false);
         store.Dispose();

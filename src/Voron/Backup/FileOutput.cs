@@ -197,7 +197,7 @@ internal sealed class FileOutput : IFrameOutput
         return other == name || (BackupShelf.IsOwnName(name) && BackupShelf.IsOwnName(other));
     }
 
-    // A killed process has left an unfinished backup. One that is locked is being written; so may be one that cannot be locked, or that is still empty.
+    // A killed process has left an unfinished backup. One that is locked is being written; so may be one that cannot be locked, or that is empty.
     private static void TryDeleteLeft(IDisk disk, string unfinished)
     {
         try

@@ -18,8 +18,8 @@ namespace Voron.Compaction;
 ///   found under a snapshot ─▶ reserved ─▶ blocks made ─▶ copied, synced ─▶ compared, put ─▶ snapshot released
 /// </code>
 /// The snapshot stays registered until the comparison. Otherwise the pages of the value could be freed, and taken for another one that looks the
-/// same to the comparison. Checksums are computed anew, because their seed is the place; so the value is verified first. The extent of checksums never moves alone: records that a
-/// recovery may still replay name it. After a crash, the copy is a range of free pages.
+/// same to the comparison. Checksums are computed anew, because their seed is the place; so the value is verified first. The extent of checksums
+/// never moves alone: records that a recovery may still replay name it. After a crash, the copy is a range of free pages.
 /// </remarks>
 /// <param name="engine">The environment.</param>
 /// <param name="staging">Writes to reserved pages.</param>

@@ -14,8 +14,8 @@ internal sealed class WithheldSections
     public long TailStart { get; private set; } = NoTail;
 
     /// <summary>
-    /// The first page that is to become free: in the first section of the tail, of which nothing is offered to others either, or in the first section of
-    /// the file.
+    /// The first page that is to become free: in the first section of the tail, of which nothing is offered to others either, or in the first
+    /// section of the file.
     /// </summary>
     public long TailPage { get; private set; } = NoTail;
 

@@ -67,8 +67,8 @@ internal sealed unsafe partial class CopyOnWritePages
     }
 
     /// <summary>
-    /// Verifies a page of the data file on the device, even if it has been verified before: it may have decayed since, and its copy would have a right
-    /// checksum. Does nothing for a page with a version.
+    /// Verifies a page of the data file on the device, even if it has been verified before: it may have decayed since, and its copy would have a
+    /// right checksum. Does nothing for a page with a version.
     /// </summary>
     /// <exception cref="CorruptionException">The page is damaged.</exception>
     public void VerifyAgain(long page)

@@ -74,7 +74,7 @@ internal readonly unsafe record struct FoundValue(ValueKind Kind, long First, lo
         ? reader.ReadLarge(Reference, offset, count)
         : new ReadOnlySpan<byte>(TreePages.ReadExtent(reader, new PageNumber(First), Length) + PageHeader.Size + offset, count);
 
-    /// <summary>Verifies what describes the value as a whole, on the device, even if it has been verified before: its header, or its checksums.</summary>
+    /// <summary>Verifies what describes the whole value, on the device, even if it was verified before: its header, or its checksums.</summary>
     /// <exception cref="CorruptionException">It is damaged.</exception>
     public void VerifyHead(PageReader reader, DataFile file)
     {
