@@ -59,10 +59,10 @@ internal sealed class SalvageCase(StoreImage image, SuiteRun run)
         var disk = new ImageDisk(_files, isLent: true, isGuarded: true) { IsReadOnly = true };
         try
         {
-            using var source = DamagedSource.Open(disk, run.Stop);
+            using var source = DamagedSource.Open(disk, CancellationToken.None);
             var options = new SalvageOptions { IncludeStale = _choices.Next(2) == 1, TakeNewest = _choices.Next(2) == 1 };
             var target = new CollectedTrees();
-            new SalvageRun(source, options, run.Stop).Run(_ => target);
+            new SalvageRun(source, options, CancellationToken.None).Run(_ => target);
             run.Tally("forged, salvaged");
         }
         catch (VoronException)
@@ -82,8 +82,8 @@ internal sealed class SalvageCase(StoreImage image, SuiteRun run)
         var disk = new ImageDisk(_files, isLent: true) { IsReadOnly = true, FailsRead = places.Fails };
         try
         {
-            using var source = DamagedSource.Open(disk, run.Stop);
-            var findings = new SalvageRun(source, options, run.Stop).Run(_ => target);
+            using var source = DamagedSource.Open(disk, CancellationToken.None);
+            var findings = new SalvageRun(source, options, CancellationToken.None).Run(_ => target);
             var report = Voron.Salvage.ToReport(source, "target", findings, 0);
             Require(!places.HaveFailed || report.DamageCount > 0, "a place could not be read, and no damage is reported");
             return report;
