@@ -3,7 +3,8 @@ namespace Voron.Tool.Dumps;
 /// <summary>Reads lines of bytes.</summary>
 internal sealed class LineReader(Stream stream)
 {
-    private static readonly int MaxLineBytes = Array.MaxLength;
+    /// <summary>The longest line in bytes.</summary>
+    public static readonly int MaxLineBytes = Array.MaxLength;
 
     private byte[] _buffer = new byte[1 << 20];
     private int _start;

@@ -8,6 +8,9 @@ namespace Voron.Tool.Dumps;
 /// <remarks>The format is described in the manual of Berkeley DB (db_dump, "VERSION=3"). It has no sum, and no name but that of the database.</remarks>
 internal sealed class MdbWriter(Stream stream) : DumpWriter
 {
+    /// <summary>The longest value, in bytes: a line of this format has two digits for each byte, and is read as a whole.</summary>
+    public static readonly int LongestValueBytes = (LineReader.MaxLineBytes - 2) / 2;
+
     // So that a value of any length is written through a buffer of this one.
     private const int BytesAtOnce = 32 << 10;
 
@@ -31,6 +34,13 @@ internal sealed class MdbWriter(Stream stream) : DumpWriter
 
     public override void Write(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
+        if (value.Length > LongestValueBytes)
+        {
+            throw new ToolException(
+                ExitCode.Usage,
+                $"The value of the key {KeyText.Format(key)} has {value.Length} bytes, and a value of this format has at most {LongestValueBytes}. Use the format jsonlines.");
+        }
+
         WriteBytes(key);
         WriteBytes(value);
     }

@@ -1,5 +1,7 @@
+using System.Runtime.InteropServices;
 using System.Text;
 using Voron.Tool;
+using Voron.Tool.Dumps;
 
 namespace Voron.Tests.Tool;
 
@@ -11,6 +13,19 @@ public sealed class ToolDumpTests : IDisposable
     private string Store => At("store");
 
     public void Dispose() => _directory.Dispose();
+
+    [Fact]
+    public void A_value_that_no_line_can_hold_is_refused_before_it_is_written()
+    {
+        using var written = new MemoryStream();
+        using var writer = new MdbWriter(written);
+        writer.BeginTree("t");
+        var first = (byte)0;
+        var refused = () => writer.Write("k"u8, MemoryMarshal.CreateReadOnlySpan(ref first, MdbWriter.LongestValueBytes + 1));
+        refused.Should().Throw<ToolException>().WithMessage("*key k has*jsonlines*");
+        writer.Finish();
+        written.Length.Should().BeLessThan(200);
+    }
 
     [Theory]
     [InlineData("jsonlines")]
