@@ -244,10 +244,75 @@ public sealed class OperationTargetTests
         }
     }
 
+    [Fact]
+    public async Task A_restore_from_a_stream_that_stops_for_ever_can_be_cancelled()
+    {
+        using var source = StorageEnvironment.Open(MakeEnvironment(), Options());
+        using var backup = new MemoryStream();
+        await source.BackupAsync(backup, null, Token);
+        for (var bytes = 0; bytes < backup.Length; bytes += (int)backup.Length / 5)
+        {
+            using var place = new TemporaryDirectory();
+            using var stop = new CancellationTokenSource();
+            using var stream = new StoppingStream(backup.ToArray(), bytes, stop.Cancel);
+            var target = Path.Combine(place.Path, "target");
+            var failure = await Record.ExceptionAsync(async () => await BackupFile.RestoreAsync(stream, target, null, stop.Token));
+            failure.Should().BeAssignableTo<OperationCanceledException>();
+            (!Directory.Exists(target) || Directory.GetFileSystemEntries(target).Length == 0).Should().BeTrue();
+        }
+    }
+
+    [Fact]
+    public async Task An_environment_in_memory_is_compacted_and_copied()
+    {
+        using var place = new TemporaryDirectory();
+        using var environment = StorageEnvironment.OpenInMemory();
+        for (var from = 0; from < 20_000; from += 1_000)
+            Put(environment, from, 1_000);
+        environment.Write(writing =>
+        {
+            var tree = writing.OpenTree("t");
+            for (var i = 0; i < 20_000; i++)
+            {
+                if (i % 3 != 0)
+                    tree.Delete(FaultTestKit.Key(i));
+            }
+        });
+        var content = ContentOf(environment);
+        var report = await environment.CompactAsync(null, Token);
+        report.BytesAfter.Should().BeLessThan(report.BytesBefore);
+        await environment.CopyToAsync(Path.Combine(place.Path, "copy"), null, Token);
+        await environment.CompactToAsync(Path.Combine(place.Path, "dense"), null, Token);
+        foreach (var name in new[] { "copy", "dense" })
+        {
+            using var copy = StorageEnvironment.Open(Path.Combine(place.Path, name));
+            copy.Verify().Problems.Should().BeEmpty();
+            var found = ContentOf(copy);
+            found.Should().HaveCount(content.Count);
+            found.Except(content).Should().BeEmpty();
+        }
+
+        environment.Verify().Problems.Should().BeEmpty();
+        ContentOf(environment).Except(content).Should().BeEmpty();
+    }
+
     private static void Put(StorageEnvironment environment, int from, int count) => environment.Write(writing =>
     {
         var tree = writing.CreateTree("t");
         for (var i = from; i < from + count; i++)
             tree.Put(FaultTestKit.Key(i), FaultTestKit.Value(i, i % 500 == 0 ? 100_000 : 100 + i % 300));
     });
+
+    /// <summary>A stream that never returns from a read behind some bytes, unless the read is cancelled.</summary>
+    private sealed class StoppingStream(byte[] bytes, int stopsAfter, Action stopped) : MemoryStream(bytes)
+    {
+        public override async ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)
+        {
+            if (Position < stopsAfter)
+                return Read(buffer.Span[..(int)Math.Min(buffer.Length, stopsAfter - Position)]);
+            stopped();
+            await Task.Delay(Timeout.Infinite, cancellationToken);
+            return 0;
+        }
+    }
 }
