@@ -86,8 +86,7 @@ internal sealed unsafe class SalvagePages : IDisposable
         _file.File.Read(page * PageSize, new Span<byte>(target, PageSize));
         var header = (PageHeader*)target;
         return header->PageNumber == page && header->Kind is PageKind.Leaf or PageKind.Branch
-            && header->Checksum == _file.ComputeChecksum(page, target, PageSize) && !PageHeader.HasSpareBytes(target, page, _hasHints)
-            && PageStructure.FindFault(target, 1, page, PageSize) == null;
+            && FindFault(page, target, out _) == null;
     }
 
     /// <summary>Returns the rebuilt page, or the extent, that the journal has; null if the page is that of the data file.</summary>
@@ -136,18 +135,24 @@ internal sealed unsafe class SalvagePages : IDisposable
         // The checksum of an extent is checked with the value.
         if (header->Kind == PageKind.Overflow && header->PageNumber == page)
             return null;
-        var actual = _file.ComputeChecksum(page, target, PageSize);
-        string? fault = null;
-        if (header->Checksum != actual)
-            fault = $"{Describe(page)} is damaged: its checksum should be {header->Checksum:X16}, but is {actual:X16}.";
-        else if (PageHeader.HasSpareBytes(target, page, _hasHints))
-            fault = $"{Describe(page)} is damaged: bytes before its number, which no checksum covers, should be zero, but are not.";
-        else if (PageStructure.FindFault(target, 1, page, PageSize) is { } malformed)
-            fault = $"{Describe(page)} is malformed, although its checksum is right: {malformed}.";
-        if (fault == null)
+        if (FindFault(page, target, out var actual) is not { } fault)
             return null;
         var differs = header->Checksum != actual;
         NoteDamage(page, fault, differs ? $"{header->Checksum:X16}" : null, differs ? $"{actual:X16}" : null);
         return fault;
+    }
+
+    // One check for the walks and for the census: a page that only one of them believed would be lost to both.
+    private string? FindFault(long page, byte* bytes, out ulong actual)
+    {
+        var expected = ((PageHeader*)bytes)->Checksum;
+        actual = _file.ComputeChecksum(page, bytes, PageSize);
+        if (expected != actual)
+            return $"{Describe(page)} is damaged: its checksum should be {expected:X16}, but is {actual:X16}.";
+        if (PageHeader.HasSpareBytes(bytes, page, _hasHints))
+            return $"{Describe(page)} is damaged: bytes before its number, which no checksum covers, should be zero, but are not.";
+        return PageStructure.FindFault(bytes, 1, page, PageSize) is { } malformed
+            ? $"{Describe(page)} is malformed, although its checksum is right: {malformed}."
+            : null;
     }
 }
