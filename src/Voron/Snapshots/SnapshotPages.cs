@@ -51,9 +51,6 @@ internal sealed unsafe class SnapshotPages : PageReader
 
     public override long PageCount => _pageCount;
 
-    /// <summary>True if each page of the data file is verified each time it is read.</summary>
-    public bool VerifiesEveryRead => _verifyEveryRead;
-
     /// <summary>The id of the transaction whose state this is.</summary>
     public long Id => _id;
 

@@ -10,6 +10,7 @@ internal sealed class ReaderPool
     private readonly Engine _engine;
     private readonly Action<long, StackTrace?> _leaked;
     private readonly Action<ReadTransactionBody> _return;
+    private readonly Action<ReadTransactionBody> _retire;
     private readonly Action<SnapshotPages, StackTrace?> _release;
     private readonly Func<ReadTransactionBody, long, ReadTransactionBody> _fork;
 
@@ -19,13 +20,14 @@ internal sealed class ReaderPool
         _engine = engine;
         _leaked = leaked;
         _return = Return;
+        _retire = Retire;
         _release = Leaked;
-        _fork = Rent;
+        _fork = (source, generation) => Rent(source, generation, verifiesEveryRead: false);
     }
 
     /// <summary>Begins a transaction.</summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    public ReadTransactionBody Rent() => Rent(source: null, generation: 0);
+    public ReadTransactionBody Rent() => Rent(source: null, generation: 0, verifiesEveryRead: false);
 
     /// <summary>Begins a transaction that verifies each page of the data file each time it is read.</summary>
     /// <inheritdoc cref="Rent()"/>
@@ -33,8 +35,7 @@ internal sealed class ReaderPool
 
     /// <param name="source">The transaction whose snapshot to use; null for the newest one.</param>
     /// <param name="generation">The generation of that transaction's handle.</param>
-    private ReadTransactionBody Rent(ReadTransactionBody? source, long generation) => Rent(source, generation, verifiesEveryRead: false);
-
+    /// <param name="verifiesEveryRead">True for a transaction that is not taken from the pool, and does not come into it.</param>
     private ReadTransactionBody Rent(ReadTransactionBody? source, long generation, bool verifiesEveryRead)
     {
         _engine.Users.AddReader();
@@ -43,7 +44,7 @@ internal sealed class ReaderPool
         {
             var body = verifiesEveryRead ? null : TakePooled();
             snapshot = body?.Snapshot ?? new SnapshotPages(_engine.Snapshots, verifiesEveryRead: verifiesEveryRead);
-            body ??= new ReadTransactionBody(snapshot, _return, _release, _fork);
+            body ??= new ReadTransactionBody(snapshot, verifiesEveryRead ? _retire : _return, _release, _fork);
             var openedAt = _engine.Options.CaptureTransactionStacks ? new StackTrace(1, fNeedFileInfo: false) : null;
             if (source == null)
                 body.Begin(openedAt);
@@ -75,8 +76,7 @@ internal sealed class ReaderPool
 
     private void Return(ReadTransactionBody body)
     {
-        var isUsual = body.Snapshot.VerifiesEveryRead == _engine.Options.VerifyEveryRead;
-        for (var i = 0; isUsual && i < _pool.Length; i++)
+        for (var i = 0; i < _pool.Length; i++)
         {
             if (_pool[i] == null && Interlocked.CompareExchange(ref _pool[i], body, null) == null)
             {
@@ -85,6 +85,11 @@ internal sealed class ReaderPool
             }
         }
 
+        Retire(body);
+    }
+
+    private void Retire(ReadTransactionBody body)
+    {
         body.Snapshot.Retire();
         _engine.Users.RemoveReader();
     }
