@@ -1,4 +1,3 @@
-using System.Buffers;
 using System.Globalization;
 using Voron.Format;
 
@@ -7,8 +6,9 @@ namespace Voron.Backup;
 /// <summary>The backups of a directory, and which of them build on each other. There is no list that could disagree with the files.</summary>
 internal sealed class BackupShelf
 {
-    public const string Pattern = "*.vback";
+    public const string Pattern = "*" + Suffix;
 
+    private const string Suffix = ".vback";
     private const string TimeFormat = "yyyyMMdd'T'HHmmssfff'Z'";
 
     private readonly List<BackupSetEntry> _entries = [];
@@ -19,12 +19,12 @@ internal sealed class BackupShelf
     /// <summary>Returns a file name for a new backup of a set, which no other backup has.</summary>
     /// <param name="kind">What the name begins with.</param>
     public static string NewName(string kind) =>
-        string.Create(CultureInfo.InvariantCulture, $"{kind}-{DateTime.UtcNow.ToString(TimeFormat, CultureInfo.InvariantCulture)}-{RandomId.New().Lower:X16}.vback");
+        string.Create(CultureInfo.InvariantCulture, $"{kind}-{DateTime.UtcNow.ToString(TimeFormat, CultureInfo.InvariantCulture)}-{RandomId.New().Lower:X16}{Suffix}");
 
     /// <summary>Returns true for a name that a set has given.</summary>
     public static bool IsOwnName(string name) =>
-        name.Split('-') is [{ Length: > 0 }, var time, { Length: 22 } end] && end.EndsWith(".vback", StringComparison.Ordinal)
-        && end.AsSpan(0, 16).IndexOfAnyExcept(SearchValues.Create("0123456789ABCDEF")) < 0
+        name.Split('-') is [{ Length: > 0 }, var time, { Length: 22 } end] && end.EndsWith(Suffix, StringComparison.Ordinal)
+        && end[..^Suffix.Length].All(char.IsAsciiHexDigitUpper)
         && DateTime.TryParseExact(time, TimeFormat, CultureInfo.InvariantCulture, DateTimeStyles.None, out _);
 
     /// <summary>Reads the beginning and the end of each file. One that cannot be read has a problem; one that has vanished is left out.</summary>
