@@ -14,7 +14,7 @@ internal static class BackupTables
             "Beside a slow target: the same writer for ten seconds, and a target that takes 5 MB a second.",
         ],
         [
-            new ReportTable("Figures", TextColumns: 1, ["what", "figure", "compared with", "ratio", "goal", "verdict"], [.. Rows(rounds)]),
+            GoalRow.TableOf(Rows(rounds)),
         ]);
 
     private static IEnumerable<string[]> Rows(IReadOnlyList<OperationsRound> rounds)

@@ -17,7 +17,7 @@ internal static class CompactionTables
             $"shorter by {Figures.Bytes((long)Of(rounds, round => round.Alone.BytesBefore - round.Alone.BytesAfter))}.",
         ],
         [
-            new ReportTable("Figures", TextColumns: 1, ["what", "figure", "compared with", "ratio", "goal", "verdict"], [.. Rows(rounds)]),
+            GoalRow.TableOf(Rows(rounds)),
         ]);
 
     private static double Of(IReadOnlyList<CompactionRound> rounds, Func<CompactionRound, double> figure) => Figures.Median(rounds.Select(figure));

@@ -3,6 +3,10 @@ namespace Voron.Benchmarks.Reporting;
 /// <summary>Rows of tables of figures with goals: what, figure, compared with, ratio, goal, verdict.</summary>
 internal static class GoalRow
 {
+    /// <summary>A table of such rows.</summary>
+    public static ReportTable TableOf(IEnumerable<string[]> rows) =>
+        new("Figures", TextColumns: 1, ["what", "figure", "compared with", "ratio", "goal", "verdict"], [.. rows]);
+
     /// <summary>A figure that should be at least a part of another one.</summary>
     public static string[] AtLeast(string what, double figure, double other, double goal) =>
     [

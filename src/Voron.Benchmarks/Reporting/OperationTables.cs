@@ -5,8 +5,6 @@ namespace Voron.Benchmarks.Reporting;
 /// <summary>The reports on the change log, on salvages, and on the memory of operations.</summary>
 internal static class OperationTables
 {
-    private static readonly string[] Head = ["what", "figure", "compared with", "ratio", "goal", "verdict"];
-
     public static Report ChangeLog(long bytes, IReadOnlyList<ChangeLogRound> rounds)
     {
         double Of(Func<ChangeLogRound, double> figure) => Figures.Median(rounds.Select(figure));
@@ -17,7 +15,7 @@ internal static class OperationTables
                 $"A flush writes what transactions of ten random items have changed, {ChangeLogRound.ItemsPerFlush:N0} items in all. No flusher in the background.",
             ],
             [
-                new ReportTable("Figures", TextColumns: 1, Head,
+                GoalRow.TableOf(
                 [
                     GoalRow.AtMost("a flush, ms, with one without a log", Of(round => round.MedianWith), Of(round => round.MedianWithout), 1.02),
                     GoalRow.AtMost("commit p50, us", Of(round => round.CommitsWith.P50Microseconds), Of(round => round.CommitsWithout.P50Microseconds), 1.05),
@@ -39,7 +37,7 @@ internal static class OperationTables
                 $"The damaged leaf had {Figures.Count(Of(round => round.Leaf.Lost))} entries; the report names their range.",
             ],
             [
-                new ReportTable("Figures", TextColumns: 1, Head,
+                GoalRow.TableOf(
                 [
                     GoalRow.AtMost("one damaged leaf: other entries that are missing", Most(round => round.Leaf.Missing), null, 0),
                     GoalRow.AtMost("one damaged leaf: entries with another value", Most(round => round.Leaf.Wrong), null, 0),
@@ -61,8 +59,8 @@ internal static class OperationTables
                 "The goal is 256 MiB and three bits a page.",
             ],
             [
-                new ReportTable("Figures", TextColumns: 1, Head,
-                    [.. operations.Select(operation => GoalRow.AtMost($"{operation.Operation}, MB", operation.Bytes / 1e6, limit / 1e6, 1))]),
+                GoalRow.TableOf(
+                    operations.Select(operation => GoalRow.AtMost($"{operation.Operation}, MB", operation.Bytes / 1e6, limit / 1e6, 1))),
             ]);
     }
 }
