@@ -64,7 +64,7 @@ internal enum ScriptedKind
     /// <summary>Makes a backup of what has changed since the last one; does the same as <see cref="Backup"/> if there is none.</summary>
     BackupChanges,
 
-    /// <summary>Makes the data file shorter. Does not wait for readers: without a clock, it would wait for ever.</summary>
+    /// <summary>Makes the data file shorter. With more than one time, waits for readers as long as there are any; otherwise not at all.</summary>
     Compact,
 
     /// <summary>Cancels the backups and compactions of other threads.</summary>
