@@ -1,9 +1,13 @@
 using Voron.Format;
+using Voron.IO;
 
 namespace Voron.Backup;
 
 /// <summary>Reads a backup forward, and presents as many bytes in a row as its reader asks for.</summary>
-/// <remarks>With <see cref="ReadsAhead"/>, the next piece is read while the caller uses those before it.</remarks>
+/// <remarks>
+/// With <see cref="ReadsAhead"/>, the next piece is read while the caller uses those before it, and past the page cache where the system can: all
+/// pieces but the last are of the same length, which is a multiple of any block size, and so are their offsets.
+/// </remarks>
 internal sealed class BackupInput : IAsyncDisposable
 {
     /// <summary>In bytes: the longest frame, and the room to read a whole piece behind any part of it.</summary>
@@ -20,6 +24,7 @@ internal sealed class BackupInput : IAsyncDisposable
     private int _start;
     private int _end;
     private bool _hasEnded;
+    private bool _isUncached;
 
     public BackupInput(BackupSource source, Stream stream)
     {
@@ -108,7 +113,12 @@ internal sealed class BackupInput : IAsyncDisposable
 
     private async ValueTask<int> TakeAheadAsync(Memory<byte> target, CancellationToken cancellationToken)
     {
-        _ahead ??= new AlignedBuffer(MaxReadBytes);
+        if (_ahead == null)
+        {
+            _ahead = new AlignedBuffer(MaxReadBytes);
+            _isUncached = _stream is FileStream { CanSeek: true } file && UncachedReading.TryBegin(file.SafeFileHandle);
+        }
+
         var reading = _reading ?? ReadAheadAsync(_ahead.Memory, cancellationToken);
         _reading = null;
         int count;
@@ -139,12 +149,38 @@ internal sealed class BackupInput : IAsyncDisposable
         var offset = Offset + Available;
         try
         {
-            return await _stream.ReadAsync(target, cancellationToken).ConfigureAwait(false);
+            return _isUncached
+                ? await ReadUncachedAsync((FileStream)_stream, target, cancellationToken).ConfigureAwait(false)
+                : await _stream.ReadAsync(target, cancellationToken).ConfigureAwait(false);
         }
         catch (Exception e) when (_source.IsFailure(e))
         {
             throw Unreadable(e, offset);
         }
+    }
+
+    // A read that is not full ends at an offset from which only the cache can read on: the end of the file, mostly.
+    private async ValueTask<int> ReadUncachedAsync(FileStream file, Memory<byte> target, CancellationToken cancellationToken)
+    {
+        var position = file.Position;
+        var count = 0;
+        try
+        {
+            count = await file.ReadAsync(target, cancellationToken).ConfigureAwait(false);
+        }
+        catch (IOException e) when (UncachedReading.IsRefusal(e))
+        {
+            // Read again below.
+        }
+
+        if (count == target.Length)
+            return count;
+        _isUncached = false;
+        UncachedReading.End(file.SafeFileHandle);
+        if (count > 0)
+            return count;
+        file.Position = position;
+        return await file.ReadAsync(target, cancellationToken).ConfigureAwait(false);
     }
 
     private StorageAccessException Unreadable(Exception e, long offset) =>

@@ -99,6 +99,8 @@ internal sealed unsafe class BackupMerger : IPageSink, IDisposable
         }
     }
 
+    public ValueTask EndFrameAsync() => ValueTask.CompletedTask;
+
     public void Dispose()
     {
         _ofNewer.Dispose();

@@ -6,7 +6,7 @@ namespace Voron.Backup;
 /// <summary>Reads a backup forward, frame by frame, and checks everything before it is used.</summary>
 /// <remarks>
 /// The checks of a frame, in this order: the end of the backup, marker and place in the chain, limits of its lengths, checksum, decompression,
-/// values. Memory: the buffers of one frame, and a bit for each page.
+/// values. Memory: the buffers of two frames, so that a sink can use the pages of one while the next is read, and a bit for each page.
 /// </remarks>
 internal sealed class BackupReader : IAsyncDisposable
 {
@@ -14,7 +14,8 @@ internal sealed class BackupReader : IAsyncDisposable
     private readonly BackupHeader _header;
 
     // The list of extents ends at the first multiple of 4096, so that the pages behind it can be written past the page cache.
-    private readonly AlignedBuffer _payload = new(BackupHeader.BlockBytes + BackupFrame.MaxPageBytes);
+    private AlignedBuffer _payload = new(BackupHeader.BlockBytes + BackupFrame.MaxPageBytes);
+    private AlignedBuffer? _payloadBefore;
     private readonly BackupContent _content;
     private BackupFrame _frame;
     private BackupPlace _place;
@@ -80,8 +81,11 @@ internal sealed class BackupReader : IAsyncDisposable
         if (!await ReadAsync(cancellationToken).ConfigureAwait(false))
             return false;
         cancellationToken.ThrowIfCancellationRequested();
-        if (sink != null && _frame.Kind == BackupFrameKind.Pages)
-            PassPages(sink);
+        if (sink == null || _frame.Kind != BackupFrameKind.Pages)
+            return true;
+        PassPages(sink);
+        await sink.EndFrameAsync().ConfigureAwait(false);
+        (_payload, _payloadBefore) = (_payloadBefore ?? new AlignedBuffer(_payload.Length), _payload);
         return true;
     }
 

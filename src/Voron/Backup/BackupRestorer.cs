@@ -8,15 +8,18 @@ namespace Voron.Backup;
 /// <summary>Restores an environment from a full backup and the incremental ones that build on it.</summary>
 /// <remarks>
 /// Pages are written as they come, and later ones replace earlier ones. Only the last backup decides which pages are used: each of these must
-/// have come. A page that was written and is not used any more is free.
+/// have come. A page that was written and is not used any more is free. The pages of one frame are written while the next frame is read and checked.
 /// </remarks>
-internal sealed class BackupRestorer : IPageSink, IDisposable
+internal sealed class BackupRestorer : IPageSink, IAsyncDisposable
 {
     private readonly RestoreTarget _target;
     private readonly EnvironmentCopy _copy;
     private readonly PageBitmap _present;
     private readonly int _pageSize;
     private readonly long _totalBytes;
+    private List<WrittenExtent> _next = [];
+    private List<WrittenExtent> _written = [];
+    private Task _writing = Task.CompletedTask;
     private long _doneBytes;
 
     private BackupRestorer(RestoreTarget target, int pageSize, long neededPages, long totalBytes)
@@ -45,17 +48,20 @@ internal sealed class BackupRestorer : IPageSink, IDisposable
             chain.Add(await BackupSummary.ReadAsync(file, cancellationToken).ConfigureAwait(false));
         BackupChain.Check(chain);
         var last = chain[^1];
-        using var restorer = new BackupRestorer(
+        var restorer = new BackupRestorer(
             target, (int)last.Header.PageSize, last.Trailer.UsedPages, chain.Sum(backup => backup.Trailer.Bytes));
-        for (var i = 0; ; i++)
+        await using (restorer.ConfigureAwait(false))
         {
-            var reader = await BackupReader.OpenAsync(files[i], cancellationToken).ConfigureAwait(false);
-            await using (reader.ConfigureAwait(false))
+            for (var i = 0; ; i++)
             {
-                BackupChain.ThrowIfReplaced(reader, chain[i]);
-                await restorer.AddAsync(reader, cancellationToken).ConfigureAwait(false);
-                if (i == files.Count - 1)
-                    return restorer.Finish(reader, began, cancellationToken);
+                var reader = await BackupReader.OpenAsync(files[i], cancellationToken).ConfigureAwait(false);
+                await using (reader.ConfigureAwait(false))
+                {
+                    BackupChain.ThrowIfReplaced(reader, chain[i]);
+                    await restorer.AddAsync(reader, cancellationToken).ConfigureAwait(false);
+                    if (i == files.Count - 1)
+                        return restorer.Finish(reader, began, cancellationToken);
+                }
             }
         }
     }
@@ -68,29 +74,58 @@ internal sealed class BackupRestorer : IPageSink, IDisposable
         await using (reader.ConfigureAwait(false))
         {
             BackupChain.CheckFirst(reader.Name, reader.Header);
-            using var restorer = new BackupRestorer(target, (int)reader.Header.PageSize, neededPages: 0, totalBytes: 0);
-            await restorer.AddAsync(reader, cancellationToken).ConfigureAwait(false);
-            return restorer.Finish(reader, began, cancellationToken);
+            var restorer = new BackupRestorer(target, (int)reader.Header.PageSize, neededPages: 0, totalBytes: 0);
+            await using (restorer.ConfigureAwait(false))
+            {
+                await restorer.AddAsync(reader, cancellationToken).ConfigureAwait(false);
+                return restorer.Finish(reader, began, cancellationToken);
+            }
         }
     }
 
     public unsafe void Add(long first, int pages, byte* bytes, BackupPlace place)
     {
-        _copy.Write(first, new ReadOnlySpan<byte>(bytes, pages * _pageSize));
+        _next.Add(new WrittenExtent(first, pages, (nint)bytes));
         _present.EnsureCommitted(first + pages);
         _present.Set(first, pages);
     }
 
-    public void Dispose()
+    /// <summary>Waits for the pages of the frame before, and begins to write those of this one.</summary>
+    public async ValueTask EndFrameAsync()
     {
+        await _writing.ConfigureAwait(false);
+        (_next, _written) = (_written, _next);
+        _next.Clear();
+        _writing = Task.Run(WritePages);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _writing.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         _copy.Dispose();
         _present.Dispose();
+    }
+
+    private unsafe void WritePages()
+    {
+        foreach (var extent in _written)
+            _copy.Write(extent.First, new ReadOnlySpan<byte>((byte*)extent.Bytes, extent.Pages * _pageSize));
     }
 
     private async ValueTask AddAsync(BackupReader reader, CancellationToken cancellationToken)
     {
         var before = _doneBytes;
-        await reader.ReadAllAsync(this, Report, cancellationToken).ConfigureAwait(false);
+        try
+        {
+            await reader.ReadAllAsync(this, Report, cancellationToken).ConfigureAwait(false);
+        }
+        finally
+        {
+            // The buffers live as long as the reader.
+            await _writing.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        }
+
+        await _writing.ConfigureAwait(false);
 
         void Report(long bytes)
         {
@@ -142,4 +177,7 @@ internal sealed class BackupRestorer : IPageSink, IDisposable
     private BackupException Unsound(string name, string problem, Exception? cause) => new(
         BackupFault.Damaged,
         $"The environment that was restored from '{name}' to '{_target.Disk.Path}' is damaged, and is deleted: {problem} Use another backup.", cause);
+
+    /// <summary>Pages to write, at an address in the reader's buffer.</summary>
+    private readonly record struct WrittenExtent(long First, int Pages, nint Bytes);
 }

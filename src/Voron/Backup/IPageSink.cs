@@ -5,7 +5,10 @@ internal unsafe interface IPageSink
 {
     /// <param name="first">The first page.</param>
     /// <param name="pages">The number of neighbouring pages, at least one.</param>
-    /// <param name="bytes">Their bytes, at a multiple of 4096, valid during the call.</param>
+    /// <param name="bytes">Their bytes, at a multiple of 4096, valid until <see cref="EndFrameAsync"/> of the next frame has returned.</param>
     /// <param name="place">The frame that holds them.</param>
     void Add(long first, int pages, byte* bytes, BackupPlace place);
+
+    /// <summary>Ends a frame. The sink may go on using its pages, but not those of the frame before it.</summary>
+    ValueTask EndFrameAsync();
 }

@@ -115,7 +115,7 @@ internal sealed unsafe class OwnerSearch : ITreeCheckHost
 
     private void Note(VoronException e) => Problem ??= e.Message;
 
-    // Trees that come later are new, and so are all of their pages.
+    // Trees that come later are new, and so are all of their pages. One that is renamed meanwhile is left to the last search, of a single snapshot.
     private void ListTrees()
     {
         _isListed = true;
