@@ -14,7 +14,7 @@ internal sealed class Jobs(StorageEnvironment environment)
 
     public ValueTask<long> EnqueueAsync(byte[] payload, DateTime dueAt) => environment.WriteAsync((payload, dueAt), static (writing, job) =>
     {
-        var id = writing.OpenTree("counters").Increment("last"u8);
+        var id = writing.OpenTree("counters").Add("last"u8, 1);
         writing.OpenTree("jobs").Put(IdKey(stackalloc byte[IdBytes], id), job.payload);
         writing.OpenTree("due").Put(DueKey(stackalloc byte[DueBytes], job.dueAt, id), [0]);
         return id;

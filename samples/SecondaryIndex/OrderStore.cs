@@ -19,7 +19,7 @@ internal sealed class OrderStore(StorageEnvironment environment)
     public void Put(Order order) => environment.Write(order, static (writing, order) =>
     {
         var key = IdKey(stackalloc byte[KeyBytes], order.Id);
-        if (writing.OpenTree(OrdersName).Replace(key, JsonSerializer.SerializeToUtf8Bytes(order)) is { } old)
+        if (writing.OpenTree(OrdersName).Exchange(key, JsonSerializer.SerializeToUtf8Bytes(order)) is { } old)
             RemoveFromIndexes(writing, old);
         writing.OpenTree(ByCustomerName).Put(CustomerKey(stackalloc byte[KeyBytes], order), default);
         writing.OpenTree(ByTotalName).Put(TotalKey(stackalloc byte[KeyBytes], order), default);

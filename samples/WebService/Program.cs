@@ -34,7 +34,7 @@ app.MapPut("/notes/{id}", async (string id, HttpRequest request, StorageEnvironm
     if (await Bodies.ReadAsync(request, mostBytes: 64 << 10, cancellation) is not { } note)
         return Results.StatusCode(StatusCodes.Status413PayloadTooLarge);
     var isNew = await environment.WriteAsync(
-        (Id: Encoding.UTF8.GetBytes(id), note), static (writing, put) => writing.OpenTree("notes").Replace(put.Id, put.note) is null, cancellation);
+        (Id: Encoding.UTF8.GetBytes(id), note), static (writing, put) => writing.OpenTree("notes").Exchange(put.Id, put.note) is null, cancellation);
     return isNew ? Results.Created($"/notes/{Uri.EscapeDataString(id)}", null) : Results.NoContent();
 });
 

@@ -100,6 +100,10 @@ public readonly partial struct WriteTransaction : IDisposable
     /// <exception cref="InvalidOperationException">
     /// A <see cref="NestedTransaction"/> is open: commit or dispose it first. This transaction stays open.
     /// </exception>
+    /// <exception cref="InvalidOperationException">
+    /// The value of an <see cref="WriteTree.Increment"/> that waited does not have eight bytes; the transaction is rolled back.
+    /// </exception>
+    /// <exception cref="OverflowException">An increment that waited leaves no 64-bit integer; the transaction is rolled back.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended, or its environment was closed, which rolls it back.</exception>
     public void Commit()
     {

@@ -26,7 +26,7 @@ public readonly partial struct WriteTree
     /// <summary>Sets the value of a key, whether the tree has it or not, and returns the old value.</summary>
     /// <returns>A copy of the old value; null if the tree did not have the key.</returns>
     /// <inheritdoc cref="Insert"/>
-    public byte[]? Replace(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    public byte[]? Exchange(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
         var tree = _tree.Opened;
         TreeEditor.Begin(tree, key);
@@ -43,7 +43,7 @@ public readonly partial struct WriteTree
     /// <exception cref="ArgumentException">The key is empty or too long, or the buffer writer returns an empty buffer.</exception>
     /// <exception cref="InvalidOperationException">The buffer writer has changed the tree. The value was not set.</exception>
     /// <inheritdoc cref="Insert"/>
-    public bool Replace(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, IBufferWriter<byte> oldValue)
+    public bool Exchange(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, IBufferWriter<byte> oldValue)
     {
         ArgumentNullException.ThrowIfNull(oldValue);
         var tree = _tree.Opened;
@@ -105,7 +105,31 @@ public readonly partial struct WriteTree
     /// <exception cref="InvalidOperationException">The value of the key does not have eight bytes. Nothing was changed.</exception>
     /// <exception cref="OverflowException">The sum is no 64-bit integer. Nothing was changed.</exception>
     /// <inheritdoc cref="Insert"/>
-    public long Increment(ReadOnlySpan<byte> key, long delta = 1) => TreeUpdater.Increment(_tree.Opened, key, delta);
+    public long Add(ReadOnlySpan<byte> key, long delta) => TreeUpdater.Add(_tree.Opened, key, delta);
+
+    /// <summary>Adds to a counter whose value is not needed now: a value of eight bytes, a signed integer in little-endian order.</summary>
+    /// <remarks>
+    /// An increment waits, like a put, until the tree is read or the transaction commits, and is then made together with others. Many increments of
+    /// one key are one change. A counter that cannot be changed is noticed by the call that applies the increment: this one, a later one of the
+    /// transaction, or the commit. Use <see cref="Add"/> where the value may be something else than a counter.
+    /// </remarks>
+    /// <param name="key">The key. A missing counter is 0.</param>
+    /// <param name="delta">The number to add, which may be negative.</param>
+    /// <exception cref="InvalidOperationException">
+    /// The value of the key does not have eight bytes; the transaction can only be rolled back. Later calls of the transaction may throw it.
+    /// </exception>
+    /// <exception cref="OverflowException">
+    /// A sum is no 64-bit integer; the transaction can only be rolled back. Later calls of the transaction may throw it.
+    /// </exception>
+    /// <inheritdoc cref="Insert"/>
+    public void Increment(ReadOnlySpan<byte> key, long delta = 1) => TreeUpdater.Increment(_tree.Opened, key, delta);
+
+    /// <summary>Removes an entry if its key has an expected value.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="expected">The value that the key must have. An empty span is an empty value, not a missing one.</param>
+    /// <returns>False, with nothing changed, if the key has another value, or the tree does not have it.</returns>
+    /// <exception cref="CorruptionException">A page on the way is damaged; the transaction can only be rolled back.</exception>
+    public bool DeleteIf(ReadOnlySpan<byte> key, ReadOnlySpan<byte> expected) => TreeUpdater.DeleteIf(_tree.Opened, key, expected);
 
     /// <summary>Opens a writer for a value whose length is not known yet. The value is set when the writer is completed.</summary>
     /// <remarks>

@@ -79,7 +79,7 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     /// Defers a put, to be applied together with others. False when it must be made at once, because it is large, or because keys
     /// are being appended, which finds their leaf without a search. The first put of a transaction shows whether they are.
     /// </summary>
-    public bool TryDefer(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    public bool TryDefer(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, WaitingOperation operation = WaitingOperation.Put)
     {
         if (!PutBuffer.CanHold(key.Length, value.Length) || (!HasPuts && (!StateAsIs.RightmostLeaf.IsNone || !_hasStored)))
         {
@@ -89,10 +89,10 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
 
         Owner.Write!.AssertWriterHeld();
         _puts ??= Owner.Write!.Buffers.Rent(this);
-        if (!_puts.TryAdd(key, value))
+        if (!_puts.TryAdd(key, value, operation))
         {
             ApplyPuts();
-            var isAdded = _puts.TryAdd(key, value);
+            var isAdded = _puts.TryAdd(key, value, operation);
             Debug.Assert(isAdded, "A buffer whose puts were applied must have room for another put.");
         }
 
@@ -115,10 +115,23 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         {
             _puts!.Apply(write.Pages, StateAsIs, write.Buffers.Room);
         }
+        catch (CounterException e)
+        {
+            throw NoCounter(e);
+        }
         catch (Exception e) when (write.Break(e))
         {
             throw;
         }
+    }
+
+    /// <summary>Breaks the transaction, since an increment cannot be applied. Returns the exception for the call that applied it.</summary>
+    public Exception NoCounter(CounterException fault)
+    {
+        var failure = fault.Describe(
+            Catalog.Decode(Name), "An increment of it failed, so the transaction can only be rolled back, as a whole or to a savepoint.");
+        Owner.Write!.Break(failure);
+        return failure;
     }
 
     /// <inheritdoc/>
@@ -131,6 +144,10 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         try
         {
             _puts!.ApplyMarked(write.Pages, StateAsIs);
+        }
+        catch (CounterException e)
+        {
+            throw NoCounter(e);
         }
         catch (Exception e) when (write.Break(e))
         {

@@ -1,6 +1,7 @@
-using System.Buffers.Binary;
+using System.Runtime.InteropServices;
 using Voron.Testing;
 using Voron.Trees;
+using Voron.Trees.Batches;
 
 namespace Voron.Transactions;
 
@@ -20,33 +21,51 @@ internal static class TreeUpdater
     /// <summary>Adds to a counter, which is 0 if there is none, and returns its new value.</summary>
     /// <exception cref="InvalidOperationException">The value of the key is not a counter.</exception>
     /// <exception cref="OverflowException">The sum is no 64-bit integer.</exception>
-    public static long Increment(OpenTree tree, ReadOnlySpan<byte> key, long delta)
+    public static unsafe long Add(OpenTree tree, ReadOnlySpan<byte> key, long delta)
     {
         var write = TreeEditor.Begin(tree, key);
-        var sum = delta;
-        if (TreeReader.TryGet(tree.SettledState(), write.Pages, key, out var value))
+        long sum;
+        try
         {
-            if (value.Length != sizeof(long))
-            {
-                throw new InvalidOperationException(
-                    $"The value of key {KeyText.Of(key)} in tree '{Catalog.Decode(tree.Name)}' has {value.Length} bytes, but a counter has " +
-                    $"{sizeof(long)}. Nothing was changed.");
-            }
-
-            var count = BinaryPrimitives.ReadInt64LittleEndian(value);
-            sum = unchecked(count + delta);
-            if (((count ^ sum) & (delta ^ sum)) < 0)
-            {
-                throw new OverflowException(
-                    $"The counter of key {KeyText.Of(key)} in tree '{Catalog.Decode(tree.Name)}' is {count} and cannot be changed by {delta}. " +
-                    "Nothing was changed.");
-            }
+            sum = Counter.Sum(write.Pages, TreeReader.Find(tree.SettledState(), write.Pages, key), key, [delta]);
+        }
+        catch (CounterException e)
+        {
+            throw e.Describe(Catalog.Decode(tree.Name), "Nothing was changed.");
         }
 
-        Span<byte> bytes = stackalloc byte[sizeof(long)];
-        BinaryPrimitives.WriteInt64LittleEndian(bytes, sum);
-        TreeEditor.PutNow(tree, key, bytes);
+        TreeEditor.PutNow(tree, key, MemoryMarshal.AsBytes(new ReadOnlySpan<long>(in sum)));
         return sum;
+    }
+
+    /// <summary>Adds to a counter together with other puts. The first increment of a transaction is made at once.</summary>
+    /// <inheritdoc cref="WriteTree.Increment"/>
+    public static void Increment(OpenTree tree, ReadOnlySpan<byte> key, long delta)
+    {
+        var write = TreeEditor.Begin(tree, key);
+        if (tree.TryDefer(key, MemoryMarshal.AsBytes(new ReadOnlySpan<long>(in delta)), WaitingOperation.Increment))
+            return;
+        try
+        {
+            TreeWriter.Add(write.Pages, tree.SettledState(), key, [delta]);
+        }
+        catch (CounterException e)
+        {
+            // As if it had waited: what a transaction may go on to do must not depend on that.
+            throw tree.NoCounter(e);
+        }
+        catch (Exception e) when (write.Break(e))
+        {
+            throw;
+        }
+    }
+
+    /// <summary>Removes an entry if it has the expected value; false, with nothing changed, if it has another one, or none.</summary>
+    public static bool DeleteIf(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> expected)
+    {
+        var write = tree.Owner.Write!;
+        write.ThrowIfBroken();
+        return HasValue(tree.SettledState(), write, key, expected) && TreeEditor.Delete(tree, key);
     }
 
     private static unsafe bool HasValue(TreeState state, WriteScope write, ReadOnlySpan<byte> key, ReadOnlySpan<byte> expected)

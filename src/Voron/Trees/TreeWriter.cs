@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
@@ -32,6 +33,25 @@ internal static unsafe class TreeWriter
         var leaf = writer.Modify(leafNumber);
         var edit = new LeafEdit(writer, state, in leaf, LeafPage.Find(leaf.Bytes, key), in key, in path);
         StoreInLeaf(edit, new NewValue(writer.PageSize, key.Length, value), null, default);
+    }
+
+    /// <summary>Adds to a counter.</summary>
+    /// <inheritdoc cref="Counter.Sum"/>
+    public static long Add(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, ReadOnlySpan<long> deltas)
+    {
+        var sum = Counter.Sum(writer, TreeReader.Find(state, writer, key), key, deltas);
+        Put(writer, state, key, MemoryMarshal.AsBytes(new ReadOnlySpan<long>(in sum)));
+        return sum;
+    }
+
+    /// <summary>Adds to a counter whose leaf is known and still covers the key.</summary>
+    /// <inheritdoc cref="Counter.Sum"/>
+    public static void AddAt(PageWriter writer, TreeState state, PageNumber leafNumber, in SearchKey key, ReadOnlySpan<long> deltas)
+    {
+        var leaf = TreePages.ReadLeaf(writer, leafNumber);
+        var index = LeafPage.Find(leaf, key);
+        var sum = Counter.Sum(writer, index < 0 ? null : SlottedPage.Record(leaf, index), key.Span, deltas);
+        PutAt(writer, state, leafNumber, key, MemoryMarshal.AsBytes(new ReadOnlySpan<long>(in sum)));
     }
 
     /// <summary>Adds an entry; returns false, and changes nothing, when the tree already has the key.</summary>
@@ -217,7 +237,7 @@ internal static unsafe class TreeWriter
 
     private static bool Overlaps(ReadOnlySpan<byte> span, byte* page, int pageSize)
     {
-        var start = (byte*)Unsafe.AsPointer(ref System.Runtime.InteropServices.MemoryMarshal.GetReference(span));
+        var start = (byte*)Unsafe.AsPointer(ref MemoryMarshal.GetReference(span));
         return start < page + pageSize && start + span.Length > page && span.Length != 0;
     }
 

@@ -83,7 +83,7 @@ internal static class InvalidSpanSnippets
             void M(WriteTree tree)
             {
                 tree.TryGet(key, out var value);
-                tree.Increment("count"u8);
+                tree.Add("count"u8, 1);
                 Use([|value|]);
             }
             """,

@@ -28,7 +28,7 @@ public sealed class TreeUpdateTests : IDisposable
             foreach (var length in Lengths.Concat(Lengths.Reverse()))
             {
                 var value = FaultTestKit.Value(length, length);
-                var old = tree.Replace("a"u8, value);
+                var old = tree.Exchange("a"u8, value);
                 (old == null).Should().Be(expected == null);
                 old.AsSpan().SequenceEqual(expected).Should().BeTrue();
                 expected = value;
@@ -38,12 +38,12 @@ public sealed class TreeUpdateTests : IDisposable
             {
                 var value = FaultTestKit.Value(length, length);
                 var buffer = new ArrayBufferWriter<byte>();
-                tree.Replace("a"u8, value, buffer).Should().BeTrue();
+                tree.Exchange("a"u8, value, buffer).Should().BeTrue();
                 buffer.WrittenSpan.SequenceEqual(expected).Should().BeTrue();
                 expected = value;
             }
 
-            tree.Replace("b"u8, [1], new ArrayBufferWriter<byte>()).Should().BeFalse();
+            tree.Exchange("b"u8, [1], new ArrayBufferWriter<byte>()).Should().BeFalse();
             tree.TryGet("b"u8, out var stored).Should().BeTrue();
             stored.ToArray().Should().Equal(1);
             tree.Count.Should().Be(2);
@@ -121,18 +121,18 @@ public sealed class TreeUpdateTests : IDisposable
         using (var writing = _environment.BeginWrite())
         {
             var tree = writing.CreateTree("t");
-            tree.Increment("a"u8).Should().Be(1);
-            tree.Increment("a"u8).Should().Be(2);
-            tree.Increment("a"u8, 0x0102030405060700).Should().Be(0x0102030405060702);
+            tree.Add("a"u8, 1).Should().Be(1);
+            tree.Add("a"u8, 1).Should().Be(2);
+            tree.Add("a"u8, 0x0102030405060700).Should().Be(0x0102030405060702);
             Value(tree).Should().Equal([2, 7, 6, 5, 4, 3, 2, 1], "a counter is little-endian");
-            tree.Increment("a"u8, -0x0102030405060703).Should().Be(-1);
-            tree.Increment("b"u8, 0).Should().Be(0);
-            tree.Increment("c"u8, long.MaxValue).Should().Be(long.MaxValue);
-            tree.Invoking(one => one.Increment("c"u8)).Should().Throw<OverflowException>().WithMessage("*'c'*'t'*9223372036854775807*1*");
-            tree.Increment("c"u8, long.MinValue).Should().Be(-1);
-            tree.Increment("c"u8, long.MinValue + 1).Should().Be(long.MinValue);
-            tree.Invoking(one => one.Increment("c"u8, -1)).Should().Throw<OverflowException>();
-            tree.Increment("d"u8, long.MinValue).Should().Be(long.MinValue);
+            tree.Add("a"u8, -0x0102030405060703).Should().Be(-1);
+            tree.Add("b"u8, 0).Should().Be(0);
+            tree.Add("c"u8, long.MaxValue).Should().Be(long.MaxValue);
+            tree.Invoking(one => one.Add("c"u8, 1)).Should().Throw<OverflowException>().WithMessage("*'c'*'t'*9223372036854775807*1*");
+            tree.Add("c"u8, long.MinValue).Should().Be(-1);
+            tree.Add("c"u8, long.MinValue + 1).Should().Be(long.MinValue);
+            tree.Invoking(one => one.Add("c"u8, -1)).Should().Throw<OverflowException>();
+            tree.Add("d"u8, long.MinValue).Should().Be(long.MinValue);
             writing.Commit();
         }
 
@@ -148,14 +148,14 @@ public sealed class TreeUpdateTests : IDisposable
         var tree = writing.CreateTree("t");
         for (var i = 50; i > 0; i--)
             tree.Put(FaultTestKit.Key(i), [(byte)i]);
-        tree.Replace(FaultTestKit.Key(7), [70]).Should().Equal(7);
+        tree.Exchange(FaultTestKit.Key(7), [70]).Should().Equal(7);
         tree.Put(FaultTestKit.Key(9), [90]);
         tree.Put(FaultTestKit.Key(8), [80]);
         tree.CompareExchange(FaultTestKit.Key(8), [81], [80]).Should().BeTrue();
         tree.Put(FaultTestKit.Key(6), [60]);
         tree.Remove(FaultTestKit.Key(6)).Should().Equal(60);
         tree.Put(FaultTestKit.Key(5), new byte[8]);
-        tree.Increment(FaultTestKit.Key(5), 5).Should().Be(5);
+        tree.Add(FaultTestKit.Key(5), 5).Should().Be(5);
         tree.Count.Should().Be(49);
     }
 
@@ -171,7 +171,7 @@ public sealed class TreeUpdateTests : IDisposable
         {
             var key = cursor.Key.ToArray();
             var value = cursor.Value.ToArray();
-            tree.Replace(cursor.Key, cursor.Value).Should().Equal(value);
+            tree.Exchange(cursor.Key, cursor.Value).Should().Equal(value);
             tree.TryGet(key, out var same).Should().BeTrue();
             tree.CompareExchange(cursor.Key, cursor.Key, same).Should().BeTrue();
             tree.TryGet(key, out same).Should().BeTrue();
@@ -192,27 +192,27 @@ public sealed class TreeUpdateTests : IDisposable
         var longKey = new byte[961];
         foreach (var key in new[] { [], longKey })
         {
-            FluentActions.Invoking(() => tree.Replace(key, [1])).Should().Throw<ArgumentException>().WithMessage("*1 to 960*");
-            FluentActions.Invoking(() => tree.Replace(key, [1], new ArrayBufferWriter<byte>())).Should().Throw<ArgumentException>();
+            FluentActions.Invoking(() => tree.Exchange(key, [1])).Should().Throw<ArgumentException>().WithMessage("*1 to 960*");
+            FluentActions.Invoking(() => tree.Exchange(key, [1], new ArrayBufferWriter<byte>())).Should().Throw<ArgumentException>();
             FluentActions.Invoking(() => tree.CompareExchange(key, [1], [1])).Should().Throw<ArgumentException>();
             FluentActions.Invoking(() => tree.CompareExchange(key, [1], null)).Should().Throw<ArgumentException>();
-            FluentActions.Invoking(() => tree.Increment(key)).Should().Throw<ArgumentException>();
+            FluentActions.Invoking(() => tree.Add(key, 1)).Should().Throw<ArgumentException>();
             tree.Remove(key).Should().BeNull("a key that cannot be there is not there");
         }
 
-        FluentActions.Invoking(() => tree.Replace("a"u8, [1], null!)).Should().Throw<ArgumentNullException>().WithParameterName("oldValue");
+        FluentActions.Invoking(() => tree.Exchange("a"u8, [1], null!)).Should().Throw<ArgumentNullException>().WithParameterName("oldValue");
         FluentActions.Invoking(() => tree.Remove("a"u8, null!)).Should().Throw<ArgumentNullException>().WithParameterName("oldValue");
-        FluentActions.Invoking(() => tree.Increment("a"u8)).Should().Throw<InvalidOperationException>().WithMessage("*'a'*'t'*7 bytes*8*Nothing*");
+        FluentActions.Invoking(() => tree.Add("a"u8, 1)).Should().Throw<InvalidOperationException>().WithMessage("*'a'*'t'*7 bytes*8*Nothing*");
         tree.Put("long"u8, new byte[20_000]);
-        FluentActions.Invoking(() => tree.Increment("long"u8)).Should().Throw<InvalidOperationException>().WithMessage("*20000 bytes*");
-        FluentActions.Invoking(() => default(WriteTree).Increment("a"u8)).Should().Throw<InvalidOperationException>().WithMessage("This tree was never begun or opened*");
+        FluentActions.Invoking(() => tree.Add("long"u8, 1)).Should().Throw<InvalidOperationException>().WithMessage("*20000 bytes*");
+        FluentActions.Invoking(() => default(WriteTree).Add("a"u8, 1)).Should().Throw<InvalidOperationException>().WithMessage("This tree was never begun or opened*");
         tree.Count.Should().Be(2);
         Value(tree).Should().Equal("seven b"u8.ToArray());
         writing.Commit();
-        FluentActions.Invoking(() => tree.Replace("a"u8, [1])).Should().Throw<ObjectDisposedException>();
+        FluentActions.Invoking(() => tree.Exchange("a"u8, [1])).Should().Throw<ObjectDisposedException>();
         FluentActions.Invoking(() => tree.Remove("a"u8)).Should().Throw<ObjectDisposedException>();
         FluentActions.Invoking(() => tree.CompareExchange("a"u8, [1], [1])).Should().Throw<ObjectDisposedException>();
-        FluentActions.Invoking(() => tree.Increment("a"u8)).Should().Throw<ObjectDisposedException>();
+        FluentActions.Invoking(() => tree.Add("a"u8, 1)).Should().Throw<ObjectDisposedException>();
     }
 
     [Theory]
@@ -260,7 +260,7 @@ public sealed class TreeUpdateTests : IDisposable
         }
 
         var buffer = new Misbehaving(Act, bytesBefore: atEnd ? old.Length : 1, givesNothing: kind == "gives nothing");
-        var replace = () => tree.Replace("a"u8, "b"u8, buffer);
+        var replace = () => tree.Exchange("a"u8, "b"u8, buffer);
         if (kind == "throws")
             replace.Should().Throw<InvalidDataException>();
         else if (kind == "commits")
@@ -289,13 +289,13 @@ public sealed class TreeUpdateTests : IDisposable
             tree.Put("a"u8, "old"u8);
             var other = writing.CreateTree("other");
             var fill = () => Enumerable.Range(0, 1_000).Count(i => other.Insert(FaultTestKit.Key(i), new byte[1_900]));
-            FluentActions.Invoking(() => tree.Replace("a"u8, "new"u8, new Misbehaving(() => fill.Should().Throw<StorageFullException>(), 3, false)))
+            FluentActions.Invoking(() => tree.Exchange("a"u8, "new"u8, new Misbehaving(() => fill.Should().Throw<StorageFullException>(), 3, false)))
                 .Should().Throw<InvalidOperationException>().WithMessage("*can only be rolled back*");
             var changes = new Action[]
             {
-                () => tree.Replace("a"u8, "new"u8), () => tree.Replace("b"u8, "new"u8, new ArrayBufferWriter<byte>()), () => tree.Remove("a"u8),
+                () => tree.Exchange("a"u8, "new"u8), () => tree.Exchange("b"u8, "new"u8, new ArrayBufferWriter<byte>()), () => tree.Remove("a"u8),
                 () => tree.Remove("b"u8), () => tree.Remove("b"u8, new ArrayBufferWriter<byte>()), () => tree.CompareExchange("a"u8, "new"u8, "x"u8),
-                () => tree.CompareExchange("b"u8, "new"u8, null), () => tree.Increment("b"u8), () => tree.OpenWriter("b"u8),
+                () => tree.CompareExchange("b"u8, "new"u8, null), () => tree.Add("b"u8, 1), () => tree.OpenWriter("b"u8),
             };
             foreach (var change in changes)
                 change.Should().Throw<InvalidOperationException>().WithMessage("*can only be rolled back*");

@@ -58,7 +58,7 @@ public sealed unsafe class GroupedOperationsTests
                 var key = isOld ? known[random.Next(known.Count)] : TreeModelTests.NewKey(keys, put, random, tree);
                 var value = new byte[random.Next(60)];
                 random.NextBytes(value);
-                while (!buffer.TryAdd(key, value))
+                while (!buffer.TryAdd(key, value, WaitingOperation.Put))
                     Apply();
                 tree.Model[key] = value;
                 known.Add(key);
@@ -95,7 +95,7 @@ public sealed unsafe class GroupedOperationsTests
                 done++;
                 if (!PutBuffer.CanHold(key.Length, value.Length))
                     continue;
-                if (!buffer.TryAdd(key, value))
+                if (!buffer.TryAdd(key, value, WaitingOperation.Put))
                     break;
                 tree.Model[key] = value;
                 if (!isOld)

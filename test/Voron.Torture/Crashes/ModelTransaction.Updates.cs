@@ -52,7 +52,7 @@ internal sealed partial class ModelTransaction
     {
         var value = new ModelValue(random.Next(), random.Next(3000));
         var expected = Entries(name).GetValueOrDefault(key)?.ToBytes();
-        var old = tree.Replace(Encoding.ASCII.GetBytes(key), value.ToBytes());
+        var old = tree.Exchange(Encoding.ASCII.GetBytes(key), value.ToBytes());
         Require(expected == null ? old == null : old.AsSpan().SequenceEqual(expected), $"replacing {name}/{key} returned another value");
         Content = Content.With(name, Entries(name).SetItem(key, value));
     }
@@ -73,7 +73,10 @@ internal sealed partial class ModelTransaction
     {
         var delta = random.Next(7) - 3;
         var sum = (Entries(name).GetValueOrDefault(key)?.Counter ?? 0) + delta;
-        Require(tree.Increment(Encoding.ASCII.GetBytes(key), delta) == sum, $"the counter {name}/{key} is not {sum}");
+        if (random.Next(2) == 0)
+            tree.Increment(Encoding.ASCII.GetBytes(key), delta);
+        else
+            Require(tree.Add(Encoding.ASCII.GetBytes(key), delta) == sum, $"the counter {name}/{key} is not {sum}");
         Content = Content.With(name, Entries(name).SetItem(key, new ModelValue(0, sizeof(long)) { Counter = sum }));
     }
 

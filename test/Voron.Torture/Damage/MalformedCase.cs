@@ -276,7 +276,7 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
                 tree.Clear();
                 break;
             case 16:
-                Touch(tree.Replace(known, new byte[random.Next(5000)]));
+                Touch(tree.Exchange(known, new byte[random.Next(5000)]));
                 break;
             default:
                 Touch(tree.TryGet(known, out var value) ? value : default);

@@ -93,12 +93,12 @@ internal sealed partial class ModelWriter
         if (random.Next(2) == 0)
         {
             var buffer = new ArrayBufferWriter<byte>();
-            Require(handle.Tree.Replace(key, entry.Value, buffer) == found, $"replace in '{name}' is wrong about having the key", key);
+            Require(handle.Tree.Exchange(key, entry.Value, buffer) == found, $"replace in '{name}' is wrong about having the key", key);
             Require(!found || buffer.WrittenSpan.SequenceEqual(old.Value), $"replace in '{name}' returned another value", key);
         }
         else
         {
-            var returned = handle.Tree.Replace(key, entry.Value);
+            var returned = handle.Tree.Exchange(key, entry.Value);
             Require(returned != null == found, $"replace in '{name}' is wrong about having the key", key);
             Require(!found || returned.AsSpan().SequenceEqual(old.Value), $"replace in '{name}' returned another value", key);
         }
@@ -137,9 +137,11 @@ internal sealed partial class ModelWriter
         var delta = random.Next(4) == 0 ? random.NextInt64() : random.Next(-3, 4);
         history.Add($"increment by {delta}", name, key);
         var found = State.TryGet(name, key, out var old);
+        var waits = random.Next(2) == 0;
         if (found && old.Length != sizeof(long))
         {
-            Fails<InvalidOperationException>(() => handle.Tree.Increment(key, delta));
+            // One that waits would break the transaction.
+            Fails<InvalidOperationException>(() => handle.Tree.Add(key, delta));
             return;
         }
 
@@ -147,11 +149,14 @@ internal sealed partial class ModelWriter
         var sum = (Int128)count + delta;
         if (sum < long.MinValue || sum > long.MaxValue)
         {
-            Fails<OverflowException>(() => handle.Tree.Increment(key, delta));
+            Fails<OverflowException>(() => handle.Tree.Add(key, delta));
             return;
         }
 
-        Require(handle.Tree.Increment(key, delta) == sum, $"the counter in '{name}' is not {sum}", key);
+        if (waits)
+            handle.Tree.Increment(key, delta);
+        else
+            Require(handle.Tree.Add(key, delta) == sum, $"the counter in '{name}' is not {sum}", key);
         State = State.Put(name, new ModelEntry(key, (long)sum));
     }
 

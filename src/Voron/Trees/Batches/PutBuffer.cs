@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
@@ -37,7 +38,7 @@ internal sealed unsafe class PutBuffer
     private const int MinGroup = 4;
 
     /// <summary>The bytes for each put beside its own: its item, and its place in the sorted order.</summary>
-    private const int BytesBeside = 20;
+    private const int BytesBeside = 16;
 
     // Leaves are prefetched this many puts before they are copied: early enough for memory to respond, late enough to stay cached.
     private const int LeavesAhead = 2;
@@ -67,7 +68,10 @@ internal sealed unsafe class PutBuffer
     public static bool CanHold(int keyLength, int valueLength) => keyLength + valueLength <= MaxItemBytes;
 
     /// <summary>Copies a put to the end; returns false when there is no room until the others are applied.</summary>
-    public bool TryAdd(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    /// <param name="key">The key.</param>
+    /// <param name="value">The value, or the operand.</param>
+    /// <param name="operation">What is done to the value that the key has.</param>
+    public bool TryAdd(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, WaitingOperation operation)
     {
         if (Count == _maxCount || _used + key.Length + value.Length > _bytes.Length)
         {
@@ -77,7 +81,7 @@ internal sealed unsafe class PutBuffer
 
         key.CopyTo(_bytes.AsSpan(_used));
         value.CopyTo(_bytes.AsSpan(_used + key.Length));
-        _items[Count++] = new WaitingPut(_used, key.Length, value.Length);
+        _items[Count++] = new WaitingPut(_used, key.Length, value.Length, operation);
         _used += key.Length + value.Length;
         return true;
     }
@@ -179,7 +183,7 @@ internal sealed unsafe class PutBuffer
         }
 
         for (; from < Count; from++)
-            TreeWriter.Put(writer, state, Key(from), Value(from));
+            ApplyOne(writer, state, from);
     }
 
     private void Grow(long room)
@@ -221,6 +225,7 @@ internal sealed unsafe class PutBuffer
             PrefetchPage(writer, leaves[i]);
 
         var isSorted = Count > FirstCount;
+        var next = 0;
         for (var i = 0; i < count; i++)
         {
             // Sorted puts can be anywhere in the buffer: this group prefetches those of the next one.
@@ -228,18 +233,48 @@ internal sealed unsafe class PutBuffer
                 CacheLines.PrefetchRange(bytes + _items[from + count + i].Offset, _items[from + count + i].Length);
             if (i + LeavesAhead < count)
                 PrefetchPage(writer, leaves[i + LeavesAhead]);
+            if (i < next)
+                continue;
             var leaf = leaves[i];
+            next = i + 1;
             if (leaf.IsNone)
             {
-                TreeWriter.Put(writer, state, Key(from + i), Value(from + i));
+                ApplyOne(writer, state, from + i);
                 continue;
             }
 
             var leafPages = state.LeafPages;
-            TreeWriter.PutAt(writer, state, leaf, keys[i], Value(from + i));
+            if (_items[from + i].Operation == WaitingOperation.Increment)
+                next += AddAt(writer, state, leaf, keys[i], _items.AsSpan(from + i, count - i)) - 1;
+            else
+                TreeWriter.PutAt(writer, state, leaf, keys[i], Value(from + i));
             if (state.LeafPages != leafPages)
-                ForgetLeaf(leaves + i + 1, count - i - 1, leaf);
+                ForgetLeaf(leaves + next, count - next, leaf);
         }
+    }
+
+    private void ApplyOne(PageWriter writer, TreeState state, int index)
+    {
+        if (_items[index].Operation == WaitingOperation.Increment)
+            TreeWriter.Add(writer, state, Key(index), [MemoryMarshal.Read<long>(Value(index))]);
+        else
+            TreeWriter.Put(writer, state, Key(index), Value(index));
+    }
+
+    // Increments of one key that follow one another are one change. Returns their number.
+    private int AddAt(PageWriter writer, TreeState state, PageNumber leaf, in SearchKey key, ReadOnlySpan<WaitingPut> puts)
+    {
+        Span<long> deltas = stackalloc long[GroupSearch.Width];
+        var count = 0;
+        do
+        {
+            deltas[count] = MemoryMarshal.Read<long>(_bytes.AsSpan(puts[count].Offset + puts[count].KeyLength));
+            count++;
+        }
+        while (count < puts.Length && puts[count].Operation == WaitingOperation.Increment && KeyOf(puts[count]).SequenceEqual(key.Span));
+
+        TreeWriter.AddAt(writer, state, leaf, key, deltas[..count]);
+        return count;
     }
 
     /// <summary>Clears the leaf of remaining puts after that leaf was split: they must search for their half.</summary>
@@ -259,7 +294,9 @@ internal sealed unsafe class PutBuffer
             CacheLines.PrefetchRange(bytes, writer.PageSize);
     }
 
-    private ReadOnlySpan<byte> Key(int index) => _bytes.AsSpan(_items[index].Offset, _items[index].KeyLength);
+    private ReadOnlySpan<byte> KeyOf(in WaitingPut put) => _bytes.AsSpan(put.Offset, put.KeyLength);
+
+    private ReadOnlySpan<byte> Key(int index) => KeyOf(_items[index]);
 
     private ReadOnlySpan<byte> Value(int index) =>
         _bytes.AsSpan(_items[index].Offset + _items[index].KeyLength, _items[index].ValueLength);

@@ -1,9 +1,33 @@
+using System.Diagnostics;
+using System.Runtime.InteropServices;
 
 namespace Voron.Trees.Batches;
 
-/// <summary>A waiting put: the place of its key in the buffer, with the value after the key.</summary>
-internal readonly record struct WaitingPut(int Offset, int KeyLength, int ValueLength)
+/// <summary>A waiting put: the place of its key in the buffer, with the value or the operand after the key.</summary>
+/// <remarks>Eight bytes, since a large transaction has a hundred thousand of them.</remarks>
+[StructLayout(LayoutKind.Sequential, Pack = 4)]
+internal readonly struct WaitingPut
 {
+    private const int OperationShift = 12;
+
+    private readonly ushort _valueLengthAndOperation;
+
+    public WaitingPut(int offset, int keyLength, int valueLength, WaitingOperation operation)
+    {
+        Debug.Assert(keyLength <= ushort.MaxValue && valueLength < 1 << OperationShift, "A put that is so long must not wait.");
+        Offset = offset;
+        KeyLength = (ushort)keyLength;
+        _valueLengthAndOperation = (ushort)(valueLength | ((int)operation << OperationShift));
+    }
+
+    public int Offset { get; }
+
+    public ushort KeyLength { get; }
+
+    public int ValueLength => _valueLengthAndOperation & ((1 << OperationShift) - 1);
+
+    public WaitingOperation Operation => (WaitingOperation)(_valueLengthAndOperation >> OperationShift);
+
     /// <summary>The total number of bytes of key and value.</summary>
     public int Length => KeyLength + ValueLength;
 }

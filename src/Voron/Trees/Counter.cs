@@ -1,0 +1,38 @@
+using System.Buffers.Binary;
+using Voron.Paging;
+
+namespace Voron.Trees;
+
+/// <summary>The values that can be added to: eight bytes, a signed integer in little-endian order. A missing one is 0.</summary>
+internal static unsafe class Counter
+{
+    public const int Size = sizeof(long);
+
+    /// <summary>Returns the sum of a counter and numbers, which are added one after the other.</summary>
+    /// <param name="reader">The pages of the tree.</param>
+    /// <param name="record">The record of the counter; null if there is none.</param>
+    /// <param name="key">Its key, for messages.</param>
+    /// <param name="deltas">The numbers.</param>
+    /// <exception cref="CounterException">The value has not eight bytes, or a sum on the way is no 64-bit integer.</exception>
+    public static long Sum(PageReader reader, byte* record, ReadOnlySpan<byte> key, ReadOnlySpan<long> deltas)
+    {
+        var count = 0L;
+        if (record != null)
+        {
+            var length = LeafValue.Length(record);
+            if (length != Size)
+                throw CounterException.OfLength(key, length, Size);
+            count = BinaryPrimitives.ReadInt64LittleEndian(LeafValue.Read(reader, record));
+        }
+
+        foreach (var delta in deltas)
+        {
+            var sum = unchecked(count + delta);
+            if (((count ^ sum) & (delta ^ sum)) < 0)
+                throw CounterException.OfSum(key, count, delta);
+            count = sum;
+        }
+
+        return count;
+    }
+}
