@@ -23,6 +23,13 @@ if (args is ["create", var fresh])
     return;
 }
 
+// "operation", its name, its source and its target: performs it when a line comes through standard input.
+if (args is ["operation", var operation, var from, var to])
+{
+    LongOperation.Run(operation, from, to, Console.In, Console.Out);
+    return;
+}
+
 // The reader of the reports then sees that the process has ended without being killed.
 Voron.Torture.Memory.GuardedMemory.Install(finding =>
 {

@@ -18,6 +18,8 @@ internal sealed class FileOutput : IFrameOutput
 
     private const int BufferBytes = 1 << 20;
 
+    private const int MostTries = 8;
+
     private readonly IDisk _disk;
     private readonly string _name;
     private readonly string _unfinished;
@@ -165,22 +167,44 @@ internal sealed class FileOutput : IFrameOutput
         var files = disk.List();
         if (files.Any(entry => entry.Name == name))
             throw IsThere(System.IO.Path.Combine(disk.Path, name));
-        foreach (var left in files.Where(entry => IsUnfinished(entry.Name, name) && entry.Length > 0))
+        foreach (var left in files.Where(entry => IsUnfinished(entry.Name, name)))
             TryDeleteLeft(disk, left.Name);
 
-        // A name of its own, so that no two backups ever write to the same file.
+        // Between its creation and its lock, a file looks as if a killed process had left it, and another backup may delete it.
+        for (var tries = 1; ; tries++)
+        {
+            if (TryCreateUnfinished(disk, name, isLast: tries == MostTries) is { } output)
+                return output;
+        }
+    }
+
+    // A name of its own, so that no two backups ever write to the same file. Returns null if the file was taken for one that was left.
+    private static FileOutput? TryCreateUnfinished(IDisk disk, string name, bool isLast)
+    {
         var unfinished = $"{name}.{RandomId.New()}{UnfinishedSuffix}";
         var file = disk.Open(unfinished, DiskOpen.New, DiskAccess.Unbuffered);
+        IDisposable? held = null;
         try
         {
-            return new FileOutput(disk, name, unfinished, file, TryLock(disk, unfinished));
+            held = TryLock(disk, unfinished);
+            if (held == null || isLast || disk.List().Any(entry => entry.Name == unfinished))
+                return new FileOutput(disk, name, unfinished, file, held);
+        }
+        catch (DiskException e) when (e.Error is DiskError.Locked or DiskError.NotFound && !isLast)
+        {
+            // The other backup holds it, or has deleted it.
         }
         catch
         {
             file.Dispose();
             OwnFile.TryDelete(disk, unfinished);
+            held?.Dispose();
             throw;
         }
+
+        file.Dispose();
+        held?.Dispose();
+        return null;
     }
 
     // True for an unfinished backup of a name. Each backup of a set has another name, so a set looks for those of all its names.
@@ -197,7 +221,7 @@ internal sealed class FileOutput : IFrameOutput
         return other == name || (BackupShelf.IsOwnName(name) && BackupShelf.IsOwnName(other));
     }
 
-    // A killed process has left an unfinished backup. One that is locked is being written; so may be one that cannot be locked, or that is empty.
+    // A killed process has left an unfinished backup. One that is locked is being written; so may be one that cannot be locked.
     private static void TryDeleteLeft(IDisk disk, string unfinished)
     {
         try
