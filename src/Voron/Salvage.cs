@@ -93,7 +93,7 @@ public static class Salvage
         }
         catch (Exception e) when (e is DiskException or IOException or UnauthorizedAccessException)
         {
-            throw new StorageAccessException($"'{source}' cannot be salvaged to '{target}': {e.Message}", e);
+            throw TargetFailure.Of($"'{source}' cannot be salvaged to '{target}': {e.Message}", e);
         }
         finally
         {

@@ -42,7 +42,7 @@ public sealed partial class StorageEnvironment
             }
             catch (Exception e) when (e is DiskException or IOException or UnauthorizedAccessException)
             {
-                throw new StorageAccessException($"The compacted copy of '{source.Path}' could not be made in '{directory}': {e.Message}", e);
+                throw TargetFailure.Of($"The compacted copy of '{source.Path}' could not be made in '{directory}': {e.Message}", e);
             }
         }
 

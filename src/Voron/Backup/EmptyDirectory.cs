@@ -8,6 +8,7 @@ internal static class EmptyDirectory
 {
     /// <summary>Opens a directory that must be empty, and creates it if it is missing.</summary>
     /// <exception cref="BackupException">There is something in the directory.</exception>
+    /// <exception cref="StorageFullException">There is no room for the directory.</exception>
     /// <exception cref="StorageAccessException">The directory cannot be read or created.</exception>
     public static IDisk Open(string directory, UnixFileMode fileMode, ILogger logger)
     {
@@ -20,7 +21,7 @@ internal static class EmptyDirectory
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            throw new StorageAccessException($"The directory '{directory}' cannot be used for an environment: {e.Message}", e);
+            throw TargetFailure.Of($"The directory '{directory}' cannot be used for an environment: {e.Message}", e);
         }
     }
 }

@@ -24,6 +24,7 @@ internal sealed class NewEnvironmentDirectory : IDisposable
 
     /// <summary>Reserves the directory, and creates it if it is missing.</summary>
     /// <exception cref="BackupException">There is something in the directory.</exception>
+    /// <exception cref="StorageFullException">There is no room in the directory.</exception>
     /// <exception cref="StorageAccessException">The directory cannot be read, created or written.</exception>
     public NewEnvironmentDirectory(string directory, UnixFileMode fileMode)
     {
@@ -37,7 +38,7 @@ internal sealed class NewEnvironmentDirectory : IDisposable
         {
             Dispose();
             if (e is IOException or UnauthorizedAccessException)
-                throw new StorageAccessException($"No environment can be made in '{directory}': {e.Message}", e);
+                throw TargetFailure.Of($"No environment can be made in '{directory}': {e.Message}", e);
             throw;
         }
     }

@@ -20,7 +20,7 @@ internal sealed class LoopVolume : IDisposable
     public string Path { get; }
 
     /// <summary>Creates and mounts a volume, or gives the reason why that is impossible.</summary>
-    public static LoopVolume? TryMake(string image, string path, out string reason)
+    public static LoopVolume? TryMake(string image, string path, out string reason, long bytes = 96 << 20)
     {
         reason = "";
         if (!Environment.IsPrivilegedProcess)
@@ -29,7 +29,7 @@ internal sealed class LoopVolume : IDisposable
             return null;
         }
         using (var file = new FileStream(image, FileMode.CreateNew))
-            file.SetLength(96 << 20);
+            file.SetLength(bytes);
         Directory.CreateDirectory(path);
         var volume = new LoopVolume(image, path);
         if (TryRun(out reason, "mkfs.ext4", "-q", "-F", image) && volume.TryMount(out reason))
