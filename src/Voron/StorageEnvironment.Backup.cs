@@ -6,6 +6,7 @@ using Voron.Backup;
 using Voron.Format;
 using Voron.IO;
 using Voron.Primitives;
+using Voron.Transactions;
 
 namespace Voron;
 
@@ -60,8 +61,12 @@ public sealed partial class StorageEnvironment
     /// <param name="cancellationToken">Cancels the backup, if the stream heeds its token while it is writing.</param>
     /// <remarks>
     /// If the call fails or is cancelled, the stream has the beginning of a backup, which nothing takes for a backup. What the stream throws is
-    /// thrown
-    /// here.
+    /// thrown here.
+    /// <para>
+    /// A stream that hangs and does not heed its token keeps this call until its write returns, because the stream is in use until then; dispose
+    /// the stream to end that. It keeps nothing else: once the call is cancelled or the environment is closed, no snapshot is held, closing does not
+    /// wait for the stream, and the environment can be opened again.
+    /// </para>
     /// </remarks>
     /// <exception cref="ArgumentException">The stream cannot be written, or an option is not valid.</exception>
     /// <inheritdoc cref="BackupAsync(string, BackupOptions?, CancellationToken)"/>
@@ -131,11 +136,11 @@ public sealed partial class StorageEnvironment
         };
         Check(asBackup);
         return WhileCountedAsync(
-            async stop =>
+            async (use, stop) =>
             {
                 var plan = MakePlan(asBackup);
                 var target = DirectoryTarget.Begin(open(), MakeHeader(plan));
-                var report = await MakeAsync(plan, target, stop).ConfigureAwait(false);
+                var report = await MakeAsync(plan, target, use, stop).ConfigureAwait(false);
                 return report with { BackupId = Guid.Empty };
             },
             isOnOneThread: false, cancellationToken);
@@ -147,12 +152,14 @@ public sealed partial class StorageEnvironment
         Check(options);
         var (compresses, note) = (options.Compress, options.Note);
         return WhileCountedAsync(
-            async stop =>
+            async (use, stop) =>
             {
                 var plan = MakePlan(options);
                 var header = MakeHeader(plan);
-                var target = await FrameTarget.BeginAsync(open(), header, note, compresses, stop).ConfigureAwait(false);
-                return await MakeAsync(plan, target, stop).ConfigureAwait(false);
+                Task<FrameTarget> Begin() => FrameTarget.BeginAsync(open(), header, note, compresses, stop);
+                var beginning = plan.IsOnOneThread ? Begin() : Task.Run(Begin, CancellationToken.None);
+                var target = await use.WaitForUserAsync(beginning, stop).ConfigureAwait(false);
+                return await MakeAsync(plan, target, use, stop).ConfigureAwait(false);
             },
             options.IsOnOneThread, cancellationToken);
     }
@@ -209,19 +216,22 @@ public sealed partial class StorageEnvironment
         BeganAt = DateTime.UtcNow.Ticks,
     };
 
-    private async Task<BackupReport> MakeAsync(BackupPlan plan, IBackupTarget target, CancellationToken stop)
+    private async Task<BackupReport> MakeAsync(BackupPlan plan, IBackupTarget target, CountedCall use, CancellationToken stop)
     {
         await using (target.ConfigureAwait(false))
         {
+            // The environment is not in use any more if the target was begun in spite of the cancellation.
+            stop.ThrowIfCancellationRequested();
+
             // What is in memory alone is copied quickly, and a flush would not make it durable. A reader's environment does not change.
             var flusher = _engine.Disk.IsVolatile || !Options.TrackChanges ? null : _flusher;
-            using var run = new BackupRun(_engine, flusher, plan, target, stop);
+            using var run = new BackupRun(_engine, flusher, plan, target, use, stop);
             return await run.RunAsync().ConfigureAwait(false);
         }
     }
 
     private ValueTask<BackupReport> WhileCountedAsync(
-        Func<CancellationToken, Task<BackupReport>> work, bool isOnOneThread, CancellationToken cancellationToken) => RunLongAsync(
+        Func<CountedCall, CancellationToken, Task<BackupReport>> work, bool isOnOneThread, CancellationToken cancellationToken) => RunLongAsync(
             new LongCall(
                 LongWork.Backup,
                 nameof(BackupAsync),

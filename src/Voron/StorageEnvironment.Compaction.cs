@@ -50,7 +50,7 @@ public sealed partial class StorageEnvironment
             $"The compaction of the environment in '{Path}' was cancelled. What it had moved stays moved.",
             " It was closed during a compaction. What that had moved stays moved.",
             $"There is not enough memory for a compaction of the environment in '{Path}': ");
-        return RunLongAsync(call, stop => RunCompactionAsync(options, stop), isOnOneThread: options.IsOnOneThread, Log, Trace, cancellationToken);
+        return RunLongAsync(call, (_, stop) => RunCompactionAsync(options, stop), options.IsOnOneThread, Log, Trace, cancellationToken);
     }
 
     /// <summary>
@@ -87,7 +87,8 @@ public sealed partial class StorageEnvironment
             " It was closed while a compacted copy was written, which was not made.",
             $"There is not enough memory for a compacted copy of the environment in '{Path}': ");
         return RunLongAsync(
-            call, stop => new DenseCopy(this, directory, options, stop).RunAsync(), options.IsOnOneThread, (_, _) => { }, Trace, cancellationToken);
+            call, (_, stop) => new DenseCopy(this, directory, options, stop).RunAsync(), options.IsOnOneThread, (_, _) => { }, Trace,
+            cancellationToken);
     }
 
     private static CompactionOptions Check(CompactionOptions? options)

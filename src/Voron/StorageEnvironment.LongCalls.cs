@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Voron.Primitives;
+using Voron.Transactions;
 
 namespace Voron;
 
@@ -8,22 +9,22 @@ public sealed partial class StorageEnvironment
 {
     /// <summary>Runs a call that may take minutes, beside all others.</summary>
     /// <remarks>
-    /// The environment's memory and files stay until the call has ended, even if another thread closes the environment, which cancels the call. The
-    /// user's code is called when no lock is held.
+    /// The environment's memory and files stay until the work has ended its use of them, even if another thread closes the environment, which cancels
+    /// the call. The user's code is called when no lock is held.
     /// </remarks>
     /// <param name="call">What the call is.</param>
-    /// <param name="work">The work. Its token is cancelled by the caller, or by the closing.</param>
+    /// <param name="work">The work. Its token is cancelled by the caller, or by the closing. It may end its use of the environment early.</param>
     /// <param name="isOnOneThread">True to begin on the caller's thread, for tests that replay what happens.</param>
     /// <param name="log">Logs the outcome.</param>
     /// <param name="trace">Reports the outcome as an activity.</param>
     /// <param name="cancellationToken">The caller's token.</param>
     private async ValueTask<T> RunLongAsync<T>(
-        LongCall call, Func<CancellationToken, Task<T>> work, bool isOnOneThread, Action<T?, Exception?> log, Action<long, T?, Exception?> trace,
-        CancellationToken cancellationToken)
+        LongCall call, Func<CountedCall, CancellationToken, Task<T>> work, bool isOnOneThread, Action<T?, Exception?> log,
+        Action<long, T?, Exception?> trace, CancellationToken cancellationToken)
         where T : class
     {
         _groupCommit?.ThrowIfInside(call.Member);
-        _engine.Users.AddCall();
+        var use = new CountedCall(_engine.Users);
         CountUnderWay(call.Work, 1);
         var began = Stopwatch.GetTimestamp();
         T? report = null;
@@ -32,7 +33,7 @@ public sealed partial class StorageEnvironment
         {
             using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _engine.Closing.Token);
             var token = stop.Token;
-            return report = await (isOnOneThread ? work(token) : Task.Run(() => work(token), token)).ConfigureAwait(false);
+            return report = await (isOnOneThread ? work(use, token) : Task.Run(() => work(use, token), token)).ConfigureAwait(false);
         }
         catch (OperationCanceledException e) when (cancellationToken.IsCancellationRequested)
         {
@@ -58,7 +59,7 @@ public sealed partial class StorageEnvironment
         {
             CountUnderWay(call.Work, -1);
             log(report, failure);
-            _engine.Users.RemoveCall();
+            use.End();
             _engine.Observers.CallHere();
             GuardedLogger.WriteHere(_engine.Logger);
             trace(began, report, failure);

@@ -40,6 +40,7 @@ internal sealed class BackupRun : IDisposable
     private readonly Flusher? _flusher;
     private readonly BackupPlan _plan;
     private readonly IBackupTarget _target;
+    private readonly CountedCall _use;
     private readonly CancellationToken _stop;
     private readonly CopySource _source;
     private readonly BytePace _pace;
@@ -52,19 +53,21 @@ internal sealed class BackupRun : IDisposable
     private long _writtenPages;
     private int _rounds;
 
-    /// <param name="engine">The environment, which the caller keeps in use.</param>
+    /// <param name="engine">The environment.</param>
     /// <param name="flusher">Begins the change log, and adds the backup to it; null to hold one snapshot.</param>
     /// <param name="plan">What the backup is to have.</param>
     /// <param name="target">Where it goes.</param>
+    /// <param name="use">Keeps the environment in use; ended when only the target is left to wait for.</param>
     /// <param name="stop">Cancels the backup.</param>
     /// <exception cref="InvalidOperationException">Too many verifications and backups are running.</exception>
     /// <exception cref="OutOfMemoryException">There is not enough memory.</exception>
-    public BackupRun(Engine engine, Flusher? flusher, BackupPlan plan, IBackupTarget target, CancellationToken stop)
+    public BackupRun(Engine engine, Flusher? flusher, BackupPlan plan, IBackupTarget target, CountedCall use, CancellationToken stop)
     {
         _engine = engine;
         _flusher = flusher;
         _plan = plan;
         _target = target;
+        _use = use;
         _stop = stop;
         _pace = new BytePace(plan.MaxBytesPerSecond);
         _batch = NewBatch();
@@ -93,8 +96,11 @@ internal sealed class BackupRun : IDisposable
         }
         finally
         {
-            // The target must not be removed while a write is under way. Its failure has been thrown, or comes after another one.
+            // The target must not be removed while a write is under way, which may never return. Its failure has been thrown, or comes after
+            // another one.
             _source.End();
+            if (!_writing.IsCompleted)
+                _use.End();
             await _writing.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
     }
@@ -335,17 +341,19 @@ internal sealed class BackupRun : IDisposable
     {
         SchedulePoint.Reach(SchedulePlace.BackupFinishing);
         var isBase = !PlantedFault.PointAfterTrailer && TryAddPoint(state);
-        await _target.FinishAsync(
-            new BackupEnd
-            {
-                State = state,
-                Used = Copier.Pending.Bits,
-                UsedCount = used,
-                Copied = Copier.Copied,
-                IsBase = isBase || (PlantedFault.PointAfterTrailer && _plan.IsBase),
-            },
-            _stop).ConfigureAwait(false);
-        if (PlantedFault.PointAfterTrailer)
+        var end = new BackupEnd
+        {
+            State = state,
+            Used = Copier.Pending.Bits,
+            UsedCount = used,
+            Copied = Copier.Copied,
+            IsBase = isBase || (PlantedFault.PointAfterTrailer && _plan.IsBase),
+        };
+
+        // The target says whether the backup is complete, even if it is cancelled meanwhile.
+        var finishing = _plan.IsOnOneThread ? TargetFinishAsync(end) : Task.Run(() => TargetFinishAsync(end), CancellationToken.None);
+        await _use.WaitForUserAsync(finishing, _stop).ConfigureAwait(false);
+        if (PlantedFault.PointAfterTrailer && !_stop.IsCancellationRequested)
             isBase = TryAddPoint(state);
         return new BackupReport
         {
@@ -362,6 +370,12 @@ internal sealed class BackupRun : IDisposable
             LongestHold = _source.LongestHold,
             Duration = Stopwatch.GetElapsedTime(_began),
         };
+    }
+
+    private async Task<bool> TargetFinishAsync(BackupEnd end)
+    {
+        await _target.FinishAsync(end, _stop).ConfigureAwait(false);
+        return true;
     }
 
     // A point is durable once a flush has reached its state. A reader, a full disk or a failed write may be in the way of that: the backup itself is

@@ -140,8 +140,8 @@ internal sealed class CopySource : IDisposable
             _snapshot.Release();
     }
 
-    /// <summary>Releases the snapshot at the end of all copying.</summary>
-    public void End() => _snapshot.Release();
+    /// <summary>Releases the snapshot at the end of all copying. Nothing of the environment is used from then on.</summary>
+    public void End() => _snapshot.Dispose();
 
     public void Dispose()
     {

@@ -7,10 +7,18 @@ internal sealed class StreamOutput(Stream stream) : IFrameOutput
     {
     }
 
-    public async Task WriteAsync(ReadOnlyMemory<byte> bytes, CancellationToken stop) =>
+    // Not every stream heeds its token.
+    public async Task WriteAsync(ReadOnlyMemory<byte> bytes, CancellationToken stop)
+    {
+        stop.ThrowIfCancellationRequested();
         await stream.WriteAsync(bytes, stop).ConfigureAwait(false);
+    }
 
-    public Task FinishAsync(CancellationToken stop) => stream.FlushAsync(stop);
+    public Task FinishAsync(CancellationToken stop)
+    {
+        stop.ThrowIfCancellationRequested();
+        return stream.FlushAsync(stop);
+    }
 
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
 }

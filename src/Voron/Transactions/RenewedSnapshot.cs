@@ -9,6 +9,7 @@ internal sealed class RenewedSnapshot : IDisposable
 {
     private readonly SnapshotPages _pages;
     private long _began;
+    private bool _isRetired;
 
     /// <param name="engine">The environment, which the caller keeps in use.</param>
     /// <exception cref="InvalidOperationException">Too many verifications and backups are running.</exception>
@@ -47,6 +48,8 @@ internal sealed class RenewedSnapshot : IDisposable
     public void Dispose()
     {
         Release();
-        _pages.Retire();
+        if (!_isRetired)
+            _pages.Retire();
+        _isRetired = true;
     }
 }
