@@ -174,26 +174,49 @@ public sealed class BackupTargetTests
     public async Task Each_call_of_the_target_may_fail()
     {
         using var source = StorageEnvironment.Open(MakeEnvironment(), Options());
-        var whole = new SimulatedDisk();
-        await source.BackupAsync(whole, "a.vback", Plain, CancellationToken.None);
         for (var call = 0; ; call++)
         {
             var disk = new SimulatedDisk();
             var left = call;
-            disk.FailNext(_ => left-- == 0, DiskError.Failed);
+            DiskCallKind? failed = null;
+            disk.FailNext(Fails, DiskError.Failed);
+            bool Fails(DiskCall found)
+            {
+                if (left-- != 0)
+                    return false;
+                failed = found.Kind;
+                return true;
+            }
+
             try
             {
                 await source.BackupAsync(disk, "a.vback", Plain, CancellationToken.None);
-                break;
+                failed.Should().Match(kind => kind == null || kind == DiskCallKind.Delete);
             }
             catch (StorageAccessException e)
             {
                 e.Message.Should().Contain("a.vback");
                 disk.OpenFiles.Should().Be(0);
                 disk.HeldLocks.Should().Be(0);
-                disk.List().Where(entry => !entry.Name.EndsWith(".partial", StringComparison.Ordinal)).Should().BeEmpty();
+                disk.List().Should().BeEmpty($"call {call}, {failed}, failed");
             }
+
+            if (failed == null)
+                break;
         }
+    }
+
+    [Fact]
+    public async Task An_unfinished_backup_that_cannot_be_deleted_stays_unfinished()
+    {
+        using var source = StorageEnvironment.Open(MakeEnvironment(), Options());
+        var disk = new SimulatedDisk();
+        disk.FailNext(found => found.Kind is DiskCallKind.Sync or DiskCallKind.Delete, DiskError.Failed, forever: true);
+        await Assert.ThrowsAsync<StorageAccessException>(async () => await source.BackupAsync(disk, "a.vback", Plain, CancellationToken.None));
+        disk.List().Should().ContainSingle().Which.Name.Should().StartWith("a.vback.").And.EndWith(".partial");
+        disk.ClearFaults();
+        await source.BackupAsync(disk, "a.vback", Plain, CancellationToken.None);
+        disk.List().Should().ContainSingle().Which.Name.Should().Be("a.vback");
     }
 
     [Fact]
