@@ -26,6 +26,8 @@ internal static class GreatestValues
         }
         yield return ($"a value of {Most} bytes from a stream", () => FromStream(Most, isSeekable: true));
         yield return ($"a value of {Most + 1} bytes", TooLong);
+        foreach (var operation in GreatestOperations.All)
+            yield return operation;
     }
 
     private static void FromStream(long length, bool isSeekable) => Run(environment =>
@@ -71,7 +73,8 @@ internal static class GreatestValues
         return before;
     });
 
-    private static void Put(StorageEnvironment environment, long length, bool isSeekable)
+    /// <summary>Puts a value from a stream.</summary>
+    public static void Put(StorageEnvironment environment, long length, bool isSeekable)
     {
         using var writing = environment.BeginWrite();
         var tree = writing.CreateTree(TreeName);
@@ -120,7 +123,8 @@ internal static class GreatestValues
         return report.UsedPages;
     }
 
-    private static void Check(StorageEnvironment environment, long length)
+    /// <summary>Checks that a value is there, from a stream and in one piece, and no other in its tree.</summary>
+    public static void Check(StorageEnvironment environment, long length)
     {
         using var reading = environment.BeginRead();
         var tree = reading.OpenTree(TreeName);
@@ -149,75 +153,6 @@ internal static class GreatestValues
             var part = expected.AsSpan(0, Math.Min(expected.Length, value.Length - at));
             Pattern.Fill(at, part);
             Require(value.Slice(at, part.Length).SequenceEqual(part), $"the value has other bytes behind {at}");
-        }
-    }
-
-    /// <summary>Bytes that differ between any two places that are near each other or a multiple of a page apart.</summary>
-    private sealed class Pattern(long length, bool isSeekable) : Stream
-    {
-        // A prime, so that pages that have been swapped do not look alike.
-        private const int Period = 1_000_003;
-
-        private static readonly byte[] Bytes = Make();
-
-        private long _position;
-
-        public override bool CanRead => true;
-
-        public override bool CanSeek => isSeekable;
-
-        public override bool CanWrite => false;
-
-        public override long Length => isSeekable ? length : throw new NotSupportedException();
-
-        public override long Position
-        {
-            get => isSeekable ? _position : throw new NotSupportedException();
-            set => throw new NotSupportedException();
-        }
-
-        public static void Fill(long offset, Span<byte> target)
-        {
-            while (!target.IsEmpty)
-            {
-                var from = (int)(offset % Period);
-                var part = Math.Min(Period - from, target.Length);
-                Bytes.AsSpan(from, part).CopyTo(target);
-                target = target[part..];
-                offset += part;
-            }
-        }
-
-        public override int Read(byte[] buffer, int offset, int count) => Read(buffer.AsSpan(offset, count));
-
-        public override int Read(Span<byte> buffer)
-        {
-            var count = (int)Math.Min(buffer.Length, length - _position);
-            Fill(_position, buffer[..count]);
-            _position += count;
-            return count;
-        }
-
-        public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
-            Task.FromResult(Read(buffer.AsSpan(offset, count)));
-
-        public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) => new(Read(buffer.Span));
-
-        public override void Flush()
-        {
-        }
-
-        public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-        public override void SetLength(long value) => throw new NotSupportedException();
-
-        public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
-
-        private static byte[] Make()
-        {
-            var bytes = new byte[Period];
-            new Random(5).NextBytes(bytes);
-            return bytes;
         }
     }
 }

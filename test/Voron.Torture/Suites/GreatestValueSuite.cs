@@ -8,7 +8,7 @@ internal sealed class GreatestValueSuite : Suite
 {
     public override string Name => "greatest-value";
 
-    public override string Summary => "values of 2^31 - 2, 2^31 - 1 and 2^31 bytes on real files, in one piece and from streams";
+    public override string Summary => "values of 2^31 - 2, 2^31 - 1 and 2^31 bytes on real files, and backups, compactions and salvages of what is greatest";
 
     public override string Unit => "values";
 
