@@ -219,6 +219,32 @@ public sealed class BackupTargetTests
         disk.List().Should().ContainSingle().Which.Name.Should().Be("a.vback");
     }
 
+    // Between its creation and its lock, a file looks as if a killed process had left it.
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_backup_whose_new_file_another_one_deletes_takes_another_name(bool isDeletedBefore)
+    {
+        using var source = StorageEnvironment.Open(MakeEnvironment(), Options());
+        var disk = new SimulatedDisk();
+        var taken = "";
+        disk.FailNext(
+            found =>
+            {
+                if (found.Kind != DiskCallKind.Lock || taken.Length > 0)
+                    return false;
+                taken = found.Name;
+                return true;
+            },
+            isDeletedBefore ? DiskError.NotFound : DiskError.Locked);
+        await source.BackupAsync(disk, "a.vback", null, CancellationToken.None);
+        taken.Should().EndWith(".partial");
+        disk.List().Select(entry => entry.Name).Should().BeEquivalentTo("a.vback", taken);
+        disk.Delete("a.vback");
+        await source.BackupAsync(disk, "a.vback", null, CancellationToken.None);
+        disk.List().Should().ContainSingle().Which.Name.Should().Be("a.vback");
+    }
+
     [Fact]
     public async Task A_missing_directory_is_named()
     {
