@@ -20,10 +20,11 @@ internal static class CommandLine
         CancellationToken stop)
     {
         var parsed = root.Parse(words, Parsing);
-        if (parsed.Errors.Count > 0)
+        List<string> mistakes = [.. UnknownOptions(parsed), .. parsed.Errors.Select(error => error.Message)];
+        if (mistakes.Count > 0)
         {
-            foreach (var mistake in parsed.Errors)
-                await writers.Error.WriteLineAsync(mistake.Message).ConfigureAwait(false);
+            foreach (var mistake in mistakes)
+                await writers.Error.WriteLineAsync(mistake).ConfigureAwait(false);
             await writers.Error.WriteLineAsync($"'{helpOf(NamesOf(parsed))}' shows what there is.").ConfigureAwait(false);
             return ExitCode.Usage;
         }
@@ -36,6 +37,20 @@ internal static class CommandLine
             Error = writers.Error,
         };
         return (ExitCode)await parsed.InvokeAsync(configuration, stop).ConfigureAwait(false);
+    }
+
+    // The parser takes an unknown option for an argument, so that a misspelled one could become the name of a file or a value that is put.
+    private static IEnumerable<string> UnknownOptions(ParseResult parsed)
+    {
+        var behind = parsed.Tokens.SkipWhile(token => token.Type != TokenType.DoubleDash).ToHashSet<Token>(ReferenceEqualityComparer.Instance);
+        for (var command = parsed.CommandResult; command != null; command = command.Parent as CommandResult)
+        {
+            foreach (var token in command.Children.OfType<ArgumentResult>().SelectMany(argument => argument.Tokens))
+            {
+                if (token.Value is ['-', _, ..] && !behind.Contains(token))
+                    yield return $"There is no option '{token.Value}'. To give an argument that begins with a dash, write '--' before it.";
+            }
+        }
     }
 
     private static List<string> NamesOf(ParseResult parsed)

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using System.Globalization;
 using Voron.Opening;
 using Voron.Paging;
 
@@ -36,6 +37,17 @@ internal static class ToolContext
             // What is no number at all is refused elsewhere.
             if (given.Tokens is [var token] && token.Value.StartsWith('-'))
                 given.AddError($"{option.Name} must not be negative.");
+        });
+        return option;
+    }
+
+    /// <summary>Refuses numbers above a limit.</summary>
+    public static Option<long> AtMost(this Option<long> option, long limit)
+    {
+        option.Validators.Add(given =>
+        {
+            if (given.Tokens is [var token] && long.TryParse(token.Value, CultureInfo.InvariantCulture, out var number) && number > limit)
+                given.AddError($"{option.Name} must be at most {limit}.");
         });
         return option;
     }

@@ -6,6 +6,8 @@ namespace Voron.Tool.Commands;
 /// <summary>Backs up an environment that no other process has open.</summary>
 internal static class BackupCommand
 {
+    private const int BytesPerMegabyte = 1_000_000;
+
     public static Command Create()
     {
         var directory = ToolContext.DirectoryArgument();
@@ -22,7 +24,8 @@ internal static class BackupCommand
         {
             Description = "Lets later backups build on this one, as those of a set can. Opens the environment for writing.",
         };
-        var rate = new Option<long>("--rate") { Description = "The most MB to read in a second; 0 for as many as the device reads." }.NotNegative();
+        var rate = new Option<long>("--rate") { Description = "The most MB to read in a second; 0 for as many as the device reads." }
+            .NotNegative().AtMost(long.MaxValue / BytesPerMegabyte);
         var plain = new Option<bool>("--no-compression") { Description = "Does not compress the pages." };
         var values = new Option<bool>("--verify-values") { Description = "Verifies large values, too, which reads them once more." };
         var note = new Option<string?>("--note") { Description = "A text to store in the backup." };
@@ -55,7 +58,7 @@ internal static class BackupCommand
                 {
                     Since = parsed.GetValue(since),
                     IsBase = isSet || parsed.GetValue(isBase),
-                    MaxBytesPerSecond = parsed.GetValue(rate) * 1_000_000,
+                    MaxBytesPerSecond = parsed.GetValue(rate) * BytesPerMegabyte,
                     Compress = !parsed.GetValue(plain),
                     VerifyValues = parsed.GetValue(values),
                     Note = parsed.GetValue(note),
