@@ -1,8 +1,8 @@
 namespace Voron.Tool.Shell;
 
 /// <summary>
-/// What Ctrl-C cancels: the running line of the shell, and otherwise the command of the tool. When that was cancelled before, the system ends the
-/// process.
+/// What Ctrl-C cancels: the running line of the shell, and otherwise the command of the tool. When either was cancelled before, and has not ended
+/// yet, the system ends the process.
 /// </summary>
 internal sealed class Interrupts(CancellationTokenSource stop)
 {
@@ -11,8 +11,8 @@ internal sealed class Interrupts(CancellationTokenSource stop)
     /// <summary>Handles a Ctrl-C, on a thread of its own. Returns false to let the system end the process.</summary>
     public bool Press()
     {
-        if (_line is { IsCancellationRequested: false } line)
-            return TryCancel(line);
+        if (_line is { } line)
+            return !line.IsCancellationRequested && TryCancel(line);
         return !stop.IsCancellationRequested && TryCancel(stop);
     }
 
