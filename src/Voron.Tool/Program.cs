@@ -12,7 +12,7 @@ internal static class Program
     {
         using var stop = new CancellationTokenSource();
         var interrupts = new Interrupts(stop);
-        Console.CancelKeyPress += (_, pressed) => pressed.Cancel = interrupts.Press();
+        Console.CancelKeyPress += (_, pressed) => pressed.Cancel = interrupts.Press() || End();
         using var terminated = PosixSignalRegistration.Create(PosixSignal.SIGTERM, signal => signal.Cancel = Cancel(stop));
         using var hungUp = PosixSignalRegistration.Create(PosixSignal.SIGHUP, signal => signal.Cancel = Cancel(stop));
         StandardStreams.NoticeClosedPipes();
@@ -78,8 +78,14 @@ internal static class Program
     private static bool Cancel(CancellationTokenSource stop)
     {
         if (stop.IsCancellationRequested)
-            return false;
+            return End();
         stop.Cancel();
         return true;
+    }
+
+    private static bool End()
+    {
+        ToolProgress.ShowCursor();
+        return false;
     }
 }

@@ -34,8 +34,7 @@ internal sealed class ToolOutput
         Form = form;
         _out = output;
         _error = error;
-        IsTerminal = output == Console.Out && !Console.IsOutputRedirected;
-        var isRedirected = !IsTerminal;
+        var isRedirected = output != Console.Out || Console.IsOutputRedirected;
         _console = AnsiConsole.Create(new AnsiConsoleSettings
         {
             Out = new AnsiConsoleOutput(output),
@@ -44,11 +43,12 @@ internal sealed class ToolOutput
         });
         if (isRedirected)
             _console.Profile.Width = RedirectedWidth;
+        IsTerminal = !isRedirected && _console.Profile.Capabilities.Ansi;
     }
 
     public OutputForm Form { get; }
 
-    /// <summary>Whether a person watches: then what was written can be written over.</summary>
+    /// <summary>Whether a person watches on a terminal on which lines can be written over.</summary>
     public bool IsTerminal { get; }
 
     /// <summary>The console of <see cref="IsTerminal"/>.</summary>

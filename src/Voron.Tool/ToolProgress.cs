@@ -5,6 +5,8 @@ namespace Voron.Tool;
 /// <summary>Shows on standard error how far a command has come, if that is a terminal.</summary>
 internal sealed class ToolProgress : IProgress<BackupProgress>, IProgress<RestoreProgress>, IProgress<CompactionProgress>, IProgress<SalvageProgress>
 {
+    private static readonly TimeSpan PatienceWithTerminal = TimeSpan.FromMilliseconds(200);
+
     private readonly ProgressTask? _shown;
 
     private ToolProgress(ProgressTask? shown) => _shown = shown;
@@ -18,6 +20,16 @@ internal sealed class ToolProgress : IProgress<BackupProgress>, IProgress<Restor
         return console.Progress().AutoClear(true)
             .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new ElapsedTimeColumn(), new RemainingTimeColumn())
             .StartAsync(context => run(new ToolProgress(context.AddTask(what))));
+    }
+
+    /// <summary>Shows the cursor again, which a bar or a table hides while it changes. For a process that ends in its middle.</summary>
+    public static void ShowCursor()
+    {
+        // A terminal that was stopped takes nothing, and the process is to end all the same.
+        var terminal = new AnsiConsoleOutput(Console.IsErrorRedirected ? Console.Out : Console.Error);
+        var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = terminal });
+        if (!(Console.IsErrorRedirected && Console.IsOutputRedirected) && console.Profile.Capabilities.Ansi)
+            Task.Run(() => console.Cursor.Show()).Wait(PatienceWithTerminal);
     }
 
     public void Report(BackupProgress value) => Show(value.PagesCopied, value.PagesExpected);

@@ -71,6 +71,8 @@ internal sealed class ShellLoop
         {
             var line = await _input.ReadAsync(stop).ConfigureAwait(false);
             _isOver = line == null;
+            if (_isOver && _isInteractive)
+                await _output.WriteLineAsync().ConfigureAwait(false);
             return string.IsNullOrWhiteSpace(line) ? ExitCode.Done : await RunAsync(line, stop).ConfigureAwait(false);
         }
         catch (ToolException failure)
