@@ -18,6 +18,13 @@ internal static class KeyText
     /// <exception cref="ToolException">The text is not valid.</exception>
     public static byte[] Parse(string text)
     {
+        // The runtime has put it in place of bytes that are no UTF-8: another key would be meant than the one that was given.
+        if (text.Contains('\uFFFD', StringComparison.Ordinal))
+        {
+            throw new ToolException(
+                ExitCode.Usage, $"'{text}' is no text in UTF-8. \\xHH stands for any byte, and \\xEF\\xBF\\xBD for the replacement character itself.");
+        }
+
         try
         {
             if (text.StartsWith(Hex, StringComparison.Ordinal))
@@ -37,7 +44,7 @@ internal static class KeyText
         while (!bytes.IsEmpty)
         {
             var status = Rune.DecodeFromUtf8(bytes, out var rune, out var length);
-            if (status == System.Buffers.OperationStatus.Done && IsPrintable(rune))
+            if (status == System.Buffers.OperationStatus.Done && rune != Rune.ReplacementChar && IsPrintable(rune))
                 text.Append(rune.Value == '\\' ? "\\\\" : rune.ToString());
             else
             {

@@ -29,6 +29,7 @@ internal static class LoadCommand
                 var names = content.Trees.Select(nameOf).ToHashSet(StringComparer.Ordinal);
                 using var environment = ToolContext.OpenToWrite(parsed.GetRequiredValue(directory), isAllowed: true, creates: true);
                 ThrowIfRefused(environment, content);
+                ThrowIfRefused(environment, names);
                 if (!resumes)
                     ThrowIfFilled(environment, names);
                 var load = new LoadRun(environment, dump, nameOf, resumes);
@@ -46,6 +47,23 @@ internal static class LoadCommand
         throw new ToolException(
             ExitCode.Problems,
             $"The dump has a key of {length} bytes, and '{environment.Path}' takes keys of 1 to {environment.MaxKeyLength} bytes. Nothing was loaded.");
+    }
+
+    // The engine knows which names trees may have.
+    private static void ThrowIfRefused(StorageEnvironment environment, IEnumerable<string> names)
+    {
+        using var trial = environment.BeginWrite();
+        foreach (var name in names)
+        {
+            try
+            {
+                trial.CreateTree(name);
+            }
+            catch (ArgumentException e)
+            {
+                throw new ToolException(ExitCode.Problems, $"The dump has a tree '{name}', which '{environment.Path}' does not take: {e.Message} Nothing was loaded.");
+            }
+        }
     }
 
     private static void ThrowIfFilled(StorageEnvironment environment, IEnumerable<string> names)

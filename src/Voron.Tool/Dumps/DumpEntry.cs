@@ -4,4 +4,5 @@ namespace Voron.Tool.Dumps;
 /// <param name="Tree">The name of the tree; null if the dump has none.</param>
 /// <param name="Key">The key; null for the tree itself.</param>
 /// <param name="Value">The value.</param>
-internal readonly record struct DumpEntry(string? Tree, byte[]? Key, byte[] Value);
+/// <param name="Line">The number of its last line.</param>
+internal readonly record struct DumpEntry(string? Tree, byte[]? Key, byte[] Value, long Line);

@@ -6,11 +6,13 @@ namespace Voron.Tool.Dumps;
 internal sealed class DumpFile : IDisposable
 {
     private readonly FileStream _stream;
+    private readonly string _name;
     private readonly bool _isJson;
 
-    private DumpFile(FileStream stream)
+    private DumpFile(FileStream stream, string path)
     {
         _stream = stream;
+        _name = path == "-" ? "the dump on standard input" : $"the dump '{path}'";
         _isJson = _stream.ReadByte() == '{';
     }
 
@@ -21,9 +23,17 @@ internal sealed class DumpFile : IDisposable
     {
         if (path != "-" && !File.Exists(path))
             throw new ToolException(ExitCode.NothingThere, $"There is no file '{path}'.");
-        var input = path == "-" ? StandardStreams.OpenInput() : new FileStream(path, FileMode.Open, FileAccess.Read);
-        if (input is FileStream { CanSeek: true } file)
-            return new DumpFile(file);
+        if (path == "-")
+            return await CopyAsync(StandardStreams.OpenInput(), path, stop).ConfigureAwait(false);
+
+        // The opening of a named pipe waits for a writer, and its reads do, too.
+        var opening = Task.Run(() => new FileStream(path, FileMode.Open, FileAccess.Read), CancellationToken.None);
+        var file = await opening.WaitAsync(stop).ConfigureAwait(false);
+        return file.CanSeek ? new DumpFile(file, path) : await CopyAsync(StandardStreams.ReadAhead(() => file), path, stop).ConfigureAwait(false);
+    }
+
+    private static async Task<DumpFile> CopyAsync(Stream input, string path, CancellationToken stop)
+    {
         using (input)
         {
             var copy = PrivateFile.Create(Path.Combine(Path.GetTempPath(), Path.GetRandomFileName()), FileOptions.DeleteOnClose);
@@ -31,7 +41,7 @@ internal sealed class DumpFile : IDisposable
             {
                 await input.CopyToAsync(copy, stop).ConfigureAwait(false);
                 copy.Position = 0;
-                return new DumpFile(copy);
+                return new DumpFile(copy, path);
             }
             catch
             {
@@ -48,11 +58,20 @@ internal sealed class DumpFile : IDisposable
     {
         var names = new HashSet<string?>(StringComparer.Ordinal);
         var (shortest, longest) = (int.MaxValue, 0);
+        var last = default(DumpEntry);
         foreach (var entry in Read(stop))
         {
             names.Add(entry.Tree);
             if (entry.Key is not { Length: var length })
+            {
+                last = default;
                 continue;
+            }
+
+            // As in a dump of several values for a key whose header does not say so.
+            if (last.Key is { } key && last.Tree == entry.Tree && key.AsSpan().SequenceEqual(entry.Key))
+                throw LineReader.Bad(_name, entry.Line, $"the key '{KeyText.Format(key)}' comes twice");
+            last = entry;
             (shortest, longest) = (Math.Min(shortest, length), Math.Max(longest, length));
         }
 
@@ -62,7 +81,8 @@ internal sealed class DumpFile : IDisposable
     public IEnumerable<DumpEntry> Read(CancellationToken stop)
     {
         _stream.Position = 0;
-        return _isJson ? JsonLinesReader.Read(_stream, stop) : MdbReader.Read(_stream, stop);
+        var lines = new LineReader(_stream, _name);
+        return _isJson ? JsonLinesReader.Read(lines, stop) : MdbReader.Read(lines, stop);
     }
 
     public void Dispose() => _stream.Dispose();

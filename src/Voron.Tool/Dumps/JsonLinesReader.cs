@@ -8,16 +8,15 @@ namespace Voron.Tool.Dumps;
 /// <summary>Reads a dump of JSON lines, and checks its counts and its sum.</summary>
 internal static class JsonLinesReader
 {
-    public static IEnumerable<DumpEntry> Read(Stream stream, CancellationToken stop)
+    public static IEnumerable<DumpEntry> Read(LineReader lines, CancellationToken stop)
     {
         using var hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
-        var lines = new LineReader(stream);
         string? tree = null;
         var (trees, entries) = (0L, 0L);
         while (lines.TryRead(out var line))
         {
             stop.ThrowIfCancellationRequested();
-            var parsed = Parse(line.Span, lines.Number);
+            var parsed = Parse(line.Span, lines);
             if (parsed.End)
             {
                 CheckEnd(parsed, trees, entries, Convert.ToHexString(hash.GetHashAndReset()), lines);
@@ -28,47 +27,47 @@ internal static class JsonLinesReader
             if (lines.Number == 1)
             {
                 if (parsed is not { Dump: "voron", Version: 1 })
-                    throw Bad(lines.Number, "this is no dump of Voron of version 1");
+                    throw lines.Bad("this is no dump of Voron of version 1");
             }
             else if (parsed.Tree != null)
             {
                 tree = parsed.Tree;
                 trees++;
-                yield return new DumpEntry(tree, null, []);
+                yield return new DumpEntry(tree, null, [], lines.Number);
             }
             else
             {
                 entries++;
-                yield return new DumpEntry(tree, BytesOf(parsed.K, parsed.K64, "k", lines.Number), parsed.Parts > 0
+                yield return new DumpEntry(tree, BytesOf(parsed.K, parsed.K64, "k", lines), parsed.Parts > 0
                     ? ReadParts(parsed, lines, hash)
-                    : BytesOf(parsed.V, parsed.V64, "v", lines.Number));
+                    : BytesOf(parsed.V, parsed.V64, "v", lines), lines.Number);
             }
         }
 
-        throw Bad(lines.Number, "the dump ends here, without its last line: it was cut short");
+        throw lines.Bad("the dump ends here, without its last line: it was cut short");
     }
 
     private static byte[] ReadParts(Line first, LineReader lines, IncrementalHash hash)
     {
         if (first.Length <= 0 || first.Length > Array.MaxLength
             || first.Parts != (first.Length + JsonLinesWriter.PartBytes - 1) / JsonLinesWriter.PartBytes)
-            throw Bad(lines.Number, $"a value of {first.Length} bytes does not have {first.Parts} parts");
+            throw lines.Bad($"a value of {first.Length} bytes does not have {first.Parts} parts");
         // Grows as the parts come, since the length may be wrong.
         var value = new ArrayBufferWriter<byte>((int)Math.Min(first.Length, 4 * JsonLinesWriter.PartBytes));
         for (var part = 0; part < first.Parts; part++)
         {
             if (!lines.TryRead(out var line))
-                throw Bad(lines.Number, "the dump ends within a value");
+                throw lines.Bad("the dump ends within a value");
             AddLine(hash, line.Span);
-            var bytes = Parse(line.Span, lines.Number).P64 ?? throw Bad(lines.Number, "a part of a value must be here");
+            var bytes = Parse(line.Span, lines).P64 ?? throw lines.Bad("a part of a value must be here");
             if (bytes.Length > first.Length - value.WrittenCount)
-                throw Bad(lines.Number, "the parts of a value are longer than it");
+                throw lines.Bad("the parts of a value are longer than it");
             value.Write(bytes);
         }
 
         return value.WrittenCount == first.Length
             ? value.WrittenSpan.ToArray()
-            : throw Bad(lines.Number, $"the parts of a value have {value.WrittenCount} bytes instead of {first.Length}");
+            : throw lines.Bad($"the parts of a value have {value.WrittenCount} bytes instead of {first.Length}");
     }
 
     private static void AddLine(IncrementalHash hash, ReadOnlySpan<byte> line)
@@ -80,33 +79,37 @@ internal static class JsonLinesReader
     private static void CheckEnd(Line end, long trees, long entries, string sum, LineReader lines)
     {
         if (end.Trees != trees || end.Entries != entries)
-            throw Bad(lines.Number, $"the dump says that it has {end.Trees} trees and {end.Entries} entries, but it has {trees} and {entries}");
+            throw lines.Bad($"the dump says that it has {end.Trees} trees and {end.Entries} entries, but it has {trees} and {entries}");
         if (!string.Equals(end.Sha256, sum, StringComparison.OrdinalIgnoreCase))
-            throw Bad(lines.Number, $"the sum of the dump should be {end.Sha256}, but is {sum}: the dump was changed");
+            throw lines.Bad($"the sum of the dump should be {end.Sha256}, but is {sum}: the dump was changed");
         if (lines.TryRead(out _))
-            throw Bad(lines.Number, "there is something behind the end of the dump");
+            throw lines.Bad("there is something behind the end of the dump");
     }
 
-    private static Line Parse(ReadOnlySpan<byte> line, long number)
+    private static Line Parse(ReadOnlySpan<byte> line, LineReader lines)
     {
         try
         {
-            return JsonSerializer.Deserialize<Line>(line, JsonSerializerOptions.Web) ?? throw Bad(number, "this is no object");
+            return JsonSerializer.Deserialize<Line>(line, JsonSerializerOptions.Web) ?? throw lines.Bad("this is no JSON object");
         }
-        catch (Exception e) when (e is JsonException or InvalidOperationException)
+        catch (JsonException e)
         {
-            throw Bad(number, e.Message);
+            // The message of the exception counts lines of its own, and names types of .NET.
+            var fault = e.Path is { Length: > 2 } path ? $"the value of \"{path[2..]}\" is wrong" : "this is no JSON object";
+            throw lines.Bad($"{fault}, at byte {(e.BytePositionInLine ?? 0) + 1}");
+        }
+        catch (InvalidOperationException e)
+        {
+            throw lines.Bad(e.Message.TrimEnd('.'));
         }
     }
 
-    private static byte[] BytesOf(string? text, byte[]? bytes, string name, long number) => (text, bytes) switch
+    private static byte[] BytesOf(string? text, byte[]? bytes, string name, LineReader lines) => (text, bytes) switch
     {
         (not null, null) => Encoding.UTF8.GetBytes(text),
         (null, not null) => bytes,
-        _ => throw Bad(number, $"an entry must have either \"{name}\" or \"{name}64\""),
+        _ => throw lines.Bad($"an entry must have either \"{name}\" or \"{name}64\""),
     };
-
-    private static ToolException Bad(long line, string fault) => new(ExitCode.Damaged, $"Line {line} of the dump: {fault}. Nothing was loaded.");
 
     private sealed record Line
     {

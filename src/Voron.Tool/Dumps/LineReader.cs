@@ -1,7 +1,9 @@
 namespace Voron.Tool.Dumps;
 
 /// <summary>Reads lines of bytes.</summary>
-internal sealed class LineReader(Stream stream)
+/// <param name="stream">The bytes.</param>
+/// <param name="name">The name of the dump, for messages, such as "the dump 'file'".</param>
+internal sealed class LineReader(Stream stream, string name)
 {
     /// <summary>The longest line in bytes.</summary>
     public static readonly int MaxLineBytes = Array.MaxLength;
@@ -35,6 +37,12 @@ internal sealed class LineReader(Stream stream)
         }
     }
 
+    /// <summary>Returns the failure of a dump whose last line is wrong.</summary>
+    public ToolException Bad(string fault) => Bad(name, Number, fault);
+
+    /// <summary>Returns the failure of a dump with this name, for a fault in a line.</summary>
+    public static ToolException Bad(string name, long line, string fault) => new(ExitCode.Damaged, $"Line {line} of {name}: {fault}. Nothing was loaded.");
+
     private ReadOnlyMemory<byte> Take(int length, int ends)
     {
         Number++;
@@ -55,7 +63,7 @@ internal sealed class LineReader(Stream stream)
         if (_end == _buffer.Length)
         {
             if (_buffer.Length >= MaxLineBytes)
-                throw new ToolException(ExitCode.Damaged, $"Line {Number + 1} of the dump has more than {MaxLineBytes} bytes.");
+                throw new ToolException(ExitCode.Damaged, $"Line {Number + 1} of {name} has more than {MaxLineBytes} bytes.");
             Array.Resize(ref _buffer, (int)Math.Min(2L * _buffer.Length, MaxLineBytes));
         }
 

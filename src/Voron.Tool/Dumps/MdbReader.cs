@@ -7,24 +7,23 @@ namespace Voron.Tool.Dumps;
 /// <summary>Reads a dump in the format of <c>mdb_dump</c> and <c>db_dump</c>, with keys and values in hexadecimal or as printable text.</summary>
 internal static class MdbReader
 {
-    public static IEnumerable<DumpEntry> Read(Stream stream, CancellationToken stop)
+    public static IEnumerable<DumpEntry> Read(LineReader lines, CancellationToken stop)
     {
-        var lines = new LineReader(stream);
         var sections = 0;
         while (ReadHeader(lines) is { } header)
         {
             sections++;
-            yield return new DumpEntry(header.Database, null, []);
+            yield return new DumpEntry(header.Database, null, [], lines.Number);
             while (ReadData(lines, header.IsPrint) is { } key)
             {
                 stop.ThrowIfCancellationRequested();
-                var value = ReadData(lines, header.IsPrint) ?? throw Bad(lines, "a key has no value");
-                yield return new DumpEntry(header.Database, key, value);
+                var value = ReadData(lines, header.IsPrint) ?? throw lines.Bad("a key has no value");
+                yield return new DumpEntry(header.Database, key, value, lines.Number);
             }
         }
 
         if (sections == 0)
-            throw Bad(lines, lines.Number == 0 ? "there is none, the dump is empty" : "this is no dump: it does not begin with VERSION=3, and not with a brace");
+            throw lines.Bad(lines.Number == 0 ? "there is none, the dump is empty" : "this is no dump: it does not begin with VERSION=3, and not with a brace");
     }
 
     // Returns null at the end of the dump.
@@ -36,45 +35,45 @@ internal static class MdbReader
         {
             hasLines = true;
             if (!Utf8.IsValid(line.Span))
-                throw Bad(lines, "the header must be UTF-8");
+                throw lines.Bad("the header must be UTF-8");
             var text = Encoding.UTF8.GetString(line.Span);
             if (text == "HEADER=END")
-                return hasVersion ? new Header(database, isPrint) : throw Bad(lines, "VERSION=3 is missing");
+                return hasVersion ? new Header(database, isPrint) : throw lines.Bad("VERSION=3 is missing");
             var equals = text.IndexOf('=', StringComparison.Ordinal);
             if (equals < 0)
-                throw Bad(lines, "a line of the header must have a name and a value");
+                throw lines.Bad("a line of the header must have a name and a value");
             var (name, value) = (text[..equals], text[(equals + 1)..]);
             switch (name)
             {
                 case "VERSION":
-                    hasVersion = value == "3" ? true : throw Bad(lines, $"version {value} is not known");
+                    hasVersion = value == "3" ? true : throw lines.Bad($"version {value} is not known");
                     break;
                 case "format":
-                    isPrint = value switch { "print" => true, "bytevalue" => false, _ => throw Bad(lines, $"the format '{value}' is not known") };
+                    isPrint = value switch { "print" => true, "bytevalue" => false, _ => throw lines.Bad($"the format '{value}' is not known") };
                     break;
                 case "type" when value != "btree":
-                    throw Bad(lines, $"databases of type '{value}' cannot be loaded");
+                    throw lines.Bad($"databases of type '{value}' cannot be loaded");
                 case "dupsort" or "duplicates" when value == "1":
-                    throw Bad(lines, "databases with several values for a key cannot be loaded");
+                    throw lines.Bad("databases with several values for a key cannot be loaded");
                 case "database":
                     database = value;
                     break;
             }
         }
 
-        return hasLines ? throw Bad(lines, "the dump ends within a header") : null;
+        return hasLines ? throw lines.Bad("the dump ends within a header") : null;
     }
 
     // Returns null at the end of the section.
     private static byte[]? ReadData(LineReader lines, bool isPrint)
     {
         if (!lines.TryRead(out var line))
-            throw Bad(lines, "the dump ends here, without DATA=END: it was cut short");
+            throw lines.Bad("the dump ends here, without DATA=END: it was cut short");
         var text = line.Span;
         if (text.SequenceEqual("DATA=END"u8))
             return null;
         if (text.Length == 0 || text[0] != ' ')
-            throw Bad(lines, "a line of data must begin with a space");
+            throw lines.Bad("a line of data must begin with a space");
         return isPrint ? FromPrint(text[1..], lines) : FromHex(text[1..], lines);
     }
 
@@ -83,7 +82,7 @@ internal static class MdbReader
         var bytes = new byte[digits.Length / 2];
         return digits.Length % 2 == 0 && Convert.FromHexString(digits, bytes, out _, out _) == OperationStatus.Done
             ? bytes
-            : throw Bad(lines, "this is not a sequence of pairs of hexadecimal digits");
+            : throw lines.Bad("this is not a sequence of pairs of hexadecimal digits");
     }
 
     // A backslash stands for itself when doubled, and otherwise begins two hexadecimal digits. All else stands for itself, whatever its encoding.
@@ -102,7 +101,7 @@ internal static class MdbReader
                 else if (text.Length > 2 && Convert.FromHexString(text.Slice(1, 2), bytes.AsSpan(length, 1), out _, out _) == OperationStatus.Done)
                     (one, taken) = (bytes[length], 3);
                 else
-                    throw Bad(lines, "a backslash must be followed by two hexadecimal digits");
+                    throw lines.Bad("a backslash must be followed by two hexadecimal digits");
             }
 
             bytes[length++] = one;
@@ -111,9 +110,6 @@ internal static class MdbReader
 
         return bytes[..length];
     }
-
-    private static ToolException Bad(LineReader lines, string fault) =>
-        new(ExitCode.Damaged, $"Line {lines.Number} of the dump: {fault}. Nothing was loaded.");
 
     private sealed record Header(string? Database, bool IsPrint);
 }

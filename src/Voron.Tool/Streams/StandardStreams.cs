@@ -16,10 +16,13 @@ internal static class StandardStreams
     /// <summary>
     /// Standard input. Its asynchronous reads can be cancelled: they read a pipe, which a task fills that may wait for ever.
     /// </summary>
-    public static Stream OpenInput()
+    public static Stream OpenInput() => ReadAhead(Console.OpenStandardInput);
+
+    /// <summary>Returns a stream whose asynchronous reads can be cancelled, where those of the source cannot, and that disposes the source.</summary>
+    public static Stream ReadAhead(Func<Stream> open)
     {
         var pipe = new Pipe(Options);
-        _ = Task.Run(() => FillAsync(pipe.Writer));
+        _ = Task.Run(() => FillAsync(pipe.Writer, open));
         return pipe.Reader.AsStream();
     }
 
@@ -46,12 +49,12 @@ internal static class StandardStreams
     }
 
     // A failure reaches the reader of the pipe. Once that has ended, so does this, with its next read.
-    private static async Task FillAsync(PipeWriter pipe)
+    private static async Task FillAsync(PipeWriter pipe, Func<Stream> open)
     {
         Exception? failure = null;
         try
         {
-            using var input = Console.OpenStandardInput();
+            using var input = open();
             await input.CopyToAsync(pipe).ConfigureAwait(false);
         }
         catch (Exception e)
