@@ -70,7 +70,7 @@ public sealed partial class StorageEnvironment
     {
         if (work == LongWork.Compaction)
             Interlocked.Add(ref _engine.Counters.CompactionsUnderWay, change);
-        else
+        else if (work == LongWork.Backup)
             Interlocked.Add(ref _engine.Counters.BackupsUnderWay, change);
     }
 
@@ -78,6 +78,7 @@ public sealed partial class StorageEnvironment
     {
         Backup,
         Compaction,
+        Drop,
     }
 
     /// <summary>What a long call is, and the messages of its exceptions.</summary>

@@ -171,6 +171,7 @@ public sealed partial class StorageEnvironment
             environment.BeginMeasuring();
             environment.BeginStatus();
             environment.CreateDeclaredTrees();
+            environment.ResumeDropping();
             OpeningReport.Report(parts, began);
             return environment;
         }

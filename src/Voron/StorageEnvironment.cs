@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Voron.Diagnostics;
+using Voron.Dropping;
 using Voron.Flushing;
 using Voron.Maintenance;
 using Voron.Opening;
@@ -39,6 +40,7 @@ public sealed partial class StorageEnvironment : IDisposable
     private readonly MemoryTrimmer? _trimmer;
     private readonly Scrubber? _scrubber;
     private readonly StagingArea? _staging;
+    private readonly TreeDropper? _dropper;
     private int _disposed;
 
     private StorageEnvironment(OpenedEngine parts)
@@ -75,6 +77,7 @@ public sealed partial class StorageEnvironment : IDisposable
         _engine.BackPressure = _scheduler;
         _entrance = new WriterEntrance(_engine, _writer, transactions, _scheduler);
         _staging = new StagingArea(_engine, _entrance);
+        _dropper = new TreeDropper(_engine, _flusher, _entrance);
         _scrubber = new Scrubber(_engine, () => new EngineSnapshot(_engine));
     }
 

@@ -30,6 +30,7 @@ internal sealed unsafe class ScrubPass(Engine engine, ScrubPace pace) : ITreeChe
     private string _owner = "";
     private Phase _phase;
     private bool _isInTree;
+    private bool _isDropped;
     private int _nameLength;
     private uint _treeId;
     private long _treeBeganAt;
@@ -101,7 +102,7 @@ internal sealed unsafe class ScrubPass(Engine engine, ScrubPace pace) : ITreeChe
         switch (_phase)
         {
             case Phase.Catalog:
-                _owner = "catalog";
+                (_owner, _isDropped) = ("catalog", false);
                 if (!RunTree(snapshot, snapshot.State.Catalog, out var isSound))
                     return false;
                 Debug.Assert(_treeCount == 0 && _group == 0, "The catalog must come first.");
@@ -140,12 +141,16 @@ internal sealed unsafe class ScrubPass(Engine engine, ScrubPace pace) : ITreeChe
             return false;
         _isInTree = false;
         _usedPages += _trees.Pages;
-        isSound = _treeBeganAt == snapshot.Id || PlantedFault.CountOverSnapshots ? _trees.CompareCounts(header) : _trees.IsClean;
+        isSound = _treeBeganAt == snapshot.Id || PlantedFault.CountOverSnapshots
+            ? _trees.CompareCounts(header, countsEntries: !_isDropped)
+            : _trees.IsClean;
         return true;
     }
 
     private void CountTree()
     {
+        if (_isDropped)
+            return;
         _treeCount++;
         _entries += _trees!.Entries;
     }
@@ -193,7 +198,8 @@ internal sealed unsafe class ScrubPass(Engine engine, ScrubPace pace) : ITreeChe
         try
         {
             header = Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.State.PageCount, snapshot.FilePath);
-            _owner = $"tree '{Catalog.Decode(cursor.Key)}'";
+            _owner = Catalog.Describe(cursor.Key);
+            _isDropped = SystemTree.IsDropped(cursor.Key);
             _treeId = header.TreeId;
             return true;
         }

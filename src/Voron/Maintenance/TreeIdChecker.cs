@@ -46,7 +46,7 @@ internal sealed class TreeIdChecker(SnapshotPages snapshot, Action<string> repor
 
             var isBelow = id + from < snapshot.State.NextTreeId;
             if (!isBelow || (taken[id / 64] & 1UL << (int)(id % 64)) != 0)
-                report($"tree '{Catalog.Decode(cursor.Key)}': its id {id + from} also belongs to another tree, or is not below the next id {snapshot.State.NextTreeId}");
+                report($"{Catalog.Describe(cursor.Key)}: its id {id + from} also belongs to another tree, or is not below the next id {snapshot.State.NextTreeId}");
             else
                 taken[id / 64] |= 1UL << (int)(id % 64);
         }

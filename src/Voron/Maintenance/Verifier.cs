@@ -109,11 +109,16 @@ internal sealed unsafe class Verifier : ITreeCheckHost
         cursor.Open(catalog, _snapshot, canChange: false);
         for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
         {
-            _owner = $"tree '{Catalog.Decode(cursor.Key)}'";
+            _owner = Catalog.Describe(cursor.Key);
             var tree = Catalog.ToHeader(cursor.Key, cursor.Value, PageLimit, _snapshot.FilePath);
+            var isDropped = SystemTree.IsDropped(cursor.Key);
+            CheckTree(_owner, tree, countsEntries: !isDropped);
+            if (SystemTree.Is(cursor.Key) && !isDropped)
+                Report($"{_owner} in the catalog is of a kind that this engine does not know");
+            if (isDropped)
+                continue;
             _treeCount++;
             _entries += tree.EntryCount;
-            CheckTree(_owner, tree);
         }
 
         cursor.Close();
@@ -121,12 +126,12 @@ internal sealed unsafe class Verifier : ITreeCheckHost
         new TreeIdChecker(_snapshot, Report).Run();
     }
 
-    private bool CheckTree(string owner, TreeHeader header)
+    private bool CheckTree(string owner, TreeHeader header, bool countsEntries = true)
     {
         _owner = owner;
         _trees.Begin();
         _trees.Run(header);
-        return _trees.CompareCounts(header);
+        return _trees.CompareCounts(header, countsEntries);
     }
 
     private long CheckSpace()

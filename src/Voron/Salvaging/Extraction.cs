@@ -111,7 +111,11 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
                 if (LeafPage.Kind(record) != ValueKind.Inline)
                     throw new CorruptionException($"The catalog entry of tree {KeyText.Of(name)} is not a header of a tree.");
                 var value = new ReadOnlySpan<byte>(LeafPage.InlineBytes(record), LeafPage.InlineLength(record));
-                AddTree(Voron.Trees.Catalog.Decode(name), Voron.Trees.Catalog.ToHeader(name, value, uint.MaxValue, ""));
+                var header = Voron.Trees.Catalog.ToHeader(name, value, uint.MaxValue, "");
+                if (SystemTree.IsDropped(name))
+                    AddDropped(name, header);
+                else
+                    AddTree(Voron.Trees.Catalog.Decode(name), header);
             }
             catch (CorruptionException e)
             {
@@ -131,12 +135,21 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
         _unwalked.Enqueue(tree);
     }
 
+    // What is left of it is walked like a tree, so that its pages are not found as lost ones, but nothing of it is taken.
+    private void AddDropped(ReadOnlySpan<byte> name, in TreeHeader header)
+    {
+        var tree = new TreeFindings(SystemTree.Describe(name), header, header.TreeId) { IsDropped = true };
+        if (_treesById.TryAdd(header.TreeId, tree))
+            _unwalked.Enqueue(tree);
+    }
+
     private void WalkTrees(SalvageGrade grade)
     {
         while (_unwalked.TryDequeue(out var tree))
         {
             Enter(tree, grade, isOrphan: false);
-            _target.EnterTree(tree.Name);
+            if (!tree.IsDropped)
+                _target.EnterTree(tree.Name);
             if (tree.Header!.Value.RootPage is var root && root != 0)
                 _walk.Run(root, tree.TreeId!.Value + 1, _stop);
         }
@@ -234,6 +247,8 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
     private void TakeEntries(byte* leaf)
     {
         var tree = _tree!;
+        if (tree.IsDropped)
+            return;
         LostKeys? room = null;
         if (_isOrphan && tree.Header != null)
         {

@@ -18,6 +18,9 @@ internal sealed class TreeFindings(string name, TreeHeader? header, uint? treeId
 
     public uint? TreeId => treeId;
 
+    /// <summary>True for a dropped tree, of which nothing is taken.</summary>
+    public bool IsDropped { get; init; }
+
     /// <summary>The ranges of keys whose pages are lost.</summary>
     public IReadOnlyList<LostKeys> Lost => _lost;
 

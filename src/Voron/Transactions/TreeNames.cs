@@ -13,7 +13,8 @@ internal static class TreeNames
         cursor.Open(body.Catalog, body.Pages);
         try
         {
-            for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
+            // Trees of the engine's own come last.
+            for (var found = cursor.SeekFirst(); found && !SystemTree.Is(cursor.Key); found = cursor.MoveNext())
                 names.Add(Catalog.Decode(cursor.Key));
         }
         finally

@@ -18,7 +18,7 @@ namespace Voron.Transactions;
 /// </code>
 /// Everything here runs while the writer is held.
 /// </remarks>
-internal sealed class WriteTransactionBody : TransactionBody
+internal sealed partial class WriteTransactionBody : TransactionBody
 {
     private readonly Engine _engine;
     private readonly Writer _writer;

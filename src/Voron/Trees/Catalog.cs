@@ -49,6 +49,31 @@ internal static class Catalog
         return Encoding.UTF8.GetString(name);
     }
 
+    /// <summary>Names a tree of the catalog for messages: a tree of the user, or a <see cref="SystemTree"/>.</summary>
+    /// <exception cref="CorruptionException">A tree cannot have this name.</exception>
+    public static string Describe(ReadOnlySpan<byte> name) => SystemTree.Is(name) ? SystemTree.Describe(name) : $"tree '{Decode(name)}'";
+
+    /// <summary>Finds the first dropped tree; returns false when there is none.</summary>
+    /// <param name="catalog">The catalog.</param>
+    /// <param name="reader">Its pages.</param>
+    /// <param name="name">Receives the name, which has <see cref="SystemTree.DroppedNameBytes"/>.</param>
+    public static bool TryFindDropped(TreeState catalog, PageReader reader, Span<byte> name)
+    {
+        var cursor = new TreeCursor();
+        cursor.Open(catalog, reader, canChange: false);
+        try
+        {
+            if (!cursor.Seek(SystemTree.FirstDropped) || !SystemTree.IsDropped(cursor.Key))
+                return false;
+            cursor.Key.CopyTo(name);
+            return true;
+        }
+        finally
+        {
+            cursor.Close();
+        }
+    }
+
     /// <summary>Reads the header of a tree; returns false when there is no tree with this name.</summary>
     public static bool TryFind(TreeState catalog, PageReader reader, ReadOnlySpan<byte> name, out TreeHeader header)
     {

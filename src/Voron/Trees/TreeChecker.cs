@@ -90,13 +90,16 @@ internal sealed unsafe class TreeChecker
     /// Compares the tree's header with the counts of the walk. Must be called only when the end was reached and nothing was changed
     /// since the walk began.
     /// </summary>
+    /// <param name="header">The header.</param>
+    /// <param name="countsEntries">False if the header does not keep the number of entries.</param>
     /// <returns>True if no problem at all was found.</returns>
-    public bool CompareCounts(in TreeHeader header)
+    public bool CompareCounts(in TreeHeader header, bool countsEntries = true)
     {
         // Pages below a damaged page were not counted: another message about them would add nothing.
         if (_isComplete)
         {
-            Compare("entries", header.EntryCount, Entries);
+            if (countsEntries)
+                Compare("entries", header.EntryCount, Entries);
             Compare("leaf pages", header.LeafPages, _leafPages);
             Compare("branch pages", header.BranchPages, _branchPages);
             Compare("overflow pages", header.OverflowPages, _overflowPages);

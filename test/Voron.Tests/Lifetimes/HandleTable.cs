@@ -260,6 +260,7 @@ internal static class HandleTable
             "BackupAsync(PipeWriter, BackupOptions, CancellationToken)",
             handle => handle.BackupAsync(System.IO.Pipelines.PipeWriter.Create(System.IO.Stream.Null)).AsTask().GetAwaiter().GetResult()),
         new("CompactAsync(CompactionOptions, CancellationToken)", handle => handle.CompactAsync().AsTask().GetAwaiter().GetResult()),
+        new("DropTreeAsync(String, CancellationToken)", handle => handle.DropTreeAsync("missing").AsTask().GetAwaiter().GetResult()),
         new("CompactToAsync(String, CompactionOptions, CancellationToken)", handle => InNewDirectory(path => handle.CompactToAsync(path))),
         new("CopyToAsync(String, CopyOptions, CancellationToken)", handle => InNewDirectory(path => handle.CopyToAsync(path))),
         new("Flush()", handle => handle.Flush()),

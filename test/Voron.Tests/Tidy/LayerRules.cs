@@ -40,6 +40,7 @@ internal static class LayerRules
         [
             "Paging", "FreeSpace", "Trees", "Snapshots", "Transactions", "Flushing", "Staging", "Maintenance",
         ]),
+        ("Dropping", ["Transactions", "Flushing"]),
         ("Backup",
         [
             "Paging", "ChangeTracking", "FreeSpace", "Journal", "Trees/Pages", "Trees", "Snapshots", "Transactions", "Flushing", "Maintenance",

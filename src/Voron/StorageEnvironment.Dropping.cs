@@ -1,0 +1,78 @@
+using Voron.Trees;
+using Voron.Trees.Pages;
+
+namespace Voron;
+
+/// <content>Trees that are dropped in steps.</content>
+public sealed partial class StorageEnvironment
+{
+    /// <summary>
+    /// Deletes a tree without holding the writer for long, however large it is: its name is free at once, and its pages are freed in the background.
+    /// </summary>
+    /// <remarks>
+    /// <para>
+    /// One short transaction takes the name from the tree; it is committed as any other, and waits for the writer. Then the pages are freed in
+    /// transactions of about a thousand pages each. <see cref="WriteTransaction.DeleteTree"/> frees all of them in the caller's transaction instead.
+    /// </para>
+    /// <para>
+    /// The call returns when all pages are free. Cancelling it ends the wait, but not the freeing, once the tree has lost its name. If the
+    /// environment is closed or its process ends, the next opening goes on in the background, unless <see cref="StorageOptions.BackgroundFlush"/> is
+    /// off: then the next drop of a tree goes on. A reader that is older than the pages freed last keeps the rest waiting until it ends.
+    /// </para>
+    /// <para>In an environment of version 1 of the file format, all pages are freed by the first transaction.</para>
+    /// </remarks>
+    /// <param name="name">The name of the tree.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    /// <returns>False if there is no such tree.</returns>
+    /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
+    /// <exception cref="CorruptionException">
+    /// A page of the tree is damaged. The tree has lost its name, and keeps the pages that are not yet free.
+    /// </exception>
+    /// <exception cref="StorageFullException">There is no room for the first transaction, or for freeing even one page.</exception>
+    /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The environment is read-only, or the call was made inside a group-commit operation.
+    /// </exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call.</exception>
+    /// <exception cref="OperationCanceledException">The wait was cancelled.</exception>
+    public ValueTask<bool> DropTreeAsync(string name, CancellationToken cancellationToken = default)
+    {
+        ThrowIfNotWritable(nameof(DropTreeAsync));
+        return DropAsync(name, Catalog.Encode(name, new byte[TreeLimits.MaxNameBytes]).ToArray(), cancellationToken);
+    }
+
+    private async ValueTask<bool> DropAsync(string name, byte[] bytes, CancellationToken cancellationToken)
+    {
+        var call = new LongCall(
+            LongWork.Drop,
+            nameof(DropTreeAsync),
+            $"The drop of the tree '{name}' in '{Path}' was cancelled. If the tree has lost its name already, its pages are freed all the same.",
+            " It was closed while the pages of a dropped tree were freed. The next opening goes on with them.",
+            $"There is not enough memory to drop the tree '{name}' in '{Path}': ");
+        var report = await RunLongAsync(
+            call, async (_, stop) => new DropReport(await _dropper!.DropAsync(bytes, stop).ConfigureAwait(false)), isOnOneThread: false,
+            (_, _) => { }, (_, _, _) => { }, cancellationToken).ConfigureAwait(false);
+        return report.IsFound;
+    }
+
+    // A damaged catalog is not the business of an opening.
+    private void ResumeDropping()
+    {
+        if (_dropper == null || !Options.BackgroundFlush)
+            return;
+        try
+        {
+            using var reading = BeginRead();
+            if (!Catalog.TryFindDropped(reading.Body.Catalog, reading.Body.Pages, stackalloc byte[SystemTree.DroppedNameBytes]))
+                return;
+        }
+        catch (CorruptionException)
+        {
+            return;
+        }
+
+        _ = _dropper.Resume();
+    }
+
+    private sealed record DropReport(bool IsFound);
+}

@@ -1,0 +1,151 @@
+using Voron.Paging;
+using Voron.Primitives;
+using Voron.Trees.Pages;
+
+namespace Voron.Trees;
+
+/// <summary>Frees the pages of a dropped tree from its left, some at a time. What remains is a whole tree each time.</summary>
+/// <remarks>
+/// Leaves are read only if the tree has values outside of them. So the number of entries is not kept up to date: nothing asks for that of a dropped
+/// tree. A failure leaves the tree half changed: the transaction must be rolled back.
+/// </remarks>
+internal unsafe ref struct TreeCutter
+{
+    private readonly PageWriter _pages;
+    private readonly TreeState _state;
+    private readonly bool _hasExtents;
+    private readonly int _most;
+    private long _freed;
+    private fixed long _path[TreeLimits.MaxDepth];
+
+    private TreeCutter(PageWriter pages, TreeState state, int most)
+    {
+        _pages = pages;
+        _state = state;
+        _most = most;
+        _hasExtents = state.OverflowPages != 0;
+    }
+
+    private readonly bool IsEnough => _freed >= _most;
+
+    /// <summary>Frees pages, until there are none left or enough are free.</summary>
+    /// <param name="pages">The pages of the tree.</param>
+    /// <param name="state">The tree, which is empty when its last page is free.</param>
+    /// <param name="most">The number of pages to free. The last value, and the branches above, may make it a few more.</param>
+    /// <returns>The number of pages that were freed.</returns>
+    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    public static long Cut(PageWriter pages, TreeState state, int most)
+    {
+        var cutter = new TreeCutter(pages, state, most);
+        state.PrepareForChange();
+        state.RightmostLeaf = PageNumber.None;
+        state.Changed = true;
+        while (!state.Root.IsNone && !cutter.IsEnough)
+        {
+            state.CheckDepth(pages);
+            cutter.CutFirstLeaves();
+        }
+
+        return cutter._freed;
+    }
+
+    // The first leaves of the first branch above leaves.
+    private void CutFirstLeaves()
+    {
+        var page = _state.Root;
+        byte* branch = null;
+        for (var level = 0; level < _state.Depth - 1; level++)
+        {
+            Enter(page, level);
+            branch = TreePages.ReadBranch(_pages, page);
+            page = BranchPage.Child(branch, 0);
+        }
+
+        if (branch == null)
+        {
+            if (TryFreeLeaf(page))
+                RemoveChildren(-1, 1);
+            return;
+        }
+
+        var leaves = 0;
+        while (leaves < SlottedPage.Count(branch) && !IsEnough && TryFreeLeaf(BranchPage.Child(branch, leaves)))
+            leaves++;
+        RemoveChildren(_state.Depth - 2, leaves);
+    }
+
+    /// <summary>Removes the first children of a branch. A branch without children is freed, and leaves the one above it.</summary>
+    /// <param name="level">The level of the branch; -1 above the root.</param>
+    /// <param name="count">The number of children.</param>
+    private void RemoveChildren(int level, int count)
+    {
+        for (; level >= 0 && count > 0; level--)
+        {
+            var page = new PageNumber(_path[level]);
+            if (count < SlottedPage.Count(TreePages.ReadBranch(_pages, page)))
+            {
+                var branch = _pages.Modify(page);
+                SlottedPage.RemoveRange<BranchPage>(branch, _pages.PageSize, 0, count);
+                BranchPage.DropFirstKey(branch, _pages.PageSize);
+                return;
+            }
+
+            _pages.Free(page);
+            _state.BranchPages--;
+            _freed++;
+            count = 1;
+        }
+
+        if (level < 0 && count > 0)
+        {
+            _state.Root = PageNumber.None;
+            _state.Depth = 0;
+            _state.EntryCount = 0;
+        }
+    }
+
+    // False if the leaf keeps values, since enough is free.
+    private bool TryFreeLeaf(PageNumber page)
+    {
+        if (_hasExtents && !TryFreeValues(page))
+            return false;
+        _pages.Free(page);
+        _state.LeafPages--;
+        _freed++;
+        return true;
+    }
+
+    private bool TryFreeValues(PageNumber page)
+    {
+        var leaf = TreePages.ReadLeaf(_pages, page);
+        var count = SlottedPage.Count(leaf);
+        for (var i = 0; i < count; i++)
+        {
+            if (IsEnough)
+            {
+                if (i > 0)
+                    SlottedPage.RemoveRange<LeafPage>(_pages.Modify(page), _pages.PageSize, 0, i);
+                return false;
+            }
+
+            var before = _state.OverflowPages;
+            ValueExtents.Free(_pages, _state, SlottedPage.Record(leaf, i));
+            _freed += before - _state.OverflowPages;
+        }
+
+        return true;
+    }
+
+    /// <summary>Notes the page of a level; a page below itself would be freed while it is read.</summary>
+    /// <exception cref="CorruptionException">The page is also at a level above.</exception>
+    private void Enter(PageNumber page, int level)
+    {
+        for (var above = 0; above < level; above++)
+        {
+            if (_path[above] == page.Value)
+                TreeErrors.ThrowShared(_pages, page);
+        }
+
+        _path[level] = page.Value;
+    }
+}
