@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using Voron.Primitives;
 using Voron.Transactions;
 using Voron.Trees;
@@ -78,6 +79,31 @@ public readonly partial struct ReadTransaction : IDisposable
         {
             _body.Leave(mark);
         }
+    }
+
+    /// <summary>
+    /// Gets the object that a write transaction has attached to the snapshot's state with <see cref="WriteTransaction.SetState"/>; false when
+    /// there is none, as after the opening of the environment. Allocates nothing.
+    /// </summary>
+    /// <remarks>
+    /// The object is that of the newest commit up to the snapshot which has set one, and stays the same while the transaction is open. It must not be
+    /// changed, because other threads may use it too. It may be used after the transaction has ended, as a description of that snapshot.
+    /// </remarks>
+    /// <param name="key">The key with which it was attached.</param>
+    /// <param name="state">The object; null if there is none.</param>
+    /// <exception cref="ArgumentNullException">The key is null.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public bool TryGetState<T>(CommitStateKey<T> key, [NotNullWhen(true)] out T? state)
+        where T : class
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        Body.ThrowIfEnded(_generation);
+        var attached = _body.Snapshot.Attached;
+
+        // Another thread may have ended the transaction meanwhile, and have begun the next one with the same body.
+        _body.ThrowIfEnded(_generation);
+        state = (T?)CommitStates.Find(attached, key);
+        return state != null;
     }
 
     /// <summary>

@@ -49,7 +49,7 @@ public sealed partial class StorageEnvironment : IDisposable
         _engine = parts.Engine;
         Recovery = RecoveryDescription.Of(parts.Recovered);
         _engine.Users.Path = _engine.Disk.Path;
-        _engine.Users.Released = _parts.Release;
+        _engine.Users.Released = Release;
         _readers = new ReaderPool(_engine, OnReaderLeaked);
         if (_engine.Options.ReadOnly)
             return;
@@ -68,7 +68,7 @@ public sealed partial class StorageEnvironment : IDisposable
         _flusher.Start(parts.Recovered.Stamp);
         FlushAfterCrashes(parts.Recovered.Openings);
         _reclaimer = new SpaceReclaimer(_engine, _writer, transactions, _flusher);
-        _trimmer = new MemoryTrimmer(_engine, _writer);
+        _trimmer = new MemoryTrimmer(_engine, _writer, _readers.ForgetAttached);
         var isConfirmed = parts.Recovered.IsCutShort ? TrySealTail() : parts.Recovered.IsDurabilityConfirmed;
         _scheduler = new FlushScheduler(
             _engine, _flusher, () => _reclaimer.Run(BackgroundPatience), _reclaimer.PunchForWriter,
@@ -242,6 +242,14 @@ public sealed partial class StorageEnvironment : IDisposable
             throw new InvalidOperationException($"{call} is not possible: the environment in '{Path}' is open for reading only.");
         _groupCommit?.ThrowIfInside(call);
         _engine.Poison.ThrowIfPoisoned();
+    }
+
+    // The user may keep this object for long, but not the objects that were attached to the last commits.
+    private void Release()
+    {
+        _readers.ForgetAttached();
+        _writer?.ForgetStates();
+        _parts.Release();
     }
 
     private void CountGroupCommitted(int operations) => _engine.Counters.GroupCommittedOperations += operations;

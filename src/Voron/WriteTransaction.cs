@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using Voron.Primitives;
 using Voron.Transactions;
 using Voron.Trees;
@@ -77,6 +78,52 @@ public readonly partial struct WriteTransaction : IDisposable
 
     /// <summary>Returns the names of all trees, in the order of their UTF-8 bytes.</summary>
     public IReadOnlyList<string> GetTreeNames() => TreeNames.List(Body);
+
+    /// <summary>
+    /// Attaches an object to the state that the transaction leaves, in place of the one that the key has had. Meant for what is derived from the
+    /// data, such as parsed schemas: a transaction that changes the data attaches what fits the new data, and a reader finds what fits its snapshot.
+    /// </summary>
+    /// <remarks>
+    /// The object becomes visible to readers with the commit, which is durable then. It stays attached to all later states until a transaction
+    /// replaces or removes it. Each snapshot keeps its own. A rollback undoes the call, whether of the transaction, of a savepoint, of a nested
+    /// transaction, or of a group-commit operation that fails.
+    /// <para>
+    /// The object must be a function of the committed data alone: it is never stored, and there is none after the environment has been opened. It
+    /// must be immutable, because many threads read it at once. The environment does not dispose of it. The newest state and the snapshots that
+    /// have it keep it alive, and so do places of earlier states until the environment trims its memory.
+    /// </para>
+    /// A transaction that changes nothing else is committed like others: its record takes a block of the journal. Setting the object that the key
+    /// has already changes nothing.
+    /// </remarks>
+    /// <param name="key">The key.</param>
+    /// <param name="state">The object; null to remove the one that the key has.</param>
+    /// <exception cref="ArgumentNullException">The key is null.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// An earlier operation has failed partway; the transaction can only be rolled back, as a whole or to a savepoint.
+    /// </exception>
+    public void SetState<T>(CommitStateKey<T> key, T? state)
+        where T : class
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        Body.Scope.SetState(key, state);
+    }
+
+    /// <summary>
+    /// Gets the object that the transaction has attached with <see cref="SetState"/> or, if it has attached none, that of the transaction before
+    /// it, which may not be durable yet, like the data that it has left. False when there is none.
+    /// </summary>
+    /// <param name="key">The key with which it was attached.</param>
+    /// <param name="state">The object; null if there is none.</param>
+    /// <exception cref="ArgumentNullException">The key is null.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public bool TryGetState<T>(CommitStateKey<T> key, [NotNullWhen(true)] out T? state)
+        where T : class
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        state = (T?)CommitStates.Find(Body.Scope.States, key);
+        return state != null;
+    }
 
     /// <summary>Creates a savepoint, to which the transaction can be rolled back.</summary>
     /// <exception cref="InvalidOperationException">A <c>PutAsync</c> of the transaction has not completed.</exception>

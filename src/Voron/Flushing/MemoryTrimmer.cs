@@ -3,7 +3,10 @@ using Voron.Transactions;
 
 namespace Voron.Flushing;
 
-/// <summary>Returns memory that is no longer needed: chunks of scratch, and buffers of large journal records.</summary>
+/// <summary>
+/// Returns memory that is no longer needed: chunks of scratch, buffers of large journal records, and objects attached to states that no transaction
+/// reads any more.
+/// </summary>
 /// <remarks>
 /// Runs on the scheduler's thread. The floor follows use: the peak use of the last two periods stays, with a chunk to spare. The writer is
 /// held for a moment to take the free lists out, and again to put the remaining frames back. Between the two, while every free frame is
@@ -17,6 +20,7 @@ internal sealed class MemoryTrimmer
     private readonly EngineLock _lock = new(LockRank.Trim);
     private readonly Engine _engine;
     private readonly Writer _writer;
+    private readonly Action _forgetAttached;
 
     // Created in advance: once the free lists are taken out, putting them back must not fail for lack of memory.
     private readonly Action _putBack;
@@ -28,15 +32,19 @@ internal sealed class MemoryTrimmer
     private long _peakBefore = long.MaxValue / 2;
     private long _trimmedAtTick = Environment.TickCount64;
 
-    public MemoryTrimmer(Engine engine, Writer writer)
+    /// <param name="engine">The environment.</param>
+    /// <param name="writer">The writer.</param>
+    /// <param name="forgetAttached">Makes readers that are kept for reuse forget the objects attached to their last snapshots.</param>
+    public MemoryTrimmer(Engine engine, Writer writer, Action forgetAttached)
     {
         _engine = engine;
         _writer = writer;
+        _forgetAttached = forgetAttached;
         _putBack = PutBack;
     }
 
     /// <summary>True while a trim may return something, now or after a while without use.</summary>
-    public bool IsWorthWaiting => HasExcess || _engine.Journal!.HasLargeBuffers;
+    public bool IsWorthWaiting => HasExcess || _engine.Ring.HasOlderAttached || _engine.Journal!.HasLargeBuffers;
 
     private bool HasExcess => _engine.Frames.ChunkTotalBytes > Spare + _engine.Frames.UsedBytes;
 
@@ -68,6 +76,8 @@ internal sealed class MemoryTrimmer
     private void TrimLocked()
     {
         _trimmedAtTick = Environment.TickCount64;
+        _engine.Ring.ForgetOlderAttached();
+        _forgetAttached();
         _engine.Journal!.TrimBuffers();
         if (!_writer.TryEnter(TimeSpan.Zero, CancellationToken.None))
             return;

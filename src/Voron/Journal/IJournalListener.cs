@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.Primitives;
 
 namespace Voron.Journal;
 
@@ -17,7 +18,8 @@ internal interface IJournalListener
     /// <param name="end">The end of the journal behind the record.</param>
     /// <param name="lengthBytes">The length of the record.</param>
     /// <param name="beganTimestamp"><inheritdoc cref="JournalEntry.BeganTimestamp" path="/summary/node()"/></param>
-    void OnRecordDurable(in RecordHeader header, in JournalPosition end, long lengthBytes, long beganTimestamp);
+    /// <param name="attached"><inheritdoc cref="JournalEntry.Attached" path="/summary/node()"/></param>
+    void OnRecordDurable(in RecordHeader header, in JournalPosition end, long lengthBytes, long beganTimestamp, CommitStates? attached);
 
     /// <summary>
     /// Called after a write by the thread that wrote, once it no longer leads, unless that thread notifies the observers itself.

@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
+using Voron.Primitives;
 
 namespace Voron.Journal;
 
@@ -39,6 +40,9 @@ internal sealed unsafe class JournalEntry : IDisposable
 
     /// <summary>The time at which the commit of the record began, if it is measured; otherwise 0.</summary>
     public long BeganTimestamp { get; set; }
+
+    /// <summary>All objects attached to the state of a transaction's record; null for none. They are not written.</summary>
+    public CommitStates? Attached { get; set; }
 
     /// <summary>The file of the record. Set by the writer.</summary>
     public JournalFile? File { get; set; }
@@ -127,6 +131,7 @@ internal sealed unsafe class JournalEntry : IDisposable
         Header->Flags = version == JournalFormat.Version1 ? RecordFlags.None : RecordFlags.WholeState;
         Completion = null;
         BeganTimestamp = 0;
+        Attached = null;
         File = null;
     }
 

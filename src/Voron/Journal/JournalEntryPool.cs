@@ -93,6 +93,7 @@ internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState pois
     {
         queueLock.AssertHeld();
         Debug.Assert(_free.Count < MaxEntries, "an entry is returned once");
+        entry.Attached = null;
         if (_isClosed)
         {
             entry.Dispose();

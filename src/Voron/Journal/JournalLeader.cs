@@ -144,7 +144,7 @@ internal sealed unsafe class JournalLeader
             if (PlantedFault.AcknowledgeBeforePublish)
                 _queue.SetDurable(entry.Sequence);
             SchedulePoint.Reach(SchedulePlace.Publishing);
-            _listener.OnRecordDurable(*entry.Header, entry.End, entry.Length, entry.BeganTimestamp);
+            _listener.OnRecordDurable(*entry.Header, entry.End, entry.Length, entry.BeganTimestamp, entry.Attached);
             SchedulePoint.Reach(SchedulePlace.Published);
             _queue.SetDurable(entry.Sequence);
         }

@@ -19,6 +19,7 @@ internal sealed unsafe class SnapshotPages : PageReader
     private readonly bool _isEngine;
     private readonly LargeValueReader _largeValues;
     private PublishedState* _published;
+    private CommitStates? _attached;
     private byte* _map;
     private long _id;
     private long _pageCount;
@@ -56,13 +57,16 @@ internal sealed unsafe class SnapshotPages : PageReader
 
     public int Slot => _slot;
 
+    /// <summary>The objects attached to the state; null for none. After the end, those of the last snapshot.</summary>
+    public CommitStates? Attached => Volatile.Read(ref _attached);
+
     public ref readonly EnvironmentState State => ref _published->State;
 
     /// <summary>Registers the snapshot with the newest published state.</summary>
     public void Begin(StackTrace? openedAt = null, int thread = 0)
     {
         _readers.NoteOrigin(_slot, openedAt, thread);
-        Take(_readers.Register(_slot));
+        Take(_readers.Register(_slot, out var attached), attached);
     }
 
     /// <summary>
@@ -72,15 +76,24 @@ internal sealed unsafe class SnapshotPages : PageReader
     public void BeginFork(SnapshotPages source, StackTrace? openedAt, int thread)
     {
         _readers.NoteOrigin(_slot, openedAt, thread);
-        Take(_readers.RegisterFork(_slot, source._slot));
+
+        // The objects of the other one are read before the caller's check, like its slot.
+        Take(_readers.RegisterFork(_slot, source._slot), source.Attached);
     }
 
     /// <inheritdoc cref="ReaderTable.ConfirmFork"/>
     public void ConfirmFork() => _readers.ConfirmFork(_slot);
 
-    private void Take(PublishedState* published)
+    /// <summary>Forgets the objects attached to the last snapshot. No snapshot is registered.</summary>
+    public void ForgetAttached() => Volatile.Write(ref _attached, null);
+
+    private void Take(PublishedState* published, CommitStates? attached)
     {
         _published = published;
+
+        // Stored only if it differs, which spares most snapshots the write barrier of the garbage collector. So it is not cleared at the end.
+        if (!ReferenceEquals(_attached, attached))
+            Volatile.Write(ref _attached, attached);
         _map = _published->Map;
         _id = _published->State.TransactionId;
         _pageCount = _published->State.PageCount;

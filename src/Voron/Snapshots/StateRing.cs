@@ -10,7 +10,8 @@ namespace Voron.Snapshots;
 /// <summary>The published states, newest last, in native memory: publishing allocates nothing and readers take no lock.</summary>
 /// <remarks>
 /// Each slot is a sequence lock: its sequence is invalidated before its content changes, and set afterwards. A publisher holds the
-/// publication lock. Readers copy a slot, and accept the copy if the slot still has the sequence that they looked for.
+/// publication lock. Readers copy a slot, and accept the copy if the slot still has the sequence that they looked for. The objects attached to the
+/// state lie beside the slot, in managed memory, and belong to its content.
 /// </remarks>
 internal sealed unsafe class StateRing : IDisposable
 {
@@ -19,7 +20,9 @@ internal sealed unsafe class StateRing : IDisposable
 
     private readonly EngineLock _publication = new(LockRank.Publication);
     private readonly PublishedState* _slots;
+    private readonly CommitStates?[] _attached = new CommitStates?[Slots];
     private long _sequence;
+    private bool _hasOlderAttached;
 
     public StateRing(in PublishedState first)
     {
@@ -27,7 +30,7 @@ internal sealed unsafe class StateRing : IDisposable
         NativeMemory.Clear(_slots, Slots * PublishedState.Size);
         for (var i = 0; i < Slots; i++)
             _slots[i].Sequence = Changing;
-        Store(first);
+        Store(first, attached: null);
     }
 
     /// <summary>The sequence of the newest state.</summary>
@@ -43,32 +46,46 @@ internal sealed unsafe class StateRing : IDisposable
         }
     }
 
+    /// <summary>True while places of the ring may keep objects alive that are attached to older states only.</summary>
+    public bool HasOlderAttached => Volatile.Read(ref _hasOlderAttached);
+
     /// <summary>Copies the newest state.</summary>
-    public void Read(out PublishedState state)
+    public void Read(out PublishedState state) => Read(out state, out _);
+
+    /// <summary>Copies the newest state.</summary>
+    /// <param name="state">The copy.</param>
+    /// <param name="attached">The objects attached to it; null for none.</param>
+    public void Read(out PublishedState state, out CommitStates? attached)
     {
-        while (!TryRead(Volatile.Read(ref _sequence), out state))
+        while (!TryRead(Volatile.Read(ref _sequence), out state, out attached))
         {
             // The ring wrapped around while the slot was copied.
         }
     }
 
     /// <summary>Copies the state with that sequence; false when its slot has been reused.</summary>
-    public bool TryRead(long sequence, out PublishedState state)
+    public bool TryRead(long sequence, out PublishedState state, out CommitStates? attached)
     {
-        var slot = _slots + (sequence & (Slots - 1));
+        var at = (int)(sequence & (Slots - 1));
+        var slot = _slots + at;
         if (Volatile.Read(ref slot->Sequence) != sequence)
         {
             state = default;
+            attached = null;
             return false;
         }
 
         state = *slot;
+        attached = _attached[at];
         Volatile.ReadBarrier();
         return slot->Sequence == sequence;
     }
 
     /// <summary>Publishes the state that results from a durable transaction.</summary>
-    public long Publish(in EnvironmentState state, in JournalPosition journalEnd)
+    /// <param name="state">The state.</param>
+    /// <param name="journalEnd">The position behind the transaction's record.</param>
+    /// <param name="attached">All objects attached to the state; null for none.</param>
+    public long Publish(in EnvironmentState state, in JournalPosition journalEnd, CommitStates? attached)
     {
         using (_publication.Enter())
         {
@@ -78,7 +95,7 @@ internal sealed unsafe class StateRing : IDisposable
                 "States must be published in the order of their transactions.");
             next.State = state;
             next.JournalEnd = journalEnd;
-            return Store(next);
+            return Store(next, attached);
         }
     }
 
@@ -90,13 +107,37 @@ internal sealed unsafe class StateRing : IDisposable
     {
         using (_publication.Enter())
         {
-            Read(out var next);
+            Read(out var next, out var attached);
             next.Map = map;
-            return Store(next);
+            return Store(next, attached);
         }
     }
 
-    public void Dispose() => EngineMemory.FreeAligned(_slots);
+    /// <summary>
+    /// Forgets the objects attached to older states than the newest one. Readers keep those of their snapshots; the places in the ring become
+    /// invalid, as if the ring had wrapped around.
+    /// </summary>
+    public void ForgetOlderAttached()
+    {
+        using (_publication.Enter())
+        {
+            _hasOlderAttached = false;
+            for (var i = 0; i < Slots; i++)
+            {
+                if (_attached[i] == null || i == (_sequence & (Slots - 1)))
+                    continue;
+                Volatile.Write(ref _slots[i].Sequence, Changing);
+                Volatile.WriteBarrier();
+                _attached[i] = null;
+            }
+        }
+    }
+
+    public void Dispose()
+    {
+        Array.Clear(_attached);
+        EngineMemory.FreeAligned(_slots);
+    }
 
     // The constructor stores the first state before any other thread knows the ring.
     [Conditional("DEBUG")]
@@ -106,18 +147,23 @@ internal sealed unsafe class StateRing : IDisposable
             _publication.AssertHeld();
     }
 
-    private long Store(in PublishedState state)
+    private long Store(in PublishedState state, CommitStates? attached)
     {
         AssertPublicationHeld();
         var sequence = _sequence + 1;
         Debug.Assert(sequence > state.Sequence, "The sequences of published states must rise.");
-        var slot = _slots + (sequence & (Slots - 1));
+        var at = (int)(sequence & (Slots - 1));
+        var slot = _slots + at;
+        if (!ReferenceEquals(_attached[_sequence & (Slots - 1)], attached))
+            Volatile.Write(ref _hasOlderAttached, true);
         Debug.Assert(slot->Sequence < sequence, "A place in the ring must hold an older state, which is replaced.");
         Volatile.Write(ref slot->Sequence, Changing);
         Volatile.WriteBarrier();
         slot->State = state.State;
         slot->Map = state.Map;
         slot->JournalEnd = state.JournalEnd;
+        if (!ReferenceEquals(_attached[at], attached))
+            _attached[at] = attached;
         Volatile.Write(ref slot->Sequence, sequence);
         Volatile.Write(ref _sequence, sequence);
         return sequence;

@@ -28,11 +28,12 @@ internal sealed class CommitPublisher : IJournalListener
 
     public void SyncExtents() => _dataFile.Sync();
 
-    public void OnRecordDurable(in RecordHeader header, in JournalPosition end, long lengthBytes, long beganTimestamp)
+    public void OnRecordDurable(
+        in RecordHeader header, in JournalPosition end, long lengthBytes, long beganTimestamp, CommitStates? attached)
     {
         if (header.Kind == RecordKind.Transaction)
         {
-            _ring.Publish(header.State, end);
+            _ring.Publish(header.State, end, attached);
             _counters.CommittedTransactions++;
             _counters.PagesChanged += header.EntryCount;
             _counters.JournalTransactionBytes += lengthBytes;

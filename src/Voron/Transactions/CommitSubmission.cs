@@ -52,6 +52,7 @@ internal sealed unsafe class CommitSubmission
                 entry.Header->Flags |= RecordFlags.ExtentsUnsynced;
             entry.Completion = completion;
             entry.BeganTimestamp = beganTimestamp;
+            entry.Attached = write.States;
             progress.Report = new CommitReport(write.Pages.Id, (int)entry.Header->EntryCount, entry.Length);
             _writer.VersionReclaimer.EnsureRoom(write.Pages.ChangeCount);
             NoteDirectWrites(write);

@@ -62,6 +62,19 @@ internal sealed class ReaderPool
         }
     }
 
+    /// <summary>Makes the transactions that wait for their next use forget the objects attached to their last snapshots.</summary>
+    public void ForgetAttached()
+    {
+        for (var i = 0; i < _pool.Length; i++)
+        {
+            if (Volatile.Read(ref _pool[i]) is not { Snapshot.Attached: not null } || Interlocked.Exchange(ref _pool[i], null) is not { } body)
+                continue;
+            body.Snapshot.ForgetAttached();
+            if (!TryKeep(body))
+                body.Snapshot.Retire();
+        }
+    }
+
     private ReadTransactionBody? TakePooled()
     {
         ReadTransactionBody? body = null;
@@ -76,16 +89,21 @@ internal sealed class ReaderPool
 
     private void Return(ReadTransactionBody body)
     {
+        if (TryKeep(body))
+            _engine.Users.RemoveReader();
+        else
+            Retire(body);
+    }
+
+    private bool TryKeep(ReadTransactionBody body)
+    {
         for (var i = 0; i < _pool.Length; i++)
         {
             if (_pool[i] == null && Interlocked.CompareExchange(ref _pool[i], body, null) == null)
-            {
-                _engine.Users.RemoveReader();
-                return;
-            }
+                return true;
         }
 
-        Retire(body);
+        return false;
     }
 
     private void Retire(ReadTransactionBody body)

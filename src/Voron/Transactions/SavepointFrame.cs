@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.Primitives;
 
 namespace Voron.Transactions;
 
@@ -9,4 +10,6 @@ namespace Voron.Transactions;
 /// <param name="FirstSavedTree">The index of its first entry in the <see cref="TreeLog"/>.</param>
 /// <param name="Trees">The number of open trees.</param>
 /// <param name="Catalog">The tree of trees.</param>
-internal readonly record struct SavepointFrame(long Id, bool IsNested, int Stamp, int FirstSavedTree, int Trees, TreeHeader Catalog);
+/// <param name="States">The objects attached to the transaction's state; null for none.</param>
+internal readonly record struct SavepointFrame(
+    long Id, bool IsNested, int Stamp, int FirstSavedTree, int Trees, TreeHeader Catalog, CommitStates? States);

@@ -1,11 +1,12 @@
 using System.Diagnostics;
+using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.Transactions;
 
 /// <summary>
-/// The parts through which the open write transaction changes trees: its pages, its waiting puts, and the failure that has broken it. One object per
-/// environment, used by the holder of the writer.
+/// The parts through which the open write transaction changes trees: its pages, its waiting puts, and the failure that has broken it; with the
+/// objects attached to its state. One object per environment, used by the holder of the writer.
 /// </summary>
 internal sealed class WriteScope
 {
@@ -42,6 +43,9 @@ internal sealed class WriteScope
     /// <summary>The savepoint of the group-commit operation that runs.</summary>
     public OperationSavepoint Operation { get; }
 
+    /// <summary>The objects attached to the state as the open transaction leaves it; null for none.</summary>
+    public CommitStates? States { get; private set; }
+
     /// <summary>Increases with each rollback to a savepoint.</summary>
     public long RollbackCount { get; set; }
 
@@ -60,14 +64,36 @@ internal sealed class WriteScope
     }
 
     /// <summary>Begins a transaction.</summary>
-    public void Begin()
+    /// <param name="states">The objects attached to the state on which it begins.</param>
+    public void Begin(CommitStates? states)
     {
-        ClearFailure();
+        BrokenBy = null;
         Route.Begin();
+        States = states;
     }
 
-    /// <summary>Notes that the changes of the failed operation have been undone.</summary>
-    public void ClearFailure() => BrokenBy = null;
+    /// <summary>Ends the transaction. Keeps no object of the user's alive.</summary>
+    public void End()
+    {
+        Buffers.Reset();
+        States = null;
+    }
+
+    /// <summary>Notes that everything since a savepoint has been undone, a failed operation included.</summary>
+    /// <param name="states">The objects that were attached to the state then.</param>
+    public void NoteRolledBack(CommitStates? states)
+    {
+        BrokenBy = null;
+        States = states;
+    }
+
+    /// <summary>Attaches an object to the state that the transaction leaves, or removes one.</summary>
+    /// <inheritdoc cref="BeginChange"/>
+    public void SetState(object key, object? state)
+    {
+        BeginChange();
+        States = CommitStates.With(States, key, state);
+    }
 
     /// <summary>Prepares for a change that does not wait in a buffer, and is not made through the settled state of a tree.</summary>
     /// <exception cref="InvalidOperationException">An operation has failed midway.</exception>

@@ -82,7 +82,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody
             _engine.DataFile.ReleaseMaps(_writer.VersionReclaimer.OldestSequence);
         WritePages.Begin(_writer.Submitted);
         BeginGeneration(_writer.Submitted.Catalog);
-        Scope.Begin();
+        Scope.Begin(_writer.SubmittedStates);
         _openedAt = openedAt;
         Volatile.Write(ref _open, 1);
     }
@@ -227,7 +227,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody
         WritePages.Mark();
         _log.Begin(WritePages.InnermostStamp);
         var id = _savepoints.NextId();
-        _savepoints.Add(new SavepointFrame(id, isNested, WritePages.InnermostStamp, _log.Count, TreeCount, Catalog.ToHeader()));
+        _savepoints.Add(new SavepointFrame(id, isNested, WritePages.InnermostStamp, _log.Count, TreeCount, Catalog.ToHeader(), Scope.States));
         return id;
     }
 
@@ -258,7 +258,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody
             Restore(_log[i]);
         _log.Truncate(frame.FirstSavedTree, frame.Stamp);
         _savepoints.Truncate(index + 1);
-        Scope.ClearFailure();
+        Scope.NoteRolledBack(frame.States);
     }
 
     /// <summary>Ends the savepoint and those inside it, and keeps the changes.</summary>
@@ -330,7 +330,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody
         {
             Scope.ThrowIfBroken();
             SaveTrees();
-            hasChanges = WritePages.HasChanges;
+            hasChanges = WritePages.HasChanges || Scope.States != _writer.SubmittedStates;
             if (hasChanges)
             {
                 WritePages.State.TransactionId = WritePages.Id;
@@ -353,8 +353,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody
         // The record is under way: from here on, nothing is undone and nothing asks for memory.
         _submission.NoteSuperseded(Scope);
         _submission.AssertOrder(Scope, sequence);
-        _writer.Submitted = WritePages.State;
-        _writer.SubmittedSequence = sequence;
+        _writer.NoteSubmitted(WritePages.State, Scope.States, sequence);
         End(committed: true);
         return sequence;
     }
@@ -393,7 +392,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody
             WritePages.End();
         else
             WritePages.Rollback();
-        Scope.Buffers.Reset();
+        Scope.End();
         _savepoints.Clear();
         _log.Clear();
         _openedAt = null;

@@ -1,5 +1,7 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
+using Voron.Format;
+using Voron.Primitives;
 using Voron.Snapshots;
 
 namespace Voron.Transactions;
@@ -46,10 +48,13 @@ internal sealed class Writer
     public CopyOnWritePages WritePages { get; }
 
     /// <summary>The state on which the next transaction begins.</summary>
-    public Format.EnvironmentState Submitted { get; set; }
+    public EnvironmentState Submitted { get; set; }
+
+    /// <summary>The objects attached to <see cref="Submitted"/>; null for none, as on opening.</summary>
+    public CommitStates? SubmittedStates { get; private set; }
 
     /// <summary>The sequence of the journal record that made <see cref="Submitted"/>; 0 while that is the state found on opening.</summary>
-    public long SubmittedSequence { get; set; }
+    public long SubmittedSequence { get; private set; }
 
     /// <summary>The id of the open transaction, or of the last one; for messages.</summary>
     public long TransactionId => WritePages.Id;
@@ -69,6 +74,21 @@ internal sealed class Writer
         Volatile.Write(ref _beganTick, Environment.TickCount64);
         Volatile.Write(ref _beganBy, Environment.CurrentManagedThreadId);
     }
+
+    /// <summary>Notes that a transaction was submitted, on whose state the next one begins.</summary>
+    /// <param name="state">The state.</param>
+    /// <param name="states">The objects attached to it.</param>
+    /// <param name="sequence">The sequence of the transaction's record.</param>
+    public void NoteSubmitted(in EnvironmentState state, CommitStates? states, long sequence)
+    {
+        AssertHeld();
+        Submitted = state;
+        SubmittedStates = states;
+        SubmittedSequence = sequence;
+    }
+
+    /// <summary>Forgets the objects attached to the state. The environment is closed, and has no user left.</summary>
+    public void ForgetStates() => SubmittedStates = null;
 
     /// <summary>Returns the message for a caller that has waited for the writer in vain.</summary>
     public string DescribeWait(TimeSpan waited)

@@ -192,7 +192,8 @@ public sealed class JournalWriterTests
 
         public void SyncExtents() => Syncing?.Invoke();
 
-        public void OnRecordDurable(in RecordHeader header, in JournalPosition end, long lengthBytes, long beganTimestamp) =>
+        public void OnRecordDurable(
+            in RecordHeader header, in JournalPosition end, long lengthBytes, long beganTimestamp, CommitStates? attached) =>
             Durable?.Invoke(header.Sequence);
     }
 }

@@ -48,6 +48,12 @@ public sealed class ArgumentTests
         new(
             "WriteTransaction.RenameTree(String, String)", "newName", typeof(ArgumentException),
             place => place.Writing.RenameTree(HandleSet.TreeName, "other")),
+        new("ReadTransaction.TryGetState<T>(CommitStateKey<T>, T)", "key", typeof(ArgumentNullException),
+            place => place.Reading.TryGetState<string>(null!, out _)),
+        new("WriteTransaction.TryGetState<T>(CommitStateKey<T>, T)", "key", typeof(ArgumentNullException),
+            place => place.Writing.TryGetState<string>(null!, out _)),
+        new("WriteTransaction.SetState<T>(CommitStateKey<T>, T)", "key", typeof(ArgumentNullException),
+            place => place.Writing.SetState<string>(null!, "state")),
         .. Keys($"WriteTree.Put({Bytes}, {Bytes})", (place, key) => place.WriteTree.Put(key, [1])),
         .. Keys($"WriteTree.Put({Bytes}, StagedValue)", (place, key) => place.WriteTree.Put(key, HandleSet.Foreign)),
         new($"WriteTree.Put({Bytes}, StagedValue)", "value", typeof(ArgumentNullException), place => place.WriteTree.Put([1], (StagedValue)null!)),

@@ -50,7 +50,7 @@ public sealed class EndedHandleTests
             "Report", "Statistics", "Options", "Exception", "Outcome", "Compression", "Protection", "Mode", "State",
             "Progress", "Fault", "Info", "Kind", nameof(BackupFile), nameof(BackupSet), nameof(BackupSetEntry),
             nameof(Salvage), "Grade", nameof(SalvageDamage), nameof(SalvagedTree), nameof(LostRange), nameof(LostValue),
-            nameof(KeyRange), nameof(KeyRangeExtensions), nameof(KeyReader), nameof(KeyWriter),
+            nameof(KeyRange), nameof(KeyRangeExtensions), nameof(KeyReader), nameof(KeyWriter), "CommitStateKey`1",
         };
         typeof(StorageEnvironment).Assembly.GetExportedTypes()
             .Where(type => !plain.Any(end => type.Name.EndsWith(end, StringComparison.Ordinal)))

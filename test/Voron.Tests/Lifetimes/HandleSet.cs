@@ -9,6 +9,8 @@ internal sealed class HandleSet
 
     public static readonly byte[] NewKey = [200];
 
+    public static readonly CommitStateKey<string> StateKey = new("state");
+
     /// <summary>A value that was staged in an environment that no test uses.</summary>
     public static readonly StagedValue Foreign =
         StorageEnvironment.OpenInMemory().StageAsync(new MemoryStream([1])).AsTask().GetAwaiter().GetResult();

@@ -17,6 +17,7 @@ internal static class HandleTable
         new("OpenTree(String)", handle => handle.OpenTree(HandleSet.TreeName)),
         new("TryOpenTree(String, Tree)", handle => handle.TryOpenTree(HandleSet.TreeName, out _)),
         new("GetTreeNames()", handle => handle.GetTreeNames()),
+        new("TryGetState<T>(CommitStateKey<T>, T)", handle => handle.TryGetState(HandleSet.StateKey, out _)),
         new("Fork()", handle => handle.Fork().Dispose())
         {
             Unusual = new Dictionary<HandleState, Outcome> { [HandleState.EnvironmentClosed] = Outcome.EnvironmentClosed },
@@ -34,6 +35,8 @@ internal static class HandleTable
         new("DeleteTree(String)", handle => handle.DeleteTree("created")),
         new("RenameTree(String, String)", handle => handle.RenameTree("created", "renamed")),
         new("GetTreeNames()", handle => handle.GetTreeNames()),
+        new("SetState<T>(CommitStateKey<T>, T)", handle => handle.SetState(HandleSet.StateKey, "state")),
+        new("TryGetState<T>(CommitStateKey<T>, T)", handle => handle.TryGetState(HandleSet.StateKey, out _)),
         new("CreateSavepoint()", handle => handle.CreateSavepoint().Dispose()),
         new("BeginNested()", handle => handle.BeginNested().Dispose()),
         new("Commit()", handle => handle.Commit()) { Unusual = RefusedCommit },

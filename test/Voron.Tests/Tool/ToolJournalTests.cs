@@ -2,6 +2,7 @@ using System.Runtime.InteropServices;
 using System.Text.Json;
 using Voron.Format;
 using Voron.Tests.Faults;
+using Voron.Tests.Transactions;
 using Voron.Tool;
 using Voron.Torture.Simulation;
 
@@ -40,6 +41,26 @@ public sealed class ToolJournalTests : IDisposable
         using (var environment = StorageEnvironment.Open(Store))
             environment.Recovery.ReplayedRecords.Should().Be(journal.GetProperty("replayedRecords").GetInt64());
         (await ToolRun.Done("journal", Store, "-o", "json")).Json.GetProperty("replayedRecords").GetInt64().Should().Be(0, "it was closed");
+    }
+
+    [Fact]
+    public async Task A_transaction_that_only_attached_an_object_is_listed_without_pages()
+    {
+        var disk = new SimulatedDisk();
+        using (var environment = StorageEnvironment.Open(disk, FaultTestKit.Options()))
+        {
+            Put(environment, 1, 1);
+            CommitStateKit.Commit(environment, 1);
+            WriteFiles(FaultTestKit.Bytes(disk));
+        }
+
+        var journal = (await ToolRun.Done("journal", Store, "--transactions", "-o", "json")).Json;
+        journal.GetProperty("recoveredTransaction").GetInt64().Should().Be(2);
+        var transactions = journal.GetProperty("records").EnumerateArray().Where(record => record.GetProperty("kind").GetString() == "transaction");
+        transactions.Should().OnlyContain(record => record.GetProperty("replayed").GetBoolean());
+        transactions.Last().GetProperty("pages").GetInt64().Should().Be(0);
+        using var again = StorageEnvironment.Open(Store);
+        again.Recovery.TransactionId.Should().Be(2);
     }
 
     [Fact]

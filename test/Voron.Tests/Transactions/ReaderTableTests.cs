@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.Primitives;
 using Voron.Snapshots;
 
 namespace Voron.Tests.Transactions;
@@ -12,11 +13,11 @@ public sealed unsafe class ReaderTableTests(ITestOutputHelper output)
         ring.PublishedId.Should().Be(1);
         var first = ring.Sequence;
         for (var id = 2; id <= 100; id++)
-            ring.Publish(Of(id), default);
+            ring.Publish(Of(id), default, attached: null);
         ring.PublishedId.Should().Be(100);
         ring.Sequence.Should().Be(first + 99);
-        ring.TryRead(first, out _).Should().BeFalse();
-        ring.TryRead(ring.Sequence - 10, out var state).Should().BeTrue();
+        ring.TryRead(first, out _, out _).Should().BeFalse();
+        ring.TryRead(ring.Sequence - 10, out var state, out _).Should().BeTrue();
         state.State.TransactionId.Should().Be(90);
 
         ring.Republish((byte*)4096).Should().Be(first + 100);
@@ -32,7 +33,7 @@ public sealed unsafe class ReaderTableTests(ITestOutputHelper output)
         using var table = new ReaderTable(ring);
         var (one, two) = (table.TakeSlot(), table.TakeSlot());
         table.Register(one)->State.TransactionId.Should().Be(5);
-        ring.Publish(Of(6), default);
+        ring.Publish(Of(6), default, attached: null);
         table.Register(two);
         var readers = new List<ActiveReader>();
         table.Scan(readers, lastSlot: -1).Should().Be(6);
@@ -52,7 +53,7 @@ public sealed unsafe class ReaderTableTests(ITestOutputHelper output)
         using var table = new ReaderTable(ring);
         var (reader, flusher) = (table.TakeSlot(), table.TakeSlot());
         table.Register(reader);
-        ring.Publish(Of(9), default);
+        ring.Publish(Of(9), default, attached: null);
         table.Register(flusher)->State.TransactionId.Should().Be(9);
         var readers = new List<ActiveReader>();
         table.Scan(readers, flusher);
@@ -70,7 +71,9 @@ public sealed unsafe class ReaderTableTests(ITestOutputHelper output)
     [Fact]
     public void No_reader_is_overlooked_by_a_scan()
     {
-        // The pruner notes the oldest snapshot that it must not touch; a reader that is registered below it was overlooked.
+        // The pruner notes the oldest snapshot that it must not touch; a reader that is registered below it was overlooked. The number of each state
+        // is attached to it.
+        var key = new object();
         using var ring = new StateRing(State(1));
         using var table = new ReaderTable(ring);
         var floor = 0L;
@@ -82,8 +85,10 @@ public sealed unsafe class ReaderTableTests(ITestOutputHelper output)
             var slot = table.TakeSlot();
             while (!Volatile.Read(ref stopping))
             {
-                var state = table.Register(slot);
+                var state = table.Register(slot, out var attached);
                 var id = state->State.TransactionId;
+                if (id > 1 && !Equals(CommitStates.Find(attached, key), id))
+                    fault ??= $"{CommitStates.Find(attached, key)} is attached to {id}";
                 if (Volatile.Read(ref floor) > id)
                     fault ??= $"a reader registered at {id} below {Volatile.Read(ref floor)}";
                 if (state->State.PageCount != id * 3 || state->State.NextTreeId != (uint)id)
@@ -99,9 +104,11 @@ public sealed unsafe class ReaderTableTests(ITestOutputHelper output)
         var readers = new List<ActiveReader>();
         for (var id = 2L; fault == null && (Interlocked.Read(ref registered) < 300_000 || id < 10_000); id++)
         {
-            ring.Publish(Of(id), default);
+            ring.Publish(Of(id), default, CommitStates.With(null, key, id));
             if (id % 3 == 0)
                 ring.Republish(null);
+            if (id % 7 == 0)
+                ring.ForgetOlderAttached();
             var oldest = table.Scan(readers, lastSlot: -1);
             foreach (var reader in readers)
                 oldest = Math.Min(oldest, reader.Snapshot);
@@ -122,7 +129,7 @@ public sealed unsafe class ReaderTableTests(ITestOutputHelper output)
         var (source, fork) = (table.TakeSlot(), table.TakeSlot());
         table.Register(source);
         var sequence = ring.Sequence;
-        ring.Publish(Of(9), default);
+        ring.Publish(Of(9), default, attached: null);
         ring.Republish(null);
         table.Register(fork)->State.TransactionId.Should().Be(9);
         table.Release(fork);
@@ -175,7 +182,7 @@ public sealed unsafe class ReaderTableTests(ITestOutputHelper output)
         var readers = new List<ActiveReader>();
         for (var id = 2L; fault == null && (Interlocked.Read(ref forked) < 300_000 || id < 10_000); id++)
         {
-            ring.Publish(Of(id), default);
+            ring.Publish(Of(id), default, attached: null);
             var oldest = table.Scan(readers, lastSlot: -1);
             foreach (var reader in readers)
                 oldest = Math.Min(oldest, reader.Snapshot);

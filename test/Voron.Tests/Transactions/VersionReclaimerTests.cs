@@ -166,7 +166,7 @@ public sealed unsafe class VersionReclaimerTests : IDisposable
             _versionReclaimer.AddSuperseded(page, id);
     }
 
-    private void Publish(long id) => _ring.Publish(new EnvironmentState { TransactionId = id }, default);
+    private void Publish(long id) => _ring.Publish(new EnvironmentState { TransactionId = id }, default, attached: null);
 
     private List<long> Chain(long page)
     {

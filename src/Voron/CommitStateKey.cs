@@ -1,0 +1,27 @@
+namespace Voron;
+
+/// <summary>
+/// Names a kind of object that write transactions attach to their commits, such as the parsed schemas of the environment: see
+/// <see cref="WriteTransaction.SetState"/>.
+/// </summary>
+/// <typeparam name="T">The type of the object, which must be immutable: many threads read it at once.</typeparam>
+/// <remarks>
+/// A key is known by its reference, not by its name: keep one object, usually in a static field, and use it for all environments. Keys are few.
+/// </remarks>
+public sealed class CommitStateKey<T>
+    where T : class
+{
+    /// <param name="name">What the object is, for messages and the debugger. Two keys of the same name are different keys.</param>
+    /// <exception cref="ArgumentException">The name is null or empty.</exception>
+    public CommitStateKey(string name)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(name);
+        Name = name;
+    }
+
+    /// <summary>What the object is.</summary>
+    public string Name { get; }
+
+    /// <summary>Returns the name and the type.</summary>
+    public override string ToString() => $"{Name} ({typeof(T).Name})";
+}

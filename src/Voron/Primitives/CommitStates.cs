@@ -1,0 +1,59 @@
+namespace Voron.Primitives;
+
+/// <summary>The objects that commits have attached to a state, each with its key; null for none.</summary>
+/// <remarks>
+/// A set never changes: a transaction that attaches or removes an object makes another one. Snapshots, savepoints and records therefore share it
+/// by reference, and many threads read it without a lock. It is searched from the beginning, since an environment has a few keys at most.
+/// </remarks>
+internal sealed class CommitStates
+{
+    private readonly Entry[] _entries;
+
+    private CommitStates(Entry[] entries) => _entries = entries;
+
+    /// <summary>Returns the object with that key, or null.</summary>
+    public static object? Find(CommitStates? states, object key)
+    {
+        if (states == null)
+            return null;
+        var at = states.IndexOf(key);
+        return at < 0 ? null : states._entries[at].State;
+    }
+
+    /// <summary>Returns a set with another object for a key; the same set if the key has that object already.</summary>
+    /// <param name="states">The set, which stays as it is; null for an empty one.</param>
+    /// <param name="key">The key, known by its reference.</param>
+    /// <param name="state">The object; null to remove the key.</param>
+    public static CommitStates? With(CommitStates? states, object key, object? state)
+    {
+        var entries = states?._entries ?? [];
+        var at = states?.IndexOf(key) ?? -1;
+        if (state == null)
+        {
+            if (at < 0)
+                return states;
+            return entries.Length == 1 ? null : new CommitStates([.. entries[..at], .. entries[(at + 1)..]]);
+        }
+
+        if (at < 0)
+            return new CommitStates([.. entries, new Entry(key, state)]);
+        if (ReferenceEquals(entries[at].State, state))
+            return states;
+        entries = [.. entries];
+        entries[at] = new Entry(key, state);
+        return new CommitStates(entries);
+    }
+
+    private int IndexOf(object key)
+    {
+        for (var i = 0; i < _entries.Length; i++)
+        {
+            if (ReferenceEquals(_entries[i].Key, key))
+                return i;
+        }
+
+        return -1;
+    }
+
+    private readonly record struct Entry(object Key, object State);
+}
