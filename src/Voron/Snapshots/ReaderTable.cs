@@ -205,6 +205,8 @@ internal sealed unsafe class ReaderTable : IDisposable
         _ring.Read(out var newest);
         Debug.Assert(newest.Sequence >= slot->Sequence, "The newest state must not be older than the one that was registered.");
         slot->State.Map = newest.Map;
+        if (PlantedFault.TakeNewestState)
+            _ring.Read(out _, out attached);
         return &slot->State;
     }
 

@@ -91,7 +91,7 @@ internal sealed unsafe class StateRing : IDisposable
         {
             Read(out var next);
             Debug.Assert(
-                state.TransactionId > next.State.TransactionId || PlantedFault.WrapTransactionIds,
+                state.TransactionId > next.State.TransactionId || PlantedFault.WrapTransactionIds || PlantedFault.PublishStateEarly,
                 "States must be published in the order of their transactions.");
             next.State = state;
             next.JournalEnd = journalEnd;
@@ -109,7 +109,7 @@ internal sealed unsafe class StateRing : IDisposable
         {
             Read(out var next, out var attached);
             next.Map = map;
-            return Store(next, attached);
+            return Store(next, PlantedFault.ForgetStateInRepublish ? null : attached);
         }
     }
 

@@ -12,6 +12,18 @@ internal static partial class PlantedFault
     /// <summary>Whether a fault is planted.</summary>
     public static bool IsPlanted => Name != null;
 
+    /// <summary>The objects that a transaction attaches to its state are visible to readers as soon as it is submitted.</summary>
+    public static readonly bool PublishStateEarly = Name == nameof(PublishStateEarly);
+
+    /// <summary>A rollback to a savepoint keeps the objects that were attached to the state since.</summary>
+    public static readonly bool KeepStateOfRollback = Name == nameof(KeepStateOfRollback);
+
+    /// <summary>A reader has the objects of the newest commit, even if its snapshot is older.</summary>
+    public static readonly bool TakeNewestState = Name == nameof(TakeNewestState);
+
+    /// <summary>A state that is published again, because versions were detached or the map has moved, loses the objects attached to it.</summary>
+    public static readonly bool ForgetStateInRepublish = Name == nameof(ForgetStateInRepublish);
+
     /// <summary>New pages of trees have the mark of another tree.</summary>
     public static readonly bool MarkOfOtherTree = Name == nameof(MarkOfOtherTree);
 

@@ -84,7 +84,8 @@ internal sealed class WriteScope
     public void NoteRolledBack(CommitStates? states)
     {
         BrokenBy = null;
-        States = states;
+        if (!PlantedFault.KeepStateOfRollback)
+            States = states;
     }
 
     /// <summary>Attaches an object to the state that the transaction leaves, or removes one.</summary>

@@ -361,9 +361,9 @@ internal sealed class MemoryFaultRun : IDisposable
     private void Change(WriteTransaction writing, int[] state, int keys)
     {
         var tree = writing.CreateTree(ScheduleWorld.TreeName);
-        for (var key = 0; key < state.Length; key++)
+        for (var key = 0; key < _model.Keys; key++)
         {
-            if ((keys & (1 << key)) == 0 && key < state.Length - 1)
+            if ((keys & (1 << key)) == 0 && key < _model.Keys - 1)
                 continue;
             _model.Change(tree, state, key);
         }

@@ -5,7 +5,7 @@ namespace Voron.Torture.Model;
 
 /// <summary>
 /// Writers and readers on several threads. Each transaction gives all keys of a group the same stamp, moves money between accounts, and
-/// counts itself: a snapshot can be judged from its own content alone.
+/// counts itself: a snapshot can be judged from its own content alone. So can the object attached to its state, which the content names.
 /// </summary>
 internal sealed class IsolationRun(StorageEnvironment environment, int seed)
 {
@@ -13,6 +13,10 @@ internal sealed class IsolationRun(StorageEnvironment environment, int seed)
     private const int Groups = 40;
     private const int KeysPerGroup = 30;
     private const long Money = 1000;
+
+    private static readonly CommitStateKey<Attached> StateKey = new("count");
+
+    private static readonly byte[] AttachedKey = [1];
 
     private readonly object _gate = new();
     private volatile bool _stopping;
@@ -216,6 +220,27 @@ internal sealed class IsolationRun(StorageEnvironment environment, int seed)
         }
 
         Count(writing.OpenTree("count"), 1);
+        Attach(writing, random.Next(4));
+    }
+
+    // The count names the object, so that each snapshot shows which one it must have.
+    private static void Attach(WriteTransaction writing, int choice)
+    {
+        var count = writing.OpenTree("count");
+        writing.TryGetState(StateKey, out var attached);
+        RequireAttached(attached, count.ToTree(), writing.TransactionId);
+        if (choice < 2)
+            return;
+        var stamp = choice == 2 ? writing.TransactionId : 0;
+        count.Put(AttachedKey, Number(stamp));
+        writing.SetState(StateKey, stamp == 0 ? null : new Attached(stamp));
+    }
+
+    private static void RequireAttached(Attached? attached, Tree count, long id)
+    {
+        var expected = count.TryGet(AttachedKey, out var value) ? BinaryPrimitives.ReadInt64BigEndian(value) : 0;
+        var stamp = attached?.Stamp ?? 0;
+        Require(stamp == expected, $"the object {stamp} is attached to the state as of {id}, and should be {expected}");
     }
 
     private static void Stamp(WriteTransaction writing, Random random)
@@ -242,6 +267,8 @@ internal sealed class IsolationRun(StorageEnvironment environment, int seed)
         using var reading = environment.BeginRead();
         var id = reading.TransactionId;
         var first = Judge(reading);
+        reading.TryGetState(StateKey, out var attached);
+        RequireAttached(attached, reading.OpenTree("count"), id);
         Require(Counted(reading) >= least, $"{least} transactions were acknowledged, and a reader at {id} sees {Counted(reading)}");
         Interlocked.Increment(ref _snapshots);
         for (var i = random.Next(4) == 0 ? random.Next(1, 20) : 0; i > 0 && !_stopping; i--)
@@ -270,4 +297,6 @@ internal sealed class IsolationRun(StorageEnvironment environment, int seed)
         if (!holds)
             throw new ModelMismatchException(message);
     }
+
+    private sealed record Attached(long Stamp);
 }

@@ -12,7 +12,10 @@ internal sealed class ScheduleModel(int keys)
 {
     private const int HeldKey = 1;
 
-    private readonly SortedDictionary<long, int[]> _states = new() { [0] = new int[keys] };
+    private static readonly CommitStateKey<Attached> StateKey = new("stamp");
+
+    // Behind the stamps of the keys, that of the object attached to the state; 0 when there is none.
+    private readonly SortedDictionary<long, int[]> _states = new() { [0] = new int[keys + 1] };
     private int _stamp;
 
     public int Keys => keys;
@@ -40,6 +43,39 @@ internal sealed class ScheduleModel(int keys)
             tree.Put(KeyOf(key), ValueOf(key, stamp));
         state[key] = isDeleted ? 0 : stamp;
     }
+
+    /// <summary>Now and then attaches an object to the state, or removes it.</summary>
+    public void Attach(WriteTransaction writing, int[] state)
+    {
+        if (_stamp % 2 == 0)
+            return;
+        var isRemoved = _stamp % 7 == 0;
+        writing.SetState(StateKey, isRemoved ? null : new Attached(_stamp));
+        state[keys] = isRemoved ? 0 : _stamp;
+    }
+
+    /// <exception cref="BrokenPromiseException">The transaction has an object that does not belong to the state.</exception>
+    public void CheckAttached(WriteTransaction writing, int[] state, string who)
+    {
+        var stamp = writing.TryGetState(StateKey, out var attached) ? attached.Stamp : 0;
+        RequireAttached(stamp, state[keys], writing.TransactionId, who);
+    }
+
+    /// <inheritdoc cref="CheckAttached(WriteTransaction, int[], string)"/>
+    public void CheckAttached(ReadTransaction reading, string who)
+    {
+        var id = reading.TransactionId;
+        RequireAttached(StampAttachedTo(reading), StateOf(id)[keys], id, who);
+    }
+
+    /// <summary>Requires that nothing is attached to the state of an environment that was opened again.</summary>
+    public static void CheckNothingAttached(ReadTransaction reading, string who) =>
+        RequireAttached(StampAttachedTo(reading), 0, reading.TransactionId, who);
+
+    private static int StampAttachedTo(ReadTransaction reading) => reading.TryGetState(StateKey, out var attached) ? attached.Stamp : 0;
+
+    private static void RequireAttached(int stamp, int expected, long id, string who) => BrokenPromiseException.Require(
+        stamp == expected, $"{who} at transaction {id} has the attached object {stamp}, and should have {expected}.");
 
     /// <summary>The generation of the transaction begun last. An id alone is reused if its transaction was not committed.</summary>
     public long Generation { get; private set; }
@@ -145,12 +181,12 @@ internal sealed class ScheduleModel(int keys)
             CheckValue(entry.Value, id, entry.Key[1], state[entry.Key[1]], who);
             count++;
         }
-        BrokenPromiseException.Require(count == state.Count(stamp => stamp != 0) && count == tree.Count, $"{who} at transaction {id} finds {count} items.");
+        BrokenPromiseException.Require(count == state.Take(keys).Count(stamp => stamp != 0) && count == tree.Count, $"{who} at transaction {id} finds {count} items.");
     }
 
     /// <exception cref="BrokenPromiseException">No tree was found although there is one.</exception>
     public void CheckEmpty(long id, string who) =>
-        BrokenPromiseException.Require(Array.TrueForAll(StateOf(id), stamp => stamp == 0), $"{who} at transaction {id} finds no tree.");
+        BrokenPromiseException.Require(StateOf(id).Take(keys).All(stamp => stamp == 0), $"{who} at transaction {id} finds no tree.");
 
     public static byte[] KeyOf(int key) => [(byte)'k', (byte)key];
 
@@ -170,4 +206,6 @@ internal sealed class ScheduleModel(int keys)
         11 => 17_000 + (stamp % 5 * 4_000),
         _ => 900 + (stamp % 4 * 60),
     };
+
+    private sealed record Attached(int Stamp);
 }

@@ -28,6 +28,7 @@ internal sealed partial class ScheduleWorld
             }
 
             _model.CheckAll(reading, who);
+            _model.CheckAttached(reading, who);
             Unshare(shared);
         }
         finally

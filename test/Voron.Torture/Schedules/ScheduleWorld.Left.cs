@@ -17,6 +17,7 @@ internal sealed partial class ScheduleWorld
             id >= left.Acknowledged && (id <= left.Newest || _model.HasForeignTransactions),
             $"{who}: transaction {id} is the newest, of {left.Acknowledged} to {left.Newest}.");
         _model.CheckAll(reading, who);
+        ScheduleModel.CheckNothingAttached(reading, who);
         RequireSound(environment, who);
         _backups.CheckNamed(environment, left.Backups);
         also?.Invoke(environment);

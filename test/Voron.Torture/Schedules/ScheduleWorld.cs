@@ -220,6 +220,7 @@ internal sealed partial class ScheduleWorld
         using var writing = Environment.BeginWrite();
         var id = writing.TransactionId;
         var state = _model.Begin(id);
+        _model.CheckAttached(writing, state, "writer");
         Change(writing, state, scripted.Keys);
         SchedulePoint.Reach(SchedulePlace.Script);
         if (scripted.Kind == ScriptedKind.RollBack)
@@ -232,6 +233,7 @@ internal sealed partial class ScheduleWorld
             savepoint.Rollback();
             savepoint.Release();
             state = kept;
+            _model.CheckAttached(writing, state, "writer, rolled back,");
         }
         _model.Leave(id, state);
         if (scripted.Kind == ScriptedKind.CommitAsync)
@@ -263,6 +265,7 @@ internal sealed partial class ScheduleWorld
     {
         using var writing = Environment.BeginWrite();
         var id = writing.TransactionId - 1;
+        _model.CheckAttached(writing, _model.StateOf(id), who);
         if (writing.TryOpenTree(TreeName, out var tree))
         {
             for (var key = 0; key < _model.Keys; key++)
@@ -319,6 +322,7 @@ internal sealed partial class ScheduleWorld
             {
                 pending.Id = writing.TransactionId;
                 var state = _model.Begin(writing);
+                _model.CheckAttached(writing, state, "operation");
                 Change(writing, state, keys);
                 if (fails)
                     throw new PlannedException();
@@ -334,13 +338,14 @@ internal sealed partial class ScheduleWorld
     {
         var tree = writing.CreateTree(TreeName);
         var isChanged = false;
-        for (var key = 0; key < state.Length; key++)
+        for (var key = 0; key < _model.Keys; key++)
         {
-            if ((keys & (1 << key)) == 0 && (key < state.Length - 1 || isChanged))
+            if ((keys & (1 << key)) == 0 && (key < _model.Keys - 1 || isChanged))
                 continue;
             isChanged = true;
             _model.Change(tree, state, key);
         }
+        _model.Attach(writing, state);
     }
 
     private void Await()
@@ -384,6 +389,7 @@ internal sealed partial class ScheduleWorld
         for (var i = 0; i < times; i++)
         {
             _model.CheckAll(reading, who);
+            _model.CheckAttached(reading, who);
             SchedulePoint.Reach(SchedulePlace.Script);
         }
     }
@@ -393,6 +399,7 @@ internal sealed partial class ScheduleWorld
         for (var time = 0; time < LongestWait; time++)
         {
             using var reading = BeginRead(who);
+            _model.CheckAttached(reading, who);
             if (!reading.TryOpenTree(TreeName, out var tree))
             {
                 _model.CheckEmpty(reading.TransactionId, who);
