@@ -20,6 +20,7 @@ public sealed class BackupSet
     /// <summary>Opens a set. Creates the directory if it is missing.</summary>
     /// <param name="directory">The directory of the backups.</param>
     /// <exception cref="ArgumentException">The path is empty.</exception>
+    /// <exception cref="StorageFullException">There is no room for the directory.</exception>
     /// <exception cref="StorageAccessException">The directory cannot be created.</exception>
     public static BackupSet Open(string directory)
     {
@@ -31,7 +32,7 @@ public sealed class BackupSet
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            throw new StorageAccessException($"The directory '{path}' of a backup set cannot be created: {e.Message}", e);
+            throw TargetFailure.Of($"The directory '{path}' of a backup set cannot be created: {e.Message}", e);
         }
 
         return new BackupSet(path);

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Microsoft.Extensions.Logging;
+using Voron.Backup;
 using Voron.IO;
 using Voron.Opening;
 using Voron.Paging;
@@ -139,7 +140,7 @@ public sealed partial class StorageEnvironment
         }
         catch (DiskException e)
         {
-            throw new StorageAccessException($"The directory '{directory}' cannot be used: {e.Message}", e);
+            throw TargetFailure.Of($"The directory '{directory}' cannot be used: {e.Message}", e);
         }
     }
 

@@ -68,7 +68,11 @@ internal sealed unsafe class JournalTail
         catch (DiskException e)
         {
             if (e.Error == DiskError.NoSpace)
-                throw new StorageFullException($"There is no room for another journal file: {e.Message} The transaction was not committed.", e);
+            {
+                throw new StorageFullException(
+                    $"There is no room for another journal file of {length + kept} bytes: {e.Message} The transaction was not committed.", e);
+            }
+
             throw new StorageAccessException($"A journal file could not be created: {e.Message} The transaction was not committed.", e);
         }
 

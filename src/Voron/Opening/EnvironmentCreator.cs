@@ -131,10 +131,7 @@ internal static unsafe class EnvironmentCreator
         }
         else
         {
-            var made = NewHeader(pageSize, version);
-            CheckpointFile.Fill(disk, UnfinishedHeaderName, made);
-            disk.SyncDirectory();
-            CreateDataFile(disk, made);
+            MakeFiles(disk, NewHeader(pageSize, version));
             disk.Rename(UnfinishedDataName, DataFile.FileName);
         }
 
@@ -143,6 +140,23 @@ internal static unsafe class EnvironmentCreator
         disk.Rename(UnfinishedHeaderName, CheckpointFile.FileName);
         disk.SyncDirectory();
         return true;
+    }
+
+    // Where there is no room, an allocation may leave a file of any length, which the next opening would take for a foreign one.
+    private static void MakeFiles(IDisk disk, in CheckpointHeader made)
+    {
+        try
+        {
+            CheckpointFile.Fill(disk, UnfinishedHeaderName, made);
+            disk.SyncDirectory();
+            CreateDataFile(disk, made);
+        }
+        catch (DiskException e) when (e.Error == DiskError.NoSpace)
+        {
+            OwnFile.TryDelete(disk, UnfinishedDataName);
+            OwnFile.TryDelete(disk, UnfinishedHeaderName);
+            throw;
+        }
     }
 
     /// <summary>Returns the unfinished header if it is complete; null if it was never written, or only in part.</summary>
