@@ -21,6 +21,12 @@ internal static class Failures
         _ => ExitCode.Problems,
     };
 
+    /// <summary>Returns the message for the user. The base library names the file of a failed write, unless it is standard output.</summary>
+    public static string MessageOf(Exception failure) =>
+        failure is IOException && CodeOf(failure) == ExitCode.NoRoom && !failure.Message.Contains('\'', StringComparison.Ordinal)
+            ? $"There is no room for standard output: {failure.Message}"
+            : failure.Message;
+
     private static ExitCode CodeOf(BackupFault fault) => fault switch
     {
         BackupFault.Unfinished or BackupFault.Damaged => ExitCode.Damaged,

@@ -23,7 +23,7 @@ internal static class Program
         catch (IOException failure)
         {
             // Standard output cannot be written, perhaps nor standard error.
-            await Console.Error.WriteLineAsync(failure.Message).ConfigureAwait(false);
+            await Console.Error.WriteLineAsync(Failures.MessageOf(failure)).ConfigureAwait(false);
             return (int)Failures.CodeOf(failure);
         }
     }

@@ -67,7 +67,7 @@ internal static class ToolContext
             catch (Exception failure)
             {
                 var isCancelled = stop.IsCancellationRequested && failure is OperationCanceledException;
-                await error.WriteLineAsync(isCancelled ? "Cancelled." : failure.Message).ConfigureAwait(false);
+                await error.WriteLineAsync(isCancelled ? "Cancelled." : Failures.MessageOf(failure)).ConfigureAwait(false);
                 return (int)Failures.CodeOf(failure);
             }
         });

@@ -23,34 +23,35 @@ internal static class DumpCommand
         {
             if (range.AreGiven(parsed) && parsed.GetValue(trees) is not { Length: 1 })
                 throw new ToolException(ExitCode.Usage, "A range of keys is one of a tree. Name that tree.");
-            var keys = range.RangeOf(parsed);
+
+            // Refuses keys that are none before the environment is opened.
+            range.RangeOf(parsed);
             using var environment = ToolContext.OpenToRead(parsed.GetRequiredValue(directory));
             using var reading = environment.BeginRead();
             IReadOnlyList<string> names = parsed.GetValue(trees) is { Length: > 0 } given ? [.. given.Distinct()] : [.. reading.GetTreeNames()];
             foreach (var name in names)
                 reading.Open(name, environment.Path);
             var target = parsed.GetValue(file);
-            using var stream = target is null ? StandardStreams.OpenOutput() : Create(target);
-            try
+            void WriteTo(Stream stream) => Write(reading, names, range.RangeOf(parsed), stream, parsed.GetValue(form), stop);
+            if (target is null)
             {
-                Write(reading, names, keys, stream, parsed.GetValue(form), stop);
+                using var output = StandardStreams.OpenOutput();
+                WriteTo(output);
             }
-            catch when (target is not null)
+            else
             {
-                stream.Dispose();
-                File.Delete(target);
-                throw;
+                WriteNew(target, WriteTo);
             }
 
             return Task.FromResult(ExitCode.Done);
         });
     }
 
-    private static FileStream Create(string file)
+    private static void WriteNew(string file, Action<Stream> write)
     {
         if (Path.Exists(file))
             throw new ToolException(ExitCode.InUse, $"'{file}' exists already. Nothing was written.");
-        return PrivateFile.Create(file, FileOptions.None);
+        WholeFile.Write(file, write);
     }
 
     private static void Write(

@@ -14,13 +14,13 @@ internal static class StatsCommand
         var command = new Command("stats", "Shows the sizes of an environment's files, and where their space goes.");
         if (!access.IsInShell)
             command.Options.Add(html);
-        return access.AddTo(command).Runs(async (parsed, output, stop) =>
+        return access.AddTo(command).Runs((parsed, output, stop) =>
         {
             if (!access.IsInShell && parsed.GetValue(html) is { } file)
-                return await WritePageAsync(access.DirectoryOf(parsed), file, output, stop).ConfigureAwait(false);
+                return Task.FromResult(WritePage(access.DirectoryOf(parsed), file, output, stop));
             using var opened = access.OpenToReadOrShow(parsed, output);
             if (opened is null)
-                return ExitCode.Done;
+                return Task.FromResult(ExitCode.Done);
             var environment = opened.Environment;
             var statistics = environment.GetStatistics();
             using var reading = environment.BeginRead();
@@ -39,20 +39,19 @@ internal static class StatsCommand
                 ("overflow pages", trees.Sum(tree => tree.OverflowPages)),
                 ("page size", statistics.PageSize),
             ]);
-            return ExitCode.Done;
+            return Task.FromResult(ExitCode.Done);
         });
     }
 
     // The page shows what is in the files, which the process that has them open keeps to itself.
-    private static async Task<ExitCode> WritePageAsync(string directory, string file, ToolOutput output, CancellationToken stop)
+    private static ExitCode WritePage(string directory, string file, ToolOutput output, CancellationToken stop)
     {
         ToolContext.RefuseWithin(directory, file);
         ReportFile.RefuseExisting(file);
         SpaceReport report;
         using (var environment = ToolContext.OpenToRead(directory))
             report = SpaceReport.Collect(environment, stop);
-        var page = HtmlReport.Write(report);
-        await ReportFile.WriteAsync(file, page, stop).ConfigureAwait(false);
+        ReportFile.Write(file, HtmlReport.Write(report));
         output.WriteFacts([("file", Path.GetFullPath(file)), ("bytes", new FileInfo(file).Length)]);
         return ExitCode.Done;
     }

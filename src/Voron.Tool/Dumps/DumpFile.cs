@@ -12,7 +12,7 @@ internal sealed class DumpFile : IDisposable
     private DumpFile(FileStream stream, string path)
     {
         _stream = stream;
-        _name = path == "-" ? "the dump on standard input" : $"the dump '{path}'";
+        _name = NameOf(path);
         _isJson = _stream.ReadByte() == '{';
     }
 
@@ -34,22 +34,39 @@ internal sealed class DumpFile : IDisposable
 
     private static async Task<DumpFile> CopyAsync(Stream input, string path, CancellationToken stop)
     {
-        using (input)
+        var copy = Path.Combine(Path.GetTempPath(), Path.GetRandomFileName());
+        try
         {
-            var copy = PrivateFile.Create(Path.Combine(Path.GetTempPath(), Path.GetRandomFileName()), FileOptions.DeleteOnClose);
-            try
-            {
-                await input.CopyToAsync(copy, stop).ConfigureAwait(false);
-                copy.Position = 0;
-                return new DumpFile(copy, path);
-            }
-            catch
-            {
-                await copy.DisposeAsync().ConfigureAwait(false);
-                throw;
-            }
+            using (input)
+                return new DumpFile(await CopyToNewAsync(input, copy, stop).ConfigureAwait(false), path);
+        }
+        catch (IOException failure) when (Failures.CodeOf(failure) == ExitCode.NoRoom)
+        {
+            var variable = OperatingSystem.IsWindows() ? "TMP" : "TMPDIR";
+            throw new ToolException(
+                ExitCode.NoRoom,
+                $"There is no room for '{copy}', a temporary copy of {NameOf(path)}: {failure.Message}. Nothing was loaded. Set {variable} to a " +
+                "directory of another volume.");
         }
     }
+
+    private static async Task<FileStream> CopyToNewAsync(Stream input, string path, CancellationToken stop)
+    {
+        var copy = PrivateFile.Create(path, FileOptions.DeleteOnClose);
+        try
+        {
+            await input.CopyToAsync(copy, stop).ConfigureAwait(false);
+            copy.Position = 0;
+            return copy;
+        }
+        catch
+        {
+            await copy.DisposeAsync().ConfigureAwait(false);
+            throw;
+        }
+    }
+
+    private static string NameOf(string path) => path == "-" ? "the dump on standard input" : $"the dump '{path}'";
 
     /// <summary>Reads all of the dump, and checks that it is whole.</summary>
     /// <returns>The names of its trees, null for entries without a tree, and the lengths of the shortest and the longest key.</returns>

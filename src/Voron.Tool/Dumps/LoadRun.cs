@@ -15,7 +15,7 @@ internal sealed class LoadRun(StorageEnvironment environment, DumpFile dump, Fun
     /// <summary>The number of entries that were there already.</summary>
     public long Left { get; private set; }
 
-    /// <exception cref="ToolException">The load was cancelled. What was committed stays.</exception>
+    /// <exception cref="ToolException">The load was cancelled, or there is no room. What was committed stays.</exception>
     public void Run(CancellationToken stop)
     {
         try
@@ -32,6 +32,10 @@ internal sealed class LoadRun(StorageEnvironment environment, DumpFile dump, Fun
         catch (OperationCanceledException) when (stop.IsCancellationRequested)
         {
             throw new ToolException(ExitCode.Cancelled, $"Cancelled. {Loaded} entries were loaded. Give --resume to go on later.");
+        }
+        catch (StorageFullException e)
+        {
+            throw new ToolException(ExitCode.NoRoom, $"{e.Message} {Loaded} entries were loaded. Give --resume to go on when there is room.");
         }
     }
 

@@ -12,21 +12,11 @@ internal static class ReportFile
             throw new ToolException(ExitCode.InUse, $"There is a file '{path}' already. Nothing is overwritten.");
     }
 
-    /// <exception cref="ToolException">The file exists.</exception>
+    /// <exception cref="ToolException">The file exists, or there is no room for it; nothing is left of it.</exception>
     /// <exception cref="IOException">It cannot be written; nothing is left of it.</exception>
-    public static async Task WriteAsync(string path, string page, CancellationToken stop)
+    public static void Write(string path, string page)
     {
         RefuseExisting(path);
-        var file = PrivateFile.Create(path, FileOptions.None);
-        try
-        {
-            await using (file.ConfigureAwait(false))
-                await file.WriteAsync(System.Text.Encoding.UTF8.GetBytes(page), stop).ConfigureAwait(false);
-        }
-        catch
-        {
-            File.Delete(path);
-            throw;
-        }
+        WholeFile.Write(path, file => file.Write(System.Text.Encoding.UTF8.GetBytes(page)));
     }
 }
