@@ -32,11 +32,11 @@ public sealed class NoRoomTests : IDisposable
         MakeSource();
         var files = FaultTestKit.Bytes(Source);
         var target = Path.Combine(volume.Path, "new", "target");
-        await Try(volume.Path, target, async () => await Salvage.RunAsync(Source, target, null, Token));
+        await Try(volume, target, async () => await Salvage.RunAsync(Source, target, null, Token));
         FaultTestKit.ShouldBeUnchanged(FaultTestKit.Bytes(Source), files);
 
         using var source = StorageEnvironment.Open(Source, FaultTestKit.Options());
-        await Try(volume.Path, target, async () => await source.CompactToAsync(target, null, Token));
+        await Try(volume, target, async () => await source.CompactToAsync(target, null, Token));
         source.Verify().Problems.Should().BeEmpty();
         BackupTestKit.ContentOf(source).Should().BeEquivalentTo(_content);
     }
@@ -52,7 +52,7 @@ public sealed class NoRoomTests : IDisposable
         var files = FaultTestKit.Bytes(set.Directory);
         foreach (var room in new[] { 0, 4 << 10, 300 << 10 })
         {
-            var filler = Fill(volume.Path, room);
+            var filler = volume.Fill(room);
             var failure = await Assert.ThrowsAsync<StorageFullException>(async () => await set.MergeAsync(Token));
             failure.Message.Should().Contain(set.Directory).And.Contain(".vback");
             FaultTestKit.ShouldBeUnchanged(FaultTestKit.Bytes(set.Directory), files);
@@ -107,7 +107,7 @@ public sealed class NoRoomTests : IDisposable
         }
     }
 
-    private static async Task Try(string volume, string target, Func<Task> make)
+    private static async Task Try(LoopVolume volume, string target, Func<Task> make)
     {
         var parent = Path.GetDirectoryName(target)!;
         foreach (var room in new[] { 0, 4 << 10, 8 << 10, 128 << 10, 1 << 20, 5 << 20 })
@@ -116,7 +116,7 @@ public sealed class NoRoomTests : IDisposable
             {
                 if (exists)
                     Directory.CreateDirectory(target);
-                var filler = Fill(volume, room);
+                var filler = volume.Fill(room);
                 var failure = await Record.ExceptionAsync(make);
                 TestContext.Current.TestOutputHelper?.WriteLine($"{room}, {exists}: {failure?.GetType().Name}: {failure?.Message}");
                 failure.Should().BeOfType<StorageFullException>($"{room} bytes are not enough").Which.Message.Should().Contain(target);
@@ -131,33 +131,6 @@ public sealed class NoRoomTests : IDisposable
         using (var made = StorageEnvironment.Open(target, new StorageOptions { OpenMode = OpenMode.OpenExisting }))
             made.Verify().Problems.Should().BeEmpty();
         Directory.Delete(parent, recursive: true);
-    }
-
-    // Takes all blocks, those that only root gets included, and returns some.
-    private static string Fill(string volume, long room)
-    {
-        var name = Path.Combine(volume, "filler");
-        var most = Math.Max(0, new DriveInfo(volume).AvailableFreeSpace - (1 << 20));
-        using var file = new FileStream(
-            name, new FileStreamOptions { Mode = FileMode.CreateNew, Access = FileAccess.Write, BufferSize = 0, PreallocationSize = most });
-        file.SetLength(most);
-        file.Position = most;
-        for (var part = new byte[1 << 20]; part.Length >= 1 << 10;)
-        {
-            try
-            {
-                file.Write(part);
-            }
-            catch (IOException)
-            {
-                part = new byte[part.Length / 2];
-            }
-        }
-
-        file.Flush(flushToDisk: true);
-        file.SetLength(Math.Max(0, file.Length - room) / 4096 * 4096);
-        file.Flush(flushToDisk: true);
-        return name;
     }
 
     private void MakeSource()

@@ -54,6 +54,35 @@ internal sealed class LoopVolume : IDisposable
             throw new TortureException($"'{_image}' cannot be mounted again: {reason}");
     }
 
+    /// <summary>Takes all blocks, those that only root gets included, and returns some.</summary>
+    /// <param name="room">The bytes that are left, at most.</param>
+    /// <returns>The file that has the blocks. Its deletion makes room again.</returns>
+    public string Fill(long room)
+    {
+        var name = System.IO.Path.Combine(Path, "filler");
+        var most = Math.Max(0, new DriveInfo(Path).AvailableFreeSpace - (1 << 20));
+        using var file = new FileStream(
+            name, new FileStreamOptions { Mode = FileMode.CreateNew, Access = FileAccess.Write, BufferSize = 0, PreallocationSize = most });
+        file.SetLength(most);
+        file.Position = most;
+        for (var part = new byte[1 << 20]; part.Length >= 1 << 10;)
+        {
+            try
+            {
+                file.Write(part);
+            }
+            catch (IOException)
+            {
+                part = new byte[part.Length / 2];
+            }
+        }
+
+        file.Flush(flushToDisk: true);
+        file.SetLength(Math.Max(0, file.Length - room) / 4096 * 4096);
+        file.Flush(flushToDisk: true);
+        return name;
+    }
+
     public void Dispose() => Unmount();
 
     private bool TryMount(out string reason) => _isMounted = TryRun(out reason, "mount", "-o", "loop", _image, Path);
