@@ -32,6 +32,27 @@ public sealed class ShellTests : IDisposable
         _environment.GetStatistics().PublishedTransactionId.Should().Be(3, "each put and each delete is a transaction");
     }
 
+    /// <summary>The same press twice, at once after each other, without a process: the system ends it when <c>Press</c> returns false.</summary>
+    [Fact]
+    public void The_second_interrupt_of_a_line_ends_the_process_and_that_of_another_line_does_not()
+    {
+        using var stop = new CancellationTokenSource();
+        var interrupts = new Interrupts(stop);
+        for (var i = 0; i < 2; i++)
+        {
+            using var line = interrupts.BeginLine(stop.Token);
+            interrupts.Press().Should().BeTrue("the first one cancels the line");
+            line.Token.IsCancellationRequested.Should().BeTrue();
+            stop.IsCancellationRequested.Should().BeFalse("the shell goes on with the next line");
+            interrupts.Press().Should().BeFalse("the line hangs");
+            stop.IsCancellationRequested.Should().BeFalse();
+        }
+
+        interrupts.Press().Should().BeTrue("at the prompt, the first one ends the shell");
+        stop.IsCancellationRequested.Should().BeTrue();
+        interrupts.Press().Should().BeFalse("the shell hangs");
+    }
+
     [Fact]
     public async Task A_line_that_fails_does_not_end_the_shell_and_the_first_one_gives_the_exit_code()
     {
