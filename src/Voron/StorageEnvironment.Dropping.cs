@@ -1,3 +1,4 @@
+using Voron.Dropping;
 using Voron.Trees;
 using Voron.Trees.Pages;
 
@@ -15,9 +16,9 @@ public sealed partial class StorageEnvironment
     /// transactions of about a thousand pages each. <see cref="WriteTransaction.DeleteTree"/> frees all of them in the caller's transaction instead.
     /// </para>
     /// <para>
-    /// The call returns when all pages are free. Cancelling it ends the wait, but not the freeing, once the tree has lost its name. If the
-    /// environment is closed or its process ends, the next opening goes on in the background, unless <see cref="StorageOptions.BackgroundFlush"/> is
-    /// off: then the next drop of a tree goes on. A reader that is older than the pages freed last keeps the rest waiting until it ends.
+    /// The call returns when all pages of the tree are free. Cancelling it ends the wait, but not the freeing, once the tree has lost its name. If
+    /// the environment is closed or its process ends, the next opening goes on in the background, unless <see cref="StorageOptions.BackgroundFlush"/>
+    /// is off: then the next drop of a tree goes on. A reader that is older than the pages freed last keeps the rest waiting until it ends.
     /// </para>
     /// <para>In an environment of version 1 of the file format, all pages are freed by the first transaction.</para>
     /// </remarks>
@@ -28,7 +29,9 @@ public sealed partial class StorageEnvironment
     /// <exception cref="CorruptionException">
     /// A page of the tree is damaged. The tree has lost its name, and keeps the pages that are not yet free.
     /// </exception>
-    /// <exception cref="StorageFullException">There is no room for the first transaction, or for freeing even one page.</exception>
+    /// <exception cref="StorageFullException">
+    /// There is no room for the first transaction; or the tree has lost its name, but there is no room to free more of its pages now.
+    /// </exception>
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
     /// <exception cref="InvalidOperationException">
     /// The environment is read-only, or the call was made inside a group-commit operation.
@@ -55,23 +58,25 @@ public sealed partial class StorageEnvironment
         return report.IsFound;
     }
 
-    // A damaged catalog is not the business of an opening.
+    // A damaged catalog, or a lack of memory, is not the business of an opening.
     private void ResumeDropping()
     {
         if (_dropper == null || !Options.BackgroundFlush)
             return;
         try
         {
-            using var reading = BeginRead();
-            if (!Catalog.TryFindDropped(reading.Body.Catalog, reading.Body.Pages, stackalloc byte[SystemTree.DroppedNameBytes]))
-                return;
-        }
-        catch (CorruptionException)
-        {
-            return;
-        }
+            using (var reading = BeginRead())
+            {
+                if (!Catalog.TryFindDropped(reading.Body.Catalog, reading.Body.Pages, 0, out _))
+                    return;
+            }
 
-        _ = _dropper.Resume();
+            _dropper.Resume();
+        }
+        catch (Exception e) when (e is VoronException or OutOfMemoryException)
+        {
+            DroppingLog.Failed(_engine.Logger, Path, e.Message, e);
+        }
     }
 
     private sealed record DropReport(bool IsFound);

@@ -11,13 +11,17 @@ namespace Voron.Dropping;
 /// <code>
 ///   named ─▶ renamed to FF D id, durable ─▶ some pages freed, durable ─┐ ─▶ empty: no longer in the catalog
 ///                                             ▲                        │
-///                                             └── an opening, a drop ──┴─ cancelled, closed, failed, killed
+///                                             └── an opening, a drop ──┴─ closed, failed, killed
 /// </code>
 /// The catalog is all the state there is, and each transaction leaves it whole: whatever ends a run, the next one goes on. One run at a time frees
-/// the pages of all dropped trees; callers wait for it, and do not carry it.
+/// the pages of all dropped trees, one tree after the other; a caller waits for its own tree, and does not carry the run.
 /// <para>
 /// After every <see cref="BytesBetweenFlushes"/>, a flush makes sure that what was freed before the flush before is in the data file. A reader that
 /// keeps the flusher back therefore stops the run, which goes on when the reader has ended, and the memory for freed pages stays bounded.
+/// </para>
+/// <para>
+/// A damaged tree is passed over: it keeps the pages that are left, and the next run tries again. Where there is no room or no memory, the run fails
+/// the callers that wait, pauses and tries again; without a background (<see cref="StorageOptions.BackgroundFlush"/>) it ends.
 /// </para>
 /// </remarks>
 /// <param name="engine">The environment.</param>
@@ -34,76 +38,114 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
     private const long BytesBetweenFlushes = 64L << 20;
 
     private static readonly TimeSpan ReaderPause = TimeSpan.FromMilliseconds(20);
+    private static readonly TimeSpan FirstPause = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(1);
 
-    // Protects the two fields below. Nothing is called while it is held.
+    // Protects the three fields below. Nothing is called while it is held.
     private readonly Lock _gate = new();
-    private Task? _run;
+    private readonly Dictionary<uint, TaskCompletionSource> _waiting = [];
+    private bool _isRunning;
     private bool _isWanted;
 
-    /// <summary>Takes its name from a tree, and waits until all dropped trees have lost their pages.</summary>
+    /// <summary>Takes its name from a tree, and waits until all of its pages are free.</summary>
     /// <returns>False if there is no such tree.</returns>
     /// <exception cref="OperationCanceledException">Cancelled. If the tree has lost its name by then, its pages are freed all the same.</exception>
     public async Task<bool> DropAsync(byte[] name, CancellationToken stop)
     {
-        var isFound = false;
-        await RunTransactionAsync(
-            body =>
-            {
-                isFound = body.DropTree(name, PagesOfTransaction);
-                return isFound;
-            },
-            stop).ConfigureAwait(false);
-        if (isFound)
-            await Resume().WaitAsync(stop).ConfigureAwait(false);
-        return isFound;
+        var tree = default(DroppedTree);
+        Task? freed = null;
+        try
+        {
+            await RunTransactionAsync(
+                body =>
+                {
+                    tree = body.DropTree(name, PagesOfTransaction);
+
+                    // Before the commit: a run that is under way may free the tree as soon as it is there.
+                    if (tree.HasPages)
+                        freed = Expect(tree.Id);
+                    return tree.IsFound;
+                },
+                stop).ConfigureAwait(false);
+        }
+        catch when (freed != null)
+        {
+            Forget(tree.Id);
+            throw;
+        }
+
+        if (tree.IsFound)
+            Resume();
+        if (freed == null)
+            return tree.IsFound;
+        try
+        {
+            await freed.WaitAsync(stop).ConfigureAwait(false);
+        }
+        finally
+        {
+            Forget(tree.Id);
+        }
+
+        return true;
     }
 
-    /// <summary>Begins to free the pages of dropped trees, unless that is under way. The task completes when there are none left.</summary>
-    public Task Resume()
+    /// <summary>Begins to free the pages of dropped trees, unless that is under way.</summary>
+    /// <exception cref="OutOfMemoryException">There is no memory to begin.</exception>
+    public void Resume()
     {
         using (Uninterrupted.Hold(_gate))
         {
             _isWanted = true;
-            if (_run != null)
-                return _run;
-            _run = Task.Run(RunAsync);
+            if (_isRunning)
+                return;
+            _isRunning = true;
+        }
 
-            // There need not be a caller who waits.
-            _ = _run.ContinueWith(
-                run => _ = run.Exception, CancellationToken.None, TaskContinuationOptions.OnlyOnFaulted, TaskScheduler.Default);
-            return _run;
+        // The run must not keep what belongs to the caller.
+        var flow = ExecutionContext.IsFlowSuppressed() ? default : ExecutionContext.SuppressFlow();
+        try
+        {
+            _ = Task.Run(RunAsync);
+        }
+        catch
+        {
+            using (Uninterrupted.Hold(_gate))
+                _isRunning = false;
+            throw;
+        }
+        finally
+        {
+            flow.Dispose();
         }
     }
 
+    // Throws nothing: the callers that wait get its failures.
     private async Task RunAsync()
     {
-        var began = Stopwatch.GetTimestamp();
-        var freed = 0L;
         try
         {
             engine.Users.AddCall();
             try
             {
-                while (TryBeginPass())
-                    freed += await FreeAllAsync(engine.Closing.Token).ConfigureAwait(false);
+                for (var pause = FirstPause; TryBeginPass();)
+                {
+                    if (await TryFreeAllAsync().ConfigureAwait(false))
+                        continue;
+                    await Task.Delay(pause, engine.Closing.Token).ConfigureAwait(false);
+                    pause = pause * 2 < LongestPause ? pause * 2 : LongestPause;
+                }
             }
             finally
             {
                 engine.Users.RemoveCall();
             }
-
-            if (freed > 0)
-            {
-                var milliseconds = (long)Stopwatch.GetElapsedTime(began).TotalMilliseconds;
-                DroppingLog.Freed(engine.Logger, engine.Disk.Path, freed, milliseconds);
-            }
         }
         catch (Exception e)
         {
-            End();
             if (e is not (OperationCanceledException or ObjectDisposedException))
                 DroppingLog.Failed(engine.Logger, engine.Disk.Path, e.Message, e);
-            throw;
+            Fail(e, ends: true);
         }
     }
 
@@ -112,45 +154,70 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
     {
         using (Uninterrupted.Hold(_gate))
         {
-            if (!_isWanted)
-                _run = null;
-            var isWanted = _isWanted;
+            _isRunning = _isWanted;
             _isWanted = false;
-            return isWanted;
+            return _isRunning;
         }
     }
 
-    private void End()
+    // False to try again after a pause.
+    private async Task<bool> TryFreeAllAsync()
     {
-        using (Uninterrupted.Hold(_gate))
-            _run = null;
+        var began = Stopwatch.GetTimestamp();
+        try
+        {
+            var freed = await FreeAllAsync(engine.Closing.Token).ConfigureAwait(false);
+            var milliseconds = (long)Stopwatch.GetElapsedTime(began).TotalMilliseconds;
+            if (freed > 0)
+                DroppingLog.Freed(engine.Logger, engine.Disk.Path, freed, milliseconds);
+            return true;
+        }
+        catch (Exception e) when (engine.Options.BackgroundFlush && e is StorageFullException or StorageMemoryException or OutOfMemoryException)
+        {
+            DroppingLog.Failed(engine.Logger, engine.Disk.Path, e.Message, e);
+            Fail(e, ends: false);
+            return false;
+        }
     }
 
     private async Task<long> FreeAllAsync(CancellationToken stop)
     {
         var (total, sinceFlush, most) = (0L, 0L, PagesOfTransaction);
         var (settledId, lastId) = (0L, 0L);
-        while (true)
+        for (var from = 0u; ;)
         {
-            var freed = 0L;
+            var (tree, freed) = (default(DroppedTree), 0L);
             try
             {
                 lastId = await RunTransactionAsync(
                     body =>
                     {
-                        freed = body.CutDroppedTree(most);
-                        return freed >= 0;
+                        tree = body.FindDroppedTree(from);
+                        if (tree.IsFound)
+                            tree = body.CutDroppedTree(tree.Id, most, out freed);
+                        return tree.IsFound;
                     },
                     stop).ConfigureAwait(false);
+                most = Math.Min(2 * most, PagesOfTransaction);
             }
             catch (StorageFullException) when (most > 1)
             {
                 most /= 2;
                 continue;
             }
+            catch (CorruptionException e) when (tree.IsFound)
+            {
+                DroppingLog.Failed(engine.Logger, engine.Disk.Path, e.Message, e);
+                Complete(tree.Id, e);
+                from = tree.Id + 1;
+                continue;
+            }
 
-            if (freed < 0)
+            if (!tree.IsFound)
                 return total;
+            from = tree.Id;
+            if (!tree.HasPages)
+                Complete(tree.Id, null);
             total += freed;
             sinceFlush += freed * engine.PageSize;
             if (sinceFlush < BytesBetweenFlushes)
@@ -170,28 +237,92 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
         }
     }
 
+    private Task Expect(uint treeId)
+    {
+        var freed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        using (Uninterrupted.Hold(_gate))
+            _waiting[treeId] = freed;
+        return freed.Task;
+    }
+
+    private void Forget(uint treeId)
+    {
+        using (Uninterrupted.Hold(_gate))
+            _waiting.Remove(treeId);
+    }
+
+    private void Complete(uint treeId, Exception? failure)
+    {
+        TaskCompletionSource? freed;
+        using (Uninterrupted.Hold(_gate))
+            _waiting.Remove(treeId, out freed);
+        if (freed != null)
+            End(freed, failure);
+    }
+
+    // In one step with the end of the run, so that a caller either fails with it or begins another one.
+    private void Fail(Exception failure, bool ends)
+    {
+        TaskCompletionSource[] waiting;
+        using (Uninterrupted.Hold(_gate))
+        {
+            waiting = [.. _waiting.Values];
+            _waiting.Clear();
+            _isWanted = !ends;
+            _isRunning = !ends;
+        }
+
+        foreach (var freed in waiting)
+            End(freed, failure);
+    }
+
+    private static void End(TaskCompletionSource freed, Exception? failure)
+    {
+        if (failure == null)
+        {
+            freed.SetResult();
+            return;
+        }
+
+        freed.SetException(failure);
+
+        // Its caller may have been cancelled.
+        _ = freed.Task.Exception;
+    }
+
     // Returns the id of the transaction, when it is durable.
     private async Task<long> RunTransactionAsync(Func<WriteTransactionBody, bool> work, CancellationToken stop)
     {
         stop.ThrowIfCancellationRequested();
         var body = await entrance.BeginAsync(stop).ConfigureAwait(false);
-        var isCommitted = false;
         try
         {
             var id = body.WritePages.Id;
-            if (!work(body))
+            if (!TryRun(body, work))
                 return 0;
+
+            // A commit that fails has rolled back, and the body may be another caller's by then.
             var progress = default(CommitProgress);
-            var durable = body.CommitAsync(ref progress);
-            isCommitted = true;
-            await durable.ConfigureAwait(false);
+            await body.CommitAsync(ref progress).ConfigureAwait(false);
             return id;
         }
         finally
         {
-            if (!isCommitted)
-                body.Rollback();
             body.CallUser();
+        }
+    }
+
+    private static bool TryRun(WriteTransactionBody body, Func<WriteTransactionBody, bool> work)
+    {
+        var isDone = false;
+        try
+        {
+            return isDone = work(body);
+        }
+        finally
+        {
+            if (!isDone)
+                body.Rollback();
         }
     }
 }

@@ -59,6 +59,9 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
     /// <summary>The trees that have been found.</summary>
     public IReadOnlyList<TreeFindings> Trees => _trees;
 
+    /// <summary>The number of trees of the catalog that were dropped, and of which nothing is taken.</summary>
+    public int DroppedTrees { get; private set; }
+
     /// <summary>What has been found of the catalog.</summary>
     public TreeFindings Catalog => _catalog;
 
@@ -138,9 +141,12 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
     // What is left of it is walked like a tree, so that its pages are not found as lost ones, but nothing of it is taken.
     private void AddDropped(ReadOnlySpan<byte> name, in TreeHeader header)
     {
+        _catalog.Count(_grade);
         var tree = new TreeFindings(SystemTree.Describe(name), header, header.TreeId) { IsDropped = true };
-        if (_treesById.TryAdd(header.TreeId, tree))
-            _unwalked.Enqueue(tree);
+        if (!_treesById.TryAdd(header.TreeId, tree))
+            return;
+        DroppedTrees++;
+        _unwalked.Enqueue(tree);
     }
 
     private void WalkTrees(SalvageGrade grade)

@@ -29,6 +29,7 @@ internal sealed class SalvageRun(DamagedSource source, SalvageOptions options, C
         return new SalvageFindings(chosen.Pages.State, chosen.Origin, isProven, extraction.Catalog, extraction.Trees)
         {
             IsJournalWhole = chosen.Result is { Problems.Count: 0 },
+            DroppedTrees = extraction.DroppedTrees,
         };
     }
 
@@ -118,7 +119,7 @@ internal sealed class SalvageRun(DamagedSource source, SalvageOptions options, C
         {
             using var extraction = new Extraction(pages, new NoTarget(), new SalvageOptions(), isProven: false, stop);
             extraction.WalkFromRoot();
-            var lacksTrees = extraction.Catalog.IsIncomplete || extraction.Trees.Count == 0;
+            var lacksTrees = extraction.Catalog.IsIncomplete || extraction.Trees.Count + extraction.DroppedTrees == 0;
             return (lacksTrees, extraction.Trees.Count(tree => tree.IsIncomplete), start.Result is not { Misfit: null });
         }
         finally
@@ -161,4 +162,7 @@ internal sealed record SalvageFindings(EnvironmentState State, string Origin, bo
 {
     /// <summary>False if commits that the journal had may be missing.</summary>
     public required bool IsJournalWhole { get; init; }
+
+    /// <summary>The number of dropped trees, of which nothing is taken.</summary>
+    public required int DroppedTrees { get; init; }
 }

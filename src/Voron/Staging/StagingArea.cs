@@ -120,9 +120,11 @@ internal sealed class StagingArea
         var body = await _entrance.BeginAsync(cancellationToken).ConfigureAwait(false);
         var before = current?.Pages ?? 0;
         PageReservation? made = null;
+        var isCommitting = false;
         try
         {
             made = body.WritePages.Space.ReserveAtEnd(current, pages);
+            isCommitting = true;
             var progress = default(CommitProgress);
             body.Commit(notifiesObservers: false, ref progress);
         }
@@ -130,7 +132,10 @@ internal sealed class StagingArea
         {
             if (made != null)
                 Undo(made, current, before);
-            body.Rollback();
+
+            // A commit that fails has rolled back, and the body may be another caller's by then.
+            if (!isCommitting)
+                body.Rollback();
             throw;
         }
         finally

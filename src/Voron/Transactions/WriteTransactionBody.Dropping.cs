@@ -9,34 +9,25 @@ internal sealed partial class WriteTransactionBody
     /// <remarks>In version 1 of the format, whose engines know no system trees, all pages are freed at once.</remarks>
     /// <param name="name">The name of the tree.</param>
     /// <param name="fewPages">The number of pages up to which they are freed at once.</param>
-    /// <returns>False if there is no such tree.</returns>
-    public bool DropTree(ReadOnlySpan<byte> name, long fewPages)
+    public DroppedTree DropTree(ReadOnlySpan<byte> name, long fewPages)
     {
         var tree = OpenTree(name);
         if (tree == null)
-            return false;
+            return default;
 
         Scope.BeginChange();
         try
         {
             tree.BeforeChange();
             var state = tree.SettledState();
-            if (_engine.Format.IsVersion1 || state.LeafPages + state.BranchPages + state.OverflowPages <= fewPages)
-            {
-                Trees.Catalog.Delete(WritePages, Catalog, name, state);
-            }
+            var id = state.TreeId;
+            var isLarge = !_engine.Format.IsVersion1 && state.LeafPages + state.BranchPages + state.OverflowPages > fewPages;
+            if (isLarge)
+                MoveToDropped(name, state);
             else
-            {
-                // The old name goes first: the new one then finds room even if there is no page left.
-                var header = state.ToHeader();
-                state.Changed = false;
-                TreeWriter.Delete(WritePages, Catalog, name);
-                var dropped = SystemTree.DroppedName(header.TreeId, stackalloc byte[SystemTree.DroppedNameBytes]);
-                Trees.Catalog.Create(WritePages, Catalog, dropped, header);
-            }
-
+                Trees.Catalog.Delete(WritePages, Catalog, name, state);
             SetDropped(tree, isDropped: true);
-            return true;
+            return new DroppedTree { IsFound = true, HasPages = isLarge, Id = id };
         }
         catch (Exception e) when (Scope.Break(e))
         {
@@ -44,31 +35,52 @@ internal sealed partial class WriteTransactionBody
         }
     }
 
-    /// <summary>Frees pages of the first dropped tree.</summary>
+    /// <summary>Finds the first dropped tree whose id is not below another.</summary>
+    public DroppedTree FindDroppedTree(uint fromId) => Trees.Catalog.TryFindDropped(Catalog, WritePages, fromId, out var id)
+        ? new DroppedTree { IsFound = true, HasPages = true, Id = id }
+        : default;
+
+    /// <summary>Frees pages of a dropped tree.</summary>
+    /// <param name="id">The id of the tree, as <see cref="FindDroppedTree"/> has found it.</param>
     /// <param name="most"><inheritdoc cref="TreeCutter.Cut" path="/param[@name='most']/node()"/></param>
-    /// <returns>The number of pages that were freed; -1 if there is no dropped tree.</returns>
-    public long CutDroppedTree(int most)
+    /// <param name="freed">The number of pages that were freed.</param>
+    /// <exception cref="CorruptionException">A page of the tree is damaged. The transaction is rolled back by the caller.</exception>
+    public DroppedTree CutDroppedTree(uint id, int most, out long freed)
     {
-        Span<byte> name = stackalloc byte[SystemTree.DroppedNameBytes];
-        if (!Trees.Catalog.TryFindDropped(Catalog, WritePages, name))
-            return -1;
-        var tree = OpenTree(name)!;
+        Span<byte> buffer = stackalloc byte[SystemTree.DroppedNameBytes];
+        freed = 0;
+        var name = SystemTree.DroppedName(id, buffer);
         Scope.BeginChange();
         try
         {
+            var tree = OpenTree(name)!;
             tree.BeforeChange();
             var state = tree.SettledState();
-            var freed = TreeCutter.Cut(WritePages, state, most);
+            freed = TreeCutter.Cut(WritePages, state, most);
             if (!state.Root.IsNone)
-                return freed;
+                return new DroppedTree { IsFound = true, HasPages = true, Id = id };
             state.Changed = false;
             TreeWriter.Delete(WritePages, Catalog, name);
             SetDropped(tree, isDropped: true);
-            return freed;
+            return new DroppedTree { IsFound = true, Id = id };
         }
         catch (Exception e) when (Scope.Break(e))
         {
             throw;
+        }
+    }
+
+    // The old name goes first: the new one then finds room even if there is no page left.
+    private void MoveToDropped(ReadOnlySpan<byte> name, TreeState state)
+    {
+        var header = state.ToHeader();
+        var dropped = SystemTree.DroppedName(header.TreeId, stackalloc byte[SystemTree.DroppedNameBytes]);
+        state.Changed = false;
+        TreeWriter.Delete(WritePages, Catalog, name);
+        if (!Trees.Catalog.Create(WritePages, Catalog, dropped, header))
+        {
+            throw new CorruptionException(
+                $"The catalog of '{WritePages.FilePath}' has a {SystemTree.Describe(dropped)} beside a tree with the same id. Nothing was dropped. Run Verify.");
         }
     }
 }

@@ -53,19 +53,20 @@ internal static class Catalog
     /// <exception cref="CorruptionException">A tree cannot have this name.</exception>
     public static string Describe(ReadOnlySpan<byte> name) => SystemTree.Is(name) ? SystemTree.Describe(name) : $"tree '{Decode(name)}'";
 
-    /// <summary>Finds the first dropped tree; returns false when there is none.</summary>
-    /// <param name="catalog">The catalog.</param>
-    /// <param name="reader">Its pages.</param>
-    /// <param name="name">Receives the name, which has <see cref="SystemTree.DroppedNameBytes"/>.</param>
-    public static bool TryFindDropped(TreeState catalog, PageReader reader, Span<byte> name)
+    /// <summary>Finds the first dropped tree whose id is not below another; returns false when there is none.</summary>
+    public static bool TryFindDropped(TreeState catalog, PageReader reader, uint fromId, out uint id)
     {
+        id = 0;
         var cursor = new TreeCursor();
         cursor.Open(catalog, reader, canChange: false);
         try
         {
-            if (!cursor.Seek(SystemTree.FirstDropped) || !SystemTree.IsDropped(cursor.Key))
+            var found = cursor.Seek(SystemTree.DroppedName(fromId, stackalloc byte[SystemTree.DroppedNameBytes]));
+            while (found && cursor.Key.StartsWith(SystemTree.FirstDropped) && !SystemTree.IsDropped(cursor.Key))
+                found = cursor.MoveNext();
+            if (!found || !SystemTree.IsDropped(cursor.Key))
                 return false;
-            cursor.Key.CopyTo(name);
+            id = SystemTree.DroppedId(cursor.Key);
             return true;
         }
         finally

@@ -33,8 +33,11 @@ internal static class SystemTree
         return buffer[..DroppedNameBytes];
     }
 
+    /// <summary>Returns the id in the name of a dropped tree.</summary>
+    public static uint DroppedId(ReadOnlySpan<byte> name) => BinaryPrimitives.ReadUInt32BigEndian(name[FirstDropped.Length..]);
+
     /// <summary>Describes a system tree for messages.</summary>
     public static string Describe(ReadOnlySpan<byte> name) => IsDropped(name)
-        ? $"dropped tree {BinaryPrimitives.ReadUInt32BigEndian(name[FirstDropped.Length..])}"
+        ? $"dropped tree {DroppedId(name)}"
         : $"system tree {KeyText.Of(name)}";
 }

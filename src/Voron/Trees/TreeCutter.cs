@@ -1,3 +1,4 @@
+using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Trees.Pages;
@@ -31,7 +32,9 @@ internal unsafe ref struct TreeCutter
     /// <summary>Frees pages, until there are none left or enough are free.</summary>
     /// <param name="pages">The pages of the tree.</param>
     /// <param name="state">The tree, which is empty when its last page is free.</param>
-    /// <param name="most">The number of pages to free. The last value, and the branches above, may make it a few more.</param>
+    /// <param name="most">
+    /// The number of pages to free. The last value, which is freed as a whole, may make it as many more as a value has pages.
+    /// </param>
     /// <returns>The number of pages that were freed.</returns>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
     public static long Cut(PageWriter pages, TreeState state, int most)
@@ -58,6 +61,7 @@ internal unsafe ref struct TreeCutter
         {
             Enter(page, level);
             branch = TreePages.ReadBranch(_pages, page);
+            CheckMark(branch, page);
             page = BranchPage.Child(branch, 0);
         }
 
@@ -118,6 +122,7 @@ internal unsafe ref struct TreeCutter
     private bool TryFreeValues(PageNumber page)
     {
         var leaf = TreePages.ReadLeaf(_pages, page);
+        CheckMark(leaf, page);
         var count = SlottedPage.Count(leaf);
         for (var i = 0; i < count; i++)
         {
@@ -134,6 +139,17 @@ internal unsafe ref struct TreeCutter
         }
 
         return true;
+    }
+
+    // In other transactions, other trees take the pages that were freed: what belongs to one of them must not be freed again.
+    private readonly void CheckMark(byte* bytes, PageNumber page)
+    {
+        var mark = ((PageHeader*)bytes)->TreeMark;
+        if (mark != 0 && mark != _state.TreeId + 1)
+        {
+            throw new CorruptionException(
+                $"Page {page} of '{_pages.FilePath}' belongs to the tree with id {mark - 1}, but the one with id {_state.TreeId} leads to it.");
+        }
     }
 
     /// <summary>Notes the page of a level; a page below itself would be freed while it is read.</summary>

@@ -1,6 +1,10 @@
 using System.Diagnostics;
 using System.Text;
+using Voron.IO;
+using Voron.Paging;
 using Voron.Tests.Faults;
+using Voron.Torture.Simulation;
+using Voron.Trees;
 
 namespace Voron.Tests.Dropping;
 
@@ -188,7 +192,7 @@ public sealed class DropTreeTests : IDisposable
         await Task.Delay(50, Token);
         Step(again, 1).Should().Be(1, "nothing has been freed meanwhile");
         await again.DropTreeAsync("other", Token);
-        Step(again, 1).Should().Be(-1);
+        await UntilGoneAsync(again);
         again.Verify().Problems.Should().BeEmpty();
     }
 
@@ -213,6 +217,8 @@ public sealed class DropTreeTests : IDisposable
         var report = await Salvage.RunAsync(Place("environment"), Place("salvaged"), null, Token);
         report.Trees.Select(tree => tree.Name).Should().Equal("kept");
         report.Damage.Should().BeEmpty();
+        report.HasLosses.Should().BeFalse();
+        report.ExpectedTrees.Should().Be(1);
         foreach (var (place, isLeft) in new[] { ("dense", false), ("restored", true), ("salvaged", false) })
         {
             using var environment = StorageEnvironment.Open(Place(place), new StorageOptions { BackgroundFlush = false });
@@ -225,6 +231,114 @@ public sealed class DropTreeTests : IDisposable
 
             (Step(environment, 1) >= 0).Should().Be(isLeft, place);
         }
+    }
+
+    [Fact]
+    public async Task A_full_disk_can_be_emptied()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
+        Fill(environment, "dropped", 40_000, 300);
+        disk.SpaceLimit = disk.UsedBytes;
+        (await environment.DropTreeAsync("dropped", Token).AsTask().WaitAsync(Patience, Token)).Should().BeTrue();
+        environment.Verify().Problems.Should().BeEmpty();
+        Step(environment, 1).Should().Be(-1);
+    }
+
+    /// <summary>A commit of the drop that fails must undo nothing of the writer that comes next.</summary>
+    [Fact]
+    public async Task A_drop_that_finds_no_room_fails_alone_and_goes_on_when_there_is_room()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
+        Fill(environment, "kept", 10, 300);
+        Fill(environment, "dropped", 40_000, 300);
+        environment.Flush();
+        Begin(environment, "dropped");
+        Fill(environment, "next", 40_000, 300);
+
+        // Neither another journal file nor a flush.
+        var isFull = true;
+        disk.FailNext(
+            call => isFull && (call.Kind == DiskCallKind.Create || (call.Kind == DiskCallKind.Write && call.Name == DataFile.FileName)),
+            DiskError.NoSpace, forever: true);
+        var written = new List<int>();
+        var writing = Task.Run(() => WriteUntilFull(environment, written, () => !Volatile.Read(ref isFull)), Token);
+        var failures = 0;
+        for (var watch = Stopwatch.StartNew(); failures < 20 && watch.Elapsed < Patience;)
+        {
+            var dropping = environment.DropTreeAsync("next", Token).AsTask();
+            await ((Task)dropping).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+            if (dropping.IsFaulted)
+            {
+                dropping.Exception!.InnerException.Should().BeOfType<StorageFullException>();
+                failures++;
+            }
+            else
+            {
+                Fill(environment, "next", 0, 0);
+            }
+        }
+
+        failures.Should().Be(20);
+        Volatile.Write(ref isFull, false);
+        await writing;
+        environment.Flush();
+        await environment.DropTreeAsync("next", Token);
+        await environment.DropTreeAsync("kept", Token);
+        await UntilGoneAsync(environment);
+        environment.Verify().Problems.Should().BeEmpty();
+        using var reading = environment.BeginRead();
+        foreach (var i in written)
+            reading.OpenTree("written").Contains(FaultTestKit.Key(i)).Should().BeTrue($"key {i} was acknowledged");
+    }
+
+    // Each transaction is open for a moment, in which no other caller may end it.
+    private static void WriteUntilFull(StorageEnvironment environment, List<int> written, Func<bool> isOver)
+    {
+        for (var i = 0; !isOver(); i++)
+        {
+            using var writing = environment.BeginWrite();
+            var tree = writing.CreateTree("written");
+            tree.Put(FaultTestKit.Key(i), FaultTestKit.Value(i, 500));
+            Thread.Yield();
+            tree.Get(FaultTestKit.Key(i)).Should().Equal(FaultTestKit.Value(i, 500));
+            try
+            {
+                writing.Commit();
+                written.Add(i);
+            }
+            catch (StorageFullException)
+            {
+                // There will be room.
+            }
+        }
+    }
+
+    /// <summary>A wrong entry leads to the pages of another tree, which must stay, and must not keep others from being freed.</summary>
+    [Fact]
+    public async Task A_damaged_tree_is_passed_over()
+    {
+        using var environment = Open();
+        Fill(environment, "kept", 3_000, 300);
+        Fill(environment, "dropped", 20_000, 300);
+        using (var writing = environment.BeginWrite())
+        {
+            Catalog.TryFind(writing.Body.Catalog, writing.Body.WritePages, "kept"u8, out var header).Should().BeTrue();
+            header.TreeId = 0;
+            Catalog.Create(writing.Body.WritePages, writing.Body.Catalog, SystemTree.DroppedName(0, new byte[SystemTree.DroppedNameBytes]), header);
+            writing.Commit();
+        }
+
+        (await environment.DropTreeAsync("dropped", Token).AsTask().WaitAsync(Patience, Token)).Should().BeTrue();
+        using var reading = environment.BeginRead();
+        var count = 0;
+        foreach (var entry in reading.OpenTree("kept").Range(KeyRange.All))
+            count += entry.Value.Length == 300 ? 1 : 0;
+        count.Should().Be(3_000);
+        using var body = environment.BeginWrite();
+        body.Body.FindDroppedTree(1).IsFound.Should().BeFalse("the other tree has no pages left");
+        body.Body.FindDroppedTree(0).IsFound.Should().BeTrue();
     }
 
     [Fact]
@@ -259,14 +373,17 @@ public sealed class DropTreeTests : IDisposable
     private static void Begin(StorageEnvironment environment, string name)
     {
         using var writing = environment.BeginWrite();
-        writing.Body.DropTree(Encoding.UTF8.GetBytes(name), fewPages: 0).Should().BeTrue();
+        writing.Body.DropTree(Encoding.UTF8.GetBytes(name), fewPages: 0).IsFound.Should().BeTrue();
         writing.Commit();
     }
 
     private static long Step(StorageEnvironment environment, int most)
     {
         using var writing = environment.BeginWrite();
-        var freed = writing.Body.CutDroppedTree(most);
+        var tree = writing.Body.FindDroppedTree(0);
+        if (!tree.IsFound)
+            return -1;
+        writing.Body.CutDroppedTree(tree.Id, most, out var freed);
         writing.Commit();
         return freed;
     }
