@@ -90,7 +90,8 @@ public readonly partial struct WriteTransaction : IDisposable
     /// <para>
     /// The object must be a function of the committed data alone: it is never stored, and there is none after the environment has been opened. It
     /// must be immutable, because many threads read it at once. The environment does not dispose of it. The newest state and the snapshots that
-    /// have it keep it alive, and so do places of earlier states until the environment trims its memory.
+    /// have it keep it alive, and so do places of up to 63 earlier states until the environment trims its memory: about every 15 seconds in the
+    /// background, or when it is closed if <see cref="StorageOptions.BackgroundFlush"/> is off.
     /// </para>
     /// A transaction that changes nothing else is committed like others: its record takes a block of the journal. Setting the object that the key
     /// has already changes nothing.

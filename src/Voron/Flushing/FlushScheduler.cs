@@ -61,6 +61,7 @@ internal sealed class FlushScheduler : IBackPressure
     private long _dirtySinceTick = -1;
     private bool _isIdle = true;
     private bool _wasNearLimit;
+    private bool _hadOlderAttached;
     private volatile bool _spareWanted;
     private bool _hasLoggedPoison;
 
@@ -137,6 +138,12 @@ internal sealed class FlushScheduler : IBackPressure
         if (isNear && !_wasNearLimit)
             _thread.TryWake();
         _wasNearLimit = isNear;
+
+        // Objects of earlier states are forgotten by this thread, when it has run for a while.
+        var hasOlderAttached = _engine.Ring.HasOlderAttached;
+        if (hasOlderAttached && !_hadOlderAttached)
+            _thread.TryWake();
+        _hadOlderAttached = hasOlderAttached;
     }
 
     // Without a thread, no flush would end the delay.

@@ -68,7 +68,9 @@ internal static unsafe class JournalSnapshotWriter
         var sequence = 0L;
         var freed = 0;
         var item = 0;
-        while (item < plan.Items.Count || freed < plan.Freed.Count)
+
+        // One record at least: its state is that of the snapshot, even if no page has changed since the checkpoint.
+        while (sequence == 0 || item < plan.Items.Count || freed < plan.Freed.Count)
         {
             var record = new RecordBuilder(entry, RecordKind.JournalSnapshot, engine.Format.Version);
             if (sequence == 0 && (plan.Items.Count == 0 || plan.Items[0].Page != 0))

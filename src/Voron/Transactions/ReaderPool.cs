@@ -89,6 +89,9 @@ internal sealed class ReaderPool
 
     private void Return(ReadTransactionBody body)
     {
+        // Nothing of the user's is kept alive by what waits for its next use.
+        if (body.Snapshot.Attached != null)
+            body.Snapshot.ForgetAttached();
         if (TryKeep(body))
             _engine.Users.RemoveReader();
         else

@@ -121,6 +121,32 @@ public sealed class CommitStateDurabilityTests
         }
     }
 
+    /// <summary>The snapshot has no page to hold, but ids that were acknowledged.</summary>
+    [Fact]
+    public void A_journal_snapshot_of_transactions_that_only_attach_keeps_their_ids()
+    {
+        var disk = new SimulatedDisk();
+        long id;
+        SortedDictionary<string, byte[]> killed;
+        using (var environment = StorageEnvironment.Open(disk, FaultTestKit.Options()))
+        {
+            FaultTestKit.Put(environment, 1, FaultTestKit.Value(1, 3_000));
+            environment.Flush();
+            using var reading = environment.BeginRead();
+            for (var version = 1; version <= 20; version++)
+                CommitStateKit.Commit(environment, version);
+            environment.Internals.WriteJournalSnapshot();
+            id = environment.GetStatistics().PublishedTransactionId;
+            killed = FaultTestKit.Bytes(disk);
+        }
+
+        using var again = StorageEnvironment.Open(FaultTestKit.DiskOf(killed), FaultTestKit.Options());
+        again.GetStatistics().PublishedTransactionId.Should().Be(id);
+        FaultTestKit.Put(again, 2, [2]);
+        again.Flush()!.Value.TransactionId.Should().Be(id + 1);
+        again.Verify().Problems.Should().BeEmpty();
+    }
+
     [Theory]
     [InlineData(Work.Flush)]
     [InlineData(Work.JournalSnapshot)]
