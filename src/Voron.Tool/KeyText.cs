@@ -22,7 +22,8 @@ internal static class KeyText
         if (text.Contains('\uFFFD', StringComparison.Ordinal))
         {
             throw new ToolException(
-                ExitCode.Usage, $"'{text}' is no text in UTF-8. \\xHH stands for any byte, and \\xEF\\xBF\\xBD for the replacement character itself.");
+                ExitCode.Usage,
+                $"'{text}' has the character U+FFFD, which stands for bytes that are not UTF-8. Write \\xHH for any byte, and \\xEF\\xBF\\xBD for that character.");
         }
 
         try

@@ -29,7 +29,19 @@ internal sealed class ToolProgress : IProgress<BackupProgress>, IProgress<Restor
         var terminal = new AnsiConsoleOutput(Console.IsErrorRedirected ? Console.Out : Console.Error);
         var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = terminal });
         if (!(Console.IsErrorRedirected && Console.IsOutputRedirected) && console.Profile.Capabilities.Ansi)
-            Task.Run(() => console.Cursor.Show()).Wait(PatienceWithTerminal);
+            Task.Run(() => TryShowCursor(console)).Wait(PatienceWithTerminal);
+    }
+
+    private static void TryShowCursor(IAnsiConsole console)
+    {
+        try
+        {
+            console.Cursor.Show();
+        }
+        catch (IOException)
+        {
+            // The terminal is gone.
+        }
     }
 
     public void Report(BackupProgress value) => Show(value.PagesCopied, value.PagesExpected);

@@ -145,15 +145,17 @@ internal static unsafe class EnvironmentCreator
     // Where there is no room, an allocation may leave a file of any length, which the next opening would take for a foreign one.
     private static void MakeFiles(IDisk disk, in CheckpointHeader made)
     {
+        var hasData = false;
         try
         {
             CheckpointFile.Fill(disk, UnfinishedHeaderName, made);
             disk.SyncDirectory();
-            CreateDataFile(disk, made);
+            CreateDataFile(disk, made, ref hasData);
         }
         catch (DiskException e) when (e.Error == DiskError.NoSpace)
         {
-            OwnFile.TryDelete(disk, UnfinishedDataName);
+            if (hasData)
+                OwnFile.TryDelete(disk, UnfinishedDataName);
             OwnFile.TryDelete(disk, UnfinishedHeaderName);
             throw;
         }
@@ -222,12 +224,13 @@ internal static unsafe class EnvironmentCreator
         };
     }
 
-    private static void CreateDataFile(IDisk disk, in CheckpointHeader header)
+    private static void CreateDataFile(IDisk disk, in CheckpointHeader header, ref bool isMade)
     {
         DeleteUnfinishedData(disk);
         var layout = new SectionMapLayout((int)header.PageSize);
         using var pages = new InitialPages(layout);
         using var file = disk.Open(UnfinishedDataName, DiskOpen.New, DiskAccess.Buffered);
+        isMade = true;
         file.Allocate(0, Math.Max(GrowthPolicy.InitialBytes, InitialPages.Count * layout.PageSize));
         for (var page = 0L; page < InitialPages.Count; page++)
             pages.Header(page)->Checksum = ChecksumOf(pages.ReadPage(page), page, layout.PageSize, header.EnvironmentId);
