@@ -25,7 +25,7 @@ public sealed class FutureEngineTests
     [InlineData("void M() { TreeEntry first; using (var tx = env.BeginRead()) tx.OpenTree(\"a\").First(out first); Use([|first|].Key); }")]
     [InlineData("void M(WriteTree tree) { tree.First(out var first); tree.DeleteRange(default); Use([|first|].Key); }")]
     [InlineData("void M(WriteTree tree) { tree.First(out var first); tree.Clear(); Use([|first|].Key); }")]
-    [InlineData("void M(WriteTree tree) { tree.First(out var first); tree.Add(key, 1); Use([|first|].Key); }")]
+    [InlineData("void M(WriteTree tree) { tree.First(out var first); tree.Increment(key, 1); Use([|first|].Key); }")]
     [InlineData("void M(WriteTree tree) { tree.First(out var first); if (tree.CompareAndSet(key, key, key)) Use([|first|].Key); }")]
     [InlineData("void M(WriteTree tree) { tree.First(out var first); if (!tree.CompareAndSet(key, key, key)) Use(first.Key); }")]
     [InlineData("void M(WriteTree tree) { tree.First(out var first); Use(tree.Count(default)); Use(tree.Get(key)); Use(first.Key); }")]

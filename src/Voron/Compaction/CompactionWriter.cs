@@ -35,7 +35,7 @@ internal sealed class CompactionWriter(Engine engine, Writer writer, WriterEntra
         var began = Stopwatch.GetTimestamp();
         try
         {
-            if (TryRun(body, work))
+            if (ShortTransaction.TryRun(body, work))
             {
                 var progress = default(CommitProgress);
                 var id = body.WritePages.Id;
@@ -107,20 +107,6 @@ internal sealed class CompactionWriter(Engine engine, Writer writer, WriterEntra
     {
         body.Commit(notifiesObservers: false, ref progress);
         return ValueTask.CompletedTask;
-    }
-
-    private static bool TryRun(WriteTransactionBody body, Func<WriteTransactionBody, bool> work)
-    {
-        var isCommitted = false;
-        try
-        {
-            return isCommitted = work(body);
-        }
-        finally
-        {
-            if (!isCommitted)
-                body.Rollback();
-        }
     }
 
     // False while another thread returns or makes blocks there.

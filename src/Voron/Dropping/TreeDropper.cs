@@ -41,9 +41,10 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
     private static readonly TimeSpan FirstPause = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(1);
 
-    // Protects the three fields below. Nothing is called while it is held.
+    // Protects the fields below. Nothing that waits is called while it is held.
     private readonly Lock _gate = new();
     private readonly Dictionary<uint, TaskCompletionSource> _waiting = [];
+    private TaskCompletionSource _asked = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private bool _isRunning;
     private bool _isWanted;
 
@@ -53,7 +54,7 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
     public async Task<bool> DropAsync(byte[] name, CancellationToken stop)
     {
         var tree = default(DroppedTree);
-        Task? freed = null;
+        TaskCompletionSource? freed = null;
         try
         {
             await RunTransactionAsync(
@@ -70,7 +71,7 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
         }
         catch when (freed != null)
         {
-            Forget(tree.Id);
+            Forget(tree.Id, freed);
             throw;
         }
 
@@ -80,11 +81,11 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
             return tree.IsFound;
         try
         {
-            await freed.WaitAsync(stop).ConfigureAwait(false);
+            await freed.Task.WaitAsync(stop).ConfigureAwait(false);
         }
         finally
         {
-            Forget(tree.Id);
+            Forget(tree.Id, freed);
         }
 
         return true;
@@ -98,7 +99,11 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
         {
             _isWanted = true;
             if (_isRunning)
+            {
+                _asked.TrySetResult();
                 return;
+            }
+
             _isRunning = true;
         }
 
@@ -131,8 +136,14 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
                 for (var pause = FirstPause; TryBeginPass();)
                 {
                     if (await TryFreeAllAsync().ConfigureAwait(false))
+                    {
+                        pause = FirstPause;
                         continue;
-                    await Task.Delay(pause, engine.Closing.Token).ConfigureAwait(false);
+                    }
+
+                    // Another drop ends the pause: there was room for its first transaction.
+                    await Task.WhenAny(_asked.Task, Task.Delay(pause, engine.Closing.Token)).ConfigureAwait(false);
+                    engine.Closing.Token.ThrowIfCancellationRequested();
                     pause = pause * 2 < LongestPause ? pause * 2 : LongestPause;
                 }
             }
@@ -156,6 +167,7 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
         {
             _isRunning = _isWanted;
             _isWanted = false;
+            _asked = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
             return _isRunning;
         }
     }
@@ -184,6 +196,7 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
     {
         var (total, sinceFlush, most) = (0L, 0L, PagesOfTransaction);
         var (settledId, lastId) = (0L, 0L);
+        StorageFullException? full = null;
         for (var from = 0u; ;)
         {
             var (tree, freed) = (default(DroppedTree), 0L);
@@ -205,6 +218,14 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
                 most /= 2;
                 continue;
             }
+            catch (StorageFullException e) when (tree.IsFound)
+            {
+                // What others free may be the room that this one needs.
+                full = e;
+                Complete(tree.Id, e);
+                (from, most) = (tree.Id + 1, PagesOfTransaction);
+                continue;
+            }
             catch (CorruptionException e) when (tree.IsFound)
             {
                 DroppingLog.Failed(engine.Logger, engine.Disk.Path, e.Message, e);
@@ -213,6 +234,8 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
                 continue;
             }
 
+            if (!tree.IsFound && full != null)
+                throw full;
             if (!tree.IsFound)
                 return total;
             from = tree.Id;
@@ -237,18 +260,22 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
         }
     }
 
-    private Task Expect(uint treeId)
+    private TaskCompletionSource Expect(uint treeId)
     {
         var freed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         using (Uninterrupted.Hold(_gate))
             _waiting[treeId] = freed;
-        return freed.Task;
+        return freed;
     }
 
-    private void Forget(uint treeId)
+    // Another caller may have found the tree again, when this one's commit had failed.
+    private void Forget(uint treeId, TaskCompletionSource freed)
     {
         using (Uninterrupted.Hold(_gate))
-            _waiting.Remove(treeId);
+        {
+            if (_waiting.TryGetValue(treeId, out var waiting) && waiting == freed)
+                _waiting.Remove(treeId);
+        }
     }
 
     private void Complete(uint treeId, Exception? failure)
@@ -298,10 +325,9 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
         try
         {
             var id = body.WritePages.Id;
-            if (!TryRun(body, work))
+            if (!ShortTransaction.TryRun(body, work))
                 return 0;
 
-            // A commit that fails has rolled back, and the body may be another caller's by then.
             var progress = default(CommitProgress);
             await body.CommitAsync(ref progress).ConfigureAwait(false);
             return id;
@@ -309,20 +335,6 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
         finally
         {
             body.CallUser();
-        }
-    }
-
-    private static bool TryRun(WriteTransactionBody body, Func<WriteTransactionBody, bool> work)
-    {
-        var isDone = false;
-        try
-        {
-            return isDone = work(body);
-        }
-        finally
-        {
-            if (!isDone)
-                body.Rollback();
         }
     }
 }
