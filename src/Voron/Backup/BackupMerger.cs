@@ -99,8 +99,6 @@ internal sealed unsafe class BackupMerger : IPageSink, IDisposable
         }
     }
 
-    public ValueTask EndFrameAsync() => ValueTask.CompletedTask;
-
     public void Dispose()
     {
         _ofNewer.Dispose();

@@ -65,8 +65,6 @@ internal sealed unsafe class BackupPageChecker : IPageSink, IDisposable
             AddPage(page, bytes);
     }
 
-    public ValueTask EndFrameAsync() => ValueTask.CompletedTask;
-
     /// <summary>Compares the pages with those that the state uses, when all of them have come.</summary>
     /// <param name="content">The content of the backup.</param>
     /// <param name="isFull">True if the backup must have all used pages.</param>

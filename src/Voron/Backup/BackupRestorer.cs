@@ -10,7 +10,7 @@ namespace Voron.Backup;
 /// Pages are written as they come, and later ones replace earlier ones. Only the last backup decides which pages are used: each of these must
 /// have come. A page that was written and is not used any more is free. The pages of one frame are written while the next frame is read and checked.
 /// </remarks>
-internal sealed class BackupRestorer : IPageSink, IAsyncDisposable
+internal sealed class BackupRestorer : IPageSink, IDisposable
 {
     private readonly RestoreTarget _target;
     private readonly EnvironmentCopy _copy;
@@ -48,20 +48,17 @@ internal sealed class BackupRestorer : IPageSink, IAsyncDisposable
             chain.Add(await BackupSummary.ReadAsync(file, cancellationToken).ConfigureAwait(false));
         BackupChain.Check(chain);
         var last = chain[^1];
-        var restorer = new BackupRestorer(
+        using var restorer = new BackupRestorer(
             target, (int)last.Header.PageSize, last.Trailer.UsedPages, chain.Sum(backup => backup.Trailer.Bytes));
-        await using (restorer.ConfigureAwait(false))
+        for (var i = 0; ; i++)
         {
-            for (var i = 0; ; i++)
+            var reader = await BackupReader.OpenAsync(files[i], cancellationToken).ConfigureAwait(false);
+            await using (reader.ConfigureAwait(false))
             {
-                var reader = await BackupReader.OpenAsync(files[i], cancellationToken).ConfigureAwait(false);
-                await using (reader.ConfigureAwait(false))
-                {
-                    BackupChain.ThrowIfReplaced(reader, chain[i]);
-                    await restorer.AddAsync(reader, cancellationToken).ConfigureAwait(false);
-                    if (i == files.Count - 1)
-                        return restorer.Finish(reader, began, cancellationToken);
-                }
+                BackupChain.ThrowIfReplaced(reader, chain[i]);
+                await restorer.AddAsync(reader, cancellationToken).ConfigureAwait(false);
+                if (i == files.Count - 1)
+                    return restorer.Finish(reader, began, cancellationToken);
             }
         }
     }
@@ -74,12 +71,9 @@ internal sealed class BackupRestorer : IPageSink, IAsyncDisposable
         await using (reader.ConfigureAwait(false))
         {
             BackupChain.CheckFirst(reader.Name, reader.Header);
-            var restorer = new BackupRestorer(target, (int)reader.Header.PageSize, neededPages: 0, totalBytes: 0);
-            await using (restorer.ConfigureAwait(false))
-            {
-                await restorer.AddAsync(reader, cancellationToken).ConfigureAwait(false);
-                return restorer.Finish(reader, began, cancellationToken);
-            }
+            using var restorer = new BackupRestorer(target, (int)reader.Header.PageSize, neededPages: 0, totalBytes: 0);
+            await restorer.AddAsync(reader, cancellationToken).ConfigureAwait(false);
+            return restorer.Finish(reader, began, cancellationToken);
         }
     }
 
@@ -99,9 +93,9 @@ internal sealed class BackupRestorer : IPageSink, IAsyncDisposable
         _writing = Task.Run(WritePages);
     }
 
-    public async ValueTask DisposeAsync()
+    public void Dispose()
     {
-        await _writing.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        Debug.Assert(_writing.IsCompleted, "No page may be under way to a copy that is deleted.");
         _copy.Dispose();
         _present.Dispose();
     }
@@ -121,7 +115,7 @@ internal sealed class BackupRestorer : IPageSink, IAsyncDisposable
         }
         finally
         {
-            // The buffers live as long as the reader.
+            // The buffers live as long as the reader, and the copy may be deleted next.
             await _writing.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
 
