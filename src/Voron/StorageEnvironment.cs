@@ -68,7 +68,7 @@ public sealed partial class StorageEnvironment : IDisposable
         _flusher.Start(parts.Recovered.Stamp);
         FlushAfterCrashes(parts.Recovered.Openings);
         _reclaimer = new SpaceReclaimer(_engine, _writer, transactions, _flusher);
-        _trimmer = new MemoryTrimmer(_engine, _writer, _readers.ForgetAttached);
+        _trimmer = new MemoryTrimmer(_engine, _writer);
         var isConfirmed = parts.Recovered.IsCutShort ? TrySealTail() : parts.Recovered.IsDurabilityConfirmed;
         _scheduler = new FlushScheduler(
             _engine, _flusher, () => _reclaimer.Run(BackgroundPatience), _reclaimer.PunchForWriter,
@@ -247,7 +247,6 @@ public sealed partial class StorageEnvironment : IDisposable
     // The user may keep this object for long, but not the objects that were attached to the last commits.
     private void Release()
     {
-        _readers.ForgetAttached();
         _writer?.ForgetStates();
         _parts.Release();
     }

@@ -20,7 +20,6 @@ internal sealed class MemoryTrimmer
     private readonly EngineLock _lock = new(LockRank.Trim);
     private readonly Engine _engine;
     private readonly Writer _writer;
-    private readonly Action _forgetAttached;
 
     // Created in advance: once the free lists are taken out, putting them back must not fail for lack of memory.
     private readonly Action _putBack;
@@ -32,14 +31,10 @@ internal sealed class MemoryTrimmer
     private long _peakBefore = long.MaxValue / 2;
     private long _trimmedAtTick = Environment.TickCount64;
 
-    /// <param name="engine">The environment.</param>
-    /// <param name="writer">The writer.</param>
-    /// <param name="forgetAttached">Makes readers that are kept for reuse forget the objects attached to their last snapshots.</param>
-    public MemoryTrimmer(Engine engine, Writer writer, Action forgetAttached)
+    public MemoryTrimmer(Engine engine, Writer writer)
     {
         _engine = engine;
         _writer = writer;
-        _forgetAttached = forgetAttached;
         _putBack = PutBack;
     }
 
@@ -77,7 +72,6 @@ internal sealed class MemoryTrimmer
     {
         _trimmedAtTick = Environment.TickCount64;
         _engine.Ring.ForgetOlderAttached();
-        _forgetAttached();
         _engine.Journal!.TrimBuffers();
         if (!_writer.TryEnter(TimeSpan.Zero, CancellationToken.None))
             return;

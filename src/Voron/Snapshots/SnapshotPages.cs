@@ -57,7 +57,7 @@ internal sealed unsafe class SnapshotPages : PageReader
 
     public int Slot => _slot;
 
-    /// <summary>The objects attached to the state; null for none. After the end, those of the last snapshot.</summary>
+    /// <summary>The objects attached to the state; null for none.</summary>
     public CommitStates? Attached => Volatile.Read(ref _attached);
 
     public ref readonly EnvironmentState State => ref _published->State;
@@ -91,7 +91,7 @@ internal sealed unsafe class SnapshotPages : PageReader
     {
         _published = published;
 
-        // Stored only if it differs, which spares most snapshots the write barrier of the garbage collector. So it is not cleared at the end.
+        // Stored only if it differs, which spares most snapshots the write barrier of the garbage collector.
         if (!ReferenceEquals(_attached, attached))
             Volatile.Write(ref _attached, attached);
         _map = _published->Map;

@@ -62,19 +62,6 @@ internal sealed class ReaderPool
         }
     }
 
-    /// <summary>Makes the transactions that wait for their next use forget the objects attached to their last snapshots.</summary>
-    public void ForgetAttached()
-    {
-        for (var i = 0; i < _pool.Length; i++)
-        {
-            if (Volatile.Read(ref _pool[i]) is not { Snapshot.Attached: not null } || Interlocked.Exchange(ref _pool[i], null) is not { } body)
-                continue;
-            body.Snapshot.ForgetAttached();
-            if (!TryKeep(body))
-                body.Snapshot.Retire();
-        }
-    }
-
     private ReadTransactionBody? TakePooled()
     {
         ReadTransactionBody? body = null;
@@ -92,21 +79,16 @@ internal sealed class ReaderPool
         // Nothing of the user's is kept alive by what waits for its next use.
         if (body.Snapshot.Attached != null)
             body.Snapshot.ForgetAttached();
-        if (TryKeep(body))
-            _engine.Users.RemoveReader();
-        else
-            Retire(body);
-    }
-
-    private bool TryKeep(ReadTransactionBody body)
-    {
         for (var i = 0; i < _pool.Length; i++)
         {
             if (_pool[i] == null && Interlocked.CompareExchange(ref _pool[i], body, null) == null)
-                return true;
+            {
+                _engine.Users.RemoveReader();
+                return;
+            }
         }
 
-        return false;
+        Retire(body);
     }
 
     private void Retire(ReadTransactionBody body)
