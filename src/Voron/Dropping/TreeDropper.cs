@@ -234,10 +234,8 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
                 continue;
             }
 
-            if (!tree.IsFound && full != null)
-                throw full;
             if (!tree.IsFound)
-                return total;
+                return full == null ? total : throw full;
             from = tree.Id;
             if (!tree.HasPages)
                 Complete(tree.Id, null);

@@ -99,7 +99,7 @@ internal sealed unsafe class PageOwnerSearch : ITreeCheckHost
             cursor.Open(new TreeState(_snapshot.State.Catalog), _snapshot, canChange: false);
             for (var found = cursor.SeekFirst(); found && Owner == null; found = cursor.MoveNext())
             {
-                _tree = SystemTree.Is(cursor.Key) ? SystemTree.Describe(cursor.Key) : Catalog.Decode(cursor.Key);
+                _tree = Catalog.ShownName(cursor.Key);
                 Walk(walk, Catalog.ToHeader(cursor.Key, cursor.Value, _snapshot.PageCount, _snapshot.FilePath));
             }
         }

@@ -200,7 +200,7 @@ internal sealed unsafe class ScrubPass(Engine engine, ScrubPace pace) : ITreeChe
             header = Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.State.PageCount, snapshot.FilePath);
             _owner = Catalog.Describe(cursor.Key);
             _isDropped = SystemTree.IsDropped(cursor.Key);
-            if (SystemTree.Is(cursor.Key) && !_isDropped)
+            if (SystemTree.IsUnknown(cursor.Key))
                 _problems.Add($"catalog: {_owner} is of a kind that this engine does not know");
             _treeId = header.TreeId;
             return true;

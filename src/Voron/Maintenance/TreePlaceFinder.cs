@@ -37,7 +37,7 @@ internal static unsafe class TreePlaceFinder
             {
                 var tree = Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.PageCount, snapshot.FilePath);
                 if (tree.TreeId == id)
-                    return (SystemTree.Is(cursor.Key) ? SystemTree.Describe(cursor.Key) : Catalog.Decode(cursor.Key), tree);
+                    return (Catalog.ShownName(cursor.Key), tree);
             }
         }
         catch (VoronException)

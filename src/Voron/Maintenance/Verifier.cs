@@ -113,7 +113,7 @@ internal sealed unsafe class Verifier : ITreeCheckHost
             var tree = Catalog.ToHeader(cursor.Key, cursor.Value, PageLimit, _snapshot.FilePath);
             var isDropped = SystemTree.IsDropped(cursor.Key);
             CheckTree(_owner, tree, countsEntries: !isDropped);
-            if (SystemTree.Is(cursor.Key) && !isDropped)
+            if (SystemTree.IsUnknown(cursor.Key))
                 Report($"{_owner} in the catalog is of a kind that this engine does not know");
             if (isDropped)
                 continue;

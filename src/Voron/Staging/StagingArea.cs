@@ -120,11 +120,13 @@ internal sealed class StagingArea
         var body = await _entrance.BeginAsync(cancellationToken).ConfigureAwait(false);
         var before = current?.Pages ?? 0;
         PageReservation? made = null;
-        var isCommitting = false;
         try
         {
-            made = body.WritePages.Space.ReserveAtEnd(current, pages);
-            isCommitting = true;
+            ShortTransaction.TryRun(body, open =>
+            {
+                made = open.WritePages.Space.ReserveAtEnd(current, pages);
+                return true;
+            });
             var progress = default(CommitProgress);
             body.Commit(notifiesObservers: false, ref progress);
         }
@@ -132,10 +134,6 @@ internal sealed class StagingArea
         {
             if (made != null)
                 Undo(made, current, before);
-
-            // A commit that fails has rolled back, and the body may be another caller's by then.
-            if (!isCommitting)
-                body.Rollback();
             throw;
         }
         finally
@@ -143,7 +141,7 @@ internal sealed class StagingArea
             body.CallUser();
         }
 
-        return made;
+        return made!;
     }
 
     private void Undo(PageReservation made, PageReservation? current, long before)

@@ -53,6 +53,10 @@ internal static class Catalog
     /// <exception cref="CorruptionException">A tree cannot have this name.</exception>
     public static string Describe(ReadOnlySpan<byte> name) => SystemTree.Is(name) ? SystemTree.Describe(name) : $"tree '{Decode(name)}'";
 
+    /// <summary>Returns the name of a tree of the user, or the description of a <see cref="SystemTree"/>.</summary>
+    /// <inheritdoc cref="Describe"/>
+    public static string ShownName(ReadOnlySpan<byte> name) => SystemTree.Is(name) ? SystemTree.Describe(name) : Decode(name);
+
     /// <summary>Finds the first dropped tree whose id is not below another; returns false when there is none.</summary>
     public static bool TryFindDropped(TreeState catalog, PageReader reader, uint fromId, out uint id)
     {

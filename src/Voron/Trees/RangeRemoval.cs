@@ -112,7 +112,7 @@ internal unsafe ref struct RangeRemoval
         _state.Changed = true;
         if (isEmpty)
         {
-            SetEmpty();
+            _state.SetEmpty();
             return removed;
         }
 
@@ -120,16 +120,6 @@ internal unsafe ref struct RangeRemoval
         if (_hasEnd)
             PageMerger.AfterRangeRemoval(_pages, _state, _end);
         return removed;
-    }
-
-    private readonly void SetEmpty()
-    {
-        _state.Root = PageNumber.None;
-        _state.Depth = 0;
-        _state.EntryCount = 0;
-        _state.LeafPages = 0;
-        _state.BranchPages = 0;
-        _state.OverflowPages = 0;
     }
 
     /// <summary>Removes the entries of the range from the pages below one, and that page itself if it becomes empty.</summary>

@@ -25,6 +25,9 @@ internal static class SystemTree
     /// <summary>Returns whether a tree was dropped, and loses its pages step by step. Its number of entries is not kept up to date.</summary>
     public static bool IsDropped(ReadOnlySpan<byte> name) => name.StartsWith(FirstDropped) && name.Length == DroppedNameBytes;
 
+    /// <summary>Returns whether a name is that of a system tree of a kind that this engine does not know.</summary>
+    public static bool IsUnknown(ReadOnlySpan<byte> name) => Is(name) && !IsDropped(name);
+
     /// <summary>Writes the name under which a dropped tree stays until all of its pages are free.</summary>
     public static ReadOnlySpan<byte> DroppedName(uint treeId, Span<byte> buffer)
     {

@@ -17,7 +17,7 @@ internal unsafe ref struct TreeCutter
     private readonly bool _hasExtents;
     private readonly int _most;
     private long _freed;
-    private fixed long _path[TreeLimits.MaxDepth];
+    private TreePath _path;
 
     private TreeCutter(PageWriter pages, TreeState state, int most)
     {
@@ -59,12 +59,16 @@ internal unsafe ref struct TreeCutter
         byte* branch = null;
         for (var level = 0; level < _state.Depth - 1; level++)
         {
-            Enter(page, level);
+            _path.Set(level, page, 0);
             branch = TreePages.ReadBranch(_pages, page);
             CheckMark(branch, page);
             page = BranchPage.Child(branch, 0);
         }
 
+        // A page below itself would be freed while it is read.
+        _path.LeafLevel = _state.Depth - 1;
+        _path.Set(_path.LeafLevel, page, 0);
+        _path.CheckDistinct(_pages, PageNumber.None);
         if (branch == null)
         {
             if (TryFreeLeaf(page))
@@ -85,7 +89,7 @@ internal unsafe ref struct TreeCutter
     {
         for (; level >= 0 && count > 0; level--)
         {
-            var page = new PageNumber(_path[level]);
+            var page = _path.Page(level);
             if (count < SlottedPage.Count(TreePages.ReadBranch(_pages, page)))
             {
                 var branch = _pages.Modify(page);
@@ -101,11 +105,7 @@ internal unsafe ref struct TreeCutter
         }
 
         if (level < 0 && count > 0)
-        {
-            _state.Root = PageNumber.None;
-            _state.Depth = 0;
-            _state.EntryCount = 0;
-        }
+            _state.SetEmpty();
     }
 
     // False if the leaf keeps values, since enough is free.
@@ -150,18 +150,5 @@ internal unsafe ref struct TreeCutter
             throw new CorruptionException(
                 $"Page {page} of '{_pages.FilePath}' belongs to the tree with id {mark - 1}, but the one with id {_state.TreeId} leads to it.");
         }
-    }
-
-    /// <summary>Notes the page of a level; a page below itself would be freed while it is read.</summary>
-    /// <exception cref="CorruptionException">The page is also at a level above.</exception>
-    private void Enter(PageNumber page, int level)
-    {
-        for (var above = 0; above < level; above++)
-        {
-            if (_path[above] == page.Value)
-                TreeErrors.ThrowShared(_pages, page);
-        }
-
-        _path[level] = page.Value;
     }
 }

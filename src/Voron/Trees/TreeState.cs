@@ -87,6 +87,17 @@ internal sealed class TreeState
         RightmostLeaf = PageNumber.None;
     }
 
+    /// <summary>Notes that the tree has no page any more.</summary>
+    public void SetEmpty()
+    {
+        Root = PageNumber.None;
+        Depth = 0;
+        EntryCount = 0;
+        LeafPages = 0;
+        BranchPages = 0;
+        OverflowPages = 0;
+    }
+
     /// <exception cref="CorruptionException">The tree claims no level, or more levels than a tree can have.</exception>
     public void CheckDepth(PageReader reader)
     {
