@@ -176,7 +176,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.KeepBlock), "power-cut", 60_000) { Shows = "memory: " },
         new(nameof(PlantedFault.WriteToPooled), "power-cut", 4_000) { Shows = "memory: " },
         new(nameof(PlantedFault.FreeDetachedEarly), "lifetimes", 2_000) { EndsProcess = true },
-        new(nameof(PlantedFault.ForgetFreedSpace), "model", 200_000),
+        new(nameof(PlantedFault.ForgetFreedSpace), "model", 2_000_000),
 
         new(nameof(PlantedFault.FailWithNeighbours), "options", 400),
         new(nameof(PlantedFault.GroupCommitWithoutEnd), "options", 400),
