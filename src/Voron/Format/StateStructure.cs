@@ -17,6 +17,9 @@ internal static class StateStructure
     /// </summary>
     public const int MaxDepth = 32;
 
+    /// <summary>The most bytes that a value of an array can have: an eighth of the largest page.</summary>
+    private const int MaxArrayValueBytes = 65536 / 8;
+
     /// <summary>The number of pages that every environment has: root, directory and map of its free space.</summary>
     private const int MinPages = 3;
 
@@ -34,6 +37,8 @@ internal static class StateStructure
             return $"an impossible count of {state.PageCount} pages";
         if (state.CommitTime < 0 || state.CommitTime > DateTime.MaxValue.Ticks)
             return $"the impossible commit time {state.CommitTime}";
+        if (state.Catalog.Kind != TreeKind.Plain)
+            return $"a catalog of the impossible kind {(int)state.Catalog.Kind}";
         return FindFault(state.Catalog, state.PageCount) is { } fault ? $"a catalog with {fault}" : null;
     }
 
@@ -51,7 +56,24 @@ internal static class StateStructure
             return $"{tree.LeafPages} leaves, {tree.BranchPages} branches and {tree.OverflowPages} overflow pages, in an environment of {pageCount} pages";
         if (tree.Depth > 0 && (tree.LeafPages == 0 || tree.BranchPages < tree.Depth - 1))
             return $"{tree.Depth} levels, {tree.LeafPages} leaves and {tree.BranchPages} branches";
-        return tree.EntryCount < 0 ? $"{tree.EntryCount} entries" : null;
+        return tree.EntryCount < 0 ? $"{tree.EntryCount} entries" : FindKindFault(tree, pageCount);
+    }
+
+    // What a tree has beside the pages and entries that all kinds have.
+    private static string? FindKindFault(in TreeHeader tree, long pageCount)
+    {
+        if (tree.Flags != 0)
+            return $"the impossible flags {tree.Flags:X2}";
+        if (tree.NestedPages < 0 || tree.NestedPages > pageCount - tree.LeafPages - tree.BranchPages - tree.OverflowPages)
+            return $"{tree.NestedPages} pages of sets, in an environment of {pageCount} pages";
+        var isPossible = tree.Kind switch
+        {
+            TreeKind.Plain => tree.NestedPages == 0 && tree.NestedValues == 0,
+            TreeKind.IdSets => tree.NestedValues >= tree.EntryCount,
+            TreeKind.Array => tree.NestedPages == 0 && tree.OverflowPages == 0 && tree.NestedValues is >= 0 and <= MaxArrayValueBytes,
+            _ => false,
+        };
+        return isPossible ? null : $"the impossible kind {(int)tree.Kind}, with {tree.NestedPages} pages of sets and {tree.NestedValues} values";
     }
 
     /// <summary>Returns null if replay can start from this header, otherwise a description of the impossible value.</summary>

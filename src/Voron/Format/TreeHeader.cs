@@ -30,13 +30,26 @@ internal struct TreeHeader
     [FieldOffset(40)]
     public ushort Depth;
 
-    /// <summary>Reserved for kinds of trees; zero.</summary>
+    /// <summary>What the entries of the tree are.</summary>
     [FieldOffset(42)]
-    public ushort Flags;
+    public TreeKind Kind;
+
+    /// <summary>Reserved: 1 recorded in a change feed, 2 compressed; zero.</summary>
+    [FieldOffset(43)]
+    public byte Flags;
 
     /// <summary>A number that no other tree of the environment has had; unchanged by renaming.</summary>
     [FieldOffset(44)]
     public uint TreeId;
 
-    // 48 to 63: zero.
+    /// <summary>The number of pages of the structures under the keys; 0 in a tree without such structures.</summary>
+    [FieldOffset(48)]
+    public long NestedPages;
+
+    /// <summary>In a tree of sets, the number of values in all sets; in an array, the number of bytes of each value; otherwise 0.</summary>
+    [FieldOffset(56)]
+    public long NestedValues;
+
+    /// <summary>The number of pages of the whole tree.</summary>
+    public readonly long Pages => LeafPages + BranchPages + OverflowPages + NestedPages;
 }

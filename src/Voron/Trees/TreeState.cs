@@ -18,6 +18,9 @@ internal sealed class TreeState
     // Only cursors that are on an entry: the others hold no page.
     private TreeCursor? _firstCursor;
 
+    // Kept as they are for the header.
+    private byte _flags;
+
     /// <param name="keyHeads">The key heads of the pages over which the tree is open; null to search in the pages alone.</param>
     /// <param name="owner">Notified before each change; null if nothing changes, or if no change is ever rolled back.</param>
     public TreeState(TransactionKeyHeads? keyHeads = null, ITreeOwner? owner = null)
@@ -51,7 +54,14 @@ internal sealed class TreeState
 
     public int Depth { get; internal set; }
 
-    public ushort Flags { get; set; }
+    /// <summary>The kind of the tree, which never changes.</summary>
+    public TreeKind Kind { get; private set; }
+
+    /// <inheritdoc cref="TreeHeader.NestedPages"/>
+    public long NestedPages { get; internal set; }
+
+    /// <inheritdoc cref="TreeHeader.NestedValues"/>
+    public long NestedValues { get; internal set; }
 
     public uint TreeId { get; set; }
 
@@ -81,8 +91,11 @@ internal sealed class TreeState
         BranchPages = header.BranchPages;
         OverflowPages = header.OverflowPages;
         Depth = header.Depth;
-        Flags = header.Flags;
+        Kind = header.Kind;
+        _flags = header.Flags;
         TreeId = header.TreeId;
+        NestedPages = header.NestedPages;
+        NestedValues = header.NestedValues;
         Changed = false;
         RightmostLeaf = PageNumber.None;
     }
@@ -96,6 +109,11 @@ internal sealed class TreeState
         LeafPages = 0;
         BranchPages = 0;
         OverflowPages = 0;
+        NestedPages = 0;
+
+        // The size of the values of an array stays with the tree.
+        if (Kind != TreeKind.Array)
+            NestedValues = 0;
     }
 
     /// <exception cref="CorruptionException">The tree claims no level, or more levels than a tree can have.</exception>
@@ -113,8 +131,11 @@ internal sealed class TreeState
         BranchPages = BranchPages,
         OverflowPages = OverflowPages,
         Depth = (ushort)Depth,
-        Flags = Flags,
+        Kind = Kind,
+        Flags = _flags,
         TreeId = TreeId,
+        NestedPages = NestedPages,
+        NestedValues = NestedValues,
     };
 
     /// <summary>

@@ -65,9 +65,30 @@ public sealed unsafe class MalformedPageTests
             tree with { RootPage = 100 }, tree with { RootPage = -1 }, tree with { RootPage = 0 }, tree with { Depth = 0 },
             tree with { Depth = StateStructure.MaxDepth + 1, BranchPages = 50 }, tree with { LeafPages = 0 }, tree with { LeafPages = 101 },
             tree with { BranchPages = 0 }, tree with { BranchPages = 98 }, tree with { OverflowPages = 97 }, tree with { OverflowPages = -1 },
-            tree with { EntryCount = -1 },
+            tree with { EntryCount = -1 }, tree with { Kind = TreeKind.Array, NestedValues = 8 }, tree with { NestedPages = 1 },
         ])
             StateStructure.FindFault(state with { Catalog = changed }).Should().Contain("catalog");
+    }
+
+    [Fact]
+    public void A_kind_of_tree_that_cannot_be_is_found()
+    {
+        var tree = new TreeHeader { RootPage = 9, Depth = 2, LeafPages = 3, BranchPages = 1, EntryCount = 40 };
+        foreach (var possible in (TreeHeader[])
+        [
+            tree, tree with { Kind = TreeKind.Array }, tree with { Kind = TreeKind.Array, NestedValues = 8192 },
+            tree with { Kind = TreeKind.IdSets, NestedValues = 40 }, tree with { Kind = TreeKind.IdSets, NestedValues = 4000, NestedPages = 96 },
+        ])
+            StateStructure.FindFault(possible, 100).Should().BeNull();
+        foreach (var changed in (TreeHeader[])
+        [
+            tree with { Flags = 1 }, tree with { NestedPages = 1 }, tree with { NestedValues = 1 }, tree with { Kind = TreeKind.ByteSets },
+            tree with { Kind = (TreeKind)4 }, tree with { Kind = TreeKind.Array, NestedValues = 8193 }, tree with { Kind = TreeKind.Array, NestedValues = -1 },
+            tree with { Kind = TreeKind.Array, NestedPages = 1 }, tree with { Kind = TreeKind.Array, OverflowPages = 1 },
+            tree with { Kind = TreeKind.IdSets, NestedValues = 39 }, tree with { Kind = TreeKind.IdSets, NestedValues = 40, NestedPages = 97 },
+            tree with { Kind = TreeKind.IdSets, NestedValues = 40, NestedPages = -1 },
+        ])
+            StateStructure.FindFault(changed, 100).Should().NotBeNull();
     }
 
     private static LeafRecordHeader* Record(byte* page, ushort slot) => (LeafRecordHeader*)(page + slot);

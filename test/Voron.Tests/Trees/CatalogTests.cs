@@ -37,6 +37,30 @@ public sealed class CatalogTests : IDisposable
     }
 
     [Fact]
+    public void A_header_keeps_all_of_its_fields_when_it_is_saved()
+    {
+        var sets = new TreeHeader
+        {
+            RootPage = 1, EntryCount = 2, LeafPages = 3, BranchPages = 4, OverflowPages = 5, Depth = 6, Kind = TreeKind.IdSets, Flags = 7, TreeId = 8,
+            NestedPages = 9, NestedValues = 10,
+        };
+        new TreeState(sets).ToHeader().Should().Be(sets);
+    }
+
+    [Fact]
+    public void An_emptied_tree_keeps_its_kind_and_the_size_of_its_values()
+    {
+        var array = new TreeState(new TreeHeader { RootPage = 1, EntryCount = 2, LeafPages = 1, Depth = 1, Kind = TreeKind.Array, NestedValues = 8 });
+        array.SetEmpty();
+        array.ToHeader().Should().Be(new TreeHeader { Kind = TreeKind.Array, NestedValues = 8 });
+
+        var sets = new TreeState(
+            new TreeHeader { RootPage = 1, EntryCount = 2, LeafPages = 1, Depth = 1, Kind = TreeKind.IdSets, NestedPages = 3, NestedValues = 8 });
+        sets.SetEmpty();
+        sets.ToHeader().Should().Be(new TreeHeader { Kind = TreeKind.IdSets });
+    }
+
+    [Fact]
     public void Renaming_moves_the_header_and_refuses_a_taken_name()
     {
         Catalog.Create(_pages, _catalog, "a"u8, new TreeHeader { TreeId = 1 });
