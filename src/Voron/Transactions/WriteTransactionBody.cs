@@ -1,9 +1,7 @@
 using System.Diagnostics;
-using Voron.Format;
 using Voron.Journal;
 using Voron.Primitives;
 using Voron.Testing;
-using Voron.Trees;
 
 namespace Voron.Transactions;
 
@@ -122,89 +120,6 @@ internal sealed partial class WriteTransactionBody : TransactionBody
         }
 
         GC.ReRegisterForFinalize(this);
-    }
-
-    public OpenTree? OpenTree(ReadOnlySpan<byte> name)
-    {
-        _writer.AssertHeld();
-        var open = FindOpen(name);
-        if (open != null)
-            return Operations.Note(open);
-        return Trees.Catalog.TryFind(Catalog, WritePages, name, out var header) ? Operations.Note(Add(name, header)) : null;
-    }
-
-    /// <summary>Opens the tree, or creates it when there is none.</summary>
-    public OpenTree CreateTree(ReadOnlySpan<byte> name)
-    {
-        var tree = OpenTree(name);
-        if (tree != null)
-            return tree;
-
-        Scope.BeginChange();
-        if (WritePages.State.NextTreeId == uint.MaxValue)
-        {
-            throw new StorageFullException(
-                $"No tree can be created: the environment in '{_engine.Disk.Path}' has used all {uint.MaxValue} tree ids, and uses none twice. " +
-                "Copy the trees into a new environment.");
-        }
-
-        try
-        {
-            var header = new TreeHeader { TreeId = WritePages.State.NextTreeId };
-            Trees.Catalog.Create(WritePages, Catalog, name, header);
-            WritePages.State.NextTreeId++;
-            return Operations.Note(Add(name, header));
-        }
-        catch (Exception e) when (Scope.Break(e))
-        {
-            throw;
-        }
-    }
-
-    public bool DeleteTree(ReadOnlySpan<byte> name)
-    {
-        var tree = OpenTree(name);
-        if (tree == null)
-            return false;
-
-        Scope.Puts.ThrowIfAny(nameof(DeleteTree), tree.StateAsIs.TreeId);
-        Scope.BeginChange();
-        try
-        {
-            tree.BeforeChange();
-            Trees.Catalog.Delete(WritePages, Catalog, name, tree.SettledState());
-            SetDropped(tree, isDropped: true);
-            return true;
-        }
-        catch (Exception e) when (Scope.Break(e))
-        {
-            throw;
-        }
-    }
-
-    public bool RenameTree(ReadOnlySpan<byte> name, ReadOnlySpan<byte> newName)
-    {
-        Trees.Catalog.CheckName(newName);
-        var tree = OpenTree(name);
-        if (tree == null)
-            return false;
-        if (!name.SequenceEqual(newName) && TreeReader.Contains(Catalog, WritePages, newName))
-            throw new ArgumentException($"There is already a tree '{Trees.Catalog.Decode(newName)}'.", nameof(newName));
-
-        Scope.BeginChange();
-        try
-        {
-            tree.BeforeChange();
-            var newBytes = newName.ToArray();
-            Trees.Catalog.Rename(WritePages, Catalog, name, newName);
-            SetName(tree, newBytes);
-            tree.SettledState().Changed = true;
-            return true;
-        }
-        catch (Exception e) when (Scope.Break(e))
-        {
-            throw;
-        }
     }
 
     /// <summary>Begins a savepoint.</summary>
