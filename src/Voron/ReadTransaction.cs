@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using Voron.Format;
 using Voron.Primitives;
 using Voron.Transactions;
 using Voron.Trees;
@@ -51,7 +52,9 @@ public readonly partial struct ReadTransaction : IDisposable
     /// <exception cref="KeyNotFoundException">There is no tree of that name in this snapshot.</exception>
     /// <exception cref="ArgumentException">The name is empty or has more than 255 bytes in UTF-8.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
-    /// <exception cref="InvalidOperationException">Another thread is opening a tree in the same transaction.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The tree is of another kind, or another thread is opening a tree in the same transaction.
+    /// </exception>
     public Tree OpenTree(string name) => TryOpenTree(name, out var tree) ? tree : throw TreeNames.Missing(_body, name);
 
     /// <summary>Opens a tree; false when there is none of that name in this snapshot.</summary>
@@ -59,7 +62,7 @@ public readonly partial struct ReadTransaction : IDisposable
     public bool TryOpenTree(string name, out Tree tree)
     {
         Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
-        var open = Body.OpenTree(_generation, Catalog.Encode(name, buffer), out var treeGeneration);
+        var open = Body.OpenTree(_generation, Catalog.Encode(name, buffer), TreeKind.Plain, out var treeGeneration);
         tree = open == null ? default : new Tree(open, treeGeneration);
         return open != null;
     }

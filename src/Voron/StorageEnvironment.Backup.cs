@@ -190,6 +190,7 @@ public sealed partial class StorageEnvironment
         return new BackupPlan
         {
             Version = _engine.Format.Version,
+            Features = _engine.Format.Features,
             Parent = parent,
             IsBase = options.IsBase,
             MaxBytesPerSecond = options.MaxBytesPerSecond,
@@ -207,7 +208,7 @@ public sealed partial class StorageEnvironment
         Version = BackupHeader.CurrentVersion,
         PageSize = (uint)_engine.PageSize,
         EnvironmentVersion = plan.Version,
-        Features = _engine.Format.Features,
+        Features = plan.Features,
         BackupId = plan.BackupId,
         ParentId = plan.Parent?.BackupId ?? default,
         ParentTransactionId = plan.Parent?.TransactionId ?? 0,

@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using Voron.Format;
 using Voron.Primitives;
 using Voron.Transactions;
 using Voron.Trees;
@@ -35,6 +36,7 @@ public readonly partial struct WriteTransaction : IDisposable
 
     /// <summary>Opens a tree, or creates it when there is none of that name.</summary>
     /// <exception cref="ArgumentException">The name is empty or has more than 255 bytes in UTF-8.</exception>
+    /// <exception cref="InvalidOperationException">There is a tree of that name, but of another kind.</exception>
     public WriteTree CreateTree(string name)
     {
         Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
@@ -44,13 +46,15 @@ public readonly partial struct WriteTransaction : IDisposable
     /// <summary>Opens a tree.</summary>
     /// <exception cref="KeyNotFoundException">There is no tree of that name.</exception>
     /// <exception cref="ArgumentException">The name is empty or has more than 255 bytes in UTF-8.</exception>
+    /// <exception cref="InvalidOperationException">The tree is of another kind.</exception>
     public WriteTree OpenTree(string name) => TryOpenTree(name, out var tree) ? tree : throw TreeNames.Missing(Body, name);
 
     /// <summary>Opens a tree; false when there is none of that name.</summary>
+    /// <exception cref="InvalidOperationException">The tree is of another kind.</exception>
     public bool TryOpenTree(string name, out WriteTree tree)
     {
         Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
-        var open = Body.OpenTree(Catalog.Encode(name, buffer));
+        var open = Body.OpenTree(Catalog.Encode(name, buffer), TreeKind.Plain);
         tree = open == null ? default : new WriteTree(open);
         return open != null;
     }

@@ -13,6 +13,9 @@ internal sealed class BackupPlan
     /// <summary>The format version that the environment had when the backup began.</summary>
     public required uint Version { get; init; }
 
+    /// <summary>The features that the environment had when the backup began.</summary>
+    public required FormatFeatures Features { get; init; }
+
     /// <summary>True to make it one that later backups can build on.</summary>
     public bool IsBase { get; init; }
 

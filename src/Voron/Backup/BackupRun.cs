@@ -289,15 +289,18 @@ internal sealed class BackupRun : IDisposable
         return await CompleteAsync(state, used, firstCopies).ConfigureAwait(false);
     }
 
-    // The beginning of the backup names the version that its pages and its state must have.
+    // The beginning of the backup names the version, and the features, that its pages and its state must have.
     private void ThrowIfUpgraded()
     {
-        if (_engine.Format.Version == _plan.Version)
+        var format = _engine.Format;
+        if (format.Version == _plan.Version && format.Features == _plan.Features)
             return;
+        var change = format.Version != _plan.Version
+            ? $"was upgraded from format version {_plan.Version} to {format.Version}"
+            : $"began to use the feature {format.Features & ~_plan.Features}";
         throw new BackupException(
             BackupFault.FormatChanged,
-            $"The environment in '{_engine.Disk.Path}' was upgraded from format version {_plan.Version} to {_engine.Format.Version} during the backup, so the " +
-            "backup was not made. Make it again.");
+            $"The environment in '{_engine.Disk.Path}' {change} during the backup, so the backup was not made. Make it again.");
     }
 
     // Reads the last round into memory. What is too much for that is written while the snapshot is held.

@@ -170,7 +170,8 @@ internal sealed class CheckpointMover
     }
 
     /// <summary>
-    /// Makes the environment one of the newest version: both slots say so, durably, before the first record or file of that version.
+    /// Makes the environment one of the newest version, with more features: both slots say so, durably, before the first record or file of that
+    /// version, and before the first use of a feature.
     /// </summary>
     /// <remarks>
     /// It is the same checkpoint, with the same number, state, start and stamp: a flush that is paused, or was broken off, has a higher number,
@@ -178,12 +179,12 @@ internal sealed class CheckpointMover
     /// an opening goes by the header, and the next file has its version.
     /// </remarks>
     /// <exception cref="EnvironmentPoisonedException">The header could not be written.</exception>
-    public void UpgradeFormat()
+    public void UpgradeFormat(FormatFeatures features)
     {
         AssertHeld();
         try
         {
-            _checkpoints.Upgrade(new Lineage { Id = RandomId.New() });
+            _checkpoints.Upgrade(features);
         }
         catch (DiskException e)
         {

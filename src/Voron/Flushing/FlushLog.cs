@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Logging;
+using Voron.Format;
 
 namespace Voron.Flushing;
 
@@ -37,6 +38,11 @@ internal static partial class FlushLog
         EventId = 405, EventName = "NoRoom", Level = LogLevel.Warning,
         Message = "A transaction in '{Path}' found no room, and a flush to make room found none either. The flusher tries again later: {Reason}")]
     public static partial void NoRoom(ILogger logger, string path, string reason);
+
+    [LoggerMessage(
+        EventId = 406, EventName = "FormatChanged", Level = LogLevel.Information,
+        Message = "The environment in '{Path}' has format version {Version} with the features {Features} from now on. Programs that do not know them cannot open it.")]
+    public static partial void FormatChanged(ILogger logger, string path, uint version, FormatFeatures features);
 
     [LoggerMessage(
         EventId = 410, EventName = "NoJournalSnapshot", Level = LogLevel.Warning,

@@ -1,3 +1,4 @@
+using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Testing;
@@ -162,6 +163,12 @@ internal sealed class FlushScheduler : IBackPressure
     public bool TryFlush() => _room.TryFlush();
 
     public bool TryPunch() => _room.TryPunch();
+
+    public void RequireFeatures(FormatFeatures features)
+    {
+        if (_flusher.UpgradeFormat(features))
+            FlushLog.FormatChanged(_engine.Logger, _engine.Disk.Path, _engine.Format.Version, _engine.Format.Features);
+    }
 
     /// <inheritdoc cref="WriterThrottle.HeldJournalBytes"/>
     public long HeldJournalBytes => _throttle.HeldJournalBytes;

@@ -213,17 +213,18 @@ internal sealed unsafe class Flusher
     /// </summary>
     /// <exception cref="EnvironmentPoisonedException">The header could not be written, or an earlier write has failed.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    /// <returns>False if it already is one of the newest.</returns>
-    public bool UpgradeFormat()
+    /// <param name="features">The features that the header must name too.</param>
+    /// <returns>False if nothing had to be changed.</returns>
+    public bool UpgradeFormat(FormatFeatures features = FormatFeatures.None)
     {
         _writer.AssertHeld();
         using (_lock.Enter())
         {
             ThrowIfClosed();
             _engine.Poison.ThrowIfPoisoned();
-            if (_engine.Format.Version == JournalFormat.Version)
+            if (_engine.Format.Version == JournalFormat.Version && _engine.Format.Has(features))
                 return false;
-            _mover.UpgradeFormat();
+            _mover.UpgradeFormat(features);
             return true;
         }
     }

@@ -9,6 +9,7 @@ namespace Voron.Format;
 internal sealed class EnvironmentFormat
 {
     private uint _version = JournalFormat.Version;
+    private uint _features;
 
     /// <summary>The format version of new records and files.</summary>
     public uint Version => Volatile.Read(ref _version);
@@ -16,17 +17,20 @@ internal sealed class EnvironmentFormat
     /// <summary>True while records and pages have nothing that version 1 does not have.</summary>
     public bool IsVersion1 => Version == JournalFormat.Version1;
 
-    /// <summary>The features in use.</summary>
-    public FormatFeatures Features { get; private set; }
+    /// <summary>The features that may be in use: both slots of the header name them.</summary>
+    public FormatFeatures Features => (FormatFeatures)Volatile.Read(ref _features);
 
     /// <summary>The history that the environment belongs to.</summary>
     public Lineage Lineage { get; private set; }
 
+    /// <summary>Returns whether all of these features may be used.</summary>
+    public bool Has(FormatFeatures features) => (features & ~Features) == 0;
+
     /// <summary>Takes over what a header says that is durable in both slots.</summary>
     public void Adopt(in CheckpointHeader header)
     {
-        Features = header.Features;
         Lineage = header.Lineage;
+        Volatile.Write(ref _features, (uint)header.Features);
         Volatile.Write(ref _version, header.Version);
     }
 }

@@ -121,15 +121,17 @@ internal sealed unsafe class CheckpointFile : IDisposable
     public void WriteBothAlike() => WriteNext(Current);
 
     /// <summary>
-    /// Makes both slots the current checkpoint in the newest version of the format, with a lineage of its own. Durable on return. In between,
-    /// two slots have the same number, and the one with the higher version counts.
+    /// Makes both slots the current checkpoint in the newest version of the format, with more features; one of an older version gets a lineage of
+    /// its own. Durable on return. In between, two slots have the same number, and the one with the higher version, or more features, counts.
     /// </summary>
-    public void Upgrade(in Lineage lineage)
+    public void Upgrade(FormatFeatures features)
     {
         var header = Current;
+        if (header.Version != JournalFormat.Version)
+            header.Lineage = new Lineage { Id = RandomId.New() };
         header.Version = JournalFormat.Version;
-        header.Lineage = lineage;
-        if (PlantedFault.UpgradeRecordsAlone)
+        header.Features |= features;
+        if (PlantedFault.UpgradeRecordsAlone || (PlantedFault.RaiseVersionLate && features != FormatFeatures.None))
             Current = header;
         else
             Amend(header);
@@ -143,14 +145,15 @@ internal sealed unsafe class CheckpointFile : IDisposable
 
     /// <summary>
     /// Completes a change of both slots that was cut short after the first. Otherwise the environment would have version 1 again if that slot became
-    /// unreadable, though records and pages of version 2 follow; or no change log any more, though backups build on it.
+    /// unreadable, though records and pages of version 2 follow; or fewer features than are in use; or no change log any more, though backups build
+    /// on it.
     /// </summary>
     public void CompleteAmendment()
     {
         if (Previous is not { } other)
             return;
         var isAmended = other.CheckpointNumber == Current.CheckpointNumber && other.ChangeLogEntry != Current.ChangeLogEntry;
-        if (isAmended || other.Version != Current.Version)
+        if (isAmended || other.Version != Current.Version || other.Features != Current.Features)
             WriteBothAlike();
     }
 
@@ -229,7 +232,8 @@ internal sealed unsafe class CheckpointFile : IDisposable
 
     private static bool IsNewer(CheckpointHeader* header, in CheckpointHeader other) =>
         header->CheckpointNumber > other.CheckpointNumber
-        || (header->CheckpointNumber == other.CheckpointNumber && header->Version > other.Version);
+        || (header->CheckpointNumber == other.CheckpointNumber
+            && (header->Version > other.Version || (header->Version == other.Version && (header->Features & ~other.Features) != 0)));
 
     private void CheckVersion(CheckpointHeader* header)
     {

@@ -33,6 +33,9 @@ internal static partial class PlantedFault
     /// <summary>Records of a newer format version are written before the header has that version.</summary>
     public static readonly bool UpgradeRecordsAlone = Name == nameof(UpgradeRecordsAlone);
 
+    /// <summary>A feature of the format is used before the header names it.</summary>
+    public static readonly bool RaiseVersionLate = Name == nameof(RaiseVersionLate);
+
     /// <summary>The flusher advances the checkpoint without syncing the data file first.</summary>
     public static readonly bool SkipSyncBeforeCheckpoint = Name == nameof(SkipSyncBeforeCheckpoint);
 

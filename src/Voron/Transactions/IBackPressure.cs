@@ -1,3 +1,5 @@
+using Voron.Format;
+
 namespace Voron.Transactions;
 
 /// <summary>The services of <see cref="Flushing"/> for writers: it is notified of their durable records, and slows them when it must.</summary>
@@ -36,4 +38,13 @@ internal interface IBackPressure
     /// <returns>False when nothing was returned.</returns>
     /// <inheritdoc cref="TryFlush"/>
     bool TryPunch();
+
+    /// <summary>
+    /// Called by the holder of the writer before the first use of features that engines of the same format version may not know. Makes both slots of
+    /// the header name them, durably, in an environment that is one of the newest version from then on. Waits for a flush that is under way.
+    /// </summary>
+    /// <remarks>The features stay, even if the transaction is rolled back.</remarks>
+    /// <exception cref="EnvironmentPoisonedException">The header could not be written, or an earlier write has failed.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    void RequireFeatures(FormatFeatures features);
 }

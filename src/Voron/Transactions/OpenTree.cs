@@ -75,6 +75,13 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         StateAsIs.Load(header);
     }
 
+    /// <exception cref="InvalidOperationException">The tree is of another kind.</exception>
+    public void ThrowUnless(TreeKind kind)
+    {
+        if (StateAsIs.Kind != kind)
+            throw TreeKinds.Mismatch(Name, StateAsIs.Kind, kind, Owner.Pages.FilePath);
+    }
+
     /// <summary>
     /// Defers a put, to be applied together with others. False when it must be made at once, because it is large, or because keys
     /// are being appended, which finds their leaf without a search. The first put of a transaction shows whether they are.

@@ -21,7 +21,7 @@ internal sealed partial class WriteTransactionBody
             tree.BeforeChange();
             var state = tree.SettledState();
             var id = state.TreeId;
-            var isLarge = !_engine.Format.IsVersion1 && state.LeafPages + state.BranchPages + state.OverflowPages > fewPages;
+            var isLarge = !_engine.Format.IsVersion1 && state.ToHeader().Pages > fewPages;
             if (isLarge)
                 MoveToDropped(name, state);
             else

@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using Voron.Format;
 using Voron.Trees;
 
@@ -15,12 +16,29 @@ internal sealed partial class WriteTransactionBody
         return Trees.Catalog.TryFind(Catalog, WritePages, name, out var header) ? Operations.Note(Add(name, header)) : null;
     }
 
-    /// <summary>Opens the tree, or creates it when there is none.</summary>
-    public OpenTree CreateTree(ReadOnlySpan<byte> name)
+    /// <summary>Opens a tree of a kind.</summary>
+    /// <exception cref="InvalidOperationException">The tree is of another kind.</exception>
+    public OpenTree? OpenTree(ReadOnlySpan<byte> name, TreeKind kind)
     {
         var tree = OpenTree(name);
+        tree?.ThrowUnless(kind);
+        return tree;
+    }
+
+    /// <summary>Opens the tree, or creates it when there is none.</summary>
+    /// <param name="name">The name in UTF-8.</param>
+    /// <param name="kind">The kind of the tree.</param>
+    /// <param name="valueBytes">The size of the values of an array; 0 for other kinds.</param>
+    /// <exception cref="InvalidOperationException">The tree is of another kind, or its values have another size.</exception>
+    public OpenTree CreateTree(ReadOnlySpan<byte> name, TreeKind kind = TreeKind.Plain, int valueBytes = 0)
+    {
+        var tree = OpenTree(name, kind);
         if (tree != null)
+        {
+            if (kind == TreeKind.Array && tree.StateAsIs.NestedValues != valueBytes)
+                ThrowValueSize(tree, valueBytes);
             return tree;
+        }
 
         Scope.BeginChange();
         if (WritePages.State.NextTreeId == uint.MaxValue)
@@ -30,9 +48,13 @@ internal sealed partial class WriteTransactionBody
                 "Copy the trees into a new environment.");
         }
 
+        // Durable before the first page and the first record that an older engine would misunderstand.
+        var feature = TreeKinds.Feature(kind);
+        if (!_engine.Format.Has(feature))
+            _engine.BackPressure!.RequireFeatures(feature);
         try
         {
-            var header = new TreeHeader { TreeId = WritePages.State.NextTreeId };
+            var header = new TreeHeader { TreeId = WritePages.State.NextTreeId, Kind = kind, NestedValues = valueBytes };
             Trees.Catalog.Create(WritePages, Catalog, name, header);
             WritePages.State.NextTreeId++;
             return Operations.Note(Add(name, header));
@@ -88,4 +110,9 @@ internal sealed partial class WriteTransactionBody
             throw;
         }
     }
+
+    [DoesNotReturn]
+    private static void ThrowValueSize(OpenTree tree, int valueBytes) => throw new InvalidOperationException(
+        $"The {Trees.Catalog.Describe(tree.Name)} has values of {tree.StateAsIs.NestedValues} bytes, and was opened with values of {valueBytes} bytes. A " +
+        "fixed-size tree keeps the size with which it was created.");
 }

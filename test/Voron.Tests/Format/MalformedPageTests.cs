@@ -83,7 +83,8 @@ public sealed unsafe class MalformedPageTests
         foreach (var changed in (TreeHeader[])
         [
             tree with { Flags = 1 }, tree with { NestedPages = 1 }, tree with { NestedValues = 1 }, tree with { Kind = TreeKind.ByteSets },
-            tree with { Kind = (TreeKind)4 }, tree with { Kind = TreeKind.Array, NestedValues = 8193 }, tree with { Kind = TreeKind.Array, NestedValues = -1 },
+            tree with { Kind = (TreeKind)4 }, tree with { Kind = TreeKind.Array, NestedValues = 8193 },
+            tree with { Kind = TreeKind.Array, NestedValues = -1 },
             tree with { Kind = TreeKind.Array, NestedPages = 1 }, tree with { Kind = TreeKind.Array, OverflowPages = 1 },
             tree with { Kind = TreeKind.IdSets, NestedValues = 39 }, tree with { Kind = TreeKind.IdSets, NestedValues = 40, NestedPages = 97 },
             tree with { Kind = TreeKind.IdSets, NestedValues = 40, NestedPages = -1 },

@@ -39,11 +39,8 @@ public sealed class CatalogTests : IDisposable
     [Fact]
     public void A_header_keeps_all_of_its_fields_when_it_is_saved()
     {
-        var sets = new TreeHeader
-        {
-            RootPage = 1, EntryCount = 2, LeafPages = 3, BranchPages = 4, OverflowPages = 5, Depth = 6, Kind = TreeKind.IdSets, Flags = 7, TreeId = 8,
-            NestedPages = 9, NestedValues = 10,
-        };
+        var sets = new TreeHeader { RootPage = 1, EntryCount = 2, LeafPages = 3, BranchPages = 4, OverflowPages = 5, Depth = 6, TreeId = 7 };
+        sets = sets with { Kind = TreeKind.IdSets, Flags = 8, NestedPages = 9, NestedValues = 10 };
         new TreeState(sets).ToHeader().Should().Be(sets);
     }
 

@@ -1,0 +1,27 @@
+using Voron.Format;
+
+namespace Voron.Trees;
+
+/// <summary>The kinds of trees, for messages, and the feature of the format that each needs.</summary>
+internal static class TreeKinds
+{
+    /// <summary>The feature that an environment with a tree of this kind has in its header.</summary>
+    public static FormatFeatures Feature(TreeKind kind) => kind switch
+    {
+        TreeKind.IdSets => FormatFeatures.IdSets,
+        TreeKind.Array => FormatFeatures.Arrays,
+        _ => FormatFeatures.None,
+    };
+
+    public static string Describe(TreeKind kind) => kind switch
+    {
+        TreeKind.IdSets => "a tree of id sets",
+        TreeKind.Array => "a fixed-size tree",
+        _ => "a tree of keys and values",
+    };
+
+    /// <summary>Reports that a tree is opened as one of another kind.</summary>
+    public static InvalidOperationException Mismatch(ReadOnlySpan<byte> name, TreeKind kind, TreeKind wanted, string path) => new(
+        $"The {Catalog.Describe(name)} in '{path}' is {Describe(kind)}, and was opened as {Describe(wanted)}. A tree keeps the kind with which it " +
+        "was created: use the calls for that kind, or another name.");
+}
