@@ -20,7 +20,10 @@ internal enum PageKind : byte
     /// <summary>The bitmaps of a group of sections.</summary>
     SectionMap = 4,
 
-    // 5 and 6 are reserved: pages of arrays, and pages of ids.
+    /// <summary>Keys of 64 bits with values of a fixed size, or with children: see <see cref="ArrayLayout"/>.</summary>
+    Array = 5,
+
+    // 6 is reserved: pages of ids.
 }
 
 /// <summary>The first 64 bytes of every page except the pages inside an extent.</summary>
@@ -36,7 +39,8 @@ internal enum PageKind : byte
 /// 32 | page number                                                           |
 /// 40 | kind   | flags  | (zero)          | pages of the extent               |
 /// 48 | entry count     | heap start      | hole bytes      | (zero)          |
-/// 56 | overflow: length of the value in bytes; leaf, branch: tree id + 1     |
+///    | array page:     | cells in use    | bytes of values | (zero)          |
+/// 56 | overflow: length of the value in bytes; leaf, branch, array: tree id + 1 |
 /// </code>
 /// </remarks>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
@@ -68,6 +72,7 @@ internal struct PageHeader
     [FieldOffset(40)]
     public PageKind Kind;
 
+    /// <summary>Array page: <see cref="ArrayLayout.InOrderFlag"/> and <see cref="ArrayLayout.BranchFlag"/>. Otherwise zero.</summary>
     [FieldOffset(41)]
     public byte Flags;
 
@@ -75,33 +80,51 @@ internal struct PageHeader
     [FieldOffset(44)]
     public uint ExtentPages;
 
-    /// <summary>Leaf and branch: the number of entries, and therefore of two-byte slots after the header.</summary>
+    /// <summary>Leaf, branch and array page: the number of entries; in a leaf or a branch, therefore of two-byte slots after the header.</summary>
     [FieldOffset(48)]
     public ushort EntryCount;
 
-    /// <summary>Leaf and branch: the offset of the lowest record; 0 in a page of 64 KiB that has none.</summary>
+    /// <summary>
+    /// Leaf and branch: the offset of the lowest record; 0 in a page of 64 KiB that has none. Array page: <see cref="ArrayCells"/>.
+    /// </summary>
     [FieldOffset(50)]
     public ushort HeapStart;
 
-    /// <summary>Leaf and branch: the bytes of the holes between records, without the gap before the heap.</summary>
+    /// <summary>
+    /// Leaf and branch: the bytes of the holes between records, without the gap before the heap. Array page: <see cref="ValueSize"/>.
+    /// </summary>
     [FieldOffset(52)]
     public ushort HoleBytes;
 
     /// <summary>
-    /// Overflow: the length in bytes of the content of the extent, which starts directly after this header. Leaf and branch:
+    /// Overflow: the length in bytes of the content of the extent, which starts directly after this header. Leaf, branch and array page:
     /// <see cref="TreeMark"/> in the lower half; the upper one is zero.
     /// </summary>
     [FieldOffset(56)]
     public long ExtentBytes;
 
     /// <summary>
-    /// Leaf and branch: the id of the tree, plus one; 0 where it is not recorded, as in version 1. The page belongs to that tree as long as it
-    /// is in use, whatever the tree is called.
+    /// Leaf, branch and array page: the id of the tree, plus one; 0 where it is not recorded, as in version 1. The page belongs to that tree as
+    /// long as it is in use, whatever the tree is called.
     /// </summary>
     public uint TreeMark
     {
         readonly get => (uint)ExtentBytes;
         set => ExtentBytes = value;
+    }
+
+    /// <summary>Array page: the number of cells that are in use or have been. The free ones among them come last in the order.</summary>
+    public ushort ArrayCells
+    {
+        readonly get => HeapStart;
+        set => HeapStart = value;
+    }
+
+    /// <summary>Array page: bytes of a value.</summary>
+    public ushort ValueSize
+    {
+        readonly get => HoleBytes;
+        set => HoleBytes = value;
     }
 
     /// <summary>

@@ -83,8 +83,10 @@ public sealed class StructureTests
     [Fact]
     public void Every_structure_of_the_format_is_here()
     {
+        // A layout is computed from what is on disk, and is not there itself.
         var declared = typeof(PageHeader).Assembly.GetTypes()
             .Where(type => type.Namespace == "Voron.Format" && type is { IsValueType: true, IsEnum: false, IsNested: false })
+            .Where(type => type != typeof(ArrayLayout))
             .Select(type => type.Name);
         Structures.Select(row => row.Data.Item1).Should().BeEquivalentTo(declared);
     }
@@ -110,7 +112,7 @@ public sealed class StructureTests
         JournalFileHeader.MaxSeals.Should().Be(82);
         RecordHeader.ChecksummedFrom.Should().Be(16);
         PageHeader.UnjournaledBytes.Should().Be(32);
-        Numbers<PageKind>().Should().Be("None=0 Leaf=1 Branch=2 Overflow=3 SectionMap=4");
+        Numbers<PageKind>().Should().Be("None=0 Leaf=1 Branch=2 Overflow=3 SectionMap=4 Array=5");
         Numbers<BackupFrameKind>().Should().Be("Pages=1 State=2 UsedPages=3 Index=4 Note=5 Padding=6 Trailer=7");
         Numbers<RecordKind>().Should().Be("Transaction=1 FlushList=2 FlushImages=3 DurabilityMarker=4 JournalSnapshot=5");
         Numbers<RecordFlags>().Should().Be("None=0 Compressed=1 ExtentsUnsynced=2 WholeState=4");

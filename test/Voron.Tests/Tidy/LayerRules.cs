@@ -18,6 +18,7 @@ internal static class LayerRules
         ("FreeSpace", ["Paging"]),
         ("Journal", []),
         ("Trees/Pages", ["Paging"]),
+        ("Trees/Arrays", ["Paging"]),
         ("Trees/KeyHeads", ["Paging", "Trees/Pages"]),
         ("Trees", ["Paging", "Trees/Pages", "Trees/KeyHeads"]),
         ("Trees/Batches", ["Paging", "Trees/Pages", "Trees/KeyHeads", "Trees"]),
