@@ -1,3 +1,4 @@
+using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Testing;
@@ -73,7 +74,13 @@ internal unsafe ref struct RangeRemoval
     }
 
     /// <summary>Removes every entry and frees every page.</summary>
-    public static void DeleteAll(PageWriter pages, TreeState state) => Delete(pages, state, default, KeyBound.End);
+    public static void DeleteAll(PageWriter pages, TreeState state)
+    {
+        if (state.Kind == TreeKind.Array)
+            ArrayRemoval.DeleteAll(pages, state);
+        else
+            Delete(pages, state, default, KeyBound.End);
+    }
 
     /// <param name="pages">The pages of the tree.</param>
     /// <param name="state">The tree.</param>

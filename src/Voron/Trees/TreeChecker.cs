@@ -1,6 +1,7 @@
 using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Trees.Arrays;
 using Voron.Trees.Pages;
 
 namespace Voron.Trees;
@@ -16,7 +17,7 @@ namespace Voron.Trees;
 /// makes progress whatever writers do. Keys outside the separators that lead to them end the descent, so no page is walked twice
 /// through two links.
 /// </remarks>
-internal sealed unsafe class TreeChecker
+internal sealed unsafe partial class TreeChecker
 {
     private readonly ITreeCheckHost _host;
     private readonly Action<string> _report;
@@ -30,6 +31,7 @@ internal sealed unsafe class TreeChecker
     private bool _isComplete;
     private int _depth;
     private uint _treeMark;
+    private ArrayShape _shape;
     private long _leafPages;
     private long _branchPages;
     private long _overflowPages;
@@ -83,6 +85,12 @@ internal sealed unsafe class TreeChecker
             Array.Clear(_path);
         _depth = header.Depth;
         _treeMark = header.TreeId + 1;
+        if (header.Kind == TreeKind.Array)
+        {
+            _shape = new ArrayShape(_host.PageSize, (int)header.NestedValues);
+            return header.RootPage == 0 || WalkArray(new PageNumber(header.RootPage), 0, long.MinValue, null);
+        }
+
         return header.RootPage == 0 || Walk(new PageNumber(header.RootPage), 0, default, default);
     }
 

@@ -43,6 +43,8 @@ internal unsafe ref struct TreeCutter
         state.PrepareForChange();
         state.RightmostLeaf = PageNumber.None;
         state.Changed = true;
+        if (state.Kind == TreeKind.Array)
+            return ArrayCutter.Cut(pages, state, most);
         while (!state.Root.IsNone && !cutter.IsEnough)
         {
             state.CheckDepth(pages);
@@ -61,7 +63,7 @@ internal unsafe ref struct TreeCutter
         {
             _path.Set(level, page, 0);
             branch = TreePages.ReadBranch(_pages, page);
-            CheckMark(branch, page);
+            TreeErrors.CheckMark(_pages, branch, page, _state.TreeId);
             page = BranchPage.Child(branch, 0);
         }
 
@@ -122,7 +124,7 @@ internal unsafe ref struct TreeCutter
     private bool TryFreeValues(PageNumber page)
     {
         var leaf = TreePages.ReadLeaf(_pages, page);
-        CheckMark(leaf, page);
+        TreeErrors.CheckMark(_pages, leaf, page, _state.TreeId);
         var count = SlottedPage.Count(leaf);
         for (var i = 0; i < count; i++)
         {
@@ -139,16 +141,5 @@ internal unsafe ref struct TreeCutter
         }
 
         return true;
-    }
-
-    // In other transactions, other trees take the pages that were freed: what belongs to one of them must not be freed again.
-    private readonly void CheckMark(byte* bytes, PageNumber page)
-    {
-        var mark = ((PageHeader*)bytes)->TreeMark;
-        if (mark != 0 && mark != _state.TreeId + 1)
-        {
-            throw new CorruptionException(
-                $"Page {page} of '{_pages.FilePath}' belongs to the tree with id {mark - 1}, but the one with id {_state.TreeId} leads to it.");
-        }
     }
 }

@@ -15,6 +15,28 @@ internal static unsafe class TreeErrors
             $"Page {page} of '{reader.FilePath}' should be of kind {expected} according to a link in a tree, but is of kind {((PageHeader*)bytes)->Kind} " +
             $"and names itself page {((PageHeader*)bytes)->PageNumber}.");
 
+    /// <summary>
+    /// Checks the mark of a page that is about to be freed or changed in a transaction after the one that has dropped its tree: other trees take the
+    /// pages that were freed, and what belongs to one of them must not be freed again.
+    /// </summary>
+    /// <exception cref="CorruptionException">The page belongs to another tree.</exception>
+    public static void CheckMark(PageReader reader, byte* bytes, PageNumber page, uint treeId)
+    {
+        var mark = ((PageHeader*)bytes)->TreeMark;
+        if (mark != 0 && mark != treeId + 1)
+        {
+            throw new CorruptionException(
+                $"Page {page} of '{reader.FilePath}' belongs to the tree with id {mark - 1}, but the one with id {treeId} leads to it.");
+        }
+    }
+
+    [DoesNotReturn]
+    public static void ThrowArray(PageReader reader, PageNumber page, byte* bytes, bool isBranch, int valueSize) =>
+        throw new CorruptionException(
+            $"Page {page} of '{reader.FilePath}' should be {(isBranch ? "a branch" : "a leaf")} of kind {PageKind.Array} with values of {valueSize} bytes " +
+            $"according to a link in a tree, but is of kind {((PageHeader*)bytes)->Kind} with flags {((PageHeader*)bytes)->Flags:x2} and values of " +
+            $"{((PageHeader*)bytes)->ValueSize} bytes, and names itself page {((PageHeader*)bytes)->PageNumber}.");
+
     [DoesNotReturn]
     public static void ThrowExtent(PageReader reader, PageNumber page, byte* bytes, long expectedLength) =>
         throw new CorruptionException(

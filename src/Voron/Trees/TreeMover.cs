@@ -19,6 +19,15 @@ internal static unsafe class TreeMover
     /// <returns>False if a page found no place, so that some have not been moved.</returns>
     public static bool TryMovePages(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, IPageMover mover)
     {
+        if (state.Root.IsNone)
+            return true;
+        state.PrepareForChange();
+        if (!TryMoveRoot(writer, state, mover))
+            return false;
+        if (state.Depth == 1)
+            return true;
+        if (state.Kind == TreeKind.Array)
+            return ArrayMover.TryMovePages(writer, state, key, mover);
         fixed (byte* bytes = key)
             return TryMovePages(writer, state, new SearchKey(bytes, key.Length), mover);
     }
@@ -33,13 +42,6 @@ internal static unsafe class TreeMover
 
     private static bool TryMovePages(PageWriter writer, TreeState state, in SearchKey key, IPageMover mover)
     {
-        if (state.Root.IsNone)
-            return true;
-        state.PrepareForChange();
-        if (!TryMoveRoot(writer, state, mover))
-            return false;
-        if (state.Depth == 1)
-            return true;
         TreeReader.Descend(state, writer, key, out var path);
         path.CheckDistinct(writer, PageNumber.None);
         for (var level = 1; level < path.LeafLevel; level++)
@@ -88,7 +90,11 @@ internal static unsafe class TreeMover
         if (!mover.ShouldMove(state.Root, 1))
             return true;
         state.CheckDepth(writer);
-        _ = state.Depth == 1 ? TreePages.ReadLeaf(writer, state.Root) : TreePages.ReadBranch(writer, state.Root);
+        var isLeaf = state.Depth == 1;
+        if (state.Kind == TreeKind.Array)
+            ArrayPages.Read(writer, state.Root, state.Shape(writer.PageSize), isLeaf);
+        else
+            _ = isLeaf ? TreePages.ReadLeaf(writer, state.Root) : TreePages.ReadBranch(writer, state.Root);
         if (!mover.TryMove(state.Root, out var root))
             return false;
         state.Root = root;

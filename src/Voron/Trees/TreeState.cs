@@ -2,6 +2,7 @@ using System.Diagnostics;
 using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Trees.Arrays;
 using Voron.Trees.KeyHeads;
 using Voron.Trees.Pages;
 
@@ -20,6 +21,8 @@ internal sealed class TreeState
 
     // Kept as they are for the header.
     private byte _flags;
+
+    private ArrayShape _shape;
 
     /// <param name="keyHeads">The key heads of the pages over which the tree is open; null to search in the pages alone.</param>
     /// <param name="owner">Notified before each change; null if nothing changes, or if no change is ever rolled back.</param>
@@ -96,8 +99,18 @@ internal sealed class TreeState
         TreeId = header.TreeId;
         NestedPages = header.NestedPages;
         NestedValues = header.NestedValues;
+        if (_shape.Leaf.ValueSize != NestedValues)
+            _shape = default;
         Changed = false;
         RightmostLeaf = PageNumber.None;
+    }
+
+    /// <summary>The layouts of the pages of an array. The pages of a tree always have the same size.</summary>
+    public ref readonly ArrayShape Shape(int pageSize)
+    {
+        if (_shape.Leaf.Capacity == 0)
+            _shape = new ArrayShape(pageSize, (int)NestedValues);
+        return ref _shape;
     }
 
     /// <summary>Notes that the tree has no page any more.</summary>

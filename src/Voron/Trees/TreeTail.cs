@@ -1,3 +1,4 @@
+using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Trees.Pages;
@@ -26,6 +27,8 @@ internal sealed unsafe class TreeTail(TreeState state, PageReader reader, long t
         pages = 0;
         if (state.Root.IsNone)
             return null;
+        if (state.Kind == TreeKind.Array)
+            return ArrayMover.Look(state, reader, tailStart, key, out pages);
         fixed (byte* bytes = key)
         {
             TreeReader.Descend(state, reader, new SearchKey(bytes, key.Length), out var path);

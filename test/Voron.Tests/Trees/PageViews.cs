@@ -18,9 +18,12 @@ internal static unsafe class PageViews
     }
 
     /// <summary>Returns the journaled bytes of a page without zeros: "offset: hex" for each 16 bytes that are not all zero.</summary>
-    public static string Image(this TestTree tree, Voron.Primitives.PageNumber page)
+    public static string Image(this TestTree tree, Voron.Primitives.PageNumber page) => Image(tree.Pages, page);
+
+    /// <inheritdoc cref="Image(TestTree, Voron.Primitives.PageNumber)"/>
+    public static string Image(this FakePages pages, Voron.Primitives.PageNumber page)
     {
-        var bytes = new ReadOnlySpan<byte>(tree.Pages.Read(page), tree.Pages.PageSize);
+        var bytes = new ReadOnlySpan<byte>(pages.Read(page), pages.PageSize);
         var lines = new List<string>();
         for (var i = 32; i < bytes.Length; i += 16)
         {
