@@ -67,6 +67,16 @@ public readonly partial struct ReadTransaction : IDisposable
         return open != null;
     }
 
+    /// <summary>Returns the size of a tree of any kind, and its header.</summary>
+    /// <inheritdoc cref="OpenTree"/>
+    internal TreeStatistics GetTreeStatistics(string name, out TreeHeader header)
+    {
+        Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
+        var open = Body.OpenTree(_generation, Catalog.Encode(name, buffer), kind: null, out _) ?? throw TreeNames.Missing(_body, name);
+        header = open.StateAsIs.ToHeader();
+        return new TreeStatistics(header.EntryCount, header.Depth, header.LeafPages, header.BranchPages, header.OverflowPages);
+    }
+
     /// <summary>Returns the names of all trees, in the order of their UTF-8 bytes.</summary>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public IReadOnlyList<string> GetTreeNames()

@@ -1,7 +1,10 @@
 using System.Diagnostics;
 using Voron.Backup;
+using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
+using Voron.Trees;
+using Voron.Trees.Arrays;
 
 namespace Voron;
 
@@ -54,14 +57,21 @@ public sealed partial class StorageEnvironment
             try
             {
                 foreach (var name in reading.GetTreeNames())
-                    _expected += BytesOf(reading.OpenTree(name));
+                    _expected += BytesOf(reading.GetTreeStatistics(name, out _));
                 foreach (var name in reading.GetTreeNames())
                 {
                     byte[]? from = null;
                     do
                     {
                         var before = _copied;
-                        from = CopySome(reading, target, name, from);
+                        _ = reading.GetTreeStatistics(name, out var tree);
+                        from = tree.Kind switch
+                        {
+                            TreeKind.Plain => CopySome(reading, target, name, from),
+                            TreeKind.Array => CopySomeOfArray(reading, target, name, from),
+                            _ => throw new InvalidOperationException(
+                                $"The tree '{name}' in '{source.Path}' is {TreeKinds.Describe(tree.Kind)}, which cannot be copied in the order of its keys."),
+                        };
                         await _pace.PauseAsync(_copied - before, stop).ConfigureAwait(false);
                     }
                     while (from != null);
@@ -96,17 +106,39 @@ public sealed partial class StorageEnvironment
                 bytes += entry.Key.Length + entry.ValueLength;
             }
 
-            writing.Commit();
-            _copied += bytes;
-            options.Progress?.Report(new CompactionProgress(_copied, Math.Max(_copied, _expected), target.GetStatistics().DataFileBytes));
+            Commit(writing, target, bytes);
             return next;
         }
 
-        private long BytesOf(Tree tree)
+        private byte[]? CopySomeOfArray(ReadTransaction reading, StorageEnvironment target, string name, byte[]? from)
         {
-            var statistics = tree.GetStatistics();
-            return (statistics.LeafPages + statistics.BranchPages + statistics.OverflowPages) * source.Options.PageSizeOrDefault;
+            using var writing = target.BeginWrite();
+            var tree = reading.OpenFixedTree(name);
+            var copy = writing.CreateFixedTree(name, tree.ValueSize);
+            using var cursor = tree.OpenCursor();
+            var bytes = 0L;
+            var found = cursor.Seek(ArrayKey.FromBytes(from));
+            for (; found && bytes < BytesAtOnce; found = cursor.MoveNext())
+            {
+                stop.ThrowIfCancellationRequested();
+                copy.Put(cursor.Key, cursor.Value);
+                bytes += ArrayKey.Size + tree.ValueSize;
+            }
+
+            var next = found ? ArrayKey.ToBytes(cursor.Key) : null;
+            Commit(writing, target, bytes);
+            return next;
         }
+
+        private void Commit(WriteTransaction writing, StorageEnvironment target, long bytes)
+        {
+            writing.Commit();
+            _copied += bytes;
+            options.Progress?.Report(new CompactionProgress(_copied, Math.Max(_copied, _expected), target.GetStatistics().DataFileBytes));
+        }
+
+        private long BytesOf(TreeStatistics statistics) =>
+            (statistics.LeafPages + statistics.BranchPages + statistics.OverflowPages) * source.Options.PageSizeOrDefault;
 
         // The values of the source decide about nothing here but the layout: what is journaled, and what is written at once.
         private StorageOptions TargetOptions() => new()

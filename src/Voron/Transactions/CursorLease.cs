@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
+using Voron.Format;
 using Voron.Primitives;
 using Voron.Trees;
 
@@ -15,10 +16,15 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
 
     public TreeCursor Cursor { get; } = new();
 
+    /// <summary>The cursor of a fixed-size tree, over which it has been opened.</summary>
+    public ArrayCursor Array => _array!;
+
     public TransactionTree Tree => tree;
 
     /// <summary>Increases when the cursor is disposed or its tree's handles end.</summary>
     public long Generation { get; private set; }
+
+    private ArrayCursor? _array;
 
     // Free, open or closing: when two threads dispose the cursor, only one closes it.
     private int _state;
@@ -30,7 +36,11 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
     public void Open()
     {
         Debug.Assert(Volatile.Read(ref _state) == Free, "A cursor must be closed before it is opened again.");
-        Cursor.Open(tree.SettledState(), tree.Owner.Pages, canChange: tree.Owner.Write != null);
+        var state = tree.SettledState();
+        if (state.Kind == TreeKind.Array)
+            (_array ??= new ArrayCursor()).Open(state, tree.Owner.Pages);
+        else
+            Cursor.Open(state, tree.Owner.Pages, canChange: tree.Owner.Write != null);
         Volatile.Write(ref _state, Opened);
     }
 
@@ -40,6 +50,7 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
             return;
         Generation = HandleGeneration.AfterHandle(Generation);
         Cursor.Close();
+        _array?.Close();
         Volatile.Write(ref _state, Free);
         unused.Add(this);
     }

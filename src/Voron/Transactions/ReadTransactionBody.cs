@@ -134,12 +134,12 @@ internal sealed class ReadTransactionBody : TransactionBody
     /// <summary>Opens a tree, or returns null when there is none of that name.</summary>
     /// <param name="generation">The generation of the transaction's handle.</param>
     /// <param name="name">The name in UTF-8.</param>
-    /// <param name="kind">The kind of the tree.</param>
+    /// <param name="kind">The kind of the tree; null if any will do.</param>
     /// <param name="treeGeneration">The generation for the tree's handle, read while the transaction cannot end.</param>
     /// <exception cref="InvalidOperationException">
     /// The tree is of another kind, or another thread is opening a tree in the same transaction.
     /// </exception>
-    public OpenTree? OpenTree(long generation, ReadOnlySpan<byte> name, TreeKind kind, out long treeGeneration)
+    public OpenTree? OpenTree(long generation, ReadOnlySpan<byte> name, TreeKind? kind, out long treeGeneration)
     {
         ThrowIfEnded(generation);
         var mark = EnterAlone();
@@ -149,7 +149,8 @@ internal sealed class ReadTransactionBody : TransactionBody
             var open = FindOpen(name);
             if (open == null && Trees.Catalog.TryFind(Catalog, Pages, name, out var header))
                 open = Add(name, header);
-            open?.ThrowUnless(kind);
+            if (kind is { } wanted)
+                open?.ThrowUnless(wanted);
             treeGeneration = open?.Generation ?? 0;
             return open;
         }

@@ -1,0 +1,187 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using Voron.Primitives;
+using Voron.Transactions;
+
+namespace Voron;
+
+/// <summary>A position in a fixed-size tree, which can be moved in both directions.</summary>
+/// <remarks>
+/// A handle: copies refer to the same cursor. In a write transaction it keeps its position while the tree changes. When its entry is deleted, it
+/// is on no entry but stays at the place: the next move goes to the neighbour, as a <see cref="Cursor"/> does. After a seek that threw, it has to
+/// seek again.
+/// </remarks>
+public readonly struct FixedCursor : IDisposable
+{
+    private readonly CursorLease _lease;
+    private readonly long _generation;
+
+    internal FixedCursor(CursorLease lease, long generation)
+    {
+        _lease = lease;
+        _generation = generation;
+    }
+
+    /// <summary>True while the cursor is on an entry.</summary>
+    public bool IsOnEntry
+    {
+        get
+        {
+            using var call = new Call(this);
+            return _lease.Array.IsOnEntry;
+        }
+    }
+
+    /// <summary>The key of the entry.</summary>
+    /// <exception cref="InvalidOperationException">The cursor is on no entry, or its entry or its tree has been deleted.</exception>
+    public long Key
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => Opened.Array.Key;
+    }
+
+    /// <summary>The value of the entry; valid until the transaction ends, or in a write transaction until its next write.</summary>
+    /// <exception cref="InvalidOperationException">The cursor is on no entry, or its entry or its tree has been deleted.</exception>
+    public ReadOnlySpan<byte> Value
+    {
+        [UnscopedRef]
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => Opened.Array.Value;
+    }
+
+    private CursorLease Lease
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get
+        {
+            var lease = _lease;
+            if (lease == null)
+                ThrowDefault();
+            return lease;
+        }
+    }
+
+    private CursorLease Opened
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get
+        {
+            var lease = Lease;
+            lease.ThrowIfClosed(_generation);
+            return lease;
+        }
+    }
+
+    /// <summary>Returns the value of the entry as a type without copying it; valid as long as <see cref="Value"/>.</summary>
+    /// <typeparam name="T">A type without references, of the size of the values.</typeparam>
+    /// <exception cref="InvalidOperationException">
+    /// The cursor is on no entry, or the values of the tree have another size than the type.
+    /// </exception>
+    /// <exception cref="PlatformNotSupportedException">The processor is big-endian, and the bytes of values are little-endian.</exception>
+    [UnscopedRef]
+    public ref readonly T ValueAs<T>()
+        where T : unmanaged
+    {
+        var value = Value;
+        if (value.Length != FixedTreeAccess.SizeOf<T>())
+            throw new InvalidOperationException($"The value has {value.Length} bytes, but a {typeof(T)} has {FixedTreeAccess.SizeOf<T>()}.");
+        return ref FixedTreeAccess.AsReference<T>(value);
+    }
+
+    /// <summary>Moves to the first entry whose key is at least <paramref name="key"/>; false when there is none.</summary>
+    public bool Seek(long key)
+    {
+        using var call = new Call(this);
+        return _lease.Array.Seek(key);
+    }
+
+    /// <summary>Moves to the entry with that key; false when the tree does not have it.</summary>
+    public bool SeekExact(long key)
+    {
+        using var call = new Call(this);
+        return _lease.Array.SeekExact(key);
+    }
+
+    /// <summary>Moves to the last entry whose key is at most <paramref name="key"/>; false when there is none.</summary>
+    public bool SeekForPrevious(long key)
+    {
+        using var call = new Call(this);
+        return _lease.Array.SeekForPrevious(key);
+    }
+
+    /// <summary>Moves to the first entry; false when the tree is empty.</summary>
+    public bool SeekFirst()
+    {
+        using var call = new Call(this);
+        return _lease.Array.SeekFirst();
+    }
+
+    /// <summary>Moves to the last entry; false when the tree is empty.</summary>
+    public bool SeekLast()
+    {
+        using var call = new Call(this);
+        return _lease.Array.SeekLast();
+    }
+
+    /// <summary>
+    /// Moves to the next entry, or to the first when the cursor has no position; false at the end. If the entry has been deleted, the next one
+    /// is the first whose key is greater.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool MoveNext() => Opened.Array.TryStepNext() || MoveSlowly(1);
+
+    /// <summary>
+    /// Moves to the previous entry, or to the last when the cursor has no position; false at the start. If the entry has been deleted, the
+    /// previous one is the last whose key is less.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool MovePrevious() => Opened.Array.TryStepPrevious() || MoveSlowly(-1);
+
+    /// <summary>Deletes the entry that the cursor is on. The cursor is on no entry then, until it moves to a neighbour.</summary>
+    /// <returns>False when the entry had already been deleted, by the cursor or through the tree.</returns>
+    /// <exception cref="InvalidOperationException">The transaction is a read transaction, or the cursor has no position.</exception>
+    public bool Delete()
+    {
+        var lease = Opened;
+        if (lease.Tree.Owner.Write is not { } write)
+            throw new InvalidOperationException("The cursor belongs to a read transaction and cannot delete an entry.");
+        write.ThrowIfBroken();
+        try
+        {
+            return lease.Array.Delete(write.Pages);
+        }
+        catch (Exception e) when (e is not InvalidOperationException && write.Break(e))
+        {
+            throw;
+        }
+    }
+
+    /// <summary>Closes the cursor. Further calls of this method do nothing.</summary>
+    public void Dispose()
+    {
+        if (_lease != null && _lease.Generation == _generation)
+            _lease.Return();
+    }
+
+    // A step within a page does not mark the transaction as being read in, because marking would cost as much as the step.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool MoveSlowly(int step)
+    {
+        using var call = new Call(this);
+        return step > 0 ? _lease.Array.MoveNext() : _lease.Array.MovePrevious();
+    }
+
+    [DoesNotReturn]
+    private static void ThrowDefault() => EndedErrors.ThrowDefault("cursor", nameof(FixedTree.OpenCursor));
+
+    /// <summary>The mark of a call that reads in the transaction.</summary>
+    private readonly ref struct Call
+    {
+        private readonly TransactionOwner _owner;
+        private readonly bool _mark;
+
+        public Call(FixedCursor cursor) => _owner = cursor.Lease.Enter(cursor._generation, out _mark);
+
+        public void Dispose() => _owner.Leave(_mark);
+    }
+}
