@@ -69,6 +69,7 @@ internal static class PageCommand
         if (page.Header is not { } header)
             return [];
         var isSlotted = header.Kind is PageKind.Leaf or PageKind.Branch;
+        var isArray = header.Kind == PageKind.Array;
         return
         [
             ("number in header", header.PageNumber),
@@ -76,11 +77,12 @@ internal static class PageCommand
             ("flags", (int)header.Flags),
             ("transaction", page.Place != PagePlace.DataFile || header.TransactionId == 0 ? null : header.TransactionId),
             ("stamp", header.PageNumber == 0 && page.Page == 0 && page.Place == PagePlace.DataFile ? DataFileStamp.Describe(header.Stamp) : null),
-            ("tree id", isSlotted && header.TreeMark != 0 ? (long)header.TreeMark - 1 : null),
-            ("entry count", isSlotted ? (int)header.EntryCount : null),
+            ("tree id", (isSlotted || isArray) && header.TreeMark != 0 ? (long)header.TreeMark - 1 : null),
+            ("entry count", isSlotted || isArray ? (int)header.EntryCount : null),
             ("heap start", isSlotted ? (int)header.HeapStart : null),
             ("hole bytes", isSlotted ? (int)header.HoleBytes : null),
-            ("value bytes", header.Kind == PageKind.Overflow ? header.ExtentBytes : null),
+            ("cells in use", isArray ? (int)header.ArrayCells : null),
+            ("value bytes", header.Kind == PageKind.Overflow ? header.ExtentBytes : isArray ? header.ValueSize : null),
         ];
     }
 

@@ -24,7 +24,7 @@ internal static class StatsCommand
             var environment = opened.Environment;
             var statistics = environment.GetStatistics();
             using var reading = environment.BeginRead();
-            var trees = reading.GetTreeNames().Select(name => reading.OpenTree(name).GetStatistics()).ToList();
+            var trees = reading.GetTreeNames().Select(name => reading.GetTreeStatistics(name, out _)).ToList();
             output.WriteFacts(
             [
                 ("data file bytes", statistics.DataFileBytes),

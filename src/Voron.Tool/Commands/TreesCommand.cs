@@ -18,7 +18,7 @@ internal static class TreesCommand
             foreach (var name in reading.GetTreeNames())
             {
                 stop.ThrowIfCancellationRequested();
-                var tree = reading.OpenTree(name).GetStatistics();
+                var tree = reading.GetTreeStatistics(name, out _);
                 rows.Add([name, tree.Entries, tree.Depth, tree.LeafPages, tree.BranchPages, tree.OverflowPages]);
             }
 

@@ -69,9 +69,9 @@ internal sealed record SpaceReport
         var trees = new List<TreeSpace>();
         foreach (var name in reading.GetTreeNames())
         {
-            var tree = reading.OpenTree(name);
-            var fill = fills[tree.Opened.SettledState().TreeId + 1];
-            trees.Add(new TreeSpace(name, tree.GetStatistics(), fill.Any() ? fill.Average() : null));
+            var size = reading.GetTreeStatistics(name, out var tree);
+            var fill = fills[tree.TreeId + 1];
+            trees.Add(new TreeSpace(name, size, fill.Any() ? fill.Average() : null));
         }
 
         return new SpaceReport

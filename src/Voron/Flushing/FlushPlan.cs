@@ -115,6 +115,12 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
             case PageKind.Branch:
                 Branches++;
                 break;
+            case PageKind.Array when (((PageHeader*)version.Frame)->Flags & ArrayLayout.BranchFlag) == 0:
+                Leaves++;
+                break;
+            case PageKind.Array:
+                Branches++;
+                break;
             case PageKind.Overflow:
                 Overflows += version.Pages;
                 break;

@@ -254,6 +254,7 @@ internal sealed unsafe class PageDescriber
     {
         PageKind.Leaf => PageContent.Leaf,
         PageKind.Branch => PageContent.Branch,
+        PageKind.Array => (header.Flags & ArrayLayout.BranchFlag) == 0 ? PageContent.Leaf : PageContent.Branch,
         PageKind.Overflow => PageContent.Overflow,
         PageKind.SectionMap => FindMapRole() ?? PageContent.SectionMap,
         _ => PageContent.Unknown,
@@ -267,7 +268,8 @@ internal sealed unsafe class PageDescriber
             switch (content)
             {
                 case PageContent.Leaf or PageContent.Branch:
-                    var entries = PageEntryReader.Read(page, PageSize);
+                    var isArray = ((PageHeader*)page)->Kind == PageKind.Array;
+                    var entries = isArray ? ArrayEntryReader.Read(page, PageSize) : PageEntryReader.Read(page, PageSize);
                     description = description with { Entries = entries };
                     return description.Content == PageContent.Free
                         ? description

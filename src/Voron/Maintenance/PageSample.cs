@@ -3,6 +3,7 @@ using Voron.FreeSpace;
 using Voron.Primitives;
 using Voron.Snapshots;
 using Voron.Transactions;
+using Voron.Trees.Arrays;
 using Voron.Trees.Pages;
 
 namespace Voron.Maintenance;
@@ -52,7 +53,15 @@ internal static unsafe class PageSample
         }
 
         var header = (PageHeader*)page;
-        if (header->PageNumber != number || header->Kind is not (PageKind.Leaf or PageKind.Branch))
+        if (header->PageNumber != number)
+            return null;
+        if (header->Kind == PageKind.Array)
+        {
+            var layout = new ArrayLayout(pageSize, ArrayPage.ValueSize(page));
+            return new SampledPage(!ArrayPage.IsBranch(page), header->TreeMark, ArrayPage.Count(page) / (double)layout.Capacity);
+        }
+
+        if (header->Kind is not (PageKind.Leaf or PageKind.Branch))
             return null;
         var used = SlottedPage.UsedBytes(page, pageSize) / (double)(pageSize - PageHeader.Size);
         return new SampledPage(header->Kind == PageKind.Leaf, header->TreeMark, Math.Clamp(used, 0, 1));

@@ -2,6 +2,7 @@ using Voron.Format;
 using Voron.Primitives;
 using Voron.Snapshots;
 using Voron.Trees;
+using Voron.Trees.Arrays;
 using Voron.Trees.Pages;
 
 namespace Voron.Maintenance;
@@ -19,8 +20,9 @@ internal static unsafe class TreePlaceFinder
         if (header.TreeMark == 0 || FindTree(snapshot, header.TreeMark - 1) is not var (name, tree))
             return null;
 
-        // The first entry of a branch has no key. All keys of the page lead through it.
-        var key = entries.FirstOrDefault(entry => entry.Fault == null && entry.Key.Length > 0)?.Key;
+        // The first entry of a branch has no key of its own, or the lowest there is. All others of the page lead through it.
+        var inTurn = tree.Kind == TreeKind.Array ? entries.Skip(1).Concat(entries) : entries;
+        var key = inTurn.FirstOrDefault(entry => entry.Fault == null && entry.Key.Length > 0)?.Key;
         var (level, parent) = page == tree.RootPage ? (tree.Depth - 1, 0) : key == null ? (-1, 0) : Descend(snapshot, tree, key, page);
         return new TreePlace(name, tree.Depth, level, parent);
     }
@@ -65,8 +67,14 @@ internal static unsafe class TreePlaceFinder
                         return (level, parent);
                     if (level == 0)
                         break;
-                    var branch = TreePages.ReadBranch(snapshot, new PageNumber(page));
                     parent = page;
+                    if (tree.Kind == TreeKind.Array)
+                    {
+                        page = FindArrayChild(snapshot, page, key);
+                        continue;
+                    }
+
+                    var branch = TreePages.ReadBranch(snapshot, new PageNumber(page));
                     page = BranchPage.Child(branch, BranchPage.Search(branch, new SearchKey(bytes, key.Length))).Value;
                 }
             }
@@ -77,5 +85,12 @@ internal static unsafe class TreePlaceFinder
         }
 
         return (-1, 0);
+    }
+
+    private static long FindArrayChild(SnapshotPages snapshot, long page, byte[] key)
+    {
+        var branch = ArrayPages.ReadBranch(snapshot, new PageNumber(page));
+        var layout = ArrayLayout.OfBranches(snapshot.PageSize);
+        return ArrayPage.Child(branch, layout, ArrayPage.FindChild(branch, layout, ArrayKey.FromBytes(key))).Value;
     }
 }

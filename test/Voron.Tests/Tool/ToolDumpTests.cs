@@ -49,6 +49,21 @@ public sealed class ToolDumpTests : IDisposable
     }
 
     [Fact]
+    public async Task A_fixed_size_tree_is_refused_by_its_name_and_shown_with_the_others()
+    {
+        Fill();
+        using (var environment = StorageEnvironment.Open(Store))
+            environment.Write(writing => writing.CreateFixedTree("lengths", 8).Put(1, new byte[8]));
+        var refused = await ToolRun.Of("dump", Store, "--file", At("dump"));
+        refused.Code.Should().Be(ExitCode.Problems);
+        refused.Error.Should().Contain("'lengths'").And.Contain("a fixed-size tree");
+        File.Exists(At("dump")).Should().BeFalse();
+        await ToolRun.Done("dump", Store, "random", "--file", At("dump"));
+        (await ToolRun.Done("trees", Store)).Lines.Should().Contain(line => line.Contains("lengths", StringComparison.Ordinal));
+        await ToolRun.Done("stats", Store);
+    }
+
+    [Fact]
     public async Task A_range_of_keys_fills_a_gap()
     {
         Fill();

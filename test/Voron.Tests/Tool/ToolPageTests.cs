@@ -20,6 +20,29 @@ public sealed class ToolPageTests : IDisposable
     public void Dispose() => _directory.Dispose();
 
     [Fact]
+    public async Task The_pages_of_a_fixed_size_tree_are_described_like_others()
+    {
+        using var environment = StorageEnvironment.Open(Store, FaultTestKit.Options());
+        environment.Write(writing =>
+        {
+            var tree = writing.CreateFixedTree("numbers", 8);
+            for (var i = 0; i < 1_000; i++)
+                tree.Put(i * 7 % 1_000, new byte[8]);
+        });
+        environment.Flush();
+        var pages = DescribeAll(environment);
+        pages.Should().OnlyContain(page => page.Fault == null);
+        var leaves = pages.Where(page => page.Content == PageContent.Leaf && page.Tree!.Name == "numbers").ToList();
+        leaves.Sum(leaf => leaf.Entries.Count).Should().Be(1_000);
+        var branch = pages.Single(page => page.Content == PageContent.Branch);
+        branch.Entries.Select(entry => entry.Page).Should().BeEquivalentTo(leaves.Select(leaf => (long?)leaf.Page));
+        leaves.Should().OnlyContain(leaf => leaf.Tree!.Level == 0 && leaf.Tree.Parent == branch.Page);
+        environment.Dispose();
+        var shown = (await ToolRun.Done("page", Store, $"{leaves[1].Page}", "-o", "json")).Json;
+        shown.GetProperty("kindInHeader").GetString().Should().Be("array");
+    }
+
+    [Fact]
     public async Task Every_page_of_a_store_is_what_the_statistics_count()
     {
         Fill();
