@@ -1,4 +1,5 @@
 using Voron.Salvaging;
+using Voron.Trees.Arrays;
 
 namespace Voron;
 
@@ -14,6 +15,8 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
     private WriteTransaction _writing;
     private bool _isWriting;
     private WriteTree _tree;
+    private WriteFixedTree _fixedTree;
+    private int? _valueSize;
     private string? _name;
     private long _entries;
     private long _bytes;
@@ -39,22 +42,25 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
         });
     }
 
-    public void EnterTree(string name)
+    public void EnterTree(string name, int? valueSize)
     {
         if (name == _name && _isWriting)
             return;
-        _name = name;
+        (_name, _valueSize) = (name, valueSize);
         if (!_isWriting)
             _writing = _environment.BeginWrite();
         _isWriting = true;
-        _tree = _writing.CreateTree(name);
+        if (valueSize is { } size)
+            _fixedTree = _writing.CreateFixedTree(name, size);
+        else
+            _tree = _writing.CreateTree(name);
     }
 
     public bool TryAdd(ReadOnlySpan<byte> key, ValueSource value, out string? fault)
     {
-        EnterTree(_name!);
+        EnterTree(_name!, _valueSize);
         fault = null;
-        if (_tree.Contains(key))
+        if (_valueSize != null ? _fixedTree.Contains(ArrayKey.FromBytes(key)) : _tree.Contains(key))
             return false;
         fault = value.Length <= ValueSource.PieceBytes ? Put(key, value) : PutLong(key, value);
         if (fault != null)
@@ -76,9 +82,10 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
         _stop.ThrowIfCancellationRequested();
         using (var reading = _environment.BeginRead())
         {
+            var names = reading.GetTreeNames().ToHashSet(StringComparer.Ordinal);
             foreach (var tree in trees)
             {
-                var count = reading.TryOpenTree(tree.Name, out var found) ? found.Count : 0;
+                var count = names.Contains(tree.Name) ? reading.GetTreeStatistics(tree.Name, out _).Entries : 0;
                 if (count != tree.Found)
                     throw new CorruptionException($"The new environment in '{_environment.Path}' has {count} entries in tree '{tree.Name}', but {tree.Found} were written to it.");
             }
@@ -137,7 +144,9 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
     private string? Put(ReadOnlySpan<byte> key, ValueSource value)
     {
         var fault = value.TryRead(0, out var bytes);
-        if (fault == null)
+        if (fault == null && _valueSize != null)
+            _fixedTree.Put(ArrayKey.FromBytes(key), bytes);
+        else if (fault == null)
             _tree.Put(key, bytes);
         return fault;
     }

@@ -41,7 +41,9 @@ public sealed record SalvagedTree
     public bool HasLosses => LostValues.Count > 0 || (Expected is { } expected ? Found < expected : LostRanges.Count > 0);
 }
 
-/// <summary>A range of keys whose page is lost.</summary>
+/// <summary>
+/// A range of keys whose page is lost. A key of a fixed-size tree is shown as 8 bytes, big-endian, with its highest bit inverted.
+/// </summary>
 /// <param name="Low">The first key that the range can have; null if it has no lower end.</param>
 /// <param name="High">The first key above the range; null if it has no upper end.</param>
 /// <param name="Page">The page.</param>

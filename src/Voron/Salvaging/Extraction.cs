@@ -2,6 +2,7 @@ using Voron.Format;
 using Voron.Paging;
 using Voron.Testing;
 using Voron.Trees;
+using Voron.Trees.Arrays;
 using Voron.Trees.Pages;
 
 namespace Voron.Salvaging;
@@ -32,7 +33,7 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
     private readonly List<TreeFindings> _trees = [];
     private readonly Dictionary<uint, TreeFindings> _treesById = [];
     private readonly HashSet<string> _names = new(StringComparer.Ordinal);
-    private readonly Dictionary<(uint Mark, long Root), TreeFindings> _lostTrees = [];
+    private readonly Dictionary<(uint Mark, long Root, int? ValueSize), TreeFindings> _lostTrees = [];
     private readonly Queue<TreeFindings> _unwalked = [];
     private readonly TreeFindings _catalog;
     private readonly DamageList _ofStale = new();
@@ -86,7 +87,9 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
 
     void ITreeWalkHost.TakeLeaf(byte* leaf)
     {
-        if (_tree == null)
+        if (_tree == null && ((PageHeader*)leaf)->Kind != PageKind.Leaf)
+            _catalog.Lose(new LostKeys(null, null, ((PageHeader*)leaf)->PageNumber, "It is a page of a fixed-size tree, not of the catalog."));
+        else if (_tree == null)
             TakeNames(leaf);
         else
             TakeEntries(leaf);
@@ -155,7 +158,7 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
         {
             Enter(tree, grade, isOrphan: false);
             if (!tree.IsDropped)
-                _target.EnterTree(tree.Name);
+                _target.EnterTree(tree.Name, tree.ValueSize);
             if (tree.Header!.Value.RootPage is var root && root != 0)
                 _walk.Run(root, tree.TreeId!.Value + 1, _stop);
         }
@@ -211,7 +214,7 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
     private void TakeOrphan(long root, PageBuffer page, SalvageGrade grade)
     {
         var mark = page.Header->TreeMark;
-        var tree = mark != 0 && _treesById.TryGetValue(mark - 1, out var known) ? known : LostTree(mark, root);
+        var tree = mark != 0 && _treesById.TryGetValue(mark - 1, out var known) ? known : LostTree(mark, root, ValueSizeOf(page, grade));
         Enter(tree, grade, isOrphan: true);
         if (grade == SalvageGrade.Current)
         {
@@ -221,7 +224,7 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
 
         // The children of an old branch need not be the old ones.
         _owned.Set(root);
-        if (page.Header->Kind != PageKind.Leaf || mark == CatalogMark)
+        if (!TreePageView.IsLeaf(page.Bytes) || mark == CatalogMark)
             return;
 
         // The places of its values may have others by now, which is no damage.
@@ -237,15 +240,28 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
         }
     }
 
-    private TreeFindings LostTree(uint mark, long root)
+    // The leaves of a fixed-size tree say which size its values have. A current branch is read again by its walk.
+    private int? ValueSizeOf(PageBuffer page, SalvageGrade grade)
     {
-        if (_lostTrees.TryGetValue((mark, mark == 0 ? root : 0), out var lost))
+        for (var level = 0; level < StateStructure.MaxDepth && !TreePageView.IsLeaf(page.Bytes); level++)
+        {
+            if (grade != SalvageGrade.Current || page.Header->Kind != PageKind.Array
+                || _pages.TryRead(TreePageView.Child(page.Bytes, 0, _pages.PageSize), page.Bytes) != null)
+                return null;
+        }
+
+        return TreePageView.ValueSize(page.Bytes);
+    }
+
+    private TreeFindings LostTree(uint mark, long root, int? valueSize)
+    {
+        if (_lostTrees.TryGetValue((mark, mark == 0 ? root : 0, valueSize), out var lost))
             return lost;
         var name = mark == 0 ? $"{LostAndFound}/page-{root}" : $"{LostAndFound}/tree-{mark - 1}";
         while (!_names.Add(name))
             name += "~";
-        lost = new TreeFindings(name, null, mark == 0 ? null : mark - 1);
-        _lostTrees[(mark, mark == 0 ? root : 0)] = lost;
+        lost = new TreeFindings(name, null, mark == 0 ? null : mark - 1) { ValueSize = valueSize };
+        _lostTrees[(mark, mark == 0 ? root : 0, valueSize)] = lost;
         _trees.Add(lost);
         return lost;
     }
@@ -255,18 +271,42 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
         var tree = _tree!;
         if (tree.IsDropped)
             return;
+        var header = (PageHeader*)leaf;
+        var valueSize = TreePageView.ValueSize(leaf);
         LostKeys? room = null;
         if (_isOrphan && tree.Header != null)
         {
-            var last = SlottedPage.Count(leaf) - 1;
-            room = tree.FindRoom(LeafPage.Key(SlottedPage.Record(leaf, 0)), LeafPage.Key(SlottedPage.Record(leaf, last)));
+            var last = TreePageView.Count(leaf) - 1;
+            room = tree.FindRoom(TreePageView.Key(leaf, 0, _pages.PageSize), TreePageView.Key(leaf, last, _pages.PageSize));
             if ((room == null || _grade == SalvageGrade.Stale) && !PlantedFault.BelieveOrphans)
-                (tree, room) = (LostTree(tree.TreeId!.Value + 1, 0), null);
+                (tree, room) = (LostTree(tree.TreeId!.Value + 1, 0, valueSize), null);
         }
 
-        _target.EnterTree(tree.Name);
-        for (var i = 0; i < SlottedPage.Count(leaf); i++)
-            TakeEntry(tree, SlottedPage.Record(leaf, i), ((PageHeader*)leaf)->TransactionId, room);
+        // The kind of a lost tree shows in its leaves; and a leaf of another kind than its tree is in the wrong place.
+        if (tree.ValueSize != valueSize)
+            (tree, room) = (LostTree(header->TreeMark, header->PageNumber, valueSize), null);
+        _target.EnterTree(tree.Name, valueSize);
+        if (valueSize is { } size)
+            TakeArrayEntries(tree, leaf, new ArrayLayout(_pages.PageSize, size), room);
+        for (var i = 0; i < TreePageView.Count(leaf) && valueSize == null; i++)
+            TakeEntry(tree, SlottedPage.Record(leaf, i), header->TransactionId, room);
+    }
+
+    private void TakeArrayEntries(TreeFindings tree, byte* leaf, in ArrayLayout layout, LostKeys? room)
+    {
+        for (var i = 0; i < ArrayPage.Count(leaf); i++)
+        {
+            _value.Open(ArrayPage.Value(leaf, layout, i), layout.ValueSize);
+            if (_target.TakesValues && !_target.TryAdd(ArrayKey.ToBytes(ArrayPage.Key(leaf, layout, i)), _value, out _))
+            {
+                tree.CountSuperseded();
+                continue;
+            }
+
+            tree.Count(_grade);
+            if (room != null)
+                room.Found++;
+        }
     }
 
     private void TakeEntry(TreeFindings tree, byte* record, long version, LostKeys? room)

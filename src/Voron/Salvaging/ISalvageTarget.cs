@@ -7,10 +7,12 @@ internal interface ISalvageTarget
     bool TakesValues => true;
 
     /// <summary>Creates a tree, or leads back to it: the following entries belong to it.</summary>
-    void EnterTree(string name);
+    /// <param name="name">The name of the tree.</param>
+    /// <param name="valueSize">The size of the values of a fixed-size tree; null for others.</param>
+    void EnterTree(string name, int? valueSize);
 
     /// <summary>Adds an entry, unless the tree has its key.</summary>
-    /// <param name="key">The key.</param>
+    /// <param name="key">The key; that of a fixed-size tree as <see cref="Trees.Arrays.ArrayKey"/> has it.</param>
     /// <param name="value">The value, which is open.</param>
     /// <param name="fault">Null, or a sentence that describes why the value is lost after all.</param>
     /// <returns>False if the tree has the key.</returns>

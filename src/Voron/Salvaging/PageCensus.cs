@@ -1,7 +1,6 @@
 using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
-using Voron.Trees.Pages;
 
 namespace Voron.Salvaging;
 
@@ -41,7 +40,7 @@ internal sealed unsafe class PageCensus : IDisposable
             if (_owned.IsSet(page) || !TryRead(page, _page, out var grade) || (grade == SalvageGrade.Stale && !includeStale))
                 continue;
             _found.Set(page);
-            if (((PageHeader*)_page)->Kind == PageKind.Branch && grade == SalvageGrade.Current)
+            if (!TreePageView.IsLeaf(_page) && grade == SalvageGrade.Current)
                 NoteChildren(_page);
         }
     }
@@ -75,7 +74,7 @@ internal sealed unsafe class PageCensus : IDisposable
             grade = SalvageGrade.Stale;
         if (version == null)
             return _pages.TryReadTreePage(page, target);
-        return pages == 1 && _pages.TryRead(page, target) == null && ((PageHeader*)target)->Kind is PageKind.Leaf or PageKind.Branch;
+        return pages == 1 && _pages.TryRead(page, target) == null && TreePageView.IsOfTree(((PageHeader*)target)->Kind);
     }
 
     public void Dispose()
@@ -88,9 +87,9 @@ internal sealed unsafe class PageCensus : IDisposable
 
     private void NoteChildren(byte* branch)
     {
-        for (var i = 0; i < SlottedPage.Count(branch); i++)
+        for (var i = 0; i < TreePageView.Count(branch); i++)
         {
-            var child = BranchPage.Child(branch, i).Value;
+            var child = TreePageView.Child(branch, i, _pages.PageSize);
             if (child > 0 && child < _pages.Capacity)
                 _named.Set(child);
         }

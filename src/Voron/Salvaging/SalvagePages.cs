@@ -85,7 +85,7 @@ internal sealed unsafe class SalvagePages : IDisposable
     {
         _file.File.Read(page * PageSize, new Span<byte>(target, PageSize));
         var header = (PageHeader*)target;
-        return header->PageNumber == page && header->Kind is PageKind.Leaf or PageKind.Branch
+        return header->PageNumber == page && TreePageView.IsOfTree(header->Kind)
             && FindFault(page, target, out _) == null;
     }
 

@@ -18,6 +18,9 @@ internal sealed class TreeFindings(string name, TreeHeader? header, uint? treeId
 
     public uint? TreeId => treeId;
 
+    /// <summary>The size of the values of a fixed-size tree; null for others.</summary>
+    public int? ValueSize { get; init; } = header is { Kind: TreeKind.Array } known ? (int)known.NestedValues : null;
+
     /// <summary>True for a dropped tree, of which nothing is taken.</summary>
     public bool IsDropped { get; init; }
 
@@ -25,7 +28,7 @@ internal sealed class TreeFindings(string name, TreeHeader? header, uint? treeId
     public IReadOnlyList<LostKeys> Lost => _lost;
 
     /// <summary>True if entries may be in pages that nothing leads to.</summary>
-    public bool IsIncomplete => _lost.Count > 0 || (header is { } known && _byGrade.Sum() + _lostValues.Count < known.EntryCount);
+    public bool IsIncomplete => _lost.Count > 0 || (header is { } counted && _byGrade.Sum() + _lostValues.Count < counted.EntryCount);
 
     public void Count(SalvageGrade grade) => _byGrade[(int)grade]++;
 

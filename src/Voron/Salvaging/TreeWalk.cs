@@ -2,7 +2,6 @@ using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Trees;
-using Voron.Trees.Pages;
 
 namespace Voron.Salvaging;
 
@@ -44,18 +43,18 @@ internal sealed unsafe class TreeWalk(SalvagePages pages, PageBitmap owned, ITre
         }
 
         owned.Set(page);
-        if (((PageHeader*)bytes)->Kind == PageKind.Leaf)
+        if (TreePageView.IsLeaf(bytes))
         {
             host.TakeLeaf(bytes);
             return;
         }
 
-        var count = SlottedPage.Count(bytes);
+        var count = TreePageView.Count(bytes);
         var from = low;
         for (var i = 0; i < count; i++)
         {
-            var to = i + 1 < count ? BranchPage.Key(SlottedPage.Record(bytes, i + 1)).ToArray() : high;
-            Walk(BranchPage.Child(bytes, i).Value, treeMark, from, to, level + 1, stop);
+            var to = i + 1 < count ? TreePageView.Key(bytes, i + 1, pages.PageSize).ToArray() : high;
+            Walk(TreePageView.Child(bytes, i, pages.PageSize), treeMark, from, to, level + 1, stop);
             from = to;
         }
     }
@@ -69,8 +68,8 @@ internal sealed unsafe class TreeWalk(SalvagePages pages, PageBitmap owned, ITre
         if (pages.TryRead(page, bytes) is { } fault)
             return fault;
         var header = (PageHeader*)bytes;
-        if (header->Kind is not (PageKind.Leaf or PageKind.Branch))
-            return Note(page, $"{pages.Describe(page)} is of kind {header->Kind}, not a page of a tree.", "Leaf or Branch", header->Kind.ToString());
+        if (!TreePageView.IsOfTree(header->Kind))
+            return Note(page, $"{pages.Describe(page)} is of kind {header->Kind}, not a page of a tree.", "Leaf, Branch or Array", header->Kind.ToString());
         if (treeMark != 0 && header->TreeMark != 0 && header->TreeMark != treeMark)
         {
             var (expected, actual) = ($"{treeMark - 1}", $"{header->TreeMark - 1}");
@@ -85,19 +84,17 @@ internal sealed unsafe class TreeWalk(SalvagePages pages, PageBitmap owned, ITre
     }
 
     // The first entry of a branch has no separator, and may be the only one.
-    private static bool TryGetEnds(byte* bytes, out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> last)
+    private bool TryGetEnds(byte* bytes, out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> last)
     {
-        var count = SlottedPage.Count(bytes);
-        var isLeaf = ((PageHeader*)bytes)->Kind == PageKind.Leaf;
+        var count = TreePageView.Count(bytes);
+        var isLeaf = TreePageView.IsLeaf(bytes);
         first = last = default;
         if (!isLeaf && count == 1)
             return false;
-        first = KeyOf(SlottedPage.Record(bytes, isLeaf ? 0 : 1), isLeaf);
-        last = KeyOf(SlottedPage.Record(bytes, count - 1), isLeaf);
+        first = TreePageView.Key(bytes, isLeaf ? 0 : 1, pages.PageSize);
+        last = TreePageView.Key(bytes, count - 1, pages.PageSize);
         return true;
     }
-
-    private static ReadOnlySpan<byte> KeyOf(byte* record, bool isLeaf) => isLeaf ? LeafPage.Key(record) : BranchPage.Key(record);
 
     private string NoteKey(long page, string what, ReadOnlySpan<byte> separator, ReadOnlySpan<byte> key)
     {

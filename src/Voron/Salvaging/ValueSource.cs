@@ -65,6 +65,14 @@ internal sealed unsafe class ValueSource(SalvagePages pages, PageBitmap owned) :
         return fault;
     }
 
+    /// <summary>Opens a value that is in memory, and stays there until the next one is opened.</summary>
+    public void Open(byte* value, int length)
+    {
+        _kind = ValueKind.Inline;
+        _frame = value;
+        Length = length;
+    }
+
     /// <summary>Reads a piece of the value.</summary>
     /// <param name="offset">The offset of the piece: a multiple of <see cref="PieceBytes"/>.</param>
     /// <param name="piece">The bytes, which stay until the next call.</param>

@@ -11,7 +11,7 @@ internal sealed class CollectedTrees : ISalvageTarget
     /// <summary>The entries of each tree by key, in hexadecimal.</summary>
     public IReadOnlyDictionary<string, Dictionary<string, byte[]>> Trees => _trees;
 
-    public void EnterTree(string name)
+    public void EnterTree(string name, int? valueSize)
     {
         if (!_trees.TryGetValue(name, out var tree))
             _trees[name] = tree = new Dictionary<string, byte[]>(StringComparer.Ordinal);
