@@ -2,6 +2,7 @@ using System.Runtime.CompilerServices;
 using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Testing;
 using Voron.Trees.Arrays;
 
 namespace Voron.Trees;
@@ -41,8 +42,11 @@ internal static unsafe class ArrayPages
         isLeaf ? ReadLeaf(reader, page, shape.Leaf) : ReadBranch(reader, page);
 
     /// <summary>Gives the first child of a branch the key of one, because those before it were removed.</summary>
-    public static void SetFirstKey(in WritablePage branch, in ArrayLayout layout) =>
-        ArrayPage.SetKey(branch, layout, 0, FirstKey);
+    public static void SetFirstKey(in WritablePage branch, in ArrayLayout layout)
+    {
+        if (!PlantedFault.KeepKeyOfFirst)
+            ArrayPage.SetKey(branch, layout, 0, FirstKey);
+    }
 
     /// <summary>Allocates an empty page for a tree. It must get an entry.</summary>
     public static WritablePage Allocate(PageWriter writer, TreeState state, bool isBranch, PageNumber near)

@@ -115,6 +115,8 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.KeepExtentOfDeleted), "equivalence", 16),
         new(nameof(PlantedFault.KeepExtentsOfRange), "model", 100_000),
         new(nameof(PlantedFault.CountWholeLeavesOnly), "model", 100_000),
+        new(nameof(PlantedFault.ForgetOrder), "model", 100_000),
+        new(nameof(PlantedFault.KeepKeyOfFirst), "model", 100_000),
         new(nameof(PlantedFault.ExchangeUncompared), "model", 100_000),
         new(nameof(PlantedFault.FreeOneLess), "model", 200_000),
         new(nameof(PlantedFault.MiscountUsedPages), "model", 200_000),

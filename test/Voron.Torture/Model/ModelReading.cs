@@ -10,10 +10,13 @@ internal sealed record ModelReader(ReadTransaction Transaction, ModelState State
     {
         history.Add("read everything as of " + Transaction.TransactionId);
         var names = Transaction.GetTreeNames();
-        if (!names.SequenceEqual(State.Trees.Keys))
+        if (!names.Where(name => name != ModelFixedTree.Name).SequenceEqual(State.Trees.Keys)
+            || names.Contains(ModelFixedTree.Name) != (State.FixedTree != null))
             throw new ModelMismatchException($"trees are {string.Join(",", names)}, and should be {string.Join(",", State.Trees.Keys)}");
         foreach (var (name, entries) in State.Trees)
             ModelReading.CheckTree(Transaction.OpenTree(name), entries);
+        if (State.FixedTree != null)
+            ModelFixedTree.CheckAll(Transaction.OpenFixedTree(ModelFixedTree.Name), State.FixedTree);
     }
 
     /// <summary>Compares some keys.</summary>

@@ -51,39 +51,50 @@ internal sealed class ModelState
 {
     private static readonly ImmutableSortedSet<ModelEntry> NoEntries = ImmutableSortedSet.Create<ModelEntry>(ByKey.Instance);
 
-    public static readonly ModelState Empty = new(ImmutableSortedDictionary.Create<string, ImmutableSortedSet<ModelEntry>>(StringComparer.Ordinal));
+    public static readonly ModelState Empty =
+        new(ImmutableSortedDictionary.Create<string, ImmutableSortedSet<ModelEntry>>(StringComparer.Ordinal), null);
 
-    private ModelState(ImmutableSortedDictionary<string, ImmutableSortedSet<ModelEntry>> trees) => Trees = trees;
+    private ModelState(ImmutableSortedDictionary<string, ImmutableSortedSet<ModelEntry>> trees, ImmutableSortedDictionary<long, int>? fixedTree)
+    {
+        Trees = trees;
+        FixedTree = fixedTree;
+    }
+
+    /// <summary>The numbers from which the values of the fixed-size tree follow, by key; null if there is no such tree.</summary>
+    public ImmutableSortedDictionary<long, int>? FixedTree { get; }
 
     public ImmutableSortedDictionary<string, ImmutableSortedSet<ModelEntry>> Trees { get; }
 
     public bool Has(string tree) => Trees.ContainsKey(tree);
 
-    public ModelState Create(string tree) => Has(tree) ? this : new(Trees.Add(tree, NoEntries));
+    public ModelState Create(string tree) => Has(tree) ? this : With(Trees.Add(tree, NoEntries));
 
-    public ModelState Drop(string tree) => new(Trees.Remove(tree));
+    public ModelState Drop(string tree) => With(Trees.Remove(tree));
 
     public ModelState Rename(string tree, string newName)
     {
         var entries = Trees[tree];
-        return new(Trees.Remove(tree).Add(newName, entries));
+        return With(Trees.Remove(tree).Add(newName, entries));
     }
 
-    public ModelState Put(string tree, ModelEntry entry) => new(Trees.SetItem(tree, Trees[tree].Remove(entry).Add(entry)));
+    public ModelState Put(string tree, ModelEntry entry) => With(Trees.SetItem(tree, Trees[tree].Remove(entry).Add(entry)));
 
     public ModelState Delete(string tree, byte[] key)
     {
         var entries = Trees[tree];
         var left = entries.Remove(new ModelEntry(key, 0, 0));
-        return left == entries ? this : new(Trees.SetItem(tree, left));
+        return left == entries ? this : With(Trees.SetItem(tree, left));
     }
 
     /// <summary>Removes the entries from one index up to, but not including, another.</summary>
     public ModelState DeleteRange(string tree, int from, int to)
     {
         var entries = Trees[tree];
-        return to <= from ? this : new(Trees.SetItem(tree, entries.Except(Enumerable.Range(from, to - from).Select(at => entries[at]))));
+        return to <= from ? this : With(Trees.SetItem(tree, entries.Except(Enumerable.Range(from, to - from).Select(at => entries[at]))));
     }
+
+    /// <summary>Sets the entries of the fixed-size tree; null for no tree.</summary>
+    public ModelState WithFixedTree(ImmutableSortedDictionary<long, int>? entries) => entries == FixedTree ? this : new(Trees, entries);
 
     /// <param name="entry">The entry; without a key if there is none.</param>
     public bool TryGet(string tree, byte[] key, out ModelEntry entry)
@@ -100,6 +111,8 @@ internal sealed class ModelState
         exact = index >= 0;
         return exact ? index : ~index;
     }
+
+    private ModelState With(ImmutableSortedDictionary<string, ImmutableSortedSet<ModelEntry>> trees) => new(trees, FixedTree);
 }
 
 /// <summary>The engine behaved differently from the model.</summary>

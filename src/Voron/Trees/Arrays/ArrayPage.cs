@@ -3,6 +3,7 @@ using System.Runtime.CompilerServices;
 using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Testing;
 
 namespace Voron.Trees.Arrays;
 
@@ -224,7 +225,7 @@ internal static unsafe class ArrayPage
 
         int cells = page.Header->ArrayCells;
         var order = page.Bytes + ArrayLayout.OrderStart;
-        for (var i = 0; i < cells; i++)
+        for (var i = 0; i < cells && !PlantedFault.ForgetOrder; i++)
         {
             if (layout.IsWide)
                 ((ushort*)order)[i] = (ushort)i;
