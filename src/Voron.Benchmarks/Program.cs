@@ -25,6 +25,7 @@ internal static class Program
             OperationContextsCommand.Create(),
             FootprintCommand.Create(),
             OperationsCommand.Create(),
+            BuildingBlocksCommand.Create(),
             RunOneCommand.Create(),
             MemoryRunCommand.Create(),
             HoldMemoryCommand.Create(),

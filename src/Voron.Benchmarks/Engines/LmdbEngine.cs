@@ -69,6 +69,19 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
         }
     }
 
+    /// <summary>Looks up a key in the write transaction. The value is valid until the next change.</summary>
+    public bool TryGetInWrite(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+    {
+        fixed (byte* keyData = key)
+        {
+            var nativeKey = new LmdbValue(keyData, key.Length);
+            LmdbValue nativeValue;
+            var code = Get(_write, _database, &nativeKey, &nativeValue);
+            value = code == Success ? nativeValue.Span : default;
+            return Found(code);
+        }
+    }
+
     public override void Commit()
     {
         var transaction = _write;

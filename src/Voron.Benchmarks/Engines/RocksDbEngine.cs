@@ -14,10 +14,12 @@ internal sealed unsafe class RocksDbEngine : BenchmarkEngine
     private readonly nint _writeOptions;
     private readonly nint _batch;
 
-    public RocksDbEngine(string directory)
+    public RocksDbEngine(string directory, bool mergesCounters = false)
     {
         var options = CreateOptions();
         SetCreateIfMissing(options, 1);
+        if (mergesCounters)
+            SetMergeOfSums(options);
         byte* error = null;
         _database = Open(options, directory, &error);
         DestroyOptions(options);
@@ -36,6 +38,13 @@ internal sealed unsafe class RocksDbEngine : BenchmarkEngine
     {
         fixed (byte* keyData = key, valueData = value)
             BatchPut(_batch, keyData, (nuint)key.Length, valueData, (nuint)value.Length);
+    }
+
+    /// <summary>Adds to a number of eight bytes, in little-endian order. The store must merge counters.</summary>
+    public void Merge(ReadOnlySpan<byte> key, ReadOnlySpan<byte> operand)
+    {
+        fixed (byte* keyData = key, operandData = operand)
+            BatchMerge(_batch, keyData, (nuint)key.Length, operandData, (nuint)operand.Length);
     }
 
     public override bool Delete(ReadOnlySpan<byte> key)

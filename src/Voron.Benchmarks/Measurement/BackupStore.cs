@@ -11,7 +11,7 @@ internal sealed class BackupStore : IDisposable
 
     private const int ItemsPerTransaction = 10_000;
     private const int BytesPerItem = 584;
-    private const string TreeName = "items";
+    internal const string TreeName = "items";
 
     private BackupStore(string directory, StorageEnvironment environment, long items)
     {
