@@ -95,6 +95,20 @@ internal sealed class ToolOutput
         WriteTable(columns, rows);
     }
 
+    /// <summary>Writes two lists of rows: tables, the second one only if it has rows, or one JSON object with both.</summary>
+    public void WriteRows(ToolRows rows, ToolRows others)
+    {
+        if (Form == OutputForm.Json)
+        {
+            WriteFacts([], [rows, others]);
+            return;
+        }
+
+        WriteTable(rows.Columns, rows.Rows);
+        if (others.Rows.Count > 0)
+            WriteTable(others.Columns, others.Rows);
+    }
+
     /// <summary>Writes a line as it is.</summary>
     public void WriteText(string line) => _out.WriteLine(line);
 

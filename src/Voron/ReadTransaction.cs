@@ -94,6 +94,25 @@ public readonly partial struct ReadTransaction : IDisposable
         }
     }
 
+    /// <summary>Returns what dropped trees still have in this snapshot, in the order of their ids; none when all their pages are free.</summary>
+    /// <remarks>Such a tree has lost its name, and <see cref="StorageEnvironment.DropTreeAsync"/> is freeing its pages in the background.</remarks>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    /// <exception cref="CorruptionException">The catalog is damaged.</exception>
+    public IReadOnlyList<DroppedTreeStatistics> GetDroppedTrees()
+    {
+        Body.ThrowIfEnded(_generation);
+        var mark = _body.Enter();
+        try
+        {
+            _body.ThrowIfEnded(_generation);
+            return TreeNames.ListDropped(_body);
+        }
+        finally
+        {
+            _body.Leave(mark);
+        }
+    }
+
     /// <summary>
     /// Gets the object that a write transaction has attached to the snapshot's state with <see cref="WriteTransaction.SetState"/>; false when
     /// there is none, as after the opening of the environment. Allocates nothing.

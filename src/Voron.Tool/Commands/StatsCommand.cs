@@ -25,6 +25,8 @@ internal static class StatsCommand
             var statistics = environment.GetStatistics();
             using var reading = environment.BeginRead();
             var trees = reading.GetTreeNames().Select(name => reading.GetTreeStatistics(name, out _)).ToList();
+            var dropped = reading.GetDroppedTrees();
+            var droppedPages = dropped.Sum(tree => tree.Pages);
             output.WriteFacts(
             [
                 ("data file bytes", statistics.DataFileBytes),
@@ -37,6 +39,9 @@ internal static class StatsCommand
                 ("leaf pages", trees.Sum(tree => tree.LeafPages)),
                 ("branch pages", trees.Sum(tree => tree.BranchPages)),
                 ("overflow pages", trees.Sum(tree => tree.OverflowPages)),
+                ("dropped trees", dropped.Count),
+                ("pages of dropped trees", droppedPages),
+                ("bytes of dropped trees", droppedPages * statistics.PageSize),
                 ("page size", statistics.PageSize),
             ]);
             return Task.FromResult(ExitCode.Done);

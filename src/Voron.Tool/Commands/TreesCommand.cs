@@ -13,6 +13,7 @@ internal static class TreesCommand
         {
             using var opened = access.OpenToRead(parsed);
             var environment = opened.Environment;
+            long pageSize = environment.GetStatistics().PageSize;
             using var reading = environment.BeginRead();
             var rows = new List<object?[]>();
             foreach (var name in reading.GetTreeNames())
@@ -22,7 +23,10 @@ internal static class TreesCommand
                 rows.Add([name, tree.Entries, tree.Depth, tree.LeafPages, tree.BranchPages, tree.OverflowPages]);
             }
 
-            output.WriteRows("trees", ["name", "entries", "depth", "leaf pages", "branch pages", "overflow pages"], rows);
+            var dropped = reading.GetDroppedTrees().Select(tree => new object?[] { tree.TreeId, tree.Pages, tree.Pages * pageSize });
+            output.WriteRows(
+                new ToolRows("trees", ["name", "entries", "depth", "leaf pages", "branch pages", "overflow pages"], rows),
+                new ToolRows("droppedTrees", ["dropped tree", "pages left", "bytes left"], [.. dropped]));
             return Task.FromResult(ExitCode.Done);
         });
     }

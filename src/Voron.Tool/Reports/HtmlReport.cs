@@ -62,6 +62,7 @@ internal sealed class HtmlReport(SpaceReport report)
     private void AddTrees()
     {
         Add("<h2>Space by tree</h2>\n");
+        AddDropped();
         if (report.Trees.Count == 0)
         {
             Add("<p>There is no tree.</p>\n");
@@ -86,6 +87,16 @@ internal sealed class HtmlReport(SpaceReport report)
         }
 
         Add("</table></div>\n");
+    }
+
+    private void AddDropped()
+    {
+        if (report.DroppedTrees.Count == 0)
+            return;
+        var pages = report.DroppedTrees.Sum(tree => tree.Pages);
+        Add($"<p>{Of(report.DroppedTrees.Count, "dropped tree")} with {Sizes.Bytes(BytesOf(pages))}, ");
+        Add($"{Percent(pages / (double)Math.Max(1, report.UsedPages))} of the pages in use. ");
+        Add("They are freed in the background while the environment is open for writing.</p>\n");
     }
 
     private void AddTree(string name, TreeSpace tree, long largest)

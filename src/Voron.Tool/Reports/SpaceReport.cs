@@ -44,6 +44,9 @@ internal sealed record SpaceReport
     /// <summary>The trees, the largest first.</summary>
     public required IReadOnlyList<TreeSpace> Trees { get; init; }
 
+    /// <summary>The dropped trees whose pages are not all free.</summary>
+    public IReadOnlyList<DroppedTreeStatistics> DroppedTrees { get; init; } = [];
+
     public required IReadOnlyList<SpaceCell> Cells { get; init; }
 
     public required IReadOnlyList<SampledPage> Sample { get; init; }
@@ -88,6 +91,7 @@ internal sealed record SpaceReport
             UsedPages = cells.Sum(cell => cell.UsedPages),
             ReplayedRecords = environment.Recovery.ReplayedRecords,
             Trees = [.. trees.OrderByDescending(tree => tree.Pages).ThenBy(tree => tree.Name, StringComparer.Ordinal)],
+            DroppedTrees = reading.GetDroppedTrees(),
             Cells = cells,
             Sample = sample,
             Flushes = FlushHistory.Read(engine.Disk, stop),

@@ -25,6 +25,30 @@ internal static class TreeNames
         return names;
     }
 
+    /// <summary>Lists the dropped trees, in the order of their ids.</summary>
+    public static IReadOnlyList<DroppedTreeStatistics> ListDropped(TransactionBody body)
+    {
+        var trees = new List<DroppedTreeStatistics>();
+        var cursor = new TreeCursor();
+        cursor.Open(body.Catalog, body.Pages);
+        try
+        {
+            for (var found = cursor.Seek(SystemTree.FirstDropped); found && cursor.Key.StartsWith(SystemTree.FirstDropped); found = cursor.MoveNext())
+            {
+                if (!SystemTree.IsDropped(cursor.Key))
+                    continue;
+                var header = Catalog.ToHeader(cursor.Key, cursor.Value, body.Pages.PageCount, body.Pages.FilePath);
+                trees.Add(new DroppedTreeStatistics(header.TreeId, header.Pages));
+            }
+        }
+        finally
+        {
+            cursor.Close();
+        }
+
+        return trees;
+    }
+
     [SuppressMessage("Design", "CA1859", Justification = "An ordinary .NET exception, made in one place.")]
     public static Exception Missing(TransactionBody body, string name) => new KeyNotFoundException(
         $"There is no tree '{name}' in '{body.Pages.FilePath}'. {nameof(WriteTransaction)}.{nameof(WriteTransaction.CreateTree)} creates one, and " +

@@ -57,6 +57,7 @@ internal static class LayerRules
     [
         "StorageOptions.cs", "OpenMode.cs", "ScrubClock.cs", "JournalCompression.cs", "TornPageProtection.cs", "CommitReport.cs", "FlushReport.cs",
         "SlowReaderReport.cs", "RecoveryReport.cs", "VerificationReport.cs", "EnvironmentStatistics.cs", "TreeStatistics.cs", "CommitOutcome.cs",
+        "DroppedTreeStatistics.cs",
         "BackupFault.cs", "BackupInfo.cs", "BackupProgress.cs", "BackupReport.cs", "BackupSetEntry.cs",
         "RestoreOptions.cs", "RestoreProgress.cs", "RestoreReport.cs", "CompactionOptions.cs", "CompactionProgress.cs", "CompactionReport.cs",
         "SalvageDamage.cs", "SalvageGrade.cs", "SalvageOptions.cs", "SalvageProgress.cs", "SalvagedTree.cs",
