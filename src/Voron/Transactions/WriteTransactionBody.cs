@@ -216,9 +216,21 @@ internal sealed partial class WriteTransactionBody : TransactionBody
 
     /// <summary>Submits the transaction, and returns a task that completes when its record is durable.</summary>
     /// <inheritdoc cref="Submit"/>
+    /// <exception cref="OutOfMemoryException">There is no memory for the commit; the transaction has been rolled back.</exception>
     public ValueTask CommitAsync(ref CommitProgress progress)
     {
-        var completion = CommitCompletion.Rent();
+        CommitCompletion completion;
+        try
+        {
+            completion = CommitCompletion.Rent();
+        }
+        catch
+        {
+            // As a failure of the submission does: the engine's own transactions have no handle whose Dispose would end them.
+            Rollback();
+            throw;
+        }
+
         var task = completion.Task;
         if (Submit(completion, ref progress) > _engine.Journal!.DurableSequence)
             _engine.Journal.WriteInBackground();
