@@ -1,3 +1,4 @@
+using Voron.Dropping;
 using Voron.Flushing;
 using Voron.Format;
 using Voron.Maintenance;
@@ -13,17 +14,22 @@ internal readonly struct EnvironmentInternals
     private readonly MemoryTrimmer? _trimmer;
     private readonly GroupCommit? _groupCommit;
 
-    public EnvironmentInternals(Engine engine, RecoveryResult recovered, Flusher? flusher, MemoryTrimmer? trimmer, GroupCommit? groupCommit)
+    public EnvironmentInternals(
+        Engine engine, RecoveryResult recovered, Flusher? flusher, TreeDropper? dropper, MemoryTrimmer? trimmer, GroupCommit? groupCommit)
     {
         Engine = engine;
         Recovered = recovered;
         _flusher = flusher;
+        Dropper = dropper;
         _trimmer = trimmer;
         _groupCommit = groupCommit;
     }
 
     /// <summary>The parts of the environment.</summary>
     public Engine Engine { get; }
+
+    /// <summary>Frees the pages of dropped trees; null if the environment is read-only.</summary>
+    public TreeDropper? Dropper { get; }
 
     /// <summary>What recovery found when the environment was opened.</summary>
     public RecoveryResult Recovered { get; }

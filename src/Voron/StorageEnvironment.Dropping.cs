@@ -1,4 +1,5 @@
 using Voron.Dropping;
+using Voron.Testing;
 using Voron.Trees;
 using Voron.Trees.Pages;
 
@@ -61,7 +62,7 @@ public sealed partial class StorageEnvironment
     // A damaged catalog, or a lack of memory, is not the business of an opening.
     private void ResumeDropping()
     {
-        if (_dropper == null || !Options.BackgroundFlush)
+        if (_dropper == null || !Options.BackgroundFlush || PlantedFault.ForgetDropsAtOpening)
             return;
         try
         {

@@ -91,6 +91,7 @@ public sealed partial class StorageOptions
         JournalsFullPages = options.JournalsFullPages;
         DirectPageBytes = options.DirectPageBytes;
         FormatVersion = options.FormatVersion;
+        PagesOfDrop = options.PagesOfDrop;
         CommitClock = options.CommitClock;
         JournaledValueBytes = options.JournaledValueBytes;
         ScrubObserver = options.ScrubObserver;
@@ -331,6 +332,12 @@ public sealed partial class StorageOptions
 
     /// <summary>The format version of a new environment. Settable for tests.</summary>
     internal int FormatVersion { get; set => field = Changed(value); } = 2;
+
+    /// <summary>
+    /// The number of pages of dropped trees that a transaction frees. Its record has room in the reserve of the journal, however scattered they are,
+    /// so that a full disk can be emptied. Settable for tests, whose trees are small.
+    /// </summary>
+    internal int PagesOfDrop { get; set => field = Changed(value); } = 1000;
 
     /// <summary>The clock that commits take their time from. Settable for tests.</summary>
     internal TimeProvider CommitClock { get; set => field = Changed(value); } = TimeProvider.System;

@@ -28,6 +28,9 @@ public enum KillPhase
     /// <summary>Returning space to the file system.</summary>
     Reclaiming,
 
+    /// <summary>Dropping a tree in steps, with commits beside it.</summary>
+    Dropping,
+
     /// <summary>Closing.</summary>
     Closing,
 }

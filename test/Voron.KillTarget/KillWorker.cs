@@ -21,7 +21,7 @@ internal sealed class KillWorker(KillReports reports, int seed)
 
     private long Work(StorageEnvironment environment, long next)
     {
-        switch (_random.Next(14))
+        switch (_random.Next(15))
         {
             case 0:
                 reports.ReportPhase(KillPhase.Flushing);
@@ -42,6 +42,8 @@ internal sealed class KillWorker(KillReports reports, int seed)
                 return next;
             case < 6:
                 return Pipeline(environment, next);
+            case 14:
+                return Drop(environment, next);
             default:
                 return Commit(environment, next, KillWorkload.IsLarge(next) ? KillPhase.Growing : KillPhase.Committing);
         }
@@ -55,6 +57,23 @@ internal sealed class KillWorker(KillReports reports, int seed)
         writing.Commit();
         reports.Report(number);
         return number + 1;
+    }
+
+    private long Drop(StorageEnvironment environment, long next)
+    {
+        reports.ReportPhase(KillPhase.Committing);
+        using (var writing = environment.BeginWrite())
+        {
+            KillWorkload.FillDropped(writing, _random);
+            writing.Commit();
+        }
+
+        reports.ReportPhase(KillPhase.Dropping);
+        var drop = environment.DropTreeAsync(KillWorkload.DroppedName).AsTask();
+        for (var commits = _random.Next(4); commits > 0; commits--)
+            next = Commit(environment, next, KillPhase.Dropping);
+        drop.GetAwaiter().GetResult();
+        return next;
     }
 
     private long Pipeline(StorageEnvironment environment, long next)

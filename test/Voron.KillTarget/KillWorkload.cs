@@ -10,6 +10,9 @@ public static class KillWorkload
     public const string TreeName = "items";
     public const string CounterName = "counter";
 
+    /// <summary>A tree that is filled, and dropped in steps. No commit has a number for that.</summary>
+    public const string DroppedName = "dropped";
+
     /// <summary>The environment variable that names a fault to plant in the engine.</summary>
     public const string FaultVariable = "VORON_PLANTED_FAULT";
 
@@ -32,6 +35,7 @@ public static class KillWorkload
         JournalLimitBytes = 8 << 20,
         MaxGrowthBytes = 1 << 20,
         StatusInterval = TimeSpan.FromMilliseconds(10),
+        PagesOfDrop = 2,
     };
 
     /// <summary>Returns the number of the newest commit in the environment, 0 if there is none.</summary>
@@ -62,6 +66,18 @@ public static class KillWorkload
         Span<byte> counter = stackalloc byte[sizeof(long)];
         BinaryPrimitives.WriteInt64LittleEndian(counter, number);
         writing.CreateTree(CounterName).Put("newest"u8, counter);
+    }
+
+    /// <summary>Puts leaves and values of their own pages for many steps of a drop.</summary>
+    public static void FillDropped(WriteTransaction writing, Random random)
+    {
+        var tree = writing.CreateTree(DroppedName);
+        Span<byte> key = stackalloc byte[sizeof(int)];
+        for (var i = random.Next(1_000, 4_000); i > 0; i--)
+        {
+            BinaryPrimitives.WriteInt32BigEndian(key, i);
+            tree.Put(key, new byte[i % 50 == 0 ? random.Next(20_000) : random.Next(900)]);
+        }
     }
 
     /// <summary>Returns the keys that a commit sets, each with the length of its value, or deletes (-1). Each key occurs once.</summary>

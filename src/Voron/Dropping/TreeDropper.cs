@@ -29,12 +29,6 @@ namespace Voron.Dropping;
 /// <param name="entrance">Gives the writer to the runs.</param>
 internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance entrance)
 {
-    /// <summary>
-    /// The number of pages that a transaction frees. Its record has room in the reserve of the journal, however scattered they are, so that a full
-    /// disk can be emptied.
-    /// </summary>
-    public const int PagesOfTransaction = 1000;
-
     private const long BytesBetweenFlushes = 64L << 20;
 
     private static readonly TimeSpan ReaderPause = TimeSpan.FromMilliseconds(20);
@@ -48,6 +42,16 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
     private bool _isRunning;
     private bool _isWanted;
 
+    /// <summary>True while a run frees pages, or looks for trees whose pages are to be freed.</summary>
+    public bool IsRunning
+    {
+        get
+        {
+            using (Uninterrupted.Hold(_gate))
+                return _isRunning;
+        }
+    }
+
     /// <summary>Takes its name from a tree, and waits until all of its pages are free.</summary>
     /// <returns>False if there is no such tree.</returns>
     /// <exception cref="OperationCanceledException">Cancelled. If the tree has lost its name by then, its pages are freed all the same.</exception>
@@ -60,7 +64,7 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
             await RunTransactionAsync(
                 body =>
                 {
-                    tree = body.DropTree(name, PagesOfTransaction);
+                    tree = body.DropTree(name, engine.Options.PagesOfDrop);
 
                     // Before the commit: a run that is under way may free the tree as soon as it is there.
                     if (tree.HasPages)
@@ -194,7 +198,7 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
 
     private async Task<long> FreeAllAsync(CancellationToken stop)
     {
-        var (total, sinceFlush, most) = (0L, 0L, PagesOfTransaction);
+        var (total, sinceFlush, most) = (0L, 0L, engine.Options.PagesOfDrop);
         var (settledId, lastId) = (0L, 0L);
         StorageFullException? full = null;
         for (var from = 0u; ;)
@@ -211,7 +215,7 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
                         return tree.IsFound;
                     },
                     stop).ConfigureAwait(false);
-                most = Math.Min(2 * most, PagesOfTransaction);
+                most = Math.Min(2 * most, engine.Options.PagesOfDrop);
             }
             catch (StorageFullException) when (most > 1)
             {
@@ -223,7 +227,7 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
                 // What others free may be the room that this one needs.
                 full = e;
                 Complete(tree.Id, e);
-                (from, most) = (tree.Id + 1, PagesOfTransaction);
+                (from, most) = (tree.Id + 1, engine.Options.PagesOfDrop);
                 continue;
             }
             catch (CorruptionException e) when (tree.IsFound)

@@ -1,6 +1,7 @@
 using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Testing;
 using Voron.Trees.Pages;
 
 namespace Voron.Trees;
@@ -24,7 +25,7 @@ internal unsafe ref struct TreeCutter
         _pages = pages;
         _state = state;
         _most = most;
-        _hasExtents = state.OverflowPages != 0;
+        _hasExtents = state.OverflowPages != 0 && !PlantedFault.KeepDroppedValues;
     }
 
     private readonly bool IsEnough => _freed >= _most;
@@ -115,7 +116,8 @@ internal unsafe ref struct TreeCutter
     {
         if (_hasExtents && !TryFreeValues(page))
             return false;
-        _pages.Free(page);
+        if (!PlantedFault.KeepLastDroppedLeaf || _state.LeafPages > 1)
+            _pages.Free(page);
         _state.LeafPages--;
         _freed++;
         return true;

@@ -40,6 +40,8 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
         _options = CrashOptions.Choose(_choices, images ? TornPageProtection.FullPageImages : TornPageProtection.Checksums);
         if (plan.Upgrades)
             _options.FormatVersion = (int)JournalFormat.Version1;
+        if (plan.Drops)
+            _options.PagesOfDrop = 3;
         run.Report($"{_options.TornPageProtection}, {_options.JournalCompression}");
         WorkOn(disk, [Content.Empty], [Content.Empty], level: 0);
     }
@@ -56,6 +58,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
             Overlaps = _choices.Next(2) == 1,
             Reclaims = _reclaims,
             Upgrades = plan.Upgrades,
+            Drops = plan.Drops,
         };
         var content = workload.Open(found);
         var cuts = new CutPoints(disk, workload.History, before ?? [content]);
@@ -235,7 +238,13 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
         if (_choices.Next(3) < 2 || image.FileOf(Voron.Paging.CheckpointFile.FileName) < 0)
         {
             using var writable = StorageEnvironment.Open(image, _options);
-            ContentCheck.Check(writable, allowed);
+            var found = ContentCheck.Check(writable, allowed);
+            if (plan.Drops && CrashWorkload.FreeDropped(writable))
+            {
+                counts.DropsResumed++;
+                ContentCheck.Check(writable, [found]);
+            }
+
             return;
         }
 

@@ -12,6 +12,8 @@ internal sealed partial class CrashCounts
     public int JournalSnapshots;
     public int Reclaimed;
     public int Upgrades;
+    public int Drops;
+    public int DropsResumed;
     public int Cuts;
     public int CutsInEveryCombination;
     public int CutsInManyCombinations;

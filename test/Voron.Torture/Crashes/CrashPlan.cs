@@ -39,6 +39,9 @@ internal sealed record CrashPlan(params IReadOnlyList<CrashLevel> Levels)
     /// <summary>True if large parts of the file become free in some of the runs, and are returned.</summary>
     public bool Reclaims { get; init; }
 
+    /// <summary>True if trees are dropped in steps.</summary>
+    public bool Drops { get; init; }
+
     /// <summary>
     /// True if the environment is created in the oldest version of the format, and becomes one of the newest in the course of the work.
     /// </summary>

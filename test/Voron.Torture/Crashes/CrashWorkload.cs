@@ -12,7 +12,7 @@ namespace Voron.Torture.Crashes;
 /// its counts are indexes of <see cref="History"/>.
 /// </remarks>
 [SuppressMessage("Reliability", "CA2012", Justification = "Each is looked at until it has completed, and its result is taken once.")]
-internal sealed class CrashWorkload : IDisposable
+internal sealed partial class CrashWorkload : IDisposable
 {
     private readonly SimulatedDisk _disk;
     private readonly SuiteRun _run;
@@ -95,16 +95,8 @@ internal sealed class CrashWorkload : IDisposable
     /// <summary>Performs one operation, chosen at random; each of its commits has ended when it returns.</summary>
     public void Step()
     {
-        if (Reclaims && _random.Next(2) == 1)
-        {
-            StepOfReclaiming();
+        if (TryStepOfPlan())
             return;
-        }
-        if (Upgrades && _random.Next(6) == 5)
-        {
-            Upgrade();
-            return;
-        }
         switch (_random.Next(100))
         {
             case < 34:
@@ -160,6 +152,20 @@ internal sealed class CrashWorkload : IDisposable
                 CloseAndOpen();
                 break;
         }
+    }
+
+    // What only the runs of some plans do.
+    private bool TryStepOfPlan()
+    {
+        if (Reclaims && _random.Next(2) == 1)
+            StepOfReclaiming();
+        else if (Upgrades && _random.Next(6) == 5)
+            Upgrade();
+        else if (Drops && _random.Next(4) == 3)
+            StepOfDropping();
+        else
+            return false;
+        return true;
     }
 
     private void CloseAndOpen()

@@ -35,6 +35,19 @@ internal sealed partial class ModelTransaction(WriteTransaction writing, Content
         return this;
     }
 
+    /// <summary>Draws the name of a tree, which may be there or not.</summary>
+    public static string DrawName(Tape random) => Names[random.Next(Names.Length)];
+
+    /// <summary>Puts enough entries into a tree for several steps of a drop.</summary>
+    public ModelTransaction Grow()
+    {
+        var tree = TreeName();
+        var from = random.Next(60);
+        for (var i = from; i < from + 30; i++)
+            Put(tree, Key(i), i % 10 == 0 ? random.Next(3_000, 9_000) : random.Next(400, 1_000));
+        return this;
+    }
+
     /// <summary>Makes one change for certain.</summary>
     public ModelTransaction Touch()
     {

@@ -171,6 +171,10 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.BelieveSpareBytes), "bit-rot", 20_000),
         new(nameof(PlantedFault.CountOverSnapshots), "model", 2_000_000),
 
+        new(nameof(PlantedFault.KeepLastDroppedLeaf), "model", 400_000),
+        new(nameof(PlantedFault.KeepDroppedValues), "power-cut", 40_000),
+        new(nameof(PlantedFault.ForgetDropsAtOpening), "kill", 400),
+
         // Found by the allocator that all suites use.
         new(nameof(PlantedFault.WritePastBlock), "power-cut", 4_000) { Shows = "memory: " },
         new(nameof(PlantedFault.FreeTwice), "power-cut", 4_000) { Shows = "memory: " },

@@ -3,14 +3,14 @@ using Voron.Torture.Harness;
 namespace Voron.Torture.Model;
 
 /// <summary>Compares one environment with its model, through a number of random operations.</summary>
-internal sealed class ModelRun : IDisposable
+internal sealed partial class ModelRun : IDisposable
 {
     private const int MaxReaders = 6;
 
     private readonly ModelSettings _settings;
     private readonly Random _random;
     private readonly ModelObserver _observer;
-    private readonly ModelVersions _versions = new();
+    private readonly ModelVersions _versions;
     private readonly LargeOverwrites _overwrites;
     private readonly List<ModelReader> _readers = [];
     private readonly List<Task> _commits = [];
@@ -22,6 +22,7 @@ internal sealed class ModelRun : IDisposable
         _settings = settings;
         _observer = observer;
         _random = random;
+        _versions = new ModelVersions { HasOthers = settings.Drops };
         _overwrites = new LargeOverwrites(settings, random, History, _versions);
         _place = new ModelPlace(settings.InMemory);
         try
@@ -50,13 +51,16 @@ internal sealed class ModelRun : IDisposable
         }
 
         Settle();
+        AwaitDrops();
         Verify();
         if (_readers.Count > 0)
             CheckReader(_readers[0], close: true);
         CloseReaders();
         History.Note("final reopening");
         _environment.Dispose();
+        EndDrops();
         _environment = _place.Open(_settings.Options);
+        AwaitDrops();
         Verify();
         CheckNow();
     }
@@ -78,6 +82,12 @@ internal sealed class ModelRun : IDisposable
 
     private void Step()
     {
+        if (_settings.Drops && _random.Next(40) == 39)
+        {
+            Drop();
+            return;
+        }
+
         switch (_random.Next(1000))
         {
             case < 780:
@@ -326,6 +336,7 @@ internal sealed class ModelRun : IDisposable
     private void OverwriteLarge()
     {
         Settle();
+        AwaitDrops();
         CloseReaders();
         _overwrites.Make(_environment);
         CheckNow();
@@ -372,70 +383,6 @@ internal sealed class ModelRun : IDisposable
         var report = _environment.Verify();
         if (!report.IsSound)
             throw new ModelMismatchException(report.ToString());
-    }
-
-    private void Reopen()
-    {
-        History.Add("reopen");
-        _environment.Dispose();
-        Settle();
-
-        // Transactions that were open for reading remain usable until they end.
-        CloseReaders();
-        Restart();
-    }
-
-    /// <summary>Continues from the files as a killed process would leave them.</summary>
-    private void Kill()
-    {
-        Settle();
-        CheckPublished();
-        History.Note("kill");
-        var left = _place;
-        var copy = _place.Copy();
-        try
-        {
-            CloseReaders();
-            _environment.Dispose();
-        }
-        finally
-        {
-            // Whatever happens here, the abandoned place of the two is deleted, and the other is kept in the field.
-            _place = copy;
-            left.Dispose();
-        }
-
-        Restart();
-    }
-
-    private void OpenForReading()
-    {
-        History.Add("open for reading only");
-        _environment.Dispose();
-        Settle();
-        CloseReaders();
-        using (var environment = _place.Open(new StorageOptions { ReadOnly = true, PageSize = _settings.Options.PageSizeOrDefault }))
-        {
-            using var reading = environment.BeginRead();
-            new ModelReader(reading, _versions.Newest).CheckAll(History);
-            Crashes.ContentCheck.Verify(environment);
-        }
-
-        Restart();
-    }
-
-    private void Restart()
-    {
-        _environment = _place.Open(_settings.Options);
-        using var reading = _environment.BeginRead();
-        _versions.Restart(reading.TransactionId);
-        _observer.Restart(reading.TransactionId);
-        var recovery = _environment.Recovery;
-        BrokenPromiseException.Require(
-            recovery.TransactionId == reading.TransactionId && recovery is { DroppedRecords: 0, DroppedFile: null }, $"the opening found {recovery}");
-        new ModelReader(reading, _versions.Newest).CheckAll(History);
-        if (_random.Next(3) == 0)
-            Verify();
     }
 
     private void CheckPublished()

@@ -11,6 +11,16 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
 
     private static readonly int[] PageSizes = [4096, 8192, 16384, 32768, 65536];
 
+    /// <summary>True if trees are dropped in steps, a few pages at a time.</summary>
+    public bool Drops { get; private init; }
+
+    /// <summary>Returns the same settings for a run that drops trees.</summary>
+    public ModelSettings WithDrops(Random random)
+    {
+        Options.PagesOfDrop = random.Next(3) switch { 0 => 7, 1 => 1, _ => 40 };
+        return this with { Drops = true };
+    }
+
     /// <param name="random">Makes the choices.</param>
     /// <param name="observer">Receives the reports of commits, flushes and verifications.</param>
     public static ModelSettings Draw(Random random, ModelObserver observer)

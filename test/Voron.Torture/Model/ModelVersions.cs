@@ -7,6 +7,9 @@ internal sealed class ModelVersions
 
     private readonly Dictionary<long, ModelState> _states = [];
 
+    /// <summary>True if transactions of the engine's own, which change no tree that has a name, come between the others.</summary>
+    public bool HasOthers { get; init; }
+
     public ModelState Newest { get; private set; } = ModelState.Empty;
 
     public long NewestId => _states.Keys.Max();
@@ -39,8 +42,16 @@ internal sealed class ModelVersions
     {
         var transaction = environment.BeginRead();
         history.Note($"begin to read {transaction.TransactionId}");
-        if (transaction.TransactionId < Acknowledged || !_states.TryGetValue(transaction.TransactionId, out var state))
+        if (transaction.TransactionId < Acknowledged || StateAt(transaction.TransactionId) is not { } state)
             throw new ModelMismatchException($"a reader sees transaction {transaction.TransactionId}, and {Acknowledged} has been acknowledged");
         return new ModelReader(transaction, state);
+    }
+
+    private ModelState? StateAt(long id)
+    {
+        if (_states.TryGetValue(id, out var state) || !HasOthers)
+            return state;
+        var known = _states.Keys.Where(other => other < id).DefaultIfEmpty(-1).Max();
+        return known < 0 ? null : _states[known];
     }
 }

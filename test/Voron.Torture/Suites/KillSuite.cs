@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
 using Voron.KillTarget;
+using Voron.Torture.Crashes;
 using Voron.Torture.Harness;
 using Voron.Torture.Kills;
 
@@ -17,6 +18,9 @@ internal sealed class KillSuite : Suite
     /// <summary>Phases take from some microseconds to some milliseconds.</summary>
     private const int LongestDelayMicroseconds = 4_000;
 
+    /// <summary>A drop has many transactions, and its code is compiled in the first ones of a process.</summary>
+    private const int StepsOfDrop = 12;
+
     /// <summary>
     /// The newest state of one in this many is not examined: the next process finds it unchanged, and is killed while it recovers.
     /// </summary>
@@ -26,6 +30,9 @@ internal sealed class KillSuite : Suite
     /// A process that has reported nothing for this long hangs. Less than the limit of a run: the process must not outlive the run.
     /// </summary>
     private static readonly TimeSpan Hanging = TimeSpan.FromSeconds(60);
+
+    /// <summary>More than freeing a tree takes on a busy machine.</summary>
+    private static readonly TimeSpan DropLimit = TimeSpan.FromSeconds(20);
 
     private static readonly KillPhase[] Wanted = [.. Enum.GetValues<KillPhase>().Where(phase => phase != KillPhase.None)];
 
@@ -84,6 +91,8 @@ internal sealed class KillSuite : Suite
     private static bool TryKill(SuiteRun run, KillTargetProcess target, string directory, KillPhase wanted, out long least)
     {
         var delay = run.Choices.Next(LongestDelayMicroseconds);
+        if (wanted == KillPhase.Dropping)
+            delay *= StepsOfDrop;
         run.Step($"{wanted}, {delay} microseconds");
         target.Work(directory, run.Choices.Next());
         least = 0;
@@ -145,6 +154,8 @@ internal sealed class KillSuite : Suite
         public void Compare(SuiteRun run, string directory, int kill)
         {
             using var environment = StorageEnvironment.Open(directory, KillWorkload.Options());
+            var isDropping = CountDropped(environment) > 0;
+            run.Tally("openings that go on with a drop", isDropping ? 1 : 0);
             run.Tally(environment.Recovery.ReplayedRecords > 0 ? "openings that replay" : "openings that find everything in the data file");
             var newest = KillWorkload.Newest(environment);
 
@@ -161,6 +172,32 @@ internal sealed class KillSuite : Suite
             CompareItems(environment, kill);
             var report = environment.Verify();
             BrokenPromiseException.Require(report.IsSound, $"Kill {kill}: {report}");
+            if (isDropping)
+                AwaitDrop(environment, kill);
+        }
+
+        // The opening goes on with what a killed drop has left.
+        private static void AwaitDrop(StorageEnvironment environment, int kill)
+        {
+            for (var begun = Stopwatch.GetTimestamp(); CountDropped(environment) > 0; Thread.Sleep(1))
+            {
+                BrokenPromiseException.Require(
+                    Stopwatch.GetElapsedTime(begun) < DropLimit, $"Kill {kill}: a dropped tree keeps its pages after the environment was opened.");
+            }
+            try
+            {
+                ContentCheck.Verify(environment);
+            }
+            catch (CrashViolationException e)
+            {
+                throw new BrokenPromiseException($"Kill {kill}: {e.Message}", e);
+            }
+        }
+
+        private static int CountDropped(StorageEnvironment environment)
+        {
+            using var reading = environment.BeginRead();
+            return reading.GetDroppedTrees().Count;
         }
 
         private void Follow(long number)

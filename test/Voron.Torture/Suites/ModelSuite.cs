@@ -10,7 +10,7 @@ internal sealed class ModelSuite : Suite
 
     public override string Name => "model";
 
-    public override string Summary => "random operations of the whole public interface compared with sorted sets, with any option";
+    public override string Summary => "random operations of the whole public interface compared with sorted sets, with any option; in a quarter of the runs, dropped trees beside them";
 
     public override string Unit => "operations";
 
@@ -25,6 +25,8 @@ internal sealed class ModelSuite : Suite
     {
         var observer = new ModelObserver();
         var settings = ModelSettings.Draw(run.Choices, observer);
+        if (run.Index % 4 == 3)
+            settings = settings.WithDrops(run.Choices);
         ModelRun? model = null;
         try
         {

@@ -16,6 +16,8 @@ internal sealed class PowerCutSuite : Suite
 
     private static readonly CrashPlan Ordinary = new(Levels) { EveryCombinationOneIn = 24 };
 
+    private static readonly CrashPlan Dropping = Ordinary with { Drops = true };
+
     // Short workloads, but with every cut in every possible combination, as far as the budget goes.
     private static readonly CrashPlan Exhaustive = new(new CrashLevel(2, 4, CrashLevel.All, CrashLevel.All, GoOnOneIn: 0))
     {
@@ -35,7 +37,7 @@ internal sealed class PowerCutSuite : Suite
 
     public override string Name => "power-cut";
 
-    public override string Summary => "the power cut at every write, sync, rename of a simulated disk, and again during and after recovery";
+    public override string Summary => "the power cut at every write, sync, rename of a simulated disk, and again during and after recovery; in one of eight runs, beside dropped trees";
 
     public override string Unit => "images";
 
@@ -62,6 +64,7 @@ internal sealed class PowerCutSuite : Suite
         _ when index % 16 == 7 => Exhaustive,
         _ when index % 8 == 0 => Repaired,
         _ when index % 8 == 1 => Refused,
+        _ when index % 8 == 5 => Dropping,
         _ => Ordinary,
     };
 }
