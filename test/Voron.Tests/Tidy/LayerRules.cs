@@ -20,6 +20,7 @@ internal static class LayerRules
         ("Trees/Pages", ["Paging"]),
         ("Trees/Arrays", ["Paging"]),
         ("Trees/KeyHeads", ["Paging", "Trees/Pages"]),
+        ("Trees/IdSets", []),
         ("Trees", ["Paging", "Trees/Pages", "Trees/Arrays", "Trees/KeyHeads"]),
         ("Trees/Batches", ["Paging", "Trees/Pages", "Trees/KeyHeads", "Trees"]),
         ("Recovery", ["Paging", "ChangeTracking", "Scratch", "Journal"]),

@@ -1,0 +1,59 @@
+namespace Voron.Format;
+
+/// <summary>The shape of a block of ids: it says where in the block everything is. The first id stands outside of the block.</summary>
+/// <remarks>
+/// <code>
+/// | gaps less one, in equal width, lowest bits first | payloads in equal width, from a byte boundary on |
+/// </code>
+/// <para>
+/// Widths are bits. Width 0 takes no bytes: all ids follow one another, or all payloads are 0. Payloads are apart from the gaps, because each
+/// of them would widen every gap.
+/// </para>
+/// <para>
+/// The tail of a set has gaps of 16 or 32 bits and payloads of 8, and its payloads begin behind the room for the gaps of a full block. So
+/// an id is added without moving any byte.
+/// </para>
+/// </remarks>
+/// <param name="Count">The number of ids.</param>
+/// <param name="GapWidth">The bits of a gap.</param>
+/// <param name="PayloadWidth">The bits of a payload.</param>
+/// <param name="IsTail">Whether the block is the tail of a set.</param>
+internal readonly record struct IdBlockShape(int Count, int GapWidth, int PayloadWidth, bool IsTail = false)
+{
+    /// <summary>The maximum number of ids in a block.</summary>
+    public const int MaxIds = 128;
+
+    /// <summary>The largest gap, from 0 to the largest id, less one, has that many bits.</summary>
+    public const int MaxGapWidth = 63;
+
+    public const int MaxPayloadWidth = 8;
+
+    /// <summary>The width of the gaps of a tail: this one, or the larger one.</summary>
+    public const int TailGapWidth = 16;
+
+    public const int LargeTailGapWidth = 32;
+
+    /// <summary>Blocks have room in units of that many bytes.</summary>
+    public const int RoomUnit = 16;
+
+    /// <summary>The bytes of the gaps.</summary>
+    public int GapBytes => ((Count - 1) * GapWidth + 7) >> 3;
+
+    public int PayloadBytes => (Count * PayloadWidth + 7) >> 3;
+
+    /// <summary>The offset of the payloads in the block.</summary>
+    public int PayloadOffset => IsTail ? MaxIds * GapWidth >> 3 : GapBytes;
+
+    /// <summary>The bytes from the beginning of the block to the end of the last payload.</summary>
+    public int Size => PayloadOffset + PayloadBytes;
+
+    /// <summary>The bytes that the block needs. The tail needs those of a full block.</summary>
+    public int Room => RoundUp(IsTail ? MaxIds * (GapWidth + PayloadWidth) >> 3 : Size);
+
+    /// <summary>Whether a block can have this shape.</summary>
+    public bool IsPossible => Count is > 0 and <= MaxIds && (IsTail
+        ? GapWidth is TailGapWidth or LargeTailGapWidth && PayloadWidth == MaxPayloadWidth
+        : GapWidth is >= 0 and <= MaxGapWidth && PayloadWidth is >= 0 and <= MaxPayloadWidth);
+
+    public static int RoundUp(int bytes) => (bytes + RoomUnit - 1) & -RoomUnit;
+}
