@@ -120,6 +120,7 @@ internal static class PageCommand
             entry.Kind switch
             {
                 ValueKind.Inline => "inline", ValueKind.Overflow => "overflow", ValueKind.LargeExtent => "large",
+                ValueKind.Extended => "extended",
                 null => entry.Page == null ? null : "child", _ => "unknown",
             },
             entry.ValueBytes, entry.Page, entry.Fault,

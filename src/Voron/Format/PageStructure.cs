@@ -148,6 +148,8 @@ internal static unsafe class PageStructure
                     return length == LargeExtentReference.Size
                         && IsExtent(((LargeExtentReference*)behind)->FirstPage, ((LargeExtentReference*)behind)->Length)
                         && ((LargeExtentReference*)behind)->ChecksumPage is >= 0 and < uint.MaxValue;
+                case ValueKind.Extended:
+                    return Size(record) + SlotBytes <= (pageSize - PageHeader.Size) / 2 && ExtendedRecord.IsSound(behind, length);
                 default:
                     return false;
             }

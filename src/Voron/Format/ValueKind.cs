@@ -11,4 +11,7 @@ internal enum ValueKind
 
     /// <summary>In an extent without page headers; the record holds a <see cref="LargeExtentReference"/>.</summary>
     LargeExtent = 2,
+
+    /// <summary>No value, but something else under the key: the first byte behind it is an <see cref="ExtendedForm"/>.</summary>
+    Extended = 3,
 }

@@ -50,6 +50,10 @@ internal static unsafe class PageEntryReader
                 ValueBytes = ((LargeExtentReference*)behind)->Length,
                 Page = ((LargeExtentReference*)behind)->FirstPage,
             },
+            (ValueKind.Extended, { } length) when ExtendedRecord.IsSound(behind, (int)length) => entry with
+            {
+                Page = *(ExtendedForm*)behind == ExtendedForm.IdSet ? ((IdSetReference*)behind)->Root : null,
+            },
             _ => entry with { Fault = $"a value of kind {(int)entry.Kind!} cannot have {entry.ValueBytes} bytes in a leaf" },
         };
     }

@@ -55,6 +55,8 @@ internal sealed unsafe class ValueSource(SalvagePages pages, PageBitmap owned) :
             return null;
         }
 
+        if (_kind == ValueKind.Extended)
+            return "it is a set of ids or something else that is no value, which is not salvaged";
         var fault = _kind == ValueKind.Overflow
             ? TryOpenOverflow(*(OverflowReference*)LeafPage.InlineBytes(record))
             : TryOpenLarge(*(LargeExtentReference*)LeafPage.InlineBytes(record));

@@ -28,11 +28,13 @@ internal static unsafe class LeafValue
             : Read(reader, record).Slice((int)offset, count);
 
     /// <summary>Returns the length of a record's value without reading its extent.</summary>
+    /// <exception cref="CorruptionException">The record has a set of ids, which no tree of values can have.</exception>
     public static long Length(byte* record) => LeafPage.Kind(record) switch
     {
         ValueKind.Inline => LeafPage.InlineLength(record),
         ValueKind.Overflow => ((OverflowReference*)LeafPage.InlineBytes(record))->Length,
-        _ => ((LargeExtentReference*)LeafPage.InlineBytes(record))->Length,
+        ValueKind.LargeExtent => ((LargeExtentReference*)LeafPage.InlineBytes(record))->Length,
+        _ => TreeErrors.ThrowExtended(record),
     };
 
     [MethodImpl(MethodImplOptions.NoInlining)]

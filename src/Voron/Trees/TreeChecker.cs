@@ -251,6 +251,8 @@ internal sealed unsafe partial class TreeChecker
             return true;
         }
 
+        if (kind == ValueKind.Extended)
+            Report($"page {leaf}: slot {slot}: a record of form {*LeafPage.InlineBytes(record)}, which a tree of values cannot have");
         if (kind != ValueKind.LargeExtent)
             return true;
         var reference = *(LargeExtentReference*)LeafPage.InlineBytes(record);

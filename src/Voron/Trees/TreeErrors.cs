@@ -65,6 +65,10 @@ internal static unsafe class TreeErrors
         throw new CorruptionException($"A leaf in '{reader.FilePath}' has a value of {length} bytes stored as {kind}, which is not possible.");
 
     [DoesNotReturn]
+    public static long ThrowExtended(byte* record) => throw new CorruptionException(
+        $"Key {KeyText.Of(LeafPage.Key(record))} has no value, but a record of form {*LeafPage.InlineBytes(record)}, which a tree of values cannot have.");
+
+    [DoesNotReturn]
     public static void ThrowNoEntry() => throw new InvalidOperationException("The cursor is not on an entry.");
 
     [DoesNotReturn]

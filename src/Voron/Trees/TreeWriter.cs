@@ -178,6 +178,8 @@ internal static unsafe class TreeWriter
                 oldExtent = *(OverflowReference*)LeafPage.InlineBytes(record);
             else if (oldKind == ValueKind.LargeExtent)
                 oldLargeExtent = *(LargeExtentReference*)LeafPage.InlineBytes(record);
+            else if (oldKind == ValueKind.Extended)
+                TreeErrors.ThrowExtended(record);
         }
 
         var place = LeafEditor.Place(edit, value.Kind, value.InlineLength);

@@ -59,6 +59,8 @@ internal static unsafe class ValueExtents
             FreeOverflow(writer, state, *(OverflowReference*)LeafPage.InlineBytes(record));
         else if (kind == ValueKind.LargeExtent)
             FreeLargeExtent(writer, state, *(LargeExtentReference*)LeafPage.InlineBytes(record));
+        else if (kind == ValueKind.Extended)
+            TreeErrors.ThrowExtended(record);
     }
 
     public static void FreeOverflow(PageWriter writer, TreeState state, in OverflowReference reference)

@@ -108,6 +108,7 @@ internal static unsafe class PageChecker
                 return true;
             case ValueKind.Overflow when length == OverflowReference.Size:
             case ValueKind.LargeExtent when length == LargeExtentReference.Size:
+            case ValueKind.Extended when ExtendedRecord.IsSound(LeafPage.InlineBytes(record), length):
                 return true;
             default:
                 report($"page {page}: slot {slot}: value of kind {LeafPage.Kind(record)} with {length} bytes in the leaf");

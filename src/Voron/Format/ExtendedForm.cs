@@ -1,0 +1,16 @@
+namespace Voron.Format;
+
+/// <summary>The form of a leaf record of the kind <see cref="ValueKind.Extended"/>: the first byte behind its key.</summary>
+internal enum ExtendedForm : byte
+{
+    /// <summary>A set of one id: the payload follows in one byte, then the id in 1 to 8.</summary>
+    OneId = 1,
+
+    /// <summary>A set of few ids: the record has a <see cref="FewIdsHeader"/>, and then one block of ids.</summary>
+    FewIds = 2,
+
+    /// <summary>A set with pages of its own: the record holds an <see cref="IdSetReference"/>.</summary>
+    IdSet = 3,
+
+    // 4 to 7 are reserved: sets of bytes, and compressed values.
+}

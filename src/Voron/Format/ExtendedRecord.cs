@@ -1,0 +1,55 @@
+using System.Runtime.CompilerServices;
+
+namespace Voron.Format;
+
+/// <summary>Checks the bytes behind the key of a leaf record of the kind <see cref="ValueKind.Extended"/>, and reads the ids of one.</summary>
+internal static unsafe class ExtendedRecord
+{
+    /// <summary>Form and payload come before the id of a set of one.</summary>
+    public const int OneIdHeader = 2;
+
+    private const int MostIdBytes = sizeof(long);
+
+    /// <summary>Returns whether the bytes are a possible record. The ids of a block are checked when they are unpacked.</summary>
+    public static bool IsSound(byte* behind, int length)
+    {
+        if (length == 0)
+            return false;
+        switch (*(ExtendedForm*)behind)
+        {
+            case ExtendedForm.OneId:
+                return length is > OneIdHeader and <= OneIdHeader + MostIdBytes && OneId(behind, length) >= 0;
+            case ExtendedForm.FewIds:
+                return length is >= FewIdsHeader.Size and <= FewIdsHeader.MaxBytes && IsSound(*(FewIdsHeader*)behind, length);
+            case ExtendedForm.IdSet:
+                return length == IdSetReference.Size && IsSound(*(IdSetReference*)behind, *(ushort*)(behind + 2));
+            default:
+                return false;
+        }
+    }
+
+    /// <summary>Returns the id of a set of one.</summary>
+    public static long OneId(byte* behind, int length)
+    {
+        long id = 0;
+        Unsafe.CopyBlockUnaligned(&id, behind + OneIdHeader, (uint)(length - OneIdHeader));
+        return id;
+    }
+
+    /// <summary>Writes a set of one id into at most 10 bytes, and returns their number.</summary>
+    public static int WriteOneId(byte* behind, long id, byte payload)
+    {
+        behind[0] = (byte)ExtendedForm.OneId;
+        behind[1] = payload;
+        var bytes = Math.Max(1, (71 - System.Numerics.BitOperations.LeadingZeroCount((ulong)id)) >> 3);
+        Unsafe.CopyBlockUnaligned(behind + OneIdHeader, &id, (uint)bytes);
+        return OneIdHeader + bytes;
+    }
+
+    private static bool IsSound(in FewIdsHeader few, int length) =>
+        few.First >= 0 && few.Shape.IsPossible && FewIdsHeader.Size + few.Shape.Size <= length;
+
+    private static bool IsSound(in IdSetReference set, ushort spare) =>
+        set.Depth is > 0 and <= IdSetReference.MaxDepth && spare == 0 && set.Root is > 0 and < uint.MaxValue
+        && set.LastPage is > 0 and < uint.MaxValue && set.Ids > 0 && set.Pages >= set.Depth;
+}
