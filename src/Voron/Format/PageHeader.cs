@@ -23,7 +23,8 @@ internal enum PageKind : byte
     /// <summary>Keys of 64 bits with values of a fixed size, or with children: see <see cref="ArrayLayout"/>.</summary>
     Array = 5,
 
-    // 6 is reserved: pages of ids.
+    /// <summary>Blocks of ids of a set: see <see cref="IdBlockEntry"/>.</summary>
+    Ids = 6,
 }
 
 /// <summary>The first 64 bytes of every page except the pages inside an extent.</summary>
@@ -111,6 +112,16 @@ internal struct PageHeader
     {
         readonly get => (uint)ExtentBytes;
         set => ExtentBytes = value;
+    }
+
+    /// <summary>
+    /// Pages of sets of ids: a hash of the key that owns the set, so that a search of a damaged file finds out to which key a page belongs; 0 in all
+    /// other pages. It must be set after the <see cref="TreeMark"/>.
+    /// </summary>
+    public uint OwnerHash
+    {
+        readonly get => (uint)(ExtentBytes >> 32);
+        set => ExtentBytes = (long)value << 32 | TreeMark;
     }
 
     /// <summary>Array page: the number of cells that are in use or have been. The free ones among them come last in the order.</summary>

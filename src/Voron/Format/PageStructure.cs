@@ -46,6 +46,7 @@ internal static unsafe class PageStructure
             PageKind.Leaf => FindFault<Leaf>(page, pageSize),
             PageKind.Branch => FindFault<Branch>(page, pageSize),
             PageKind.Array => ArrayStructure.FindFault(page, pageSize),
+            PageKind.Ids => IdStructure.FindFault(page, pageSize),
             _ => null,
         };
     }

@@ -41,6 +41,7 @@ public sealed class StructureTests
         { nameof(LargeExtentReference), 24, "" },
         { nameof(FewIdsHeader), 12, "" },
         { nameof(IdSetReference), 24, "2+2" },
+        { nameof(IdBlockEntry), 16, "" },
     };
 
     [Theory]
@@ -114,7 +115,7 @@ public sealed class StructureTests
         JournalFileHeader.MaxSeals.Should().Be(82);
         RecordHeader.ChecksummedFrom.Should().Be(16);
         PageHeader.UnjournaledBytes.Should().Be(32);
-        Numbers<PageKind>().Should().Be("None=0 Leaf=1 Branch=2 Overflow=3 SectionMap=4 Array=5");
+        Numbers<PageKind>().Should().Be("None=0 Leaf=1 Branch=2 Overflow=3 SectionMap=4 Array=5 Ids=6");
         Numbers<BackupFrameKind>().Should().Be("Pages=1 State=2 UsedPages=3 Index=4 Note=5 Padding=6 Trailer=7");
         Numbers<RecordKind>().Should().Be("Transaction=1 FlushList=2 FlushImages=3 DurabilityMarker=4 JournalSnapshot=5");
         Numbers<RecordFlags>().Should().Be("None=0 Compressed=1 ExtentsUnsynced=2 WholeState=4");

@@ -1,0 +1,281 @@
+using System.Runtime.CompilerServices;
+using Voron.Format;
+using Voron.Paging;
+
+namespace Voron.Trees.IdSets;
+
+/// <summary>A place in a set of ids, which goes both ways. Designed for pooling: opening it resets it.</summary>
+/// <remarks>
+/// A block is unpacked when the cursor comes to it, its payloads when one of them is asked for. The pages must not change while the cursor is
+/// open.
+/// </remarks>
+internal sealed unsafe class IdSetCursor
+{
+    private readonly long[] _ids = GC.AllocateUninitializedArray<long>(IdBlock.MaxIds, pinned: true);
+    private readonly byte[] _payloads = GC.AllocateUninitializedArray<byte>(IdBlock.MaxIds, pinned: true);
+    private readonly long* _block;
+    private readonly byte* _blockPayloads;
+    private PageReader? _reader;
+    private ArrayLayout _layout;
+    private IdSetReference _set;
+    private IdSetPath _path;
+    private byte* _page;
+    private int _index;
+    private int _count;
+    private int _at;
+    private bool _hasPayloads;
+    private Place _place;
+
+    public IdSetCursor()
+    {
+        _block = (long*)Unsafe.AsPointer(ref _ids[0]);
+        _blockPayloads = (byte*)Unsafe.AsPointer(ref _payloads[0]);
+    }
+
+    private enum Place
+    {
+        Unset,
+        BeforeFirst,
+        OnId,
+        AfterLast,
+
+        /// <summary>A step or a seek has failed half-way.</summary>
+        Lost,
+    }
+
+    /// <summary>The number of ids of the set.</summary>
+    public long Count { get; private set; }
+
+    public bool IsOnId => _place == Place.OnId;
+
+    /// <summary>The id on which the cursor is.</summary>
+    public long Current => _block[_at];
+
+    /// <summary>The payload of <see cref="Current"/>.</summary>
+    public byte Payload
+    {
+        get
+        {
+            LoadPayloads();
+            return _blockPayloads[_at];
+        }
+    }
+
+    /// <summary>Opens the set of a leaf record, before its first id.</summary>
+    /// <param name="reader">The pages.</param>
+    /// <param name="behind">The bytes behind the key: a sound record.</param>
+    /// <param name="length">Their number.</param>
+    /// <exception cref="CorruptionException">The ids of the record are damaged.</exception>
+    public void Open(PageReader reader, byte* behind, int length)
+    {
+        Close();
+        _reader = reader;
+        if (*(ExtendedForm*)behind != ExtendedForm.IdSet)
+        {
+            Count = _count = InlineIds.Unpack(reader, behind, length, _block, _blockPayloads);
+            _hasPayloads = true;
+            return;
+        }
+
+        _layout = ArrayLayout.OfBranches(reader.PageSize);
+        _set = *(IdSetReference*)behind;
+        Count = _set.Ids;
+    }
+
+    /// <summary>Releases the set.</summary>
+    public void Close()
+    {
+        _reader = null;
+        _page = null;
+        _set = default;
+        _count = 0;
+        Count = 0;
+        _place = Place.Unset;
+    }
+
+    /// <summary>Goes to the next id, or to the first one; returns false when there is none.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool MoveNext()
+    {
+        if (_place != Place.OnId || _at + 1 >= _count)
+            return MoveToBlock(1);
+        _at++;
+        return true;
+    }
+
+    /// <summary>Goes to the previous id, or to the last one; returns false when there is none.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool MovePrevious()
+    {
+        if (_place != Place.OnId || _at == 0)
+            return MoveToBlock(-1);
+        _at--;
+        return true;
+    }
+
+    /// <summary>Goes before the first id.</summary>
+    public void MoveToStart() => _place = Place.BeforeFirst;
+
+    /// <summary>Goes behind the last id.</summary>
+    public void MoveToEnd() => _place = Place.AfterLast;
+
+    /// <summary>Goes to the first id that is not below one; returns false when there is none. Blocks on the way stay packed.</summary>
+    public bool Seek(long id)
+    {
+        if (Count == 0)
+            return End(1);
+        if (_set.Root != 0 && !(_place == Place.OnId && id >= _block[0] && id <= _block[_count - 1]))
+            FindBlock(Math.Max(id, 0));
+
+        // In most seeks of an intersection the id is near the current one.
+        _at = Search(_place == Place.OnId && _block[_at] <= id ? _at : 0, id);
+        if (_at == _count)
+            return Leave();
+        _place = Place.OnId;
+        return true;
+    }
+
+    /// <summary>Copies the ids behind the current one, and goes to the last of them.</summary>
+    /// <param name="ids">Receives the ids.</param>
+    /// <param name="payloads">Receives their payloads; empty to leave them packed. Otherwise it has room for as many as there are ids.</param>
+    /// <returns>The number of ids; 0 at the end of the set.</returns>
+    public int Fill(Span<long> ids, Span<byte> payloads)
+    {
+        var filled = 0;
+        while (filled < ids.Length && MoveNext())
+        {
+            var count = Math.Min(_count - _at, ids.Length - filled);
+            new ReadOnlySpan<long>(_block + _at, count).CopyTo(ids[filled..]);
+            if (!payloads.IsEmpty)
+            {
+                LoadPayloads();
+                new ReadOnlySpan<byte>(_blockPayloads + _at, count).CopyTo(payloads[filled..]);
+            }
+
+            filled += count;
+            _at += count - 1;
+        }
+
+        return filled;
+    }
+
+    private void LoadPayloads()
+    {
+        if (_hasPayloads)
+            return;
+        IdPage.UnpackPayloads(_reader!, _page, _index, _blockPayloads);
+        _hasPayloads = true;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool MoveToBlock(int step)
+    {
+        if (_place == Place.Lost)
+            IdSetErrors.ThrowLost();
+        if (Count == 0 || _place == (step > 0 ? Place.AfterLast : Place.BeforeFirst))
+            return End(step);
+        if (_set.Root != 0)
+            return _place == Place.OnId ? StepBlock(step) : MoveToEdge(step);
+        return _place == Place.OnId ? End(step) : Enter(step);
+    }
+
+    private bool StepBlock(int step)
+    {
+        _place = Place.Lost;
+        var bound = step > 0 ? _block[_count - 1] : _block[0];
+        var next = _index + step;
+        if ((uint)next >= (uint)IdPage.Count(_page))
+        {
+            if (!_path.TryStep(_reader!, _layout, step))
+                return End(step);
+            _page = IdPage.Read(_reader!, _path.Leaf);
+            next = step > 0 ? 0 : IdPage.Count(_page) - 1;
+        }
+
+        // Pages that lead to each other would be passed for ever.
+        Load(next);
+        if (step > 0 ? _block[0] <= bound : _block[_count - 1] >= bound)
+            IdSetErrors.ThrowBlock(_reader!, _page, _index, IdPage.Entries(_page)[_index]);
+        return Enter(step);
+    }
+
+    private bool MoveToEdge(int step)
+    {
+        _place = Place.Lost;
+        _path.DescendToEdge(_reader!, _layout, _set, first: step > 0);
+        _page = IdPage.Read(_reader!, _path.Leaf);
+        Load(step > 0 ? 0 : IdPage.Count(_page) - 1);
+        return Enter(step);
+    }
+
+    private bool Enter(int step)
+    {
+        _at = step > 0 ? 0 : _count - 1;
+        _place = Place.OnId;
+        return true;
+    }
+
+    private void Load(int index)
+    {
+        _index = index;
+        _hasPayloads = false;
+        _count = IdPage.Unpack(_reader!, _page, index, _block);
+    }
+
+    /// <summary>Unpacks the block that has the id, or behind which it belongs.</summary>
+    private void FindBlock(long id)
+    {
+        var isInPage = _place == Place.OnId && id >= IdPage.Entries(_page)[0].First;
+        _place = Place.Lost;
+        if (isInPage)
+        {
+            var block = IdPage.Gallop(_page, id >= IdPage.Entries(_page)[_index].First ? _index : 0, id);
+            if (block + 1 < IdPage.Count(_page))
+            {
+                Load(block);
+                return;
+            }
+        }
+
+        // The last block of a page may end before the id while other pages have more.
+        _path.Descend(_reader!, _layout, _set, id);
+        _page = IdPage.Read(_reader!, _path.Leaf);
+        Load(IdPage.FindBlock(_page, id));
+    }
+
+    private int Search(int from, long id)
+    {
+        var step = 1;
+        while (from + step < _count && _block[from + step] < id)
+        {
+            from += step;
+            step *= 2;
+        }
+
+        var above = Math.Min(_count, from + step + 1);
+        while (from < above)
+        {
+            var middle = (from + above) >>> 1;
+            if (_block[middle] < id)
+                from = middle + 1;
+            else
+                above = middle;
+        }
+
+        return from;
+    }
+
+    // All ids of the block are below the one that was sought: the next one is the first of the next block.
+    private bool Leave()
+    {
+        _place = Place.OnId;
+        _at = _count - 1;
+        return MoveToBlock(1);
+    }
+
+    private bool End(int step)
+    {
+        _place = step > 0 ? Place.AfterLast : Place.BeforeFirst;
+        return false;
+    }
+}

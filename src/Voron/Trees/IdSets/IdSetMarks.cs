@@ -1,0 +1,25 @@
+using Voron.Format;
+using Voron.Paging;
+
+namespace Voron.Trees.IdSets;
+
+/// <summary>The marks in the headers of the pages of a set, by which a search of a damaged file finds out where they belong.</summary>
+/// <param name="TreeMark">The mark of the tree: <see cref="PageHeader.TreeMark"/>.</param>
+/// <param name="OwnerHash">The hash of the key that owns the set: <see cref="PageHeader.OwnerHash"/>.</param>
+internal readonly unsafe record struct IdSetMarks(uint TreeMark, uint OwnerHash)
+{
+    private const int Offset = 56;
+
+    /// <summary>Returns the marks of the set of a key.</summary>
+    public static IdSetMarks Of(PageWriter writer, uint treeId, ReadOnlySpan<byte> key) => new(writer.TreeMark(treeId), Hash(key));
+
+    /// <summary>Returns the hash of a key: the lower half of its checksum, and never 0.</summary>
+    public static uint Hash(ReadOnlySpan<byte> key) => Math.Max(1, (uint)Checksum.Compute(key, seed: 0));
+
+    public void Write(in WritablePage page)
+    {
+        page.Header->TreeMark = TreeMark;
+        page.Header->OwnerHash = OwnerHash;
+        page.MarkDirty(Offset, sizeof(long));
+    }
+}

@@ -1,0 +1,123 @@
+using Voron.Format;
+using Voron.Paging;
+using Voron.Primitives;
+using Voron.Trees.Arrays;
+
+namespace Voron.Trees.IdSets;
+
+/// <summary>The path from the root of a set to an id page: at each level the page, and the index of the child that comes next.</summary>
+internal unsafe struct IdSetPath
+{
+    private fixed long _pages[IdSetReference.MaxDepth];
+    private fixed ushort _indexes[IdSetReference.MaxDepth];
+
+    /// <summary>The level of the id page; the root is at level 0.</summary>
+    public int LeafLevel { get; private set; }
+
+    /// <summary>True if the path takes the last child at every level, so that no id page follows.</summary>
+    public bool IsAtEnd { get; private set; }
+
+    /// <summary>The id at which the next id page begins, unless the path is at the end.</summary>
+    public long Upper { get; private set; }
+
+    public readonly PageNumber Leaf => Page(LeafLevel);
+
+    public readonly PageNumber Page(int level) => new(_pages[level]);
+
+    public readonly int Index(int level) => _indexes[level];
+
+    /// <summary>Descends to the id page that has an id, or should have it.</summary>
+    /// <exception cref="CorruptionException">A page on the path is of another kind, or on the path twice.</exception>
+    public void Descend(PageReader reader, in ArrayLayout layout, in IdSetReference set, long id)
+    {
+        Begin(reader, set);
+        var page = new PageNumber(set.Root);
+        for (var level = 0; level < LeafLevel; level++)
+        {
+            var branch = ReadBranch(reader, page);
+            page = Step(reader, layout, level, branch, page, ArrayPage.FindChild(branch, layout, id));
+        }
+
+        Set(reader, LeafLevel, page, 0);
+    }
+
+    /// <summary>Descends to the first or the last id page.</summary>
+    /// <inheritdoc cref="Descend"/>
+    public void DescendToEdge(PageReader reader, in ArrayLayout layout, in IdSetReference set, bool first)
+    {
+        Begin(reader, set);
+        DescendBelow(reader, layout, 0, new PageNumber(set.Root), first);
+    }
+
+    /// <summary>Steps to the next id page, or to the previous one; returns false when there is none, and stays.</summary>
+    /// <remarks>The upper end is not known afterwards.</remarks>
+    public bool TryStep(PageReader reader, in ArrayLayout layout, int step)
+    {
+        for (var level = LeafLevel - 1; level >= 0; level--)
+        {
+            var branch = ReadBranch(reader, Page(level));
+            var index = Index(level) + step;
+            if ((uint)index >= (uint)ArrayPage.Count(branch))
+                continue;
+            _indexes[level] = (ushort)index;
+            DescendBelow(reader, layout, level + 1, ArrayPage.Child(branch, layout, index), first: step > 0);
+            return true;
+        }
+
+        return false;
+    }
+
+    /// <summary>Returns an array page of a set.</summary>
+    /// <exception cref="CorruptionException">The page is no branch.</exception>
+    public static byte* ReadBranch(PageReader reader, PageNumber number)
+    {
+        var page = reader.Read(number);
+        if (((PageHeader*)page)->Kind != PageKind.Array || !ArrayPage.IsBranch(page))
+            IdSetErrors.ThrowKind(reader, page, number, PageKind.Array);
+        return page;
+    }
+
+    private void Begin(PageReader reader, in IdSetReference set)
+    {
+        if (set.Depth is 0 or > IdSetReference.MaxDepth)
+            IdSetErrors.ThrowDepth(reader, set.Depth);
+        LeafLevel = set.Depth - 1;
+        IsAtEnd = true;
+        Upper = long.MaxValue;
+    }
+
+    private void DescendBelow(PageReader reader, in ArrayLayout layout, int level, PageNumber page, bool first)
+    {
+        for (; level < LeafLevel; level++)
+        {
+            var branch = ReadBranch(reader, page);
+            page = Step(reader, layout, level, branch, page, first ? 0 : ArrayPage.Count(branch) - 1);
+        }
+
+        Set(reader, LeafLevel, page, 0);
+    }
+
+    private PageNumber Step(PageReader reader, in ArrayLayout layout, int level, byte* branch, PageNumber page, int index)
+    {
+        Set(reader, level, page, index);
+        if (index + 1 < ArrayPage.Count(branch))
+        {
+            IsAtEnd = false;
+            Upper = ArrayPage.Key(branch, layout, index + 1);
+        }
+
+        return ArrayPage.Child(branch, layout, index);
+    }
+
+    private void Set(PageReader reader, int level, PageNumber page, int index)
+    {
+        for (var above = 0; above < level; above++)
+        {
+            if (_pages[above] == page.Value)
+                IdSetErrors.ThrowShared(reader, page);
+        }
+
+        _pages[level] = page.Value;
+        _indexes[level] = (ushort)index;
+    }
+}
