@@ -28,6 +28,9 @@ internal readonly unsafe ref struct NewValue
         Kind = ValueKind.LargeExtent;
     }
 
+    /// <summary>Creates what is behind a key of a tree of sets.</summary>
+    public static NewValue Extended(ReadOnlySpan<byte> behind) => new(behind, behind.Length, ValueKind.Extended);
+
     private NewValue(ReadOnlySpan<byte> source, int length, ValueKind kind)
     {
         Source = source;

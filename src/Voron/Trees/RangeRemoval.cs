@@ -44,7 +44,7 @@ internal unsafe ref struct RangeRemoval
         // Every key is at least a zero byte.
         _hasStart = start.Length > 1 || start.Bytes[0] != 0;
         _hasEnd = hasEnd;
-        _hasExtents = state.OverflowPages != 0;
+        _hasExtents = state.HasMoreThanLeaves;
     }
 
     /// <summary>Removes the entries between two places, and returns their number. If there are none, nothing changes.</summary>
@@ -92,7 +92,7 @@ internal unsafe ref struct RangeRemoval
         count = state.EntryCount;
         if (start.IsStart && end.IsEnd)
             return true;
-        var hasExtents = state.OverflowPages != 0;
+        var hasExtents = state.HasMoreThanLeaves;
         count = RangeCounter.Count(state, pages, start, end, hasExtents ? 1 : long.MaxValue);
         CheckCount(pages, state, count);
         var hasEntries = count > 0;

@@ -22,6 +22,8 @@ internal sealed unsafe partial class TreeChecker
     private readonly ITreeCheckHost _host;
     private readonly Action<string> _report;
     private readonly long[] _path = new long[TreeLimits.MaxDepth];
+    private readonly IdSetChecker _sets;
+    private TreeKind _kind;
     private byte[] _resumeKey = [];
     private int _resumeLength;
     private LargeExtentReference _resumeValue;
@@ -35,18 +37,21 @@ internal sealed unsafe partial class TreeChecker
     private long _leafPages;
     private long _branchPages;
     private long _overflowPages;
+    private long _nestedPages;
+    private long _nestedValues;
 
     public TreeChecker(ITreeCheckHost host)
     {
         _host = host;
         _report = Report;
+        _sets = new IdSetChecker(host, _report);
     }
 
     /// <summary>The number of entries walked since <see cref="Begin"/>.</summary>
     public long Entries { get; private set; }
 
     /// <summary>The number of pages walked since <see cref="Begin"/>.</summary>
-    public long Pages => _leafPages + _branchPages + _overflowPages;
+    public long Pages => _leafPages + _branchPages + _overflowPages + _nestedPages;
 
     /// <summary>True while no problem has been found since <see cref="Begin"/>.</summary>
     public bool IsClean => _isClean;
@@ -58,7 +63,7 @@ internal sealed unsafe partial class TreeChecker
         _resumeChunk = 0;
         _isResuming = false;
         _isClean = _isComplete = true;
-        Entries = _leafPages = _branchPages = _overflowPages = 0;
+        Entries = _leafPages = _branchPages = _overflowPages = _nestedPages = _nestedValues = 0;
         Array.Clear(_path);
     }
 
@@ -85,6 +90,7 @@ internal sealed unsafe partial class TreeChecker
             Array.Clear(_path);
         _depth = header.Depth;
         _treeMark = header.TreeId + 1;
+        _kind = header.Kind;
         if (header.Kind == TreeKind.Array)
         {
             _shape = new ArrayShape(_host.PageSize, (int)header.NestedValues);
@@ -111,6 +117,11 @@ internal sealed unsafe partial class TreeChecker
             Compare("leaf pages", header.LeafPages, _leafPages);
             Compare("branch pages", header.BranchPages, _branchPages);
             Compare("overflow pages", header.OverflowPages, _overflowPages);
+            if (header.Kind == TreeKind.IdSets)
+            {
+                Compare("pages of sets", header.NestedPages, _nestedPages);
+                Compare("ids", header.NestedValues, _nestedValues);
+            }
         }
 
         return _isClean;
@@ -198,6 +209,8 @@ internal sealed unsafe partial class TreeChecker
         {
             var record = SlottedPage.Record(leaf, i);
             var kind = LeafPage.Kind(record);
+            if (_kind == TreeKind.IdSets && kind != ValueKind.Extended)
+                Report($"page {page}: slot {i}: a value of kind {kind}, but the tree has sets of ids");
             if (kind != ValueKind.Inline)
             {
                 if (i > first && _host.IsOver)
@@ -251,7 +264,9 @@ internal sealed unsafe partial class TreeChecker
             return true;
         }
 
-        if (kind == ValueKind.Extended)
+        if (kind == ValueKind.Extended && _kind == TreeKind.IdSets)
+            WalkSet(leaf, slot, record);
+        else if (kind == ValueKind.Extended)
             Report($"page {leaf}: slot {slot}: a record of form {*LeafPage.InlineBytes(record)}, which a tree of values cannot have");
         if (kind != ValueKind.LargeExtent)
             return true;
@@ -260,6 +275,15 @@ internal sealed unsafe partial class TreeChecker
             return true;
         _resumeValue = reference;
         return _host.CheckValue(reference, ref _resumeChunk);
+    }
+
+    // A set is walked at once: sets of several slices would need a place in them to continue from.
+    private void WalkSet(PageNumber leaf, int slot, byte* record)
+    {
+        if (!_sets.Check(leaf, slot, record, _treeMark))
+            _isClean = _isComplete = false;
+        _nestedPages += _sets.Pages;
+        _nestedValues += _sets.Ids;
     }
 
     private bool EnterLargeExtent(PageNumber leaf, int slot, in LargeExtentReference reference)

@@ -25,7 +25,7 @@ internal unsafe ref struct TreeCutter
         _pages = pages;
         _state = state;
         _most = most;
-        _hasExtents = state.OverflowPages != 0 && !PlantedFault.KeepDroppedValues;
+        _hasExtents = state.HasMoreThanLeaves && !PlantedFault.KeepDroppedValues;
     }
 
     private readonly bool IsEnough => _freed >= _most;
@@ -134,14 +134,23 @@ internal unsafe ref struct TreeCutter
             {
                 if (i > 0)
                     SlottedPage.RemoveRange<LeafPage>(_pages.Modify(page), _pages.PageSize, 0, i);
+                CountSets(i);
                 return false;
             }
 
-            var before = _state.OverflowPages;
+            var before = _state.OverflowPages + _state.NestedPages;
             ValueExtents.Free(_pages, _state, SlottedPage.Record(leaf, i));
-            _freed += before - _state.OverflowPages;
+            _freed += before - _state.OverflowPages - _state.NestedPages;
         }
 
+        CountSets(count);
         return true;
+    }
+
+    // A header with more sets than ids would be an impossible one.
+    private readonly void CountSets(int freed)
+    {
+        if (_state.Kind == TreeKind.IdSets)
+            _state.EntryCount -= freed;
     }
 }

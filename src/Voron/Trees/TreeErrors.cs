@@ -69,6 +69,18 @@ internal static unsafe class TreeErrors
         $"Key {KeyText.Of(LeafPage.Key(record))} has no value, but a record of form {*LeafPage.InlineBytes(record)}, which a tree of values cannot have.");
 
     [DoesNotReturn]
+    public static void ThrowMixed(byte* record)
+    {
+        if (LeafPage.Kind(record) == ValueKind.Extended)
+            ThrowExtended(record);
+        ThrowNoSet(record);
+    }
+
+    [DoesNotReturn]
+    public static void ThrowNoSet(byte* record) => throw new CorruptionException(
+        $"Key {KeyText.Of(LeafPage.Key(record))} of a tree of id sets has no set, but {LeafPage.InlineLength(record)} bytes of kind {LeafPage.Kind(record)}.");
+
+    [DoesNotReturn]
     public static void ThrowNoEntry() => throw new InvalidOperationException("The cursor is not on an entry.");
 
     [DoesNotReturn]

@@ -69,6 +69,11 @@ internal sealed class TreeState
     public uint TreeId { get; set; }
 
     /// <summary>
+    /// True if entries have pages of their own, or numbers that the header sums up: leaves must then be read before they are freed.
+    /// </summary>
+    public bool HasMoreThanLeaves => OverflowPages != 0 || Kind == TreeKind.IdSets;
+
+    /// <summary>
     /// True if the header differs from the one loaded or last saved. Set here and cleared by the code that saves the header.
     /// </summary>
     public bool Changed { get; set; }

@@ -78,8 +78,17 @@ internal static unsafe class TreeWriter
         state.Changed = true;
     }
 
+    /// <summary>Sets what is behind a key in a tree of sets. Pages of a set that was there are not freed.</summary>
+    public static void PutExtended(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, ReadOnlySpan<byte> behind) =>
+        Store(writer, state, key, NewValue.Extended(behind), replace: true);
+
     /// <summary>Removes an entry; returns false when there is none with this key.</summary>
-    public static bool Delete(PageWriter writer, TreeState state, ReadOnlySpan<byte> key)
+    public static bool Delete(PageWriter writer, TreeState state, ReadOnlySpan<byte> key) => Remove(writer, state, key, freesPages: true);
+
+    /// <summary>Removes an entry whose pages are free already.</summary>
+    public static bool DeleteRecord(PageWriter writer, TreeState state, ReadOnlySpan<byte> key) => Remove(writer, state, key, freesPages: false);
+
+    private static bool Remove(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, bool freesPages)
     {
         if (state.Root.IsNone || key.Length == 0)
             return false;
@@ -95,7 +104,7 @@ internal static unsafe class TreeWriter
 
             state.PrepareForChange();
             var leaf = writer.Modify(number);
-            if (!PlantedFault.KeepExtentOfDeleted)
+            if (freesPages && !PlantedFault.KeepExtentOfDeleted)
                 ValueExtents.Free(writer, state, SlottedPage.Record(leaf.Bytes, index));
             SlottedPage.Remove<LeafPage>(leaf, writer.PageSize, index);
             state.EntryCount--;
@@ -178,8 +187,8 @@ internal static unsafe class TreeWriter
                 oldExtent = *(OverflowReference*)LeafPage.InlineBytes(record);
             else if (oldKind == ValueKind.LargeExtent)
                 oldLargeExtent = *(LargeExtentReference*)LeafPage.InlineBytes(record);
-            else if (oldKind == ValueKind.Extended)
-                TreeErrors.ThrowExtended(record);
+            if (oldKind == ValueKind.Extended != (value.Kind == ValueKind.Extended))
+                TreeErrors.ThrowMixed(record);
         }
 
         var place = LeafEditor.Place(edit, value.Kind, value.InlineLength);

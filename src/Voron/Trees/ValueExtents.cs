@@ -1,6 +1,7 @@
 using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Trees.IdSets;
 using Voron.Trees.Pages;
 
 namespace Voron.Trees;
@@ -60,7 +61,21 @@ internal static unsafe class ValueExtents
         else if (kind == ValueKind.LargeExtent)
             FreeLargeExtent(writer, state, *(LargeExtentReference*)LeafPage.InlineBytes(record));
         else if (kind == ValueKind.Extended)
+            FreeSet(writer, state, record);
+    }
+
+    private static void FreeSet(PageWriter writer, TreeState state, byte* record)
+    {
+        if (state.Kind != TreeKind.IdSets)
             TreeErrors.ThrowExtended(record);
+        var behind = LeafPage.InlineBytes(record);
+        state.NestedValues -= InlineIds.Count(behind);
+        state.Changed = true;
+        if (*(ExtendedForm*)behind != ExtendedForm.IdSet)
+            return;
+        var set = *(IdSetReference*)behind;
+        state.NestedPages -= set.Pages;
+        IdSetWriter.FreeAll(writer, ref set);
     }
 
     public static void FreeOverflow(PageWriter writer, TreeState state, in OverflowReference reference)

@@ -1,0 +1,71 @@
+using Voron.Format;
+using Voron.Paging;
+using Voron.Primitives;
+using Voron.Trees.Arrays;
+
+namespace Voron.Trees.IdSets;
+
+/// <summary>Reads sets with pages of their own as a whole.</summary>
+internal static unsafe class IdSetReader
+{
+    /// <summary>Copies the ids and payloads of a set that has fewer than <paramref name="most"/>, and returns their number.</summary>
+    /// <param name="reader">The pages.</param>
+    /// <param name="set">The set.</param>
+    /// <param name="ids">Has room for that many ids, and for a block more.</param>
+    /// <param name="payloads">Has room for as many payloads.</param>
+    /// <param name="most">The limit.</param>
+    /// <exception cref="CorruptionException">The set has another number of ids than it claims, or is damaged.</exception>
+    public static int ReadAll(PageReader reader, in IdSetReference set, long* ids, byte* payloads, int most)
+    {
+        var layout = ArrayLayout.OfBranches(reader.PageSize);
+        var path = new IdSetPath();
+        path.DescendToEdge(reader, layout, set, first: true);
+        var count = 0;
+        do
+        {
+            var page = IdPage.Read(reader, path.Leaf);
+            for (var block = 0; block < IdPage.Count(page); block++)
+            {
+                if (count >= most)
+                    IdSetErrors.ThrowCount(reader, set.Ids, set.Pages);
+                var added = IdPage.Unpack(reader, page, block, ids + count);
+                IdPage.UnpackPayloads(reader, page, block, payloads + count);
+                count += added;
+            }
+        }
+        while (path.TryStep(reader, layout, 1));
+
+        if (count != set.Ids)
+            IdSetErrors.ThrowCount(reader, set.Ids, set.Pages);
+        return count;
+    }
+
+    /// <summary>Returns whether a set has a page from one on. Reads array pages only.</summary>
+    /// <exception cref="CorruptionException">The set has more pages than it claims, or is damaged.</exception>
+    public static bool HasPagesFrom(PageReader reader, in IdSetReference set, long first)
+    {
+        if (set.Depth is 0 or > IdSetReference.MaxDepth)
+            IdSetErrors.ThrowDepth(reader, set.Depth);
+        var left = (long)set.Pages;
+        return HasPagesFrom(reader, ArrayLayout.OfBranches(reader.PageSize), new PageNumber(set.Root), set.Depth, ref left, first);
+    }
+
+    private static bool HasPagesFrom(
+        PageReader reader, in ArrayLayout layout, PageNumber page, int depth, ref long left, long first)
+    {
+        if (--left < 0)
+            IdSetErrors.ThrowShared(reader, page);
+        if (page.Value >= first)
+            return true;
+        if (depth == 1)
+            return false;
+        var branch = IdSetPath.ReadBranch(reader, page);
+        for (var i = 0; i < ArrayPage.Count(branch); i++)
+        {
+            if (HasPagesFrom(reader, layout, ArrayPage.Child(branch, layout, i), depth - 1, ref left, first))
+                return true;
+        }
+
+        return false;
+    }
+}

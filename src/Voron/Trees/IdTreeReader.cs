@@ -1,0 +1,55 @@
+using Voron.Format;
+using Voron.Paging;
+using Voron.Trees.IdSets;
+using Voron.Trees.Pages;
+
+namespace Voron.Trees;
+
+/// <summary>Finds the sets of a tree of id sets.</summary>
+internal static unsafe class IdTreeReader
+{
+    /// <summary>Returns the number of ids of a key; 0 if the tree does not have it.</summary>
+    public static long CountOf(TreeState state, PageReader reader, ReadOnlySpan<byte> key)
+    {
+        var behind = Find(state, reader, key, out _);
+        return behind == null ? 0 : InlineIds.Count(behind);
+    }
+
+    /// <summary>Opens the set of a key; returns false when the tree does not have it.</summary>
+    public static bool TryOpen(TreeState state, PageReader reader, ReadOnlySpan<byte> key, IdSetCursor cursor)
+    {
+        var behind = Find(state, reader, key, out var length);
+        if (behind == null)
+            return false;
+        cursor.Open(reader, behind, length);
+        return true;
+    }
+
+    /// <summary>Returns the record of a key behind it, or null when the tree has no such key.</summary>
+    /// <exception cref="CorruptionException">The key has a value instead of a set.</exception>
+    public static byte* Find(TreeState state, PageReader reader, ReadOnlySpan<byte> key, out int length)
+    {
+        var record = TreeReader.Find(state, reader, key);
+        length = 0;
+        return record == null ? null : Behind(record, out length);
+    }
+
+    /// <summary>Returns whether the set of a cursor's entry has a page from one on. False if the entry has no set with pages of its own.</summary>
+    public static bool HasPagesFrom(PageReader reader, TreeCursor cursor, long first)
+    {
+        var record = cursor.Record;
+        return LeafPage.Kind(record) == ValueKind.Extended && *(ExtendedForm*)LeafPage.InlineBytes(record) == ExtendedForm.IdSet
+            && IdSetReader.HasPagesFrom(reader, *(IdSetReference*)LeafPage.InlineBytes(record), first);
+    }
+
+    /// <summary>Returns what is behind the key of a record.</summary>
+    /// <inheritdoc cref="Find"/>
+    public static byte* Behind(byte* record, out int length)
+    {
+        var behind = LeafPage.InlineBytes(record);
+        if (LeafPage.Kind(record) != ValueKind.Extended || *(ExtendedForm*)behind > ExtendedForm.IdSet)
+            TreeErrors.ThrowNoSet(record);
+        length = LeafPage.InlineLength(record);
+        return behind;
+    }
+}

@@ -1,0 +1,189 @@
+using System.Runtime.CompilerServices;
+using Voron.Format;
+using Voron.Paging;
+using Voron.Trees.IdSets;
+using Voron.Trees.Pages;
+
+namespace Voron.Trees;
+
+/// <summary>Changes the sets of a tree of id sets, each under its key.</summary>
+/// <remarks>
+/// A set stands in its leaf while it is one block of at most 256 bytes. A larger one has pages of its own, until it has fewer than 64 ids and takes
+/// no more than three quarters of these bytes: so no set goes to and fro. A set without ids has no key in the tree. The header of the tree counts the
+/// ids of all sets and their pages.
+/// </remarks>
+internal unsafe ref struct IdTreeWriter
+{
+    private const int FewIds = 64;
+    private const int ComfortableBytes = FewIdsHeader.MaxBytes / 4 * 3;
+
+    private readonly PageWriter _pages;
+    private readonly IdSetMarks _marks;
+    private readonly long* _ids;
+    private readonly byte* _payloads;
+    private IdSetReference _set;
+    private int _count;
+
+    private IdTreeWriter(PageWriter pages, in IdSetMarks marks, long* ids, byte* payloads)
+    {
+        _pages = pages;
+        _marks = marks;
+        _ids = ids;
+        _payloads = payloads;
+    }
+
+    private readonly bool HasPages => _set.Root != 0;
+
+    /// <summary>Changes the set of a key.</summary>
+    /// <param name="pages">The pages of the tree.</param>
+    /// <param name="state">The tree.</param>
+    /// <param name="key">The key, which may be a span of the tree's own pages.</param>
+    /// <param name="changes">The changes, in ascending order of ids, with each id once.</param>
+    /// <returns>The number of ids that the set has gained; negative if it has lost ids.</returns>
+    /// <exception cref="CorruptionException">A page of the tree is damaged. The transaction can only be rolled back.</exception>
+    [SkipLocalsInit]
+    public static long Apply(PageWriter pages, TreeState state, ReadOnlySpan<byte> key, scoped ReadOnlySpan<IdChange> changes)
+    {
+        TreeLimits.CheckKey(pages.PageSize, key);
+        var ids = stackalloc long[IdContent.MaxIds];
+        var payloads = stackalloc byte[IdContent.MaxIds];
+        var writer = new IdTreeWriter(pages, IdSetMarks.Of(pages, state.TreeId, key), ids, payloads);
+        var before = writer.Load(state, key);
+        var hadPages = writer._set.Pages;
+        state.PrepareForChange();
+        var isChanged = writer.Apply(changes);
+        writer.TryShrink();
+
+        var gained = writer.Ids - before;
+        state.NestedValues += gained;
+        state.NestedPages += (long)writer._set.Pages - hadPages;
+        state.Changed |= gained != 0 || writer._set.Pages != hadPages;
+        if (isChanged)
+            writer.Store(state, key, isThere: before != 0);
+        return gained;
+    }
+
+    private readonly long Ids => HasPages ? _set.Ids : _count;
+
+    /// <summary>Reads the record of the key, and returns the number of ids.</summary>
+    private long Load(TreeState state, ReadOnlySpan<byte> key)
+    {
+        var behind = IdTreeReader.Find(state, _pages, key, out var length);
+        if (behind == null)
+            return 0;
+        if (*(ExtendedForm*)behind == ExtendedForm.IdSet)
+            _set = *(IdSetReference*)behind;
+        else
+            _count = InlineIds.Unpack(_pages, behind, length, _ids, _payloads);
+        return Ids;
+    }
+
+    /// <summary>Applies the changes; returns false if there is nothing to store.</summary>
+    private bool Apply(scoped ReadOnlySpan<IdChange> changes)
+    {
+        var isChanged = HasPages;
+        while (!changes.IsEmpty)
+        {
+            if (HasPages)
+            {
+                IdSetWriter.Apply(_pages, _marks, ref _set, changes);
+                _count = 0;
+                return true;
+            }
+
+            var some = changes[..Math.Min(changes.Length, IdBlock.MaxIds)];
+            isChanged |= Merge(some);
+            changes = changes[some.Length..];
+            if (!FitsIntoLeaf())
+                MoveToPages();
+        }
+
+        return isChanged;
+    }
+
+    private readonly bool FitsIntoLeaf() => _count <= 1 || (_count <= IdBlock.MaxIds
+        && FewIdsHeader.RecordBytes(IdBlock.Measure(_ids, _payloads, _count)) <= FewIdsHeader.MaxBytes);
+
+    [SkipLocalsInit]
+    private void MoveToPages()
+    {
+        Span<IdChange> all = stackalloc IdChange[IdContent.MaxIds];
+        for (var i = 0; i < _count; i++)
+            all[i] = new IdChange(_ids[i], _payloads[i]);
+        IdSetWriter.Apply(_pages, _marks, ref _set, all[.._count]);
+        _count = 0;
+    }
+
+    /// <summary>Merges changes into the ids of the leaf; returns false if they change nothing.</summary>
+    [SkipLocalsInit]
+    private bool Merge(scoped ReadOnlySpan<IdChange> changes)
+    {
+        var old = stackalloc long[IdBlock.MaxIds];
+        var oldPayloads = stackalloc byte[IdBlock.MaxIds];
+        var count = _count;
+        Unsafe.CopyBlockUnaligned(old, _ids, (uint)count * sizeof(long));
+        Unsafe.CopyBlockUnaligned(oldPayloads, _payloads, (uint)count);
+        var isChanged = false;
+        var at = 0;
+        _count = 0;
+        foreach (var change in changes)
+        {
+            for (; at < count && old[at] < change.Id; at++)
+                Take(old[at], oldPayloads[at]);
+            var isThere = at < count && old[at] == change.Id;
+            isChanged |= change.IsRemoval ? isThere : !isThere || oldPayloads[at] != change.Payload;
+            if (!change.IsRemoval)
+                Take(change.Id, (byte)change.Payload);
+            at += isThere ? 1 : 0;
+        }
+
+        for (; at < count; at++)
+            Take(old[at], oldPayloads[at]);
+        return isChanged;
+    }
+
+    private void Take(long id, byte payload)
+    {
+        _ids[_count] = id;
+        _payloads[_count++] = payload;
+    }
+
+    /// <summary>Takes the ids of a small set into the leaf, and frees its pages.</summary>
+    [SkipLocalsInit]
+    private void TryShrink()
+    {
+        if (!HasPages || _set.Ids >= FewIds)
+            return;
+        var count = IdSetReader.ReadAll(_pages, _set, _ids, _payloads, FewIds);
+        var record = stackalloc byte[FewIdsHeader.MaxBytes];
+        if (InlineIds.Write(record, _ids, _payloads, count, ComfortableBytes) == 0)
+            return;
+        IdSetWriter.FreeAll(_pages, ref _set);
+        _count = count;
+    }
+
+    [SkipLocalsInit]
+    private void Store(TreeState state, ReadOnlySpan<byte> key, bool isThere)
+    {
+        if (Ids == 0)
+        {
+            if (isThere)
+                TreeWriter.DeleteRecord(_pages, state, key);
+            return;
+        }
+
+        var record = stackalloc byte[FewIdsHeader.MaxBytes];
+        var length = IdSetReference.Size;
+        if (HasPages)
+        {
+            _set.Form = ExtendedForm.IdSet;
+            *(IdSetReference*)record = _set;
+        }
+        else
+        {
+            length = InlineIds.Write(record, _ids, _payloads, _count, FewIdsHeader.MaxBytes);
+        }
+
+        TreeWriter.PutExtended(_pages, state, key, new ReadOnlySpan<byte>(record, length));
+    }
+}

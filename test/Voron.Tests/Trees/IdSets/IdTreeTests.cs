@@ -1,0 +1,199 @@
+using Voron.Format;
+using Voron.Trees;
+using Voron.Trees.IdSets;
+using Voron.Trees.Pages;
+
+namespace Voron.Tests.Trees.IdSets;
+
+public sealed unsafe class IdTreeTests
+{
+    private static readonly byte[] Key = "key"u8.ToArray();
+
+    [Theory]
+    [InlineData(4096, 12_000, 11)]
+    [InlineData(4096, 12_000, 12)]
+    [InlineData(65536, 4_000, 13)]
+    public void A_tree_of_sets_does_what_a_dictionary_of_sets_does(int pageSize, int steps, int seed)
+    {
+        var random = new Random(seed);
+        using var tree = new TestIdTree(pageSize);
+        for (var i = 0; i < steps; i++)
+        {
+            // Few keys have most of the ids, as in an index of words.
+            var isGrowing = (i / (steps / 4) & 1) == 0;
+            var key = KeyOf((int)(Math.Pow(random.NextDouble(), 4) * 400));
+            if (random.Next(200) == 0)
+                tree.RemoveAll(key);
+            else
+                tree.Apply(key, Changes(tree, key, random, isGrowing));
+            if (random.Next(500) == 0)
+                tree.DeleteRange(KeyOf(random.Next(400)), KeyOf(random.Next(400)));
+            if (random.Next(100) == 0)
+                tree.Pages.EndTransaction();
+            else if (random.Next(300) == 0)
+                tree.Pages.Savepoint();
+            if (random.Next(steps / 15) == 0)
+                tree.Check();
+        }
+
+        tree.Check();
+        tree.Pages.EndTransaction();
+        RangeRemoval.DeleteAll(tree.Pages, tree.State);
+        tree.Model.Clear();
+        tree.Check();
+        tree.State.NestedPages.Should().Be(0);
+    }
+
+    [Fact]
+    public void A_set_leaves_the_leaf_and_returns_without_going_to_and_fro()
+    {
+        using var tree = new TestIdTree();
+        var forms = new List<ExtendedForm>();
+        for (var id = 0; id < 400; id++)
+        {
+            tree.Apply(Key, new IdChange(id * 10L, 0));
+            Note(tree, forms);
+        }
+
+        forms.Should().Equal(ExtendedForm.OneId, ExtendedForm.FewIds, ExtendedForm.IdSet);
+        forms.Clear();
+        for (var id = 399; id > 0; id--)
+        {
+            tree.Apply(Key, new IdChange(id * 10L, IdChange.Removal));
+            Note(tree, forms);
+            if (id is 70 or 60)
+                tree.State.NestedPages.Should().Be(id == 70 ? 1 : 0);
+        }
+
+        forms.Should().Equal(ExtendedForm.IdSet, ExtendedForm.FewIds, ExtendedForm.OneId);
+        tree.Apply(Key, new IdChange(0, IdChange.Removal));
+        tree.State.Root.IsNone.Should().BeTrue("a set without ids has no key");
+        tree.Check();
+    }
+
+    [Fact]
+    public void Changes_that_change_nothing_write_nothing()
+    {
+        using var tree = new TestIdTree();
+        tree.Apply(Key, new IdChange(7, 3), new IdChange(9, 0));
+        tree.Apply("large"u8.ToArray(), [.. Enumerable.Range(0, 1_000).Select(id => new IdChange(id * 5, 0))]);
+        tree.Pages.EndTransaction();
+        tree.Apply(Key, new IdChange(7, 3), new IdChange(8, IdChange.Removal));
+        tree.Apply("none"u8.ToArray(), new IdChange(8, IdChange.Removal));
+        tree.Apply("large"u8.ToArray(), new IdChange(8, IdChange.Removal), new IdChange(10, 0));
+        tree.Pages.EndTransaction();
+        tree.Pages.ChangedBytes.Should().Be(0);
+        tree.Check();
+    }
+
+    [Fact]
+    public void The_later_payload_stays()
+    {
+        using var tree = new TestIdTree();
+        tree.Apply(Key, new IdChange(7, 3));
+        tree.Apply(Key, new IdChange(7, 200));
+        tree.Check();
+    }
+
+    [Fact]
+    public void An_append_to_a_large_set_changes_few_bytes_of_leaf_and_page()
+    {
+        using var tree = new TestIdTree();
+        tree.Apply(Key, [.. Enumerable.Range(0, 300).Select(id => new IdChange(id * 5, 0))]);
+        tree.Pages.EndTransaction();
+        var sum = 0;
+        for (var id = 300; id < 2_300; id++)
+        {
+            tree.Apply(Key, new IdChange(id * 5, (short)(id % 3)));
+            tree.Pages.EndTransaction();
+            sum += tree.Pages.ChangedBytes;
+        }
+
+        (sum / 2_000.0).Should().BeLessThan(12);
+    }
+
+    [Fact]
+    public void A_cut_frees_the_pages_of_sets_and_keeps_the_counts()
+    {
+        using var tree = new TestIdTree();
+        var random = new Random(4);
+        for (var key = 0; key < 300; key++)
+        {
+            var ids = Enumerable.Range(0, key % 3 == 0 ? 1_500 : 20).Select(id => id * 100_000L + random.Next(90_000));
+            tree.Apply(KeyOf(key), [.. ids.Select(id => new IdChange(id, 0))]);
+        }
+
+        while (!tree.State.Root.IsNone)
+        {
+            TreeCutter.Cut(tree.Pages, tree.State, 7).Should().BePositive();
+            tree.CheckStructure();
+            tree.State.EntryCount.Should().BeLessThanOrEqualTo(tree.State.NestedValues);
+        }
+
+        tree.Pages.PagesInUse.Should().Be(0);
+    }
+
+    [Fact]
+    public void The_check_finds_what_is_wrong_with_a_set()
+    {
+        using var tree = new TestIdTree();
+        tree.Apply(Key, [.. Enumerable.Range(0, 5_000).Select(id => new IdChange(id * 50L + id % 7, (short)(id % 5)))]);
+        var reference = (IdSetReference*)LeafPage.InlineBytes(SlottedPage.Record(tree.Pages.Damage(tree.State.Root), 0));
+        tree.CheckStructure();
+        Expect(tree, "claims 4999 ids", () => reference->Ids--);
+        Expect(tree, "up to page", () => reference->LastPage--);
+        Expect(tree, "expects kind", () => reference->Depth--);
+        var first = FirstIdPage(tree, *reference);
+        Expect(tree, "claims payloads", () => IdPage.Entries(first)[1].HighestPayload--);
+        Expect(tree, "is malformed", () => IdPage.Entries(first)[1].GapWidth = 63);
+        Expect(tree, "has the marks", () => ((PageHeader*)first)->OwnerHash++);
+        Expect(tree, "belongs behind", () => IdPage.Entries(first)[1].First += 60);
+        tree.State.NestedValues--;
+        tree.Problems(out _).Should().ContainSingle().Which.Should().Contain("4999 ids");
+    }
+
+    private static byte* FirstIdPage(TestIdTree tree, IdSetReference set)
+    {
+        var path = new IdSetPath();
+        path.DescendToEdge(tree.Pages, ArrayLayout.OfBranches(4096), set, first: true);
+        return tree.Pages.Damage(path.Leaf);
+    }
+
+    private static void Expect(TestIdTree tree, string problem, Action damage)
+    {
+        var pages = new List<byte[]>();
+        for (var page = 1; page < tree.Pages.PageLimit; page++)
+            pages.Add(new ReadOnlySpan<byte>(tree.Pages.Damage(new(page)), 4096).ToArray());
+        damage();
+        tree.Problems(out _).Should().Contain(it => it.Contains(problem, StringComparison.Ordinal), problem);
+        for (var page = 0; page < pages.Count; page++)
+            pages[page].CopyTo(new Span<byte>(tree.Pages.Damage(new(page + 1)), 4096));
+        tree.CheckStructure();
+    }
+
+    private static void Note(TestIdTree tree, List<ExtendedForm> forms)
+    {
+        var form = *(ExtendedForm*)IdTreeReader.Find(tree.State, tree.Pages, Key, out _);
+        if (forms.Count == 0 || forms[^1] != form)
+            forms.Add(form);
+    }
+
+    private static byte[] KeyOf(int number) => System.Text.Encoding.UTF8.GetBytes($"word {number:0000}");
+
+    private static IdChange[] Changes(TestIdTree tree, byte[] key, Random random, bool isGrowing)
+    {
+        var changes = new SortedDictionary<long, short>();
+        var set = tree.Model.GetValueOrDefault(key);
+        var count = random.Next(30) == 0 ? random.Next(1, 600) : random.Next(1, 4);
+        for (var i = 0; i < count; i++)
+        {
+            var isRemoval = random.Next(100) < (isGrowing ? 20 : 80);
+            var id = set != null && random.Next(2) == 0 ? set.Keys.ElementAt(random.Next(Math.Min(set.Count, 500))) : random.Next(200_000);
+            if (random.Next(200) == 0)
+                id = random.NextInt64();
+            changes[id] = isRemoval ? IdChange.Removal : (short)random.Next(random.Next(10) == 0 ? 256 : 2);
+        }
+
+        return [.. changes.Select(change => new IdChange(change.Key, change.Value))];
+    }
+}
