@@ -22,7 +22,7 @@ internal static class LayerRules
         ("Trees/KeyHeads", ["Paging", "Trees/Pages"]),
         ("Trees/IdSets", ["Paging", "Trees/Arrays"]),
         ("Trees", ["Paging", "Trees/Pages", "Trees/Arrays", "Trees/KeyHeads", "Trees/IdSets"]),
-        ("Trees/Batches", ["Paging", "Trees/Pages", "Trees/KeyHeads", "Trees"]),
+        ("Trees/Batches", ["Paging", "Trees/Pages", "Trees/KeyHeads", "Trees/IdSets", "Trees"]),
         ("Recovery", ["Paging", "ChangeTracking", "Scratch", "Journal"]),
         ("Snapshots", ["Paging", "Scratch", "Trees/KeyHeads"]),
         ("Transactions",

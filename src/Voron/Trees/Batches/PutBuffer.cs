@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
@@ -168,6 +169,12 @@ internal sealed unsafe class PutBuffer
 
     private void ApplyAll(PageWriter writer, TreeState state, byte* bytes)
     {
+        if (state.Kind == TreeKind.IdSets)
+        {
+            WaitingIds.Apply(writer, state, _items.AsSpan(0, Count), bytes);
+            return;
+        }
+
         if (Count > FirstCount)
             PutSorter.Sort(_items.AsSpan(0, Count), bytes);
 
