@@ -1,0 +1,169 @@
+namespace Voron.Trees.IdSets;
+
+/// <summary>A query over sets of ids: a set, or an operation on other queries. It goes forward only.</summary>
+/// <remarks>
+/// In an intersection the query with the fewest ids leads, and the others seek what it has: they pass over the blocks in between without unpacking
+/// them. A node is one of four kinds, told apart by a number instead of a virtual call, since each id costs several calls.
+/// </remarks>
+internal sealed class IdQueryNode
+{
+    private readonly Operation _operation;
+    private readonly IdSetCursor? _set;
+    private readonly IdQueryNode[] _operands;
+    private bool _isStarted;
+    private bool _isOver;
+
+    /// <summary>A query for the ids of a set.</summary>
+    /// <param name="set">The set; null for one without ids. Its place is that of the query.</param>
+    public IdQueryNode(IdSetCursor? set)
+    {
+        _operation = Operation.Set;
+        _set = set;
+        _operands = [];
+        MostIds = set?.Count ?? 0;
+    }
+
+    private IdQueryNode(Operation operation, IdQueryNode[] operands, long mostIds)
+    {
+        _operation = operation;
+        _operands = operands;
+        MostIds = mostIds;
+    }
+
+    private enum Operation
+    {
+        Set,
+        And,
+        Or,
+        AndNot,
+    }
+
+    /// <summary>No more than that many ids can be found.</summary>
+    public long MostIds { get; }
+
+    /// <summary>The id that was found last.</summary>
+    public long Current { get; private set; }
+
+    /// <summary>Returns a query for the ids that all queries find.</summary>
+    /// <param name="queries">At least one query. Each belongs to this query from now on.</param>
+    public static IdQueryNode And(params ReadOnlySpan<IdQueryNode> queries)
+    {
+        var operands = queries.ToArray();
+        Array.Sort(operands, static (left, right) => left.MostIds.CompareTo(right.MostIds));
+        return new IdQueryNode(Operation.And, operands, operands[0].MostIds);
+    }
+
+    /// <summary>Returns a query for the ids that at least one of the queries finds.</summary>
+    /// <inheritdoc cref="And"/>
+    public static IdQueryNode Or(params ReadOnlySpan<IdQueryNode> queries)
+    {
+        var most = 0L;
+        foreach (var query in queries)
+            most = most > long.MaxValue - query.MostIds ? long.MaxValue : most + query.MostIds;
+        return new IdQueryNode(Operation.Or, queries.ToArray(), most);
+    }
+
+    /// <summary>Returns a query for the ids that one query finds, and the other one does not.</summary>
+    public static IdQueryNode AndNot(IdQueryNode query, IdQueryNode without) => new(Operation.AndNot, [query, without], query.MostIds);
+
+    /// <summary>Goes to the next id, or to the first one; returns false when there is none.</summary>
+    public bool MoveNext() => _isStarted && Current == long.MaxValue ? End() : Seek(_isStarted ? Current + 1 : 0);
+
+    /// <summary>Goes to the first id that is not below one, and not before the current one; returns false when there is none.</summary>
+    public bool Seek(long id)
+    {
+        if (_isOver)
+            return false;
+        if (_isStarted && id <= Current)
+            return true;
+        _isStarted = true;
+        return _operation switch
+        {
+            Operation.Set => SeekInSet(id),
+            Operation.And => SeekInAll(id),
+            Operation.Or => SeekInAny(id),
+            _ => SeekInDifference(id),
+        };
+    }
+
+    /// <summary>Copies the next ids, and goes to the last of them.</summary>
+    /// <returns>The number of ids; 0 when there are no more.</returns>
+    public int Fill(Span<long> ids)
+    {
+        var filled = 0;
+        while (filled < ids.Length && MoveNext())
+            ids[filled++] = Current;
+        return filled;
+    }
+
+    private bool SeekInSet(long id)
+    {
+        if (_set == null)
+            return End();
+
+        // Most ids are next to the one before.
+        if (_set.IsOnId && _set.Current < id && !_set.MoveNext())
+            return End();
+        if ((!_set.IsOnId || _set.Current < id) && !_set.Seek(id))
+            return End();
+        Current = _set.Current;
+        return true;
+    }
+
+    private bool SeekInAll(long id)
+    {
+        var lead = _operands[0];
+        for (var at = 0; at < _operands.Length; at++)
+        {
+            var operand = _operands[at];
+            if (!operand.Seek(id))
+                return End();
+            if (operand.Current == id)
+                continue;
+
+            // The leading query goes on from an id that this one has.
+            id = operand.Current;
+            at = operand == lead ? 0 : -1;
+        }
+
+        Current = id;
+        return true;
+    }
+
+    private bool SeekInAny(long id)
+    {
+        var least = long.MaxValue;
+        var isFound = false;
+        foreach (var operand in _operands)
+        {
+            if (!operand.Seek(id))
+                continue;
+            least = Math.Min(least, operand.Current);
+            isFound = true;
+        }
+
+        Current = least;
+        return isFound || End();
+    }
+
+    private bool SeekInDifference(long id)
+    {
+        while (_operands[0].Seek(id))
+        {
+            Current = _operands[0].Current;
+            if (!_operands[1].Seek(Current) || _operands[1].Current != Current)
+                return true;
+            if (Current == long.MaxValue)
+                break;
+            id = Current + 1;
+        }
+
+        return End();
+    }
+
+    private bool End()
+    {
+        _isOver = true;
+        return false;
+    }
+}
