@@ -23,7 +23,7 @@ internal sealed class TailScan(RenewedSnapshot snapshot)
 
     /// <summary>Finds the next tree by its name; null if there is none.</summary>
     /// <param name="name">The name of the last tree; null for the first tree.</param>
-    /// <param name="hasExtents">Whether the tree has values with pages of their own.</param>
+    /// <param name="hasExtents">Whether the tree has values, or sets, with pages of their own.</param>
     public byte[]? NextTree(byte[]? name, out bool hasExtents)
     {
         hasExtents = false;
@@ -36,7 +36,8 @@ internal sealed class TailScan(RenewedSnapshot snapshot)
             var isFound = name == null ? cursor.SeekFirst() : cursor.SeekExact(name) ? cursor.MoveNext() : cursor.IsOnEntry;
             if (!isFound)
                 return null;
-            hasExtents = Catalog.ToHeader(cursor.Key, cursor.Value, pages.PageCount, pages.FilePath).OverflowPages > 0;
+            var header = Catalog.ToHeader(cursor.Key, cursor.Value, pages.PageCount, pages.FilePath);
+            hasExtents = header.OverflowPages > 0 || header.NestedPages > 0;
             return cursor.Key.ToArray();
         }
         finally
@@ -67,7 +68,9 @@ internal sealed class TailScan(RenewedSnapshot snapshot)
 
     /// <summary>Finds keys whose values have pages of their own in the tail.</summary>
     /// <param name="name">The name of the tree.</param>
-    /// <param name="isShort">True for overflow extents that are short enough to be copied with the writer held; false for all other values.</param>
+    /// <param name="isShort">
+    /// True for overflow extents that are short enough to be copied with the writer held, and for sets; false for all other values.
+    /// </param>
     /// <param name="key">The key to begin with; then the key to go on with, or null at the end of the tree.</param>
     /// <param name="keys">Receives the keys.</param>
     public void FindValues(byte[] name, bool isShort, ref byte[]? key, List<byte[]> keys) =>
@@ -87,9 +90,13 @@ internal sealed class TailScan(RenewedSnapshot snapshot)
             return null;
         });
 
-    private bool IsInTail(SnapshotPages pages, TreeCursor cursor, bool isShort) =>
-        FoundValue.Of(pages, cursor) is { } value
-        && (value.Kind == ValueKind.Overflow && value.Length <= PageMover.MaxBytes) == isShort && value.LastPage(pages.PageSize) >= TailStart;
+    private bool IsInTail(SnapshotPages pages, TreeCursor cursor, bool isShort)
+    {
+        if (IdTreeReader.HasPagesFrom(pages, cursor, TailStart))
+            return isShort;
+        return FoundValue.Of(pages, cursor) is { } value
+            && (value.Kind == ValueKind.Overflow && value.Length <= PageMover.MaxBytes) == isShort && value.LastPage(pages.PageSize) >= TailStart;
+    }
 
     private byte[]? InTree(byte[]? name, byte[] key, Func<SnapshotPages, TreeState, byte[]?, byte[]?> work)
     {

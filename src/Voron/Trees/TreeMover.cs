@@ -32,8 +32,8 @@ internal static unsafe class TreeMover
             return TryMovePages(writer, state, new SearchKey(bytes, key.Length), mover);
     }
 
-    /// <summary>Moves the overflow extent of a key's value, if it has one that should be moved.</summary>
-    /// <returns>False if the extent found no place.</returns>
+    /// <summary>Moves the overflow extent of a key's value, or the pages of its set, if it has some that should be moved.</summary>
+    /// <returns>False if the extent, or a page, found no place.</returns>
     public static bool TryMoveExtent(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, IPageMover mover)
     {
         fixed (byte* bytes = key)
@@ -67,6 +67,8 @@ internal static unsafe class TreeMover
         if (index < 0)
             return true;
         var record = SlottedPage.Record(writer.Read(number), index);
+        if (IsSetWithPages(record))
+            return IdSetMover.TryMove(writer, state, number, index, mover);
         if (LeafPage.Kind(record) != ValueKind.Overflow)
             return true;
         var reference = *(OverflowReference*)LeafPage.InlineBytes(record);
@@ -84,6 +86,9 @@ internal static unsafe class TreeMover
         leaf.MarkDirty((int)((byte*)place - leaf.Bytes), OverflowReference.Size);
         return true;
     }
+
+    private static bool IsSetWithPages(byte* record) =>
+        LeafPage.Kind(record) == ValueKind.Extended && *(ExtendedForm*)LeafPage.InlineBytes(record) == ExtendedForm.IdSet;
 
     private static bool TryMoveRoot(PageWriter writer, TreeState state, IPageMover mover)
     {

@@ -1,0 +1,92 @@
+using Voron.Format;
+using Voron.Primitives;
+using Voron.Trees;
+using Voron.Trees.IdSets;
+
+namespace Voron.Tests.Trees.IdSets;
+
+public sealed unsafe class IdSetMoverTests
+{
+    private static readonly byte[] Key = "key"u8.ToArray();
+
+    [Fact]
+    public void All_pages_of_sets_are_moved_a_few_at_a_time()
+    {
+        using var tree = new TestIdTree();
+        tree.Apply(Key, [.. Enumerable.Range(0, 300_000).Select(id => new IdChange(id * 1_000L + id % 300, 0))]);
+        tree.Apply("small"u8.ToArray(), new IdChange(7, 1));
+        tree.Apply("middle"u8.ToArray(), [.. Enumerable.Range(0, 1_000).Select(id => new IdChange(id * 9, 0))]);
+        tree.Pages.EndTransaction();
+        var tail = tree.Pages.PageLimit / 4;
+        var mover = new TestMover(tree.Pages, tail);
+        HasPagesFrom(tree, tail).Should().BeTrue();
+        var rounds = 0;
+        foreach (var key in tree.Model.Keys)
+        {
+            do
+            {
+                mover.Left = 7;
+                rounds++;
+                tree.Pages.Savepoint();
+            }
+            while (rounds < 1_000 && !TreeMover.TryMoveExtent(tree.Pages, tree.State, key, mover) && Check(tree));
+        }
+
+        rounds.Should().BeGreaterThan(5);
+        tree.Check();
+        mover.Moved.Should().BeGreaterThan(20);
+        HasPagesFrom(tree, tree.Pages.PageLimit).Should().BeFalse();
+        tree.Apply(Key, new IdChange(1L << 40, 0));
+        tree.Pages.EndTransaction();
+        tree.Check();
+    }
+
+    private static bool Check(TestIdTree tree)
+    {
+        tree.CheckStructure();
+        return true;
+    }
+
+    private static bool HasPagesFrom(TestIdTree tree, long first)
+    {
+        var cursor = new TreeCursor();
+        cursor.Open(tree.State, tree.Pages);
+        var isFound = false;
+        while (cursor.MoveNext())
+            isFound |= IdTreeReader.HasPagesFrom(tree.Pages, cursor, first);
+        cursor.Close();
+        return isFound;
+    }
+
+    private sealed class TestMover(FakePages pages, long tail) : IPageMover
+    {
+        // Freed pages are used again at once, so that page numbers alone do not say which page has been moved.
+        private readonly HashSet<long> _pages = [.. Enumerable.Range(0, (int)pages.PageLimit).Select(page => (long)page).Where(page => page >= tail)];
+
+        public int Left { get; set; }
+
+        public int Moved { get; private set; }
+
+        public bool ShouldMove(PageNumber first, long count) => _pages.Contains(first.Value);
+
+        public bool TryMove(PageNumber page, out PageNumber moved)
+        {
+            moved = PageNumber.None;
+            if (Left-- == 0)
+                return false;
+            var source = pages.Read(page);
+            var target = pages.Allocate(((PageHeader*)source)->Kind, PageNumber.None);
+            moved = new PageNumber(target.Header->PageNumber);
+            new ReadOnlySpan<byte>(source, pages.PageSize).CopyTo(new Span<byte>(target.Bytes, pages.PageSize));
+            target.Header->PageNumber = moved.Value;
+            pages.Free(page);
+            _pages.Remove(page.Value);
+            Moved++;
+            return true;
+        }
+
+        public void Verify(PageNumber page) => pages.Read(page);
+
+        public bool TryMoveExtent(PageNumber first, out PageNumber moved) => throw new NotSupportedException();
+    }
+}
