@@ -92,7 +92,8 @@ public readonly partial struct FixedTree
             tree.ThrowIfClosed(_generation);
             if (!FixedTreeAccess.TryGet(tree, key, out var value))
                 return false;
-            value.CopyTo(destination);
+            if (!value.TryCopyTo(destination))
+                throw TooShort(tree, value.Length, destination.Length, nameof(destination));
             return true;
         }
         finally
@@ -180,6 +181,9 @@ public readonly partial struct FixedTree
             owner.Leave(mark);
         }
     }
+
+    private static ArgumentException TooShort(OpenTree tree, int size, int length, string parameter) => new(
+        $"The {Catalog.Describe(tree.Name)} has values of {size} bytes, but there is only room for {length}.", parameter);
 
     [DoesNotReturn]
     private static void ThrowDefault() => EndedErrors.ThrowDefault("tree", nameof(WriteTransaction.OpenFixedTree));

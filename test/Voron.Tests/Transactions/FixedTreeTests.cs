@@ -41,7 +41,7 @@ public sealed class FixedTreeTests : IDisposable
         tree.TryCopyTo(6, copy).Should().BeTrue();
         BitConverter.ToInt64(copy).Should().Be(36);
         var shortCopy = () => reading.OpenFixedTree("t").TryCopyTo(6, new byte[7]);
-        shortCopy.Should().Throw<ArgumentException>();
+        shortCopy.Should().Throw<ArgumentException>().WithMessage("*'t' has values of 8 bytes*7*");
     }
 
     [Fact]
