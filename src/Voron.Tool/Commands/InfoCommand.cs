@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Voron.Format;
 using Voron.Tool.Running;
 
 namespace Voron.Tool.Commands;
@@ -22,6 +23,7 @@ internal static class InfoCommand
             [
                 ("path", environment.Path),
                 ("format version", (int)format.Version),
+                ("features", format.Features == FormatFeatures.None ? null : format.Features.ToString()),
                 ("page size", statistics.PageSize),
                 ("environment id", environment.Internals.Engine.EnvironmentId.ToString()),
                 ("lineage", format.IsVersion1 ? null : format.Lineage.Id.ToString()),

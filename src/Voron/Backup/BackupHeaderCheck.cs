@@ -76,6 +76,8 @@ internal static unsafe class BackupHeaderCheck
             return "has the impossible version 0";
         if (header.EnvironmentVersion == 0)
             return "has the impossible format version 0 of the environment";
+        if (header.EnvironmentVersion == JournalFormat.Version1 && header.Features != FormatFeatures.None)
+            return $"has the features {header.Features}, which no environment of format version 1 has";
         if (!StateStructure.IsPageSize(header.PageSize))
             return $"has an impossible page size of {header.PageSize} bytes";
         if (header.BackupId == default || header.BackupId == header.ParentId)

@@ -238,6 +238,7 @@ internal sealed class BackupRun : IDisposable
             if (IsLast(pending, before))
                 return;
             before = pending;
+            ThrowIfUpgraded();
             _rounds++;
             Copier.BeginRound();
             await CopyAsync().ConfigureAwait(false);

@@ -218,6 +218,8 @@ internal sealed unsafe class Flusher
     public bool UpgradeFormat(FormatFeatures features = FormatFeatures.None)
     {
         _writer.AssertHeld();
+        if ((features & ~JournalFormat.KnownFeatures) != 0)
+            throw new ArgumentException($"This engine cannot open an environment with the features {features}.", nameof(features));
         using (_lock.Enter())
         {
             ThrowIfClosed();

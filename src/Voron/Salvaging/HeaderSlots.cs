@@ -38,7 +38,9 @@ internal static unsafe class HeaderSlots
             EngineMemory.FreeAligned(block);
         }
 
-        return found.OrderByDescending(header => header.CheckpointNumber).ThenByDescending(header => header.Version);
+        // As an opening chooses: a change of both slots adds features, and never takes one away.
+        return found.OrderByDescending(header => header.CheckpointNumber).ThenByDescending(header => header.Version)
+            .ThenByDescending(header => (uint)header.Features);
     }
 
     private static void Check(CheckpointHeader* header, string path)

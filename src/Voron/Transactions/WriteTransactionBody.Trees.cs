@@ -48,13 +48,16 @@ internal sealed partial class WriteTransactionBody
                 "Copy the trees into a new environment.");
         }
 
+        var header = new TreeHeader { TreeId = WritePages.State.NextTreeId, Kind = kind, NestedValues = valueBytes };
+        if (StateStructure.FindFault(header, WritePages.State.PageCount) is { } fault)
+            throw new ArgumentException($"No tree can have {fault}.", nameof(kind));
+
         // Durable before the first page and the first record that an older engine would misunderstand.
         var feature = TreeKinds.Feature(kind);
         if (!_engine.Format.Has(feature))
             _engine.BackPressure!.RequireFeatures(feature);
         try
         {
-            var header = new TreeHeader { TreeId = WritePages.State.NextTreeId, Kind = kind, NestedValues = valueBytes };
             Trees.Catalog.Create(WritePages, Catalog, name, header);
             WritePages.State.NextTreeId++;
             return Operations.Note(Add(name, header));

@@ -105,21 +105,68 @@ public sealed class FeatureTests
         }
     }
 
-    [Fact]
-    public void A_header_that_cannot_be_written_fails_the_creation_and_poisons()
+    [Theory]
+    [InlineData(0, FormatFeatures.None)]
+    [InlineData(1, FormatFeatures.Arrays)]
+    internal void A_header_that_cannot_be_written_fails_the_creation_and_poisons(int slotsBefore, FormatFeatures featuresAfter)
     {
         var disk = new SimulatedDisk();
-        using var environment = StorageEnvironment.Open(disk, Options(2));
-        FaultTestKit.Put(environment, 1, [1]);
-        using (var writing = environment.BeginWrite())
+        using (var environment = StorageEnvironment.Open(disk, Options(1)))
         {
-            disk.FailNext(call => call.Kind == DiskCallKind.Write && call.Name == CheckpointFile.FileName, DiskError.Failed);
-            var create = () => CreateArray(writing, 8);
-            create.Should().Throw<EnvironmentPoisonedException>();
-            environment.Internals.Engine.Format.Features.Should().Be(FormatFeatures.None);
+            FaultTestKit.Put(environment, 1, [1]);
+            using (var writing = environment.BeginWrite())
+            {
+                var slots = 0;
+                disk.FailNext(
+                    call => call.Kind == DiskCallKind.Write && call.Name == CheckpointFile.FileName && slots++ == slotsBefore, DiskError.Failed);
+                var create = () => CreateArray(writing, 8);
+                create.Should().Throw<EnvironmentPoisonedException>();
+                environment.Internals.Engine.Format.Features.Should().Be(FormatFeatures.None);
+
+                // Nothing of the tree is there, and nothing more is committed.
+                writing.GetTreeNames().Should().Equal(FaultTestKit.TreeName);
+                writing.OpenTree(FaultTestKit.TreeName).Put("more"u8, "more"u8);
+                var commit = () => writing.Commit();
+                commit.Should().Throw<EnvironmentPoisonedException>();
+            }
+
+            FaultTestKit.Get(environment, 1).Should().Equal(1);
         }
 
-        FaultTestKit.Get(environment, 1).Should().Equal(1);
+        using var again = StorageEnvironment.Open(disk, FaultTestKit.Options());
+        again.Internals.Engine.Format.Features.Should().Be(featuresAfter);
+        again.Verify().Problems.Should().BeEmpty();
+        FaultTestKit.Get(again, 1).Should().Equal(1);
+        using (var writing = again.BeginWrite())
+        {
+            CreateArray(writing, 8);
+            writing.Commit();
+        }
+
+        Slots(disk).Should().OnlyContain(slot => slot.Features == FormatFeatures.Arrays && slot.Version == JournalFormat.Version);
+    }
+
+    [Fact]
+    public void A_kind_that_this_engine_could_not_open_again_is_not_created()
+    {
+        var disk = new SimulatedDisk();
+        using (var environment = StorageEnvironment.Open(disk, FaultTestKit.Options()))
+        {
+            using var writing = environment.BeginWrite();
+            foreach (var (kind, bytes) in new[] { (TreeKind.ByteSets, 0), (TreeKind.Array, 9000), (TreeKind.Array, -1), (TreeKind.Plain, 8) })
+            {
+                var create = () => writing.Body.CreateTree("tree"u8, kind, bytes);
+                create.Should().Throw<ArgumentException>();
+            }
+
+            var createSets = () => writing.Body.CreateTree("tree"u8, TreeKind.IdSets);
+            createSets.Should().Throw<ArgumentException>().WithMessage("*IdSets*");
+            writing.GetTreeNames().Should().BeEmpty();
+            writing.CreateTree("tree").Put("key"u8, "value"u8);
+            writing.Commit();
+        }
+
+        Slots(disk).Should().OnlyContain(slot => slot.Features == FormatFeatures.None);
     }
 
     [Fact]
