@@ -17,6 +17,7 @@ internal static class HandleTable
         new("OpenTree(String)", handle => handle.OpenTree(HandleSet.TreeName)),
         new("TryOpenTree(String, Tree)", handle => handle.TryOpenTree(HandleSet.TreeName, out _)),
         new("GetTreeNames()", handle => handle.GetTreeNames()),
+        new("GetDroppedTrees()", handle => handle.GetDroppedTrees()),
         new("TryGetState<T>(CommitStateKey<T>, T)", handle => handle.TryGetState(HandleSet.StateKey, out _)),
         new("Fork()", handle => handle.Fork().Dispose())
         {
