@@ -1,3 +1,4 @@
+using Voron.IO;
 using Voron.Primitives;
 
 namespace Voron.Journal;
@@ -7,6 +8,9 @@ internal sealed class CommitCompletion : PooledCompletion
 {
     private const int PoolSize = 64;
 
+    /// <summary>About the size of an object, for the tests that refuse memory.</summary>
+    private const int Bytes = 200;
+
     private static readonly CommitCompletion?[] Pool = new CommitCompletion?[PoolSize];
 
     /// <summary>The sequence of the record that must become durable, for a commit that has no record of its own.</summary>
@@ -14,8 +18,11 @@ internal sealed class CommitCompletion : PooledCompletion
 
     protected override bool IsReusable => true;
 
+    /// <exception cref="OutOfMemoryException">There is no memory.</exception>
     public static CommitCompletion Rent()
     {
+        // Even if the pool has one: what other commits have left there must not decide a test.
+        EngineMemory.Ask(Bytes);
         for (var i = 0; i < PoolSize; i++)
         {
             var pooled = Interlocked.Exchange(ref Pool[i], null);

@@ -292,11 +292,27 @@ internal sealed class MemoryFaultRun : IDisposable
             if (isBig)
                 _big.Changed(id);
         }
-        catch (Exception)
+        catch (Exception e)
         {
             _model.TakeBack(id);
+            if (IsMemory(e))
+                RequireEnded(writing, e);
             throw;
         }
+    }
+
+    // The engine's own transactions have no handle that could be disposed of.
+    private static void RequireEnded(WriteTransaction writing, Exception cause)
+    {
+        try
+        {
+            writing.GetTreeNames();
+        }
+        catch (ObjectDisposedException)
+        {
+            return;
+        }
+        throw new BrokenPromiseException("A transaction is open after its commit has found no memory.", cause);
     }
 
     private static void Idle()
