@@ -26,6 +26,7 @@ internal static class Program
             FootprintCommand.Create(),
             OperationsCommand.Create(),
             BuildingBlocksCommand.Create(),
+            StructuresCommand.Create(),
             RunOneCommand.Create(),
             MemoryRunCommand.Create(),
             HoldMemoryCommand.Create(),
