@@ -22,6 +22,10 @@ public readonly struct FixedTree<T>
         _tree = tree;
     }
 
+    /// <param name="tree">A tree for which a view of the type has been made before, so that nothing is checked again.</param>
+    /// <param name="_">Tells this constructor from the public one.</param>
+    internal FixedTree(FixedTree tree, ValueTuple _) => _tree = tree;
+
     /// <inheritdoc cref="FixedTree.Count"/>
     public long Count => _tree.Count;
 
@@ -55,15 +59,15 @@ public readonly struct FixedTree<T>
 
     /// <summary>Gets a copy of the entry with the lowest key; false when the tree is empty.</summary>
     /// <inheritdoc cref="TryGetCeiling"/>
-    public bool TryGetFirst(out long found, out T value) => Read(_tree.TryGetFirst(out found, out var bytes), bytes, out value);
+    public bool TryGetFirst(out long found, out T value) => TryGetNear(long.MinValue, 1, out found, out value);
 
     /// <summary>Gets a copy of the entry with the highest key; false when the tree is empty.</summary>
     /// <inheritdoc cref="TryGetCeiling"/>
-    public bool TryGetLast(out long found, out T value) => Read(_tree.TryGetLast(out found, out var bytes), bytes, out value);
+    public bool TryGetLast(out long found, out T value) => TryGetNear(long.MaxValue, -1, out found, out value);
 
     /// <summary>Gets a copy of the entry with the highest key that is at most <paramref name="key"/>; false when there is none.</summary>
     /// <inheritdoc cref="TryGetCeiling"/>
-    public bool TryGetFloor(long key, out long found, out T value) => Read(_tree.TryGetFloor(key, out found, out var bytes), bytes, out value);
+    public bool TryGetFloor(long key, out long found, out T value) => TryGetNear(key, -1, out found, out value);
 
     /// <summary>Gets a copy of the entry with the lowest key that is at least <paramref name="key"/>; false when there is none.</summary>
     /// <param name="key">The key.</param>
@@ -71,7 +75,7 @@ public readonly struct FixedTree<T>
     /// <param name="value">The value; the default when there is none.</param>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
-    public bool TryGetCeiling(long key, out long found, out T value) => Read(_tree.TryGetCeiling(key, out found, out var bytes), bytes, out value);
+    public bool TryGetCeiling(long key, out long found, out T value) => TryGetNear(key, 1, out found, out value);
 
     /// <param name="keys">The keys, in any order.</param>
     /// <param name="values">Receives the value of each key. Those of missing keys stay as they are.</param>
@@ -85,9 +89,9 @@ public readonly struct FixedTree<T>
     /// <inheritdoc cref="FixedTree.ToString"/>
     public override string ToString() => _tree.ToString();
 
-    private static bool Read(bool isFound, ReadOnlySpan<byte> bytes, out T value)
+    private bool TryGetNear(long key, int step, out long found, out T value)
     {
-        value = isFound ? FixedTreeAccess.AsReference<T>(bytes) : default;
-        return isFound;
+        value = default;
+        return _tree.TryCopyNear(key, step, out found, MemoryMarshal.AsBytes(new Span<T>(ref value)));
     }
 }

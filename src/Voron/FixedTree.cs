@@ -165,6 +165,28 @@ public readonly partial struct FixedTree
         ? $"fixed-size tree {KeyText.Of(tree.Name)} with {tree.StateAsIs.EntryCount} entries"
         : $"fixed-size tree ({(_tree == null ? "never opened" : "ended")})";
 
+    /// <summary>Copies the entry with a key or, if there is none, the one after it (step 1) or before it (step -1).</summary>
+    internal bool TryCopyNear(long key, int step, out long found, Span<byte> destination)
+    {
+        var tree = Opened;
+        var owner = tree.Owner;
+        var mark = owner.Enter();
+        try
+        {
+            tree.ThrowIfClosed(_generation);
+            if (!FixedTreeAccess.TryGetNear(tree, key, step, out found, out var value))
+                return false;
+
+            // Copied while the transaction cannot end.
+            value.CopyTo(destination);
+            return true;
+        }
+        finally
+        {
+            owner.Leave(mark);
+        }
+    }
+
     [UnscopedRef]
     private bool TryGetNear(long key, int step, out long found, out ReadOnlySpan<byte> value)
     {

@@ -25,7 +25,7 @@ public readonly struct WriteFixedTree<T>
     /// <inheritdoc cref="FixedTree.Name"/>
     public string Name => _tree.Name;
 
-    private FixedTree<T> Reading => new(_tree.AsReadOnly());
+    private FixedTree<T> Reading => new(_tree.AsReadOnly(), default);
 
     /// <summary>Returns the same tree with values of bytes.</summary>
     public WriteFixedTree AsBytes() => _tree;

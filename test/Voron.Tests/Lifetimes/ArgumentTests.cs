@@ -7,7 +7,7 @@ namespace Voron.Tests.Lifetimes;
 /// Every public method with parameters, called with arguments that do not fit: the exception names the parameter that the caller wrote, and
 /// nothing has changed. A method without a row, or a reason to have none, fails.
 /// </summary>
-public sealed class ArgumentTests
+public sealed partial class ArgumentTests
 {
     private const string Bytes = "ReadOnlySpan<Byte>";
 
@@ -30,6 +30,7 @@ public sealed class ArgumentTests
         "WriteTree.DeleteRange(KeyRange)", $"ValueWriter.Write({Bytes})",
         $"Cursor.Seek({Bytes})", $"Cursor.SeekExact({Bytes})", $"Cursor.SeekForPrevious({Bytes})",
         $"LookupBatch.Add({Bytes})", "WriteTransaction.CommitAsync(CancellationToken)", "StorageEnvironment.BeginWriteAsync(CancellationToken)",
+        .. AnyFixedKeyFits,
         "TreeRange.TryGetFirst(TreeEntry)", "TreeRange.TryGetLast(TreeEntry)", "TreeEntry.TryCopyValueTo(Span<Byte>, Int32)",
     ];
 
@@ -54,6 +55,7 @@ public sealed class ArgumentTests
             place => place.Writing.TryGetState<string>(null!, out _)),
         new("WriteTransaction.SetState<T>(CommitStateKey<T>, T)", "key", typeof(ArgumentNullException),
             place => place.Writing.SetState<string>(null!, "state")),
+        .. FixedTrees,
         .. Keys($"WriteTree.Put({Bytes}, {Bytes})", (place, key) => place.WriteTree.Put(key, [1])),
         .. Keys($"WriteTree.Put({Bytes}, StagedValue)", (place, key) => place.WriteTree.Put(key, HandleSet.Foreign)),
         new($"WriteTree.Put({Bytes}, StagedValue)", "value", typeof(ArgumentNullException), place => place.WriteTree.Put([1], (StagedValue)null!)),
@@ -189,7 +191,7 @@ public sealed class ArgumentTests
         {
             typeof(ReadTransaction), typeof(WriteTransaction), typeof(Tree), typeof(WriteTree), typeof(Cursor), typeof(Savepoint),
             typeof(NestedTransaction), typeof(LookupBatch), typeof(StorageEnvironment), typeof(TreeRange), typeof(TreeEntry),
-            typeof(ValueWriter),
+            typeof(ValueWriter), typeof(FixedTree), typeof(WriteFixedTree), typeof(FixedCursor),
         }.SelectMany(type => HandleMembers.Of(type).Where(member => member.Contains('(') && !member.EndsWith("()", StringComparison.Ordinal))
             .Select(member => $"{type.Name}.{member}"));
         methods.Should().BeEquivalentTo(Rows.Select(row => row.Member).Concat(AnyArgumentFits).Distinct());
@@ -224,7 +226,7 @@ public sealed class ArgumentTests
         }
 
         using var after = environment.BeginRead();
-        after.GetTreeNames().Should().Equal(HandleSet.TreeName, "other");
+        after.GetTreeNames().Should().Equal(HandleSet.TreeName, HandleSet.FixedName, "other");
         after.OpenTree(HandleSet.TreeName).Count.Should().Be(99);
         environment.Verify().Problems.Should().BeEmpty();
     }

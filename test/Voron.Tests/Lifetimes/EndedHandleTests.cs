@@ -26,6 +26,11 @@ public sealed class EndedHandleTests
         Covers<Tree>(HandleTable.Tree);
         Covers<WriteTree>(HandleTable.WriteTree);
         Covers<Cursor>(HandleTable.Cursor);
+        Covers<FixedTree>(HandleTable.FixedTree);
+        Covers<FixedTree<long>>(HandleTable.TypedTree);
+        Covers<WriteFixedTree>(HandleTable.WriteFixedTree);
+        Covers<WriteFixedTree<long>>(HandleTable.TypedWriteTree);
+        Covers<FixedCursor>(HandleTable.FixedCursor);
         Covers<Savepoint>(HandleTable.Savepoint);
         Covers<NestedTransaction>(HandleTable.NestedTransaction);
         Covers<LookupBatch>(HandleTable.LookupBatch);
@@ -58,7 +63,8 @@ public sealed class EndedHandleTests
             [
                 typeof(ReadTransaction), typeof(WriteTransaction), typeof(Tree), typeof(WriteTree), typeof(Cursor), typeof(Savepoint),
                 typeof(NestedTransaction), typeof(LookupBatch), typeof(StorageEnvironment), typeof(TreeRange), typeof(TreeEntry),
-                typeof(TreeRange.Enumerator), typeof(ValueWriter), typeof(StagedValue),
+                typeof(TreeRange.Enumerator), typeof(ValueWriter), typeof(StagedValue), typeof(FixedTree), typeof(FixedTree<>),
+                typeof(WriteFixedTree), typeof(WriteFixedTree<>), typeof(FixedCursor),
             ]);
     }
 
@@ -70,6 +76,11 @@ public sealed class EndedHandleTests
         Check(HandleTable.Tree, default, HandleState.Default, Outcome.NeverBegun);
         Check(HandleTable.WriteTree, default, HandleState.Default, Outcome.NeverBegun);
         Check(HandleTable.Cursor, default, HandleState.Default, Outcome.NeverBegun);
+        Check(HandleTable.FixedTree, default, HandleState.Default, Outcome.NeverBegun);
+        Check(HandleTable.TypedTree, default, HandleState.Default, Outcome.NeverBegun);
+        Check(HandleTable.WriteFixedTree, default, HandleState.Default, Outcome.NeverBegun);
+        Check(HandleTable.TypedWriteTree, default, HandleState.Default, Outcome.NeverBegun);
+        Check(HandleTable.FixedCursor, default, HandleState.Default, Outcome.NeverBegun);
         Check(HandleTable.Savepoint, default, HandleState.Default, Outcome.NeverBegun);
         Check(HandleTable.NestedTransaction, default, HandleState.Default, Outcome.NeverBegun);
         Check(HandleTable.TreeRange, default, HandleState.Default, Outcome.NeverBegun);
@@ -137,6 +148,8 @@ public sealed class EndedHandleTests
             Check(HandleTable.Cursor, handles.Cursor, HandleState.Disposed, Outcome.CursorClosed);
             using (var other = handles.Tree.OpenCursor())
                 Check(HandleTable.Cursor, handles.Cursor, HandleState.Disposed, Outcome.CursorClosed);
+            handles.FixedCursor.Dispose();
+            Check(HandleTable.FixedCursor, handles.FixedCursor, HandleState.Disposed, Outcome.CursorClosed);
             handles.Stream.Dispose();
             Check(HandleTable.Stream, handles.Stream, HandleState.Disposed, Outcome.StreamClosed);
             handles.Stream.CanRead.Should().BeFalse();
@@ -322,6 +335,21 @@ public sealed class EndedHandleTests
         if (state != HandleState.Default && handles.Writing.IsDefault is false)
             Check(HandleTable.WriteTree, handles.WriteTree, state, outcome);
         Check(works ? HandleTable.Cursor.Where(row => !IsEnd(row)) : HandleTable.Cursor, handles.Cursor, state, ofCursor);
+        CheckFixedTrees(handles, state, outcome, ofCursor);
+    }
+
+    private static void CheckFixedTrees(HandleSet handles, HandleState state, Outcome outcome, Outcome ofCursor)
+    {
+        Check(HandleTable.FixedTree, handles.FixedTree, state, outcome);
+        Check(HandleTable.TypedTree, handles.Typed, state, outcome);
+        if (handles.Writing.IsDefault is false)
+        {
+            Check(HandleTable.WriteFixedTree, handles.WriteFixedTree, state, outcome);
+            Check(HandleTable.TypedWriteTree, handles.TypedWrite, state, outcome);
+        }
+
+        var rows = outcome == Outcome.Works ? HandleTable.FixedCursor.Where(row => !IsEnd(row)) : HandleTable.FixedCursor;
+        Check(rows, handles.FixedCursor, state, ofCursor);
     }
 
     private static void CheckRange(scoped TreeRange range, Action end, HandleState state)

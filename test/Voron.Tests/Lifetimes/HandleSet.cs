@@ -5,6 +5,10 @@ internal sealed class HandleSet
 {
     public const string TreeName = "items";
 
+    public const string FixedName = "numbers";
+
+    public const long FixedKey = 50;
+
     public static readonly byte[] Key = [5];
 
     public static readonly byte[] NewKey = [200];
@@ -25,6 +29,16 @@ internal sealed class HandleSet
 
     public Cursor Cursor { get; private init; }
 
+    public FixedTree FixedTree { get; private init; }
+
+    public WriteFixedTree WriteFixedTree { get; private init; }
+
+    public FixedTree<long> Typed { get; private init; }
+
+    public WriteFixedTree<long> TypedWrite { get; private init; }
+
+    public FixedCursor FixedCursor { get; private init; }
+
     public Savepoint Savepoint { get; private init; }
 
     public NestedTransaction Nested { get; private init; }
@@ -38,6 +52,9 @@ internal sealed class HandleSet
         var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false });
         using var writing = environment.BeginWrite();
         Fill(writing.CreateTree(TreeName));
+        var numbers = writing.CreateFixedTree<long>(FixedName);
+        for (var i = 1; i < 100; i++)
+            numbers.Put(i, i);
         writing.Commit();
         return environment;
     }
@@ -51,24 +68,48 @@ internal sealed class HandleSet
     public static HandleSet Of(ReadTransaction reading)
     {
         var tree = reading.OpenTree(TreeName);
-        return new HandleSet { Reading = reading, Tree = tree, Cursor = CursorOf(tree), Stream = StreamOf(tree), Batch = BatchOf(tree) };
+        var numbers = reading.OpenFixedTree(FixedName);
+        return new HandleSet
+        {
+            Reading = reading,
+            Tree = tree,
+            FixedTree = numbers,
+            Typed = new FixedTree<long>(numbers),
+            Cursor = CursorOf(tree),
+            FixedCursor = CursorOf(numbers),
+            Stream = StreamOf(tree),
+            Batch = BatchOf(tree),
+        };
     }
 
     /// <summary>Opens a tree, all of whose handles end with a rollback to the savepoint that is created first.</summary>
     public static HandleSet Of(WriteTransaction writing)
     {
         var tree = writing.OpenTree(TreeName);
+        var numbers = writing.OpenFixedTree(FixedName);
         return new HandleSet
         {
             Writing = writing,
             Tree = tree,
             WriteTree = tree,
+            FixedTree = numbers,
+            WriteFixedTree = numbers,
+            Typed = new FixedTree<long>(numbers),
+            TypedWrite = new WriteFixedTree<long>(numbers),
             Savepoint = writing.CreateSavepoint(),
             Nested = writing.BeginNested(),
             Cursor = CursorOf(tree),
+            FixedCursor = CursorOf(numbers),
             Stream = StreamOf(tree),
             Batch = BatchOf(tree),
         };
+    }
+
+    private static FixedCursor CursorOf(FixedTree tree)
+    {
+        var cursor = tree.OpenCursor();
+        cursor.SeekExact(FixedKey).Should().BeTrue();
+        return cursor;
     }
 
     private static Cursor CursorOf(Tree tree)

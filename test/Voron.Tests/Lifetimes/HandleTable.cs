@@ -4,7 +4,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Lifetimes;
 
 /// <summary>Every public instance member of every handle type, with a call that works while the handle can be used.</summary>
-internal static class HandleTable
+internal static partial class HandleTable
 {
     private const string Bytes = "ReadOnlySpan<Byte>";
 
@@ -16,6 +16,9 @@ internal static class HandleTable
         new("TransactionId", handle => _ = handle.TransactionId),
         new("OpenTree(String)", handle => handle.OpenTree(HandleSet.TreeName)),
         new("TryOpenTree(String, Tree)", handle => handle.TryOpenTree(HandleSet.TreeName, out _)),
+        new("OpenFixedTree(String)", handle => handle.OpenFixedTree(HandleSet.FixedName)),
+        new("OpenFixedTree<T>(String)", handle => handle.OpenFixedTree<long>(HandleSet.FixedName)),
+        new("TryOpenFixedTree(String, FixedTree)", handle => handle.TryOpenFixedTree(HandleSet.FixedName, out _)),
         new("GetTreeNames()", handle => handle.GetTreeNames()),
         new("GetDroppedTrees()", handle => handle.GetDroppedTrees()),
         new("TryGetState<T>(CommitStateKey<T>, T)", handle => handle.TryGetState(HandleSet.StateKey, out _)),
@@ -33,6 +36,11 @@ internal static class HandleTable
         new("CreateTree(String)", handle => handle.CreateTree("created")),
         new("OpenTree(String)", handle => handle.OpenTree(HandleSet.TreeName)),
         new("TryOpenTree(String, WriteTree)", handle => handle.TryOpenTree(HandleSet.TreeName, out _)),
+        new("CreateFixedTree(String, Int32)", handle => handle.CreateFixedTree("fixed", sizeof(long))),
+        new("CreateFixedTree<T>(String)", handle => handle.CreateFixedTree<long>("fixed")),
+        new("OpenFixedTree(String)", handle => handle.OpenFixedTree(HandleSet.FixedName)),
+        new("OpenFixedTree<T>(String)", handle => handle.OpenFixedTree<long>(HandleSet.FixedName)),
+        new("TryOpenFixedTree(String, WriteFixedTree)", handle => handle.TryOpenFixedTree(HandleSet.FixedName, out _)),
         new("DeleteTree(String)", handle => handle.DeleteTree("created")),
         new("RenameTree(String, String)", handle => handle.RenameTree("created", "renamed")),
         new("GetTreeNames()", handle => handle.GetTreeNames()),
