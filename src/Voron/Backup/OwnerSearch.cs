@@ -125,7 +125,7 @@ internal sealed unsafe class OwnerSearch : ITreeCheckHost
         {
             for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
             {
-                if (Catalog.ToHeader(cursor.Key, cursor.Value, _snapshot.PageCount, _snapshot.FilePath).OverflowPages > 0)
+                if (Catalog.ToHeader(cursor.Key, cursor.Value, _snapshot.PageCount, _snapshot.PageSize, _snapshot.FilePath).OverflowPages > 0)
                     _trees.Enqueue(cursor.Key.ToArray());
             }
         }
@@ -148,7 +148,7 @@ internal sealed unsafe class OwnerSearch : ITreeCheckHost
         {
             if (!cursor.Seek(name) || !cursor.Key.SequenceEqual(name))
                 return false;
-            header = Catalog.ToHeader(cursor.Key, cursor.Value, _snapshot.PageCount, _snapshot.FilePath);
+            header = Catalog.ToHeader(cursor.Key, cursor.Value, _snapshot.PageCount, _snapshot.PageSize, _snapshot.FilePath);
             return true;
         }
         catch (CorruptionException e)

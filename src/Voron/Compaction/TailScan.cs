@@ -36,7 +36,7 @@ internal sealed class TailScan(RenewedSnapshot snapshot)
             var isFound = name == null ? cursor.SeekFirst() : cursor.SeekExact(name) ? cursor.MoveNext() : cursor.IsOnEntry;
             if (!isFound)
                 return null;
-            var header = Catalog.ToHeader(cursor.Key, cursor.Value, pages.PageCount, pages.FilePath);
+            var header = Catalog.ToHeader(cursor.Key, cursor.Value, pages.PageCount, pages.PageSize, pages.FilePath);
             hasExtents = header.OverflowPages > 0 || header.NestedPages > 0;
             return cursor.Key.ToArray();
         }

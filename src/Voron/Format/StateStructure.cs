@@ -17,8 +17,8 @@ internal static class StateStructure
     /// </summary>
     public const int MaxDepth = 32;
 
-    /// <summary>The most bytes that a value of an array can have: an eighth of the largest page.</summary>
-    private const int MaxArrayValueBytes = 65536 / 8;
+    /// <summary>The smallest page; the catalog has no values whose size a page would limit.</summary>
+    private const int LeastPageSize = 4096;
 
     /// <summary>The number of pages that every environment has: root, directory and map of its free space.</summary>
     private const int MinPages = 3;
@@ -39,13 +39,13 @@ internal static class StateStructure
             return $"the impossible commit time {state.CommitTime}";
         if (state.Catalog.Kind != TreeKind.Plain)
             return $"a catalog of the impossible kind {(int)state.Catalog.Kind}";
-        return FindFault(state.Catalog, state.PageCount) is { } fault ? $"a catalog with {fault}" : null;
+        return FindFault(state.Catalog, state.PageCount, LeastPageSize) is { } fault ? $"a catalog with {fault}" : null;
     }
 
     /// <summary>
     /// Returns null if the tree is possible in an environment with that many pages, otherwise a description of the impossible values.
     /// </summary>
-    public static string? FindFault(in TreeHeader tree, long pageCount)
+    public static string? FindFault(in TreeHeader tree, long pageCount, int pageSize)
     {
         if (tree.Depth > MaxDepth || tree.RootPage < 0 || tree.RootPage >= pageCount || tree.RootPage == 0 != (tree.Depth == 0))
             return $"{tree.Depth} levels from root page {tree.RootPage} on, in an environment of {pageCount} pages";
@@ -56,11 +56,11 @@ internal static class StateStructure
             return $"{tree.LeafPages} leaves, {tree.BranchPages} branches and {tree.OverflowPages} overflow pages, in an environment of {pageCount} pages";
         if (tree.Depth > 0 && (tree.LeafPages == 0 || tree.BranchPages < tree.Depth - 1))
             return $"{tree.Depth} levels, {tree.LeafPages} leaves and {tree.BranchPages} branches";
-        return tree.EntryCount < 0 ? $"{tree.EntryCount} entries" : FindKindFault(tree, pageCount);
+        return tree.EntryCount < 0 ? $"{tree.EntryCount} entries" : FindKindFault(tree, pageCount, pageSize);
     }
 
     // What a tree has beside the pages and entries that all kinds have.
-    private static string? FindKindFault(in TreeHeader tree, long pageCount)
+    private static string? FindKindFault(in TreeHeader tree, long pageCount, int pageSize)
     {
         if (tree.Flags != 0)
             return $"the impossible flags {tree.Flags:X2}";
@@ -70,7 +70,8 @@ internal static class StateStructure
         {
             TreeKind.Plain => tree.NestedPages == 0 && tree.NestedValues == 0,
             TreeKind.IdSets => tree.NestedValues >= tree.EntryCount,
-            TreeKind.Array => tree.NestedPages == 0 && tree.OverflowPages == 0 && tree.NestedValues is >= 0 and <= MaxArrayValueBytes,
+            TreeKind.Array => tree.NestedPages == 0 && tree.OverflowPages == 0 && tree.NestedValues >= 0
+                && tree.NestedValues <= ArrayLayout.MaxValueSize(pageSize),
             _ => false,
         };
         return isPossible ? null : $"the impossible kind {(int)tree.Kind}, with {tree.NestedPages} pages of sets and {tree.NestedValues} values";

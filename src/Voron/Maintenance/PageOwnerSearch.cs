@@ -100,7 +100,7 @@ internal sealed unsafe class PageOwnerSearch : ITreeCheckHost
             for (var found = cursor.SeekFirst(); found && Owner == null; found = cursor.MoveNext())
             {
                 _tree = Catalog.ShownName(cursor.Key);
-                Walk(walk, Catalog.ToHeader(cursor.Key, cursor.Value, _snapshot.PageCount, _snapshot.FilePath));
+                Walk(walk, Catalog.ToHeader(cursor.Key, cursor.Value, _snapshot.PageCount, _snapshot.PageSize, _snapshot.FilePath));
             }
         }
         catch (VoronException)

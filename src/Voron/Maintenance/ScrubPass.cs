@@ -166,7 +166,7 @@ internal sealed unsafe class ScrubPass(Engine engine, ScrubPace pace) : ITreeChe
             var found = _nameLength == 0 ? cursor.SeekFirst() : cursor.Seek(_name.AsSpan(0, _nameLength));
             if (found && _nameLength > 0 && cursor.Key.SequenceEqual(_name.AsSpan(0, _nameLength)))
             {
-                header = Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.State.PageCount, snapshot.FilePath);
+                header = Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.State.PageCount, snapshot.PageSize, snapshot.FilePath);
 
                 // A different id belongs to another tree of the same name, written since the pass came by.
                 if (_isInTree && header.TreeId == _treeId)
@@ -197,7 +197,7 @@ internal sealed unsafe class ScrubPass(Engine engine, ScrubPace pace) : ITreeChe
     {
         try
         {
-            header = Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.State.PageCount, snapshot.FilePath);
+            header = Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.State.PageCount, snapshot.PageSize, snapshot.FilePath);
             _owner = Catalog.Describe(cursor.Key);
             _isDropped = SystemTree.IsDropped(cursor.Key);
             if (SystemTree.IsUnknown(cursor.Key))

@@ -35,7 +35,7 @@ internal sealed class TreeIdChecker(SnapshotPages snapshot, Action<string> repor
         cursor.Open(new TreeState(snapshot.State.Catalog), snapshot, canChange: false);
         for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
         {
-            var id = Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.State.PageCount, snapshot.FilePath).TreeId - from;
+            var id = Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.State.PageCount, snapshot.PageSize, snapshot.FilePath).TreeId - from;
             if (id < 0)
                 continue;
             if (id >= _window && id + from < snapshot.State.NextTreeId)

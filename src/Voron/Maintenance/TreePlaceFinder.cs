@@ -37,7 +37,7 @@ internal static unsafe class TreePlaceFinder
             cursor.Open(new TreeState(snapshot.State.Catalog), snapshot, canChange: false);
             for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
             {
-                var tree = Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.PageCount, snapshot.FilePath);
+                var tree = Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.PageCount, snapshot.PageSize, snapshot.FilePath);
                 if (tree.TreeId == id)
                     return (Catalog.ShownName(cursor.Key), tree);
             }

@@ -110,7 +110,7 @@ internal sealed unsafe class Verifier : ITreeCheckHost
         for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
         {
             _owner = Catalog.Describe(cursor.Key);
-            var tree = Catalog.ToHeader(cursor.Key, cursor.Value, PageLimit, _snapshot.FilePath);
+            var tree = Catalog.ToHeader(cursor.Key, cursor.Value, PageLimit, PageSize, _snapshot.FilePath);
             var isDropped = SystemTree.IsDropped(cursor.Key);
             CheckTree(_owner, tree, countsEntries: !isDropped);
             if (SystemTree.IsUnknown(cursor.Key))

@@ -39,17 +39,17 @@ internal static unsafe class CatalogFinder
                 return false;
         }
 
-        return buffer.Header->Kind == PageKind.Leaf && HasHeaders(buffer.Bytes, pages.Capacity);
+        return buffer.Header->Kind == PageKind.Leaf && HasHeaders(buffer.Bytes, pages);
     }
 
-    private static bool HasHeaders(byte* leaf, long pageCount)
+    private static bool HasHeaders(byte* leaf, SalvagePages pages)
     {
         for (var i = 0; i < SlottedPage.Count(leaf); i++)
         {
             var record = SlottedPage.Record(leaf, i);
             if (LeafPage.Kind(record) != ValueKind.Inline || LeafPage.InlineLength(record) != TreeHeader.Size
                 || LeafPage.KeyLength(record) > TreeLimits.MaxNameBytes
-                || StateStructure.FindFault(*(TreeHeader*)LeafPage.InlineBytes(record), pageCount) != null)
+                || StateStructure.FindFault(*(TreeHeader*)LeafPage.InlineBytes(record), pages.Capacity, pages.PageSize) != null)
                 return false;
         }
 

@@ -117,7 +117,7 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
                 if (LeafPage.Kind(record) != ValueKind.Inline)
                     throw new CorruptionException($"The catalog entry of tree {KeyText.Of(name)} is not a header of a tree.");
                 var value = new ReadOnlySpan<byte>(LeafPage.InlineBytes(record), LeafPage.InlineLength(record));
-                var header = Voron.Trees.Catalog.ToHeader(name, value, uint.MaxValue, "");
+                var header = Voron.Trees.Catalog.ToHeader(name, value, uint.MaxValue, _pages.PageSize, "");
                 if (SystemTree.IsDropped(name))
                     AddDropped(name, header);
                 else

@@ -37,7 +37,7 @@ internal static class TreeNames
             {
                 if (!SystemTree.IsDropped(cursor.Key))
                     continue;
-                var header = Catalog.ToHeader(cursor.Key, cursor.Value, body.Pages.PageCount, body.Pages.FilePath);
+                var header = Catalog.ToHeader(cursor.Key, cursor.Value, body.Pages.PageCount, body.Pages.PageSize, body.Pages.FilePath);
                 trees.Add(new DroppedTreeStatistics(header.TreeId, header.Pages));
             }
         }

@@ -49,7 +49,7 @@ internal sealed partial class WriteTransactionBody
         }
 
         var header = new TreeHeader { TreeId = WritePages.State.NextTreeId, Kind = kind, NestedValues = valueBytes };
-        if (StateStructure.FindFault(header, WritePages.State.PageCount) is { } fault)
+        if (StateStructure.FindFault(header, WritePages.State.PageCount, WritePages.PageSize) is { } fault)
             throw new ArgumentException($"No tree can have {fault}.", nameof(kind));
 
         // Durable before the first page and the first record that an older engine would misunderstand.

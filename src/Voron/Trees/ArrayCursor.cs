@@ -88,8 +88,9 @@ internal sealed unsafe class ArrayCursor
     /// <summary>Releases the tree. A second call does nothing.</summary>
     public void Close()
     {
-        _leaf = null;
+        // In this order: a thread that still uses the cursor must not take it for one that has to find its place again.
         _place = Place.Unset;
+        _leaf = null;
         _tree = null;
         _reader = null;
     }
@@ -289,7 +290,7 @@ internal sealed unsafe class ArrayCursor
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void RestoreOrThrow()
     {
-        if (_place != Place.Entry || !TryRestore())
+        if (_place != Place.Entry || _tree == null || _reader == null || !TryRestore())
             TreeErrors.ThrowNoEntry();
     }
 }

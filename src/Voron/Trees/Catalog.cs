@@ -89,21 +89,22 @@ internal static class Catalog
             return false;
         }
 
-        header = ToHeader(name, value, reader.PageCount, reader.FilePath);
+        header = ToHeader(name, value, reader.PageCount, reader.PageSize, reader.FilePath);
         return true;
     }
 
     /// <summary>Returns the header in an entry of the catalog.</summary>
     /// <param name="pageCount">The number of pages that exist.</param>
+    /// <param name="pageSize">The size of a page, which limits the values of an array.</param>
     /// <param name="path">The path of the data file, for messages.</param>
     /// <exception cref="CorruptionException">The value is not a header, or is an impossible one.</exception>
-    public static TreeHeader ToHeader(ReadOnlySpan<byte> name, ReadOnlySpan<byte> value, long pageCount, string path)
+    public static TreeHeader ToHeader(ReadOnlySpan<byte> name, ReadOnlySpan<byte> value, long pageCount, int pageSize, string path)
     {
         if (value.Length != TreeHeader.Size)
             ThrowHeaderSize(name, value.Length, path);
 
         var header = MemoryMarshal.Read<TreeHeader>(value);
-        if (StateStructure.FindFault(header, pageCount) is { } fault)
+        if (StateStructure.FindFault(header, pageCount, pageSize) is { } fault)
             throw new CorruptionException($"The catalog entry of tree {KeyText.Of(name)} in '{path}' has {fault}.");
         return header;
     }

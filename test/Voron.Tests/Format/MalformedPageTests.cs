@@ -79,7 +79,7 @@ public sealed unsafe class MalformedPageTests
             tree, tree with { Kind = TreeKind.Array }, tree with { Kind = TreeKind.Array, NestedValues = 8192 },
             tree with { Kind = TreeKind.IdSets, NestedValues = 40 }, tree with { Kind = TreeKind.IdSets, NestedValues = 4000, NestedPages = 96 },
         ])
-            StateStructure.FindFault(possible, 100).Should().BeNull();
+            StateStructure.FindFault(possible, 100, 65536).Should().BeNull();
         foreach (var changed in (TreeHeader[])
         [
             tree with { Flags = 1 }, tree with { NestedPages = 1 }, tree with { NestedValues = 1 }, tree with { Kind = TreeKind.ByteSets },
@@ -89,7 +89,9 @@ public sealed unsafe class MalformedPageTests
             tree with { Kind = TreeKind.IdSets, NestedValues = 39 }, tree with { Kind = TreeKind.IdSets, NestedValues = 40, NestedPages = 97 },
             tree with { Kind = TreeKind.IdSets, NestedValues = 40, NestedPages = -1 },
         ])
-            StateStructure.FindFault(changed, 100).Should().NotBeNull();
+            StateStructure.FindFault(changed, 100, 65536).Should().NotBeNull();
+        StateStructure.FindFault(tree with { Kind = TreeKind.Array, NestedValues = 512 }, 100, 4096).Should().BeNull();
+        StateStructure.FindFault(tree with { Kind = TreeKind.Array, NestedValues = 513 }, 100, 4096).Should().NotBeNull("no page has room for it");
     }
 
     private static LeafRecordHeader* Record(byte* page, ushort slot) => (LeafRecordHeader*)(page + slot);

@@ -59,7 +59,7 @@ internal sealed unsafe class NeededBytes
         var cursor = new TreeCursor();
         cursor.Open(new TreeState(snapshot.State.Catalog), snapshot);
         for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
-            trees.Add(Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.State.PageCount, snapshot.FilePath));
+            trees.Add(Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.State.PageCount, snapshot.PageSize, snapshot.FilePath));
         cursor.Close();
         return trees;
     }
