@@ -55,7 +55,7 @@ internal static unsafe class ArrayMerger
 
     private static void RemovePage(PageWriter writer, TreeState state, in TreePath path, int level)
     {
-        CountFreed(state, isLeaf: level == path.LeafLevel);
+        state.CountFreed(isLeaf: level == path.LeafLevel);
         writer.Free(path.Page(level));
         if (level > 0)
         {
@@ -65,16 +65,6 @@ internal static unsafe class ArrayMerger
 
         state.Root = PageNumber.None;
         state.Depth = 0;
-    }
-
-    private static void CountFreed(TreeState state, bool isLeaf)
-    {
-        if (isLeaf)
-            state.LeafPages--;
-        else
-            state.BranchPages--;
-        state.RightmostLeaf = PageNumber.None;
-        state.Changed = true;
     }
 
     private static void RemoveChild(PageWriter writer, TreeState state, in TreePath path, int level, int index)
@@ -107,7 +97,7 @@ internal static unsafe class ArrayMerger
 
             var child = ArrayPage.Child(root, layout, 0);
             writer.Free(state.Root);
-            CountFreed(state, isLeaf: false);
+            state.CountFreed(isLeaf: false);
             state.Root = child;
             state.Depth--;
         }
@@ -146,7 +136,7 @@ internal static unsafe class ArrayMerger
         if (!isLeaf)
             ArrayPage.SetKey(left, layout, leftCount, separator);
         writer.Free(rightNumber);
-        CountFreed(state, isLeaf);
+        state.CountFreed(isLeaf);
         RemoveChild(writer, state, path, level - 1, index + 1);
         return true;
     }

@@ -166,10 +166,7 @@ internal unsafe ref struct ArrayRemoval
 
     private readonly void Free(PageNumber page, bool isLeaf)
     {
-        if (isLeaf)
-            _state.LeafPages--;
-        else
-            _state.BranchPages--;
+        _state.CountFreed(isLeaf);
         _pages.Free(page);
     }
 

@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Trees.Arrays;
@@ -75,7 +74,7 @@ internal static unsafe class ArrayWriter
         Unsafe.SkipInit(out TreePath path);
         ref readonly var layout = ref state.Shape(writer.PageSize).Leaf;
         var leaf = ArrayPath.Descend(state, writer, key, ref path);
-        if (!Overlaps(value, leaf, writer.PageSize))
+        if (!TreePages.Overlaps(value, leaf, writer.PageSize))
         {
             Store(writer, state, path, key, value);
             return;
@@ -117,11 +116,5 @@ internal static unsafe class ArrayWriter
         state.Depth = 1;
         state.LeafPages = 1;
         state.Changed = true;
-    }
-
-    private static bool Overlaps(ReadOnlySpan<byte> span, byte* page, int pageSize)
-    {
-        var start = (byte*)Unsafe.AsPointer(ref MemoryMarshal.GetReference(span));
-        return start < page + pageSize && start + span.Length > page && span.Length != 0;
     }
 }

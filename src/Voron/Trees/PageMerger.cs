@@ -57,7 +57,7 @@ internal static unsafe class PageMerger
 
     private static void RemovePage(PageWriter writer, TreeState state, in TreePath path, int level)
     {
-        CountFreed(state, isLeaf: level == path.LeafLevel);
+        state.CountFreed(isLeaf: level == path.LeafLevel);
         writer.Free(path.Page(level));
         if (level > 0)
         {
@@ -67,16 +67,6 @@ internal static unsafe class PageMerger
 
         state.Root = PageNumber.None;
         state.Depth = 0;
-    }
-
-    private static void CountFreed(TreeState state, bool isLeaf)
-    {
-        if (isLeaf)
-            state.LeafPages--;
-        else
-            state.BranchPages--;
-        state.RightmostLeaf = PageNumber.None;
-        state.Changed = true;
     }
 
     private static void RemoveChild(PageWriter writer, TreeState state, in TreePath path, int level, int index)
@@ -108,7 +98,7 @@ internal static unsafe class PageMerger
 
             var child = BranchPage.Child(root, 0);
             writer.Free(state.Root);
-            CountFreed(state, isLeaf: false);
+            state.CountFreed(isLeaf: false);
             state.Root = child;
             state.Depth--;
         }
@@ -163,7 +153,7 @@ internal static unsafe class PageMerger
         }
 
         writer.Free(rightNumber);
-        CountFreed(state, isLeaf);
+        state.CountFreed(isLeaf);
         RemoveChild(writer, state, path, level - 1, index + 1);
         return true;
     }

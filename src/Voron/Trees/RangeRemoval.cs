@@ -226,10 +226,7 @@ internal unsafe ref struct RangeRemoval
 
     private readonly void Free(PageNumber page, bool isLeaf)
     {
-        if (isLeaf)
-            _state.LeafPages--;
-        else
-            _state.BranchPages--;
+        _state.CountFreed(isLeaf);
         _pages.Free(page);
     }
 

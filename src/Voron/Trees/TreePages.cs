@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
@@ -28,6 +29,13 @@ internal static unsafe class TreePages
         if (header->ExtentPages > reader.PageCount - first.Value)
             PageErrors.ThrowExtentBeyond(reader, first, header->ExtentPages);
         return bytes;
+    }
+
+    /// <summary>Returns whether a span is, in part at least, in a page: a change of the page would move the bytes of the span.</summary>
+    public static bool Overlaps(ReadOnlySpan<byte> span, byte* page, int pageSize)
+    {
+        var start = (byte*)Unsafe.AsPointer(ref MemoryMarshal.GetReference(span));
+        return start < page + pageSize && start + span.Length > page && span.Length != 0;
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -118,6 +118,17 @@ internal sealed class TreeState
         return ref _shape;
     }
 
+    /// <summary>Notes that a leaf or a branch has been freed.</summary>
+    public void CountFreed(bool isLeaf)
+    {
+        if (isLeaf)
+            LeafPages--;
+        else
+            BranchPages--;
+        RightmostLeaf = PageNumber.None;
+        Changed = true;
+    }
+
     /// <summary>Notes that the tree has no page any more.</summary>
     public void SetEmpty()
     {

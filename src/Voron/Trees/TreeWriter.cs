@@ -136,7 +136,7 @@ internal static unsafe class TreeWriter
             }
 
             var number = Locate(writer, state, search, out var path, out var before);
-            if (Overlaps(key, before, writer.PageSize) || Overlaps(value.Source, before, writer.PageSize))
+            if (TreePages.Overlaps(key, before, writer.PageSize) || TreePages.Overlaps(value.Source, before, writer.PageSize))
                 return StoreCopies(writer, state, key, value, replace);
 
             // Without a path, the key belongs after the last entry, with which it has been compared.
@@ -244,12 +244,6 @@ internal static unsafe class TreeWriter
         state.Depth = 1;
         state.LeafPages = 1;
         state.Changed = true;
-    }
-
-    private static bool Overlaps(ReadOnlySpan<byte> span, byte* page, int pageSize)
-    {
-        var start = (byte*)Unsafe.AsPointer(ref MemoryMarshal.GetReference(span));
-        return start < page + pageSize && start + span.Length > page && span.Length != 0;
     }
 
     /// <summary>Stores copies of the key and the value, because the edit would move the bytes that it reads.</summary>
