@@ -69,7 +69,8 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
             worker.WaitUntilBlocked();
         }
         var other = new Probe("a commit of another thread", () => Write(wait: false));
-        while (!other.HasEnded && !IsOperationBlocked)
+        // An engine that calls an observer where it must not may never end this commit: the wait has an end, and the calls below fail then.
+        while (!other.HasEnded && !IsOperationBlocked && !_blockedThreads.ContainsKey(other.ThreadId) && other.Age <= Probe.Patience)
             Thread.Sleep(1);
         if (IsOperationBlocked)
             CheckBesideOperation(closesBeside);
