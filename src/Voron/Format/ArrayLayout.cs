@@ -18,6 +18,9 @@ internal readonly struct ArrayLayout
     /// <summary>Flag of a branch: its values are page numbers of children.</summary>
     public const byte BranchFlag = 2;
 
+    /// <summary>The key of the first child of a branch, which has all keys below that of the second one.</summary>
+    public const long FirstKey = long.MinValue;
+
     public const int KeySize = sizeof(long);
 
     /// <summary>The size of a value in a branch: a page number.</summary>

@@ -5,7 +5,7 @@ namespace Voron.Format;
 /// <summary>Checks that the bytes of an array page are consistent: part of <see cref="PageStructure"/>.</summary>
 /// <remarks>
 /// A page that passes has these properties: its layout follows from a possible size of values; it has at least one entry, and no more cells than
-/// the layout has; each cell in use is in the order exactly once; keys rise; children are page numbers.
+/// the layout has; each cell in use is in the order exactly once; keys rise; the first key of a branch is -2^63; children are page numbers.
 /// </remarks>
 internal static unsafe class ArrayStructure
 {
@@ -63,6 +63,8 @@ internal static unsafe class ArrayStructure
         for (var i = 0; i < count; i++)
         {
             var cell = isInOrder ? i : Cell(page, i, layout.IsWide);
+            if (isBranch && i == 0 && keys[cell] != ArrayLayout.FirstKey)
+                return $"the key of its first child is {keys[cell]}, not {ArrayLayout.FirstKey}";
             if (i > 0 && keys[cell] <= before)
                 return $"key {i}, {keys[cell]}, is not above the previous key, {before}";
             if (isBranch && children[cell] is 0 or uint.MaxValue)

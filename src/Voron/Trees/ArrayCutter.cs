@@ -79,7 +79,7 @@ internal unsafe ref struct ArrayCutter
             {
                 var branch = _pages.Modify(page);
                 ArrayPage.RemoveRange(branch, layout, 0, count);
-                ArrayPages.SetFirstKey(branch, layout);
+                ArrayPage.SetFirstKey(branch, layout);
                 return;
             }
 

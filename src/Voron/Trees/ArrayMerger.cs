@@ -79,7 +79,7 @@ internal static unsafe class ArrayMerger
         }
 
         if (index == 0)
-            ArrayPages.SetFirstKey(branch, layout);
+            ArrayPage.SetFirstKey(branch, layout);
         if (level == 0)
             CollapseRoot(writer, state);
         else if (IsUnderfull(branch.Bytes, layout.Capacity))

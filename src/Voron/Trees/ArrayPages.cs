@@ -2,7 +2,6 @@ using System.Runtime.CompilerServices;
 using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
-using Voron.Testing;
 using Voron.Trees.Arrays;
 
 namespace Voron.Trees;
@@ -10,9 +9,6 @@ namespace Voron.Trees;
 /// <summary>Reads the pages of a fixed-size tree, and checks that each is what the link to it claims.</summary>
 internal static unsafe class ArrayPages
 {
-    /// <summary>The key of the first child of a branch, which has all keys below that of the second one.</summary>
-    public const long FirstKey = long.MinValue;
-
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static byte* ReadBranch(PageReader reader, PageNumber page)
     {
@@ -40,13 +36,6 @@ internal static unsafe class ArrayPages
 
     public static byte* Read(PageReader reader, PageNumber page, in ArrayShape shape, bool isLeaf) =>
         isLeaf ? ReadLeaf(reader, page, shape.Leaf) : ReadBranch(reader, page);
-
-    /// <summary>Gives the first child of a branch the key of one, because those before it were removed.</summary>
-    public static void SetFirstKey(in WritablePage branch, in ArrayLayout layout)
-    {
-        if (!PlantedFault.KeepKeyOfFirst)
-            ArrayPage.SetKey(branch, layout, 0, FirstKey);
-    }
 
     /// <summary>Allocates an empty page for a tree. It must get an entry.</summary>
     public static WritablePage Allocate(PageWriter writer, TreeState state, bool isBranch, PageNumber near)

@@ -121,7 +121,7 @@ internal unsafe ref struct ArrayRemoval
         var writable = _pages.Modify(page);
         ArrayPage.RemoveRange(writable, layout, from, to);
         if (from == 0)
-            ArrayPages.SetFirstKey(writable, layout);
+            ArrayPage.SetFirstKey(writable, layout);
         return false;
     }
 

@@ -1,3 +1,4 @@
+using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Trees.Arrays;
@@ -75,13 +76,13 @@ internal static unsafe class ArraySplitter
         var promoted = child.Separator;
         if (isAppended)
         {
-            ArrayPage.InsertChild(right, layout, 0, ArrayPages.FirstKey, child.Page);
+            ArrayPage.InsertChild(right, layout, 0, ArrayLayout.FirstKey, child.Page);
         }
         else
         {
             promoted = ArrayPage.Key(left.Bytes, layout, at);
             ArrayPage.Append(left.Bytes, layout, at, count, right);
-            ArrayPage.SetKey(right, layout, 0, ArrayPages.FirstKey);
+            ArrayPage.SetKey(right, layout, 0, ArrayLayout.FirstKey);
             ArrayPage.Truncate(left, layout, at);
             if (index <= at)
                 ArrayPage.InsertChild(left, layout, index, child.Separator, child.Page);
@@ -99,7 +100,7 @@ internal static unsafe class ArraySplitter
 
         ref readonly var layout = ref state.Shape(writer.PageSize).Branch;
         var root = ArrayPages.Allocate(writer, state, isBranch: true, state.Root);
-        ArrayPage.InsertChild(root, layout, 0, ArrayPages.FirstKey, state.Root);
+        ArrayPage.InsertChild(root, layout, 0, ArrayLayout.FirstKey, state.Root);
         ArrayPage.InsertChild(root, layout, 1, child.Separator, child.Page);
         state.Root = new PageNumber(root.Header->PageNumber);
         state.BranchPages++;

@@ -89,13 +89,15 @@ internal sealed unsafe class IdSetChecker(ITreeCheckHost host, Action<string> re
     private bool WalkBranch(byte* page, long number, int level, int depth, (long Lower, long? Upper) bounds)
     {
         var count = ArrayPage.Count(page);
-        if (ArrayPage.Key(page, _layout, 0) != bounds.Lower || ArrayPage.Key(page, _layout, count - 1) >= (bounds.Upper ?? long.MaxValue))
-            report($"page {number}: its children begin at ids outside of {bounds.Lower} to {bounds.Upper}");
         var isComplete = true;
+        if (count > 1
+            && (ArrayPage.Key(page, _layout, 1) < bounds.Lower || ArrayPage.Key(page, _layout, count - 1) >= (bounds.Upper ?? long.MaxValue)))
+            report($"page {number}: its children begin at ids outside of {bounds.Lower} to {bounds.Upper}");
         for (var i = 0; i < count; i++)
         {
+            var lower = i == 0 ? bounds.Lower : ArrayPage.Key(page, _layout, i);
             var upper = i + 1 < count ? ArrayPage.Key(page, _layout, i + 1) : bounds.Upper;
-            isComplete &= Walk(ArrayPage.Child(page, _layout, i).Value, level + 1, depth, ArrayPage.Key(page, _layout, i), upper);
+            isComplete &= Walk(ArrayPage.Child(page, _layout, i).Value, level + 1, depth, lower, upper);
         }
 
         return isComplete;

@@ -86,9 +86,9 @@ internal sealed unsafe partial class TreeChecker
         ref readonly var layout = ref isLeaf ? ref _shape.Leaf : ref _shape.Branch;
         var count = ArrayPage.Count(bytes);
         var first = ArrayPage.Key(bytes, layout, 0);
-        if (!isLeaf && first != ArrayPages.FirstKey)
+        if (!isLeaf && first != ArrayLayout.FirstKey)
         {
-            Report($"page {page}: the key of its first child is {first}, not {ArrayPages.FirstKey}");
+            Report($"page {page}: the key of its first child is {first}, not {ArrayLayout.FirstKey}");
             return false;
         }
 

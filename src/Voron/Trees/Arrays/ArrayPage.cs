@@ -160,6 +160,13 @@ internal static unsafe class ArrayPage
         MarkKey(page, layout, cell);
     }
 
+    /// <summary>Gives the first child of a branch the key of one, because those before it were removed.</summary>
+    public static void SetFirstKey(in WritablePage branch, in ArrayLayout layout)
+    {
+        if (!PlantedFault.KeepKeyOfFirst)
+            SetKey(branch, layout, 0, ArrayLayout.FirstKey);
+    }
+
     public static void Remove(in WritablePage page, in ArrayLayout layout, int index) => RemoveRange(page, layout, index, index + 1);
 
     /// <summary>

@@ -90,13 +90,18 @@ internal unsafe ref partial struct IdSetWriter
         var right = AddBranch(_path.Page(level));
         var isAppended = index == count && _path.IsAtEnd;
         var at = isAppended ? count : count / 2;
+
+        // The key of the first child on the right moves up to the parent.
+        var promoted = key;
         if (isAppended)
         {
-            ArrayPage.InsertChild(right, _layout, 0, key, child);
+            ArrayPage.InsertChild(right, _layout, 0, ArrayLayout.FirstKey, child);
         }
         else
         {
+            promoted = ArrayPage.Key(left.Bytes, _layout, at);
             ArrayPage.Append(left.Bytes, _layout, at, count, right);
+            ArrayPage.SetKey(right, _layout, 0, ArrayLayout.FirstKey);
             ArrayPage.Truncate(left, _layout, at);
             if (index <= at)
                 ArrayPage.InsertChild(left, _layout, index, key, child);
@@ -104,7 +109,7 @@ internal unsafe ref partial struct IdSetWriter
                 ArrayPage.InsertChild(right, _layout, index - at, key, child);
         }
 
-        InsertChild(level - 1, ArrayPage.Key(right.Bytes, _layout, 0), new PageNumber(right.Header->PageNumber));
+        InsertChild(level - 1, promoted, new PageNumber(right.Header->PageNumber));
     }
 
     private void GrowRoot(long key, PageNumber child)
@@ -112,7 +117,7 @@ internal unsafe ref partial struct IdSetWriter
         if (_set.Depth >= IdSetReference.MaxDepth)
             IdSetErrors.ThrowDepth(_pages, _set.Depth + 1);
         var root = AddBranch(new PageNumber(_set.Root));
-        ArrayPage.InsertChild(root, _layout, 0, long.MinValue, new PageNumber(_set.Root));
+        ArrayPage.InsertChild(root, _layout, 0, ArrayLayout.FirstKey, new PageNumber(_set.Root));
         ArrayPage.InsertChild(root, _layout, 1, key, child);
         _set.Root = (uint)root.Header->PageNumber;
         _set.Depth++;
@@ -150,13 +155,12 @@ internal unsafe ref partial struct IdSetWriter
 
         var branch = _pages.Modify(_path.Page(level));
         var at = index < 0 ? _path.Index(level) : index;
-        var key = ArrayPage.Key(branch.Bytes, _layout, at);
         ArrayPage.Remove(branch, _layout, at);
-
-        // The child that becomes the first one also has the ids below its own key, and must not get a neighbour with a lower one.
-        if (at == 0 && ArrayPage.Count(branch.Bytes) > 0)
-            ArrayPage.SetKey(branch, _layout, 0, key);
         var count = ArrayPage.Count(branch.Bytes);
+
+        // The child that becomes the first one also gets the ids below its own key.
+        if (at == 0 && count > 0)
+            ArrayPage.SetFirstKey(branch, _layout);
         if (count == 0)
         {
             FreePage(_path.Page(level));
@@ -205,7 +209,13 @@ internal unsafe ref partial struct IdSetWriter
         var left = IdSetPath.ReadBranch(_pages, leftNumber);
         if (ArrayPage.Count(left) + ArrayPage.Count(right) > _layout.Capacity / 4 * 3)
             return false;
-        ArrayPage.Append(right, _layout, 0, ArrayPage.Count(right), _pages.Modify(leftNumber));
+        var count = ArrayPage.Count(left);
+        var key = ArrayPage.Key(parent, _layout, index + 1);
+        var target = _pages.Modify(leftNumber);
+        ArrayPage.Append(right, _layout, 0, ArrayPage.Count(right), target);
+
+        // The first child of the right page gets the key of its page from the parent.
+        ArrayPage.SetKey(target, _layout, count, key);
         FreePage(rightNumber);
         RemoveChild(level - 1, index + 1);
         return true;

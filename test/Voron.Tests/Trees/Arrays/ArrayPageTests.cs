@@ -147,10 +147,10 @@ public sealed unsafe class ArrayPageTests
     public void The_child_for_a_key_is_the_last_one_that_is_not_above_it()
     {
         using var page = new TestArrayPage(4096, 4, isBranch: true);
-        foreach (var key in (long[])[50, -20, 90, 10])
+        foreach (var key in (long[])[50, ArrayLayout.FirstKey, 90, 10])
         {
             var at = ~ArrayPage.Search(page.Bytes, page.Layout, key);
-            ArrayPage.InsertChild(page.Page, page.Layout, at, key, new Voron.Primitives.PageNumber(1_000 + key));
+            ArrayPage.InsertChild(page.Page, page.Layout, at, key, new Voron.Primitives.PageNumber(key < 0 ? 980 : 1_000 + key));
         }
 
         page.FindFault().Should().BeNull();

@@ -68,7 +68,7 @@ public sealed unsafe class ForgedArrayPageTests : IDisposable
     {
         using var page = new TestArrayPage(PageSize, 4, isBranch: true);
         for (var i = 0; i < 5; i++)
-            ArrayPage.InsertChild(page.Page, page.Layout, i, i, new Voron.Primitives.PageNumber(10 + i));
+            ArrayPage.InsertChild(page.Page, page.Layout, i, i == 0 ? ArrayLayout.FirstKey : i, new Voron.Primitives.PageNumber(10 + i));
         page.FindFault().Should().BeNull();
         *(uint*)ArrayPage.Value(page.Bytes, page.Layout, 3) = child;
         page.FindFault().Should().Contain("child 3");
@@ -135,7 +135,7 @@ public sealed unsafe class ForgedArrayPageTests : IDisposable
             var random = new Random(3);
             var cells = Math.Min(40, page.Layout.Capacity);
             for (var i = 0; i < cells; i++)
-                page.Put(random.Next(-1_000, 1_000_000), random.Next() | 0x01010101);
+                page.Put(i == 0 && ArrayPage.IsBranch(page.Bytes) ? ArrayLayout.FirstKey : random.Next(-1_000, 1_000_000), random.Next() | 0x01010101);
             while (page.Count > cells - 3)
                 page.RemoveRange(page.Count / 2, page.Count / 2 + 1);
             page.Check();

@@ -96,10 +96,10 @@ internal sealed unsafe class TestIdSet(int pageSize = 4096) : IDisposable
             var layout = ArrayLayout.OfBranches(pageSize);
             var branch = IdSetPath.ReadBranch(Pages, number);
             var count = ArrayPage.Count(branch);
-            ArrayPage.Key(branch, layout, 0).Should().Be(lower);
+            ArrayPage.Key(branch, layout, 0).Should().Be(ArrayLayout.FirstKey);
             for (var i = 0; i < count; i++)
             {
-                var from = ArrayPage.Key(branch, layout, i);
+                var from = i == 0 ? lower : ArrayPage.Key(branch, layout, i);
                 var to = i + 1 < count ? ArrayPage.Key(branch, layout, i + 1) : upper;
                 Walk(ArrayPage.Child(branch, layout, i), depth - 1, from, to);
             }
