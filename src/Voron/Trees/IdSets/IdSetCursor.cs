@@ -130,7 +130,7 @@ internal sealed unsafe class IdSetCursor
         // In most seeks of an intersection the id is near the current one.
         _at = Search(_place == Place.OnId && _block[_at] <= id ? _at : 0, id);
         if (_at == _count)
-            return Leave();
+            return Leave(id);
         _place = Place.OnId;
         return true;
     }
@@ -188,7 +188,7 @@ internal sealed unsafe class IdSetCursor
         {
             if (!_path.TryStep(_reader!, _layout, step))
                 return End(step);
-            _page = IdPage.Read(_reader!, _path.Leaf);
+            _page = _path.ReadIds(_reader!);
             next = step > 0 ? 0 : IdPage.Count(_page) - 1;
         }
 
@@ -203,7 +203,7 @@ internal sealed unsafe class IdSetCursor
     {
         _place = Place.Lost;
         _path.DescendToEdge(_reader!, _layout, _set, first: step > 0);
-        _page = IdPage.Read(_reader!, _path.Leaf);
+        _page = _path.ReadIds(_reader!);
         Load(step > 0 ? 0 : IdPage.Count(_page) - 1);
         return Enter(step);
     }
@@ -220,6 +220,8 @@ internal sealed unsafe class IdSetCursor
         _index = index;
         _hasPayloads = false;
         _count = IdPage.Unpack(_reader!, _page, index, _block);
+        if (_block[_count - 1] > _path.Highest)
+            IdSetErrors.ThrowBounds(_reader!, _path.Leaf, _path.Lowest, _path.Highest);
     }
 
     /// <summary>Unpacks the block that has the id, or behind which it belongs.</summary>
@@ -239,7 +241,7 @@ internal sealed unsafe class IdSetCursor
 
         // The last block of a page may end before the id while other pages have more.
         _path.Descend(_reader!, _layout, _set, id);
-        _page = IdPage.Read(_reader!, _path.Leaf);
+        _page = _path.ReadIds(_reader!);
         Load(IdPage.FindBlock(_page, id));
     }
 
@@ -266,11 +268,17 @@ internal sealed unsafe class IdSetCursor
     }
 
     // All ids of the block are below the one that was sought: the next one is the first of the next block.
-    private bool Leave()
+    private bool Leave(long id)
     {
         _place = Place.OnId;
         _at = _count - 1;
-        return MoveToBlock(1);
+        if (!MoveToBlock(1))
+            return false;
+
+        // An id below the one sought would send an intersection round in circles.
+        if (_block[0] < id)
+            IdSetErrors.ThrowBounds(_reader!, _path.Leaf, id, _path.Highest);
+        return true;
     }
 
     private bool End(int step)

@@ -21,6 +21,11 @@ internal static unsafe class IdSetErrors
             $"but is of kind {((PageHeader*)page)->Kind} and names itself page {((PageHeader*)page)->PageNumber}.");
 
     [DoesNotReturn]
+    public static void ThrowBounds(PageReader reader, PageNumber page, long lowest, long highest) =>
+        throw new CorruptionException(
+            $"Page {page} of '{reader.FilePath}' is linked to a set of ids for those from {lowest} to {highest}, but has ids that are not among them.");
+
+    [DoesNotReturn]
     public static void ThrowDepth(PageReader reader, int depth) =>
         throw new CorruptionException($"A set of ids in '{reader.FilePath}' claims {depth} levels, but can have at most {IdSetReference.MaxDepth}.");
 

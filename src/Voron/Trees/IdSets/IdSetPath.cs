@@ -9,16 +9,21 @@ namespace Voron.Trees.IdSets;
 internal unsafe struct IdSetPath
 {
     private fixed long _pages[IdSetReference.MaxDepth];
+    private fixed long _lowest[IdSetReference.MaxDepth];
+    private fixed long _highest[IdSetReference.MaxDepth];
     private fixed ushort _indexes[IdSetReference.MaxDepth];
 
     /// <summary>The level of the id page; the root is at level 0.</summary>
     public int LeafLevel { get; private set; }
 
     /// <summary>True if the path takes the last child at every level, so that no id page follows.</summary>
-    public bool IsAtEnd { get; private set; }
+    public readonly bool IsAtEnd => Highest == long.MaxValue;
 
-    /// <summary>The id at which the next id page begins, unless the path is at the end.</summary>
-    public long Upper { get; private set; }
+    /// <summary>The lowest id that the id page may have.</summary>
+    public readonly long Lowest => _lowest[LeafLevel];
+
+    /// <summary>The highest id that the id page may have: the next page begins behind it.</summary>
+    public readonly long Highest => _highest[LeafLevel];
 
     public readonly PageNumber Leaf => Page(LeafLevel);
 
@@ -27,7 +32,9 @@ internal unsafe struct IdSetPath
     public readonly int Index(int level) => _indexes[level];
 
     /// <summary>Descends to the id page that has an id, or should have it.</summary>
-    /// <exception cref="CorruptionException">A page on the path is of another kind, or on the path twice.</exception>
+    /// <exception cref="CorruptionException">
+    /// A page on the path is of another kind, or on the path twice, or begins its children at ids that do not belong to it.
+    /// </exception>
     public void Descend(PageReader reader, in ArrayLayout layout, in IdSetReference set, long id)
     {
         Begin(reader, set);
@@ -50,7 +57,6 @@ internal unsafe struct IdSetPath
     }
 
     /// <summary>Steps to the next id page, or to the previous one; returns false when there is none, and stays.</summary>
-    /// <remarks>The upper end is not known afterwards.</remarks>
     public bool TryStep(PageReader reader, in ArrayLayout layout, int step)
     {
         for (var level = LeafLevel - 1; level >= 0; level--)
@@ -59,12 +65,22 @@ internal unsafe struct IdSetPath
             var index = Index(level) + step;
             if ((uint)index >= (uint)ArrayPage.Count(branch))
                 continue;
-            _indexes[level] = (ushort)index;
-            DescendBelow(reader, layout, level + 1, ArrayPage.Child(branch, layout, index), first: step > 0);
+            DescendBelow(reader, layout, level + 1, Step(reader, layout, level, branch, Page(level), index), first: step > 0);
             return true;
         }
 
         return false;
+    }
+
+    /// <summary>Returns the id page at the end of the path.</summary>
+    /// <exception cref="CorruptionException">The page is of another kind, or has blocks of ids that belong to other pages.</exception>
+    public readonly byte* ReadIds(PageReader reader)
+    {
+        var page = IdPage.Read(reader, Leaf);
+        var entries = IdPage.Entries(page);
+        if (entries[0].First < Lowest || entries[IdPage.Count(page) - 1].First > Highest)
+            IdSetErrors.ThrowBounds(reader, Leaf, Lowest, Highest);
+        return page;
     }
 
     /// <summary>Returns an array page of a set.</summary>
@@ -82,8 +98,8 @@ internal unsafe struct IdSetPath
         if (set.Depth is 0 or > IdSetReference.MaxDepth)
             IdSetErrors.ThrowDepth(reader, set.Depth);
         LeafLevel = set.Depth - 1;
-        IsAtEnd = true;
-        Upper = long.MaxValue;
+        _lowest[0] = 0;
+        _highest[0] = long.MaxValue;
     }
 
     private void DescendBelow(PageReader reader, in ArrayLayout layout, int level, PageNumber page, bool first)
@@ -100,12 +116,14 @@ internal unsafe struct IdSetPath
     private PageNumber Step(PageReader reader, in ArrayLayout layout, int level, byte* branch, PageNumber page, int index)
     {
         Set(reader, level, page, index);
-        if (index + 1 < ArrayPage.Count(branch))
-        {
-            IsAtEnd = false;
-            Upper = ArrayPage.Key(branch, layout, index + 1);
-        }
 
+        // Only the first key of a page can be the lowest number.
+        var lowest = index > 0 ? ArrayPage.Key(branch, layout, index) : _lowest[level];
+        var highest = index + 1 < ArrayPage.Count(branch) ? ArrayPage.Key(branch, layout, index + 1) - 1 : _highest[level];
+        if (lowest < _lowest[level] || highest > _highest[level] || lowest > highest)
+            IdSetErrors.ThrowBounds(reader, page, _lowest[level], _highest[level]);
+        _lowest[level + 1] = lowest;
+        _highest[level + 1] = highest;
         return ArrayPage.Child(branch, layout, index);
     }
 

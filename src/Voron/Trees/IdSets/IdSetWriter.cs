@@ -119,12 +119,12 @@ internal unsafe ref partial struct IdSetWriter
         var number = _path.Leaf;
         var done = 0;
         var isSmaller = false;
-        while (done < changes.Length && (_path.IsAtEnd || changes[done].Id < _path.Upper))
+        while (done < changes.Length && changes[done].Id <= _path.Highest)
         {
-            var page = IdPage.Read(_pages, number);
+            var page = _path.ReadIds(_pages);
             var block = IdPage.FindBlock(page, changes[done].Id);
             var isLast = block + 1 == IdPage.Count(page);
-            var some = Below(changes[done..], isLast ? _path.Upper : IdPage.Entries(page)[block + 1].First, isLast && _path.IsAtEnd);
+            var some = UpTo(changes[done..], isLast ? _path.Highest : IdPage.Entries(page)[block + 1].First - 1);
             var isAtEnd = Merge(page, block, some) && isLast && _path.IsAtEnd;
             if (_isChanged && !TryWrite(number, block, isAtEnd))
             {
@@ -148,11 +148,11 @@ internal unsafe ref partial struct IdSetWriter
         return done;
     }
 
-    /// <summary>Returns the first changes, those of ids below a limit, as far as a block can take them.</summary>
-    private static ReadOnlySpan<IdChange> Below(ReadOnlySpan<IdChange> changes, long limit, bool isUnlimited)
+    /// <summary>Returns the first changes, those of ids up to the highest one of a block, as far as a block can take them.</summary>
+    private static ReadOnlySpan<IdChange> UpTo(ReadOnlySpan<IdChange> changes, long highest)
     {
         var count = 0;
-        while (count < changes.Length && count < IdBlock.MaxIds && (isUnlimited || changes[count].Id < limit))
+        while (count < changes.Length && count < IdBlock.MaxIds && changes[count].Id <= highest)
             count++;
         return changes[..count];
     }
@@ -161,6 +161,8 @@ internal unsafe ref partial struct IdSetWriter
     private bool Merge(byte* page, int block, scoped ReadOnlySpan<IdChange> changes)
     {
         _oldCount = IdPage.Unpack(_pages, page, block, _oldIds);
+        if (_oldIds[_oldCount - 1] > _path.Highest)
+            IdSetErrors.ThrowBounds(_pages, _path.Leaf, _path.Lowest, _path.Highest);
         IdPage.UnpackPayloads(_pages, page, block, _oldPayloads);
         _count = 0;
         _isChanged = false;
