@@ -13,15 +13,17 @@ internal unsafe ref struct IdSetMover
 {
     private readonly PageWriter _pages;
     private readonly IPageMover _mover;
+    private readonly IdSetMarks _marks;
     private readonly ArrayLayout _layout;
     private readonly long _limit;
     private IdSetReference _set;
     private long _visited;
 
-    private IdSetMover(PageWriter pages, IPageMover mover, in IdSetReference set)
+    private IdSetMover(PageWriter pages, IPageMover mover, in IdSetMarks marks, in IdSetReference set)
     {
         _pages = pages;
         _mover = mover;
+        _marks = marks;
         _layout = ArrayLayout.OfBranches(pages.PageSize);
         _set = set;
         _limit = set.Pages;
@@ -36,11 +38,12 @@ internal unsafe ref struct IdSetMover
     /// <returns>False if a page found no place, so that some have not been moved.</returns>
     public static bool TryMove(PageWriter pages, TreeState state, PageNumber leaf, int index, IPageMover mover)
     {
-        var set = *(IdSetReference*)LeafPage.InlineBytes(SlottedPage.Record(pages.Read(leaf), index));
+        var source = SlottedPage.Record(pages.Read(leaf), index);
+        var set = *(IdSetReference*)LeafPage.InlineBytes(source);
         if (set.Depth is 0 or > IdSetReference.MaxDepth)
             IdSetErrors.ThrowDepth(pages, set.Depth);
         state.PrepareForChange();
-        var move = new IdSetMover(pages, mover, set);
+        var move = new IdSetMover(pages, mover, IdSetMarks.Of(pages, state.TreeId, LeafPage.Key(source)), set);
         var isDone = move.TryMove(new PageNumber(set.Root), set.Depth, out var root);
         if (root.Value == set.Root && move._set.LastPage == set.LastPage)
             return isDone;
@@ -59,7 +62,7 @@ internal unsafe ref struct IdSetMover
         moved = page;
         if (++_visited > _limit)
             IdSetErrors.ThrowShared(_pages, page);
-        _ = depth > 1 ? IdSetPath.ReadBranch(_pages, page) : IdPage.Read(_pages, page);
+        _marks.Check(_pages, depth > 1 ? IdSetPath.ReadBranch(_pages, page) : IdPage.Read(_pages, page), page);
         if (_mover.ShouldMove(page, 1))
         {
             if (!_mover.TryMove(page, out moved))

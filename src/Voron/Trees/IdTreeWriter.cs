@@ -158,7 +158,7 @@ internal unsafe ref struct IdTreeWriter
         var record = stackalloc byte[FewIdsHeader.MaxBytes];
         if (InlineIds.Write(record, _ids, _payloads, count, ComfortableBytes) == 0)
             return;
-        IdSetWriter.FreeAll(_pages, ref _set);
+        IdSetWriter.FreeAll(_pages, _marks, ref _set);
         _count = count;
     }
 

@@ -75,7 +75,7 @@ internal static unsafe class ValueExtents
             return;
         var set = *(IdSetReference*)behind;
         state.NestedPages -= set.Pages;
-        IdSetWriter.FreeAll(writer, ref set);
+        IdSetWriter.FreeAll(writer, IdSetMarks.Of(writer, state.TreeId, LeafPage.Key(record)), ref set);
     }
 
     public static void FreeOverflow(PageWriter writer, TreeState state, in OverflowReference reference)

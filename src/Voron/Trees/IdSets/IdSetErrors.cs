@@ -35,7 +35,7 @@ internal static unsafe class IdSetErrors
 
     [DoesNotReturn]
     public static void ThrowOwner(PageReader reader, PageNumber page) =>
-        throw new CorruptionException($"Page {page} of '{reader.FilePath}' should be the last page of a set of ids, but belongs to another set or tree.");
+        throw new CorruptionException($"Page {page} of '{reader.FilePath}' is linked to a set of ids, but belongs to another set or tree.");
 
     [DoesNotReturn]
     public static void ThrowInline(PageReader reader, in FewIdsHeader header) =>

@@ -1,5 +1,6 @@
 using Voron.Format;
 using Voron.Paging;
+using Voron.Primitives;
 
 namespace Voron.Trees.IdSets;
 
@@ -15,6 +16,14 @@ internal readonly unsafe record struct IdSetMarks(uint TreeMark, uint OwnerHash)
 
     /// <summary>Returns the hash of a key: the lower half of its checksum, and never 0.</summary>
     public static uint Hash(ReadOnlySpan<byte> key) => Math.Max(1, (uint)Checksum.Compute(key, seed: 0));
+
+    /// <summary>Checks the marks of a page before it is changed, freed or moved: a damaged link may lead to a page of another set.</summary>
+    /// <exception cref="CorruptionException">The page belongs to another set or tree.</exception>
+    public void Check(PageReader reader, byte* page, PageNumber number)
+    {
+        if (((PageHeader*)page)->TreeMark != TreeMark || ((PageHeader*)page)->OwnerHash != OwnerHash)
+            IdSetErrors.ThrowOwner(reader, number);
+    }
 
     public void Write(in WritablePage page)
     {

@@ -72,6 +72,20 @@ internal unsafe struct IdSetPath
         return false;
     }
 
+    /// <summary>Checks that two pages, which are about to be merged, are not the same one, and not among the first pages of the path.</summary>
+    /// <param name="reader">The source of the pages, for messages.</param>
+    /// <param name="level">The level of the two pages.</param>
+    /// <param name="left">The first page.</param>
+    /// <param name="right">The second page.</param>
+    /// <exception cref="CorruptionException">One of the pages is linked to the set twice.</exception>
+    public readonly void CheckDistinct(PageReader reader, int level, PageNumber left, PageNumber right)
+    {
+        if (left == right)
+            IdSetErrors.ThrowShared(reader, left);
+        CheckAbove(reader, level, left);
+        CheckAbove(reader, level, right);
+    }
+
     /// <summary>Returns the id page at the end of the path.</summary>
     /// <exception cref="CorruptionException">The page is of another kind, or has blocks of ids that belong to other pages.</exception>
     public readonly byte* ReadIds(PageReader reader)
@@ -129,13 +143,17 @@ internal unsafe struct IdSetPath
 
     private void Set(PageReader reader, int level, PageNumber page, int index)
     {
+        CheckAbove(reader, level, page);
+        _pages[level] = page.Value;
+        _indexes[level] = (ushort)index;
+    }
+
+    private readonly void CheckAbove(PageReader reader, int level, PageNumber page)
+    {
         for (var above = 0; above < level; above++)
         {
             if (_pages[above] == page.Value)
                 IdSetErrors.ThrowShared(reader, page);
         }
-
-        _pages[level] = page.Value;
-        _indexes[level] = (ushort)index;
     }
 }

@@ -10,33 +10,36 @@ namespace Voron.Trees.IdSets;
 internal unsafe ref partial struct IdSetWriter
 {
     /// <summary>Frees all pages of a set, which is without a root afterwards.</summary>
-    /// <exception cref="CorruptionException">A page of the set is damaged, or the set has another number of pages than it claims.</exception>
-    public static void FreeAll(PageWriter pages, ref IdSetReference set)
+    /// <exception cref="CorruptionException">
+    /// A page of the set is damaged or belongs to another set, or the set has another number of pages than it claims.
+    /// </exception>
+    public static void FreeAll(PageWriter pages, in IdSetMarks marks, ref IdSetReference set)
     {
         if (set.Depth is 0 or > IdSetReference.MaxDepth)
             IdSetErrors.ThrowDepth(pages, set.Depth);
-        var layout = ArrayLayout.OfBranches(pages.PageSize);
         var left = (long)set.Pages;
-        Free(pages, layout, new PageNumber(set.Root), set.Depth, ref left);
+        Free(pages, marks, new PageNumber(set.Root), set.Depth, ref left);
         if (left != 0)
             IdSetErrors.ThrowCount(pages, set.Ids, set.Pages);
         set = default;
     }
 
-    private static void Free(PageWriter pages, in ArrayLayout layout, PageNumber page, int depth, ref long left)
+    private static void Free(PageWriter pages, in IdSetMarks marks, PageNumber page, int depth, ref long left)
     {
         // A page that leads to itself would be freed for ever.
         if (--left < 0)
             IdSetErrors.ThrowShared(pages, page);
         if (depth > 1)
         {
+            var layout = ArrayLayout.OfBranches(pages.PageSize);
             var branch = IdSetPath.ReadBranch(pages, page);
+            marks.Check(pages, branch, page);
             for (var i = 0; i < ArrayPage.Count(branch); i++)
-                Free(pages, layout, ArrayPage.Child(branch, layout, i), depth - 1, ref left);
+                Free(pages, marks, ArrayPage.Child(branch, layout, i), depth - 1, ref left);
         }
         else
         {
-            IdPage.Read(pages, page);
+            marks.Check(pages, IdPage.Read(pages, page), page);
         }
 
         pages.Free(page);
@@ -78,7 +81,7 @@ internal unsafe ref partial struct IdSetWriter
             return;
         }
 
-        var left = _pages.Modify(_path.Page(level));
+        var left = ModifyBranch(_path.Page(level));
         var index = _path.Index(level) + 1;
         if (!ArrayPage.IsFull(left.Bytes, _layout))
         {
@@ -153,7 +156,7 @@ internal unsafe ref partial struct IdSetWriter
             return;
         }
 
-        var branch = _pages.Modify(_path.Page(level));
+        var branch = ModifyBranch(_path.Page(level));
         var at = index < 0 ? _path.Index(level) : index;
         ArrayPage.Remove(branch, _layout, at);
         var count = ArrayPage.Count(branch.Bytes);
@@ -184,6 +187,7 @@ internal unsafe ref partial struct IdSetWriter
             var branch = IdSetPath.ReadBranch(_pages, root);
             if (ArrayPage.Count(branch) > 1)
                 return;
+            _marks.Check(_pages, branch, root);
             _set.Root = (uint)ArrayPage.Child(branch, _layout, 0).Value;
             _set.Depth--;
             FreePage(root);
@@ -207,6 +211,7 @@ internal unsafe ref partial struct IdSetWriter
         var rightNumber = ArrayPage.Child(parent, _layout, index + 1);
         var right = IdSetPath.ReadBranch(_pages, rightNumber);
         var left = IdSetPath.ReadBranch(_pages, leftNumber);
+        CheckPair(level, leftNumber, rightNumber);
         if (ArrayPage.Count(left) + ArrayPage.Count(right) > _layout.Capacity / 4 * 3)
             return false;
         var count = ArrayPage.Count(left);
@@ -241,17 +246,30 @@ internal unsafe ref partial struct IdSetWriter
         var left = IdPage.Read(_pages, leftNumber);
         var right = IdPage.Read(_pages, rightNumber);
         var pageSize = _pages.PageSize;
+        CheckPair(_path.LeafLevel, leftNumber, rightNumber);
         if (IdPage.UsedBytes(left, pageSize) + IdPage.UsedBytes(right, pageSize) > IdPage.Capacity(pageSize) / 4 * 3
             || IdPage.Entries(left)[IdPage.Count(left) - 1].IsTail)
             return false;
-        if (leftNumber == rightNumber)
-            IdSetErrors.ThrowShared(_pages, leftNumber);
         IdPageEditor.AppendBlocks(right, 0, IdPage.Count(right), _pages.Modify(leftNumber), pageSize);
         FreePage(rightNumber);
         if (_set.LastPage == (uint)rightNumber.Value)
             _set.LastPage = (uint)leftNumber.Value;
         RemoveChild(_path.LeafLevel - 1, index + 1);
         return true;
+    }
+
+    /// <summary>Checks two neighbouring pages that may be merged.</summary>
+    private readonly void CheckPair(int level, PageNumber left, PageNumber right)
+    {
+        _path.CheckDistinct(_pages, level, left, right);
+        _marks.Check(_pages, _pages.Read(left), left);
+        _marks.Check(_pages, _pages.Read(right), right);
+    }
+
+    private readonly WritablePage ModifyBranch(PageNumber number)
+    {
+        _marks.Check(_pages, IdSetPath.ReadBranch(_pages, number), number);
+        return _pages.Modify(number);
     }
 
     private void FreePage(PageNumber number)
@@ -265,6 +283,7 @@ internal unsafe ref partial struct IdSetWriter
         if (_set.Root == 0)
             return;
         _path.DescendToEdge(_pages, _layout, _set, first: false);
+        _marks.Check(_pages, _path.ReadIds(_pages), _path.Leaf);
         _set.LastPage = (uint)_path.Leaf.Value;
     }
 }

@@ -101,8 +101,7 @@ internal unsafe ref partial struct IdSetWriter
             return false;
         var number = new PageNumber(_set.LastPage);
         var page = IdPage.Read(_pages, number);
-        if (((PageHeader*)page)->TreeMark != _marks.TreeMark || ((PageHeader*)page)->OwnerHash != _marks.OwnerHash)
-            IdSetErrors.ThrowOwner(_pages, number);
+        _marks.Check(_pages, page, number);
         var last = IdPage.Count(page) - 1;
         if (!IdPage.Entries(page)[last].IsTail || change.Id <= IdPage.Entries(page)[last].First)
             return false;
@@ -119,6 +118,7 @@ internal unsafe ref partial struct IdSetWriter
         var number = _path.Leaf;
         var done = 0;
         var isSmaller = false;
+        _marks.Check(_pages, _path.ReadIds(_pages), number);
         while (done < changes.Length && changes[done].Id <= _path.Highest)
         {
             var page = _path.ReadIds(_pages);

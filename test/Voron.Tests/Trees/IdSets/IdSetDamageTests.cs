@@ -1,7 +1,9 @@
 using Voron.Format;
 using Voron.Primitives;
+using Voron.Trees;
 using Voron.Trees.Arrays;
 using Voron.Trees.IdSets;
+using Voron.Trees.Pages;
 
 namespace Voron.Tests.Trees.IdSets;
 
@@ -9,6 +11,7 @@ namespace Voron.Tests.Trees.IdSets;
 public sealed unsafe class IdSetDamageTests
 {
     private const int ReadBudget = 100_000;
+    private static readonly byte[] Key = "key"u8.ToArray();
 
     private delegate void Forgery(byte* page, Random random);
 
@@ -46,6 +49,116 @@ public sealed unsafe class IdSetDamageTests
             set.Pages.FailReadAfter.Should().BePositive("no query may go round in circles");
         }
     }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_change_of_a_page_of_another_set_is_refused(bool isOtherTree)
+    {
+        // The page is changed inside, divided, merged with its neighbour, emptied.
+        foreach (var changes in new IdChange[][]
+        {
+            [new IdChange(1_000_001, 0)],
+            [.. Enumerable.Range(0, 3_000).Select(i => new IdChange(1_000_000 + i * 7L, 0))],
+            [.. Enumerable.Range(0, 2_000).Select(i => new IdChange(i * 1_000L, IdChange.Removal))],
+            [.. Enumerable.Range(0, 90_000).Select(i => new IdChange(i * 1_000L, IdChange.Removal))],
+        })
+        {
+            using var tree = MakeTree();
+            Mark(IdPageOf(tree, 1_000_000), isOtherTree);
+            Refused(() => IdTreeWriter.Apply(tree.Pages, tree.State, Key, changes));
+        }
+    }
+
+    [Fact]
+    public void Freeing_and_moving_a_page_of_another_set_are_refused()
+    {
+        using var tree = MakeTree();
+        Mark(IdPageOf(tree, 90_000_000), isOtherTree: false);
+        Refused(() => TreeWriter.Delete(tree.Pages, tree.State, Key));
+        using var second = MakeTree();
+        Mark(IdPageOf(second, 90_000_000), isOtherTree: false);
+        Refused(() => TreeMover.TryMoveExtent(second.Pages, second.State, Key, new FakeMover(second.Pages, 1)));
+        using var third = MakeTree();
+        Mark(third.Pages.Damage(new PageNumber(ReferenceOf(third)->Root)), isOtherTree: false);
+        Refused(() => TreeMover.TryMoveExtent(third.Pages, third.State, Key, new FakeMover(third.Pages, 1)));
+    }
+
+    [Fact]
+    public void A_branch_of_another_set_is_not_changed()
+    {
+        using var tree = MakeTree();
+        Mark(tree.Pages.Damage(new PageNumber(ReferenceOf(tree)->Root)), isOtherTree: false);
+        Refused(() => tree.Apply(Key, [.. Enumerable.Range(0, 5_000).Select(i => new IdChange(1_000_000 + i * 7L, 0))]));
+    }
+
+    [Fact]
+    public void Ids_that_do_not_rise_from_page_to_page_are_not_taken_into_the_leaf()
+    {
+        using var set = new TestIdSet();
+        set.Apply([.. Enumerable.Range(0, 1_000).Select(i => new IdChange(i * (1L << 45), 0))]);
+        set.Set.Pages.Should().Be(3);
+        IdPage.Entries(SecondChild(set, out _))[0].First = 5;
+        Refused(() =>
+        {
+            var ids = stackalloc long[2_000];
+            var payloads = stackalloc byte[2_000];
+            IdSetReader.ReadAll(set.Pages, set.Set, ids, payloads, 1_500);
+        });
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_set_that_claims_more_than_its_tree_has_is_not_freed(bool isTooManyIds)
+    {
+        using var tree = MakeTree();
+        if (isTooManyIds)
+            ReferenceOf(tree)->Ids++;
+        else
+            ReferenceOf(tree)->Pages++;
+        Refused(() => TreeWriter.Delete(tree.Pages, tree.State, Key));
+        Refused(() => tree.Apply(Key, new IdChange(3, 0)));
+    }
+
+    [Fact]
+    public void A_set_that_claims_more_pages_than_the_file_has_is_refused()
+    {
+        using var tree = MakeTree();
+        ReferenceOf(tree)->Pages = uint.MaxValue;
+        tree.State.NestedPages = uint.MaxValue;
+        Refused(() => IdSetReader.HasPagesFrom(tree.Pages, *ReferenceOf(tree), long.MaxValue));
+        Refused(() => TreeMover.TryMoveExtent(tree.Pages, tree.State, Key, new FakeMover(tree.Pages, 1_000_000)));
+        Refused(() => TreeWriter.Delete(tree.Pages, tree.State, Key));
+    }
+
+    private static TestIdTree MakeTree()
+    {
+        var tree = new TestIdTree();
+        tree.Apply(Key, [.. Enumerable.Range(0, 100_000).Select(i => new IdChange(i * 1_000L, (short)(i % 5)))]);
+        tree.Pages.EndTransaction();
+        return tree;
+    }
+
+    private static IdSetReference* ReferenceOf(TestIdTree tree) =>
+        (IdSetReference*)LeafPage.InlineBytes(SlottedPage.Record(tree.Pages.Damage(tree.State.Root), 0));
+
+    private static byte* IdPageOf(TestIdTree tree, long id)
+    {
+        var path = new IdSetPath();
+        path.Descend(tree.Pages, ArrayLayout.OfBranches(4096), *ReferenceOf(tree), id);
+        return tree.Pages.Damage(path.Leaf);
+    }
+
+    private static void Mark(byte* page, bool isOtherTree)
+    {
+        var header = (PageHeader*)page;
+        var hash = header->OwnerHash;
+        header->TreeMark = isOtherTree ? 99 : header->TreeMark;
+        header->OwnerHash = isOtherTree ? hash : hash + 1;
+    }
+
+    private static void Refused(Action change) => change.Should().Throw<CorruptionException>();
 
     private static IdQueryNode Query(TestIdSet set) => new(set.OpenCursor());
 

@@ -1,5 +1,3 @@
-using Voron.Format;
-using Voron.Primitives;
 using Voron.Trees;
 using Voron.Trees.IdSets;
 
@@ -18,7 +16,7 @@ public sealed unsafe class IdSetMoverTests
         tree.Apply("middle"u8.ToArray(), [.. Enumerable.Range(0, 1_000).Select(id => new IdChange(id * 9, 0))]);
         tree.Pages.EndTransaction();
         var tail = tree.Pages.PageLimit / 4;
-        var mover = new TestMover(tree.Pages, tail);
+        var mover = new FakeMover(tree.Pages, tail);
         HasPagesFrom(tree, tail).Should().BeTrue();
         var rounds = 0;
         foreach (var key in tree.Model.Keys)
@@ -56,37 +54,5 @@ public sealed unsafe class IdSetMoverTests
             isFound |= IdTreeReader.HasPagesFrom(tree.Pages, cursor, first);
         cursor.Close();
         return isFound;
-    }
-
-    private sealed class TestMover(FakePages pages, long tail) : IPageMover
-    {
-        // Freed pages are used again at once, so that page numbers alone do not say which page has been moved.
-        private readonly HashSet<long> _pages = [.. Enumerable.Range(0, (int)pages.PageLimit).Select(page => (long)page).Where(page => page >= tail)];
-
-        public int Left { get; set; }
-
-        public int Moved { get; private set; }
-
-        public bool ShouldMove(PageNumber first, long count) => _pages.Contains(first.Value);
-
-        public bool TryMove(PageNumber page, out PageNumber moved)
-        {
-            moved = PageNumber.None;
-            if (Left-- == 0)
-                return false;
-            var source = pages.Read(page);
-            var target = pages.Allocate(((PageHeader*)source)->Kind, PageNumber.None);
-            moved = new PageNumber(target.Header->PageNumber);
-            new ReadOnlySpan<byte>(source, pages.PageSize).CopyTo(new Span<byte>(target.Bytes, pages.PageSize));
-            target.Header->PageNumber = moved.Value;
-            pages.Free(page);
-            _pages.Remove(page.Value);
-            Moved++;
-            return true;
-        }
-
-        public void Verify(PageNumber page) => pages.Read(page);
-
-        public bool TryMoveExtent(PageNumber first, out PageNumber moved) => throw new NotSupportedException();
     }
 }

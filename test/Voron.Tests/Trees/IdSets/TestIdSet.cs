@@ -34,7 +34,7 @@ internal sealed unsafe class TestIdSet(int pageSize = 4096) : IDisposable
 
     public void Free()
     {
-        IdSetWriter.FreeAll(Pages, ref _set);
+        IdSetWriter.FreeAll(Pages, Marks, ref _set);
         Model.Clear();
     }
 
