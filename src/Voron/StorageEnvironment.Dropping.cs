@@ -14,7 +14,8 @@ public sealed partial class StorageEnvironment
     /// <remarks>
     /// <para>
     /// One short transaction takes the name from the tree; it is committed as any other, and waits for the writer. Then the pages are freed in
-    /// transactions of about a thousand pages each. <see cref="WriteTransaction.DeleteTree"/> frees all of them in the caller's transaction instead.
+    /// transactions of up to a thousand pages each, and of fewer if another caller waits for the writer. <see cref="WriteTransaction.DeleteTree"/>
+    /// frees all of them in the caller's transaction instead.
     /// </para>
     /// <para>
     /// The call returns when all pages of the tree are free. Cancelling it ends the wait, but not the freeing, once the tree has lost its name. If

@@ -64,13 +64,14 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
             await RunTransactionAsync(
                 body =>
                 {
-                    tree = body.DropTree(name, engine.Options.PagesOfDrop);
+                    tree = body.DropTree(name, Math.Min(engine.Options.PagesOfDrop, DropPace.PagesAtOnce));
 
                     // Before the commit: a run that is under way may free the tree as soon as it is there.
                     if (tree.HasPages)
                         freed = Expect(tree.Id);
                     return tree.IsFound;
                 },
+                null,
                 stop).ConfigureAwait(false);
         }
         catch when (freed != null)
@@ -201,19 +202,23 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
         var (total, sinceFlush, most) = (0L, 0L, engine.Options.PagesOfDrop);
         var (settledId, lastId) = (0L, 0L);
         StorageFullException? full = null;
+        var pace = new DropPace(engine.WriterLock!);
         for (var from = 0u; ;)
         {
             var (tree, freed) = (default(DroppedTree), 0L);
             try
             {
+                DropReadAhead.Read(engine, from, most);
+                await pace.WaitAsync(stop).ConfigureAwait(false);
                 lastId = await RunTransactionAsync(
                     body =>
                     {
                         tree = body.FindDroppedTree(from);
                         if (tree.IsFound)
-                            tree = body.CutDroppedTree(tree.Id, most, out freed);
+                            freed = Cut(body, ref tree, most, pace);
                         return tree.IsFound;
                     },
+                    pace,
                     stop).ConfigureAwait(false);
                 most = Math.Min(2 * most, engine.Options.PagesOfDrop);
             }
@@ -250,6 +255,19 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
             await FlushAsync(settledId, stop).ConfigureAwait(false);
             (settledId, sinceFlush) = (lastId, 0);
         }
+    }
+
+    private static long Cut(WriteTransactionBody body, ref DroppedTree tree, long most, DropPace pace)
+    {
+        pace.Begin();
+        var freed = 0L;
+        do
+        {
+            tree = body.CutDroppedTree(tree.Id, (int)Math.Min(most - freed, DropPace.PagesOfSlice), out var slice);
+            freed += slice;
+        }
+        while (tree.HasPages && freed < most && !pace.IsOver);
+        return freed;
     }
 
     private async Task FlushAsync(long settledId, CancellationToken stop)
@@ -320,7 +338,7 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
     }
 
     // Returns the id of the transaction, when it is durable.
-    private async Task<long> RunTransactionAsync(Func<WriteTransactionBody, bool> work, CancellationToken stop)
+    private async Task<long> RunTransactionAsync(Func<WriteTransactionBody, bool> work, DropPace? pace, CancellationToken stop)
     {
         stop.ThrowIfCancellationRequested();
         var body = await entrance.BeginAsync(stop).ConfigureAwait(false);
@@ -331,6 +349,7 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
                 return 0;
 
             var progress = default(CommitProgress);
+            pace?.End();
             await body.CommitAsync(ref progress).ConfigureAwait(false);
             return id;
         }

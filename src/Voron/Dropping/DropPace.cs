@@ -1,0 +1,59 @@
+using System.Diagnostics;
+using Voron.Testing;
+using Voron.Transactions;
+
+namespace Voron.Dropping;
+
+/// <summary>Ends the steps of a drop early when other writers wait, and leaves those writers as much time as the drop takes.</summary>
+/// <remarks>
+/// <para>
+/// A step frees one slice of pages after the other. Beside nothing else it goes on to the full number of pages, since each step costs a durable
+/// commit. It ends early when another caller waits for the writer, but not before <see cref="LeastHold"/>: many tiny steps would keep the writer
+/// busy with commits.
+/// </para>
+/// <para>
+/// A caller that blocks no thread, as this one, gets the writer as soon as the holder releases it. Without a pause, each commit beside a drop would
+/// therefore wait for one step. So the drop owes the time of each step that kept a caller waiting, and pays with time in which it does not ask
+/// for the writer: the wait for its own commit counts, and a pause of a tick of the system's timer pays the rest. A longer tick pays for more steps.
+/// </para>
+/// </remarks>
+/// <param name="writer">The lock of the writer.</param>
+internal sealed class DropPace(WriterLock writer)
+{
+    /// <summary>The number of pages that are freed between two looks at the callers that wait.</summary>
+    public const int PagesOfSlice = 16;
+
+    /// <summary>The number of pages up to which a tree is freed in one step, whatever waits.</summary>
+    public const int PagesAtOnce = 128;
+
+    private static readonly TimeSpan LeastHold = TimeSpan.FromMicroseconds(500);
+    private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(1);
+
+    private long _taken;
+    private long _released;
+    private TimeSpan _owed;
+
+    /// <summary>True if the step is to end now.</summary>
+    public bool IsOver => writer.HasQueue && Stopwatch.GetElapsedTime(_taken) >= LeastHold;
+
+    /// <summary>Notes that a step has the writer.</summary>
+    public void Begin() => _taken = Stopwatch.GetTimestamp();
+
+    /// <summary>Notes that a step is about to release the writer.</summary>
+    public void End()
+    {
+        _released = Stopwatch.GetTimestamp();
+        if (writer.HasQueue)
+            _owed += Stopwatch.GetElapsedTime(_taken, _released);
+    }
+
+    /// <summary>Waits until the next step may ask for the writer.</summary>
+    public async ValueTask WaitAsync(CancellationToken stop)
+    {
+        if (_owed >= Tick && _owed - Stopwatch.GetElapsedTime(_released) >= Tick)
+            await SchedulePoint.Pause(Tick, stop).ConfigureAwait(false);
+        _owed -= Stopwatch.GetElapsedTime(_released);
+        if (_owed < TimeSpan.Zero)
+            _owed = TimeSpan.Zero;
+    }
+}

@@ -1,0 +1,30 @@
+using Voron.Trees;
+
+namespace Voron.Transactions;
+
+/// <summary>Reads what a step of a drop needs, without holding the writer.</summary>
+internal static class DropReadAhead
+{
+    /// <summary>Reads the pages that the next call of <see cref="WriteTransactionBody.CutDroppedTree"/> needs.</summary>
+    /// <param name="engine">The environment.</param>
+    /// <param name="fromId">The next tree is the first one whose id is not below this.</param>
+    /// <param name="most">The number of pages that are to be freed.</param>
+    public static void Read(Engine engine, uint fromId, int most)
+    {
+        try
+        {
+            using var reading = new EngineSnapshot(engine);
+            var pages = reading.Snapshot;
+            var catalog = new TreeState(pages.State.Catalog);
+            if (!Catalog.TryFindDropped(catalog, pages, fromId, out var id))
+                return;
+            var name = SystemTree.DroppedName(id, stackalloc byte[SystemTree.DroppedNameBytes]);
+            if (Catalog.TryFind(catalog, pages, name, out var header))
+                TreeReadAhead.Read(pages, new TreeState(header), most);
+        }
+        catch (Exception e) when (e is VoronException or OutOfMemoryException)
+        {
+            // The step itself meets the same damage, and reports it with the tree that it belongs to.
+        }
+    }
+}
