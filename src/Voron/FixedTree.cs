@@ -32,11 +32,7 @@ public readonly partial struct FixedTree
     public int ValueSize => (int)Opened.StateAsIs.NestedValues;
 
     /// <summary>Returns the number of entries, of levels, and of pages by kind.</summary>
-    public TreeStatistics GetStatistics()
-    {
-        var state = Opened.SettledState();
-        return new TreeStatistics(state.EntryCount, state.Depth, state.LeafPages, state.BranchPages, state.OverflowPages);
-    }
+    public TreeStatistics GetStatistics() => Opened.GetStatistics();
 
     internal OpenTree Opened
     {

@@ -74,7 +74,10 @@ public readonly partial struct ReadTransaction : IDisposable
         Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
         var open = Body.OpenTree(_generation, Catalog.Encode(name, buffer), kind: null, out _) ?? throw TreeNames.Missing(_body, name);
         header = open.StateAsIs.ToHeader();
-        return new TreeStatistics(header.EntryCount, header.Depth, header.LeafPages, header.BranchPages, header.OverflowPages);
+        return new TreeStatistics(header.EntryCount, header.Depth, header.LeafPages, header.BranchPages, header.OverflowPages)
+        {
+            NestedPages = header.NestedPages,
+        };
     }
 
     /// <summary>Returns the names of all trees, in the order of their UTF-8 bytes.</summary>

@@ -18,8 +18,13 @@ public sealed partial class StorageEnvironment
         /// <summary>The number of bytes in one transaction of the copy.</summary>
         private const int BytesAtOnce = 16 << 20;
 
+        private const int IdsAtOnce = 2048;
+
         private readonly long _began = Stopwatch.GetTimestamp();
         private readonly Primitives.BytePace _pace = new(options.MaxBytesPerSecond);
+
+        private readonly long[] _ids = new long[IdsAtOnce];
+        private readonly byte[] _payloads = new byte[IdsAtOnce];
 
         private long _copied;
         private long _expected;
@@ -69,6 +74,7 @@ public sealed partial class StorageEnvironment
                         {
                             TreeKind.Plain => CopySome(reading, target, name, from),
                             TreeKind.Array => CopySomeOfArray(reading, target, name, from),
+                            TreeKind.IdSets => CopySomeOfSets(reading, target, name, from),
                             _ => throw new InvalidOperationException(
                                 $"The tree '{name}' in '{source.Path}' is {TreeKinds.Describe(tree.Kind)}, which cannot be copied in the order of its keys."),
                         };
@@ -130,6 +136,43 @@ public sealed partial class StorageEnvironment
             return next;
         }
 
+        // A large set takes several transactions. What comes next is an id and, behind it, the key.
+        private byte[]? CopySomeOfSets(ReadTransaction reading, StorageEnvironment target, string name, byte[]? from)
+        {
+            using var writing = target.BeginWrite();
+            var copy = writing.CreateIdTree(name);
+            using var keys = reading.OpenIdTree(name).OpenCursor();
+            var bytes = 0L;
+            byte[]? next = null;
+            var first = from == null ? 0 : ArrayKey.FromBytes(from.AsSpan(0, ArrayKey.Size));
+            var found = from == null ? keys.SeekFirst() : keys.Seek(from.AsSpan(ArrayKey.Size));
+            for (; found && next == null; found = keys.MoveNext())
+            {
+                next = CopySome(keys, copy, first, ref bytes);
+                first = 0;
+            }
+
+            Commit(writing, target, bytes);
+            return next;
+        }
+
+        private byte[]? CopySome(IdKeyCursor keys, WriteIdTree copy, long first, ref long bytes)
+        {
+            using var set = keys.OpenIds();
+            set.Seek(first);
+            bytes += keys.Key.Length;
+            for (int count; (count = set.Fill(_ids, _payloads)) > 0;)
+            {
+                stop.ThrowIfCancellationRequested();
+                if (bytes >= BytesAtOnce)
+                    return [.. ArrayKey.ToBytes(_ids[0]), .. keys.Key];
+                copy.AddMany(keys.Key, _ids.AsSpan(0, count), _payloads.AsSpan(0, count));
+                bytes += count * (sizeof(long) + 1);
+            }
+
+            return null;
+        }
+
         private void Commit(WriteTransaction writing, StorageEnvironment target, long bytes)
         {
             writing.Commit();
@@ -138,7 +181,7 @@ public sealed partial class StorageEnvironment
         }
 
         private long BytesOf(TreeStatistics statistics) =>
-            (statistics.LeafPages + statistics.BranchPages + statistics.OverflowPages) * source.Options.PageSizeOrDefault;
+            (statistics.LeafPages + statistics.BranchPages + statistics.OverflowPages + statistics.NestedPages) * source.Options.PageSizeOrDefault;
 
         // The values of the source decide about nothing here but the layout: what is journaled, and what is written at once.
         private StorageOptions TargetOptions() => new()

@@ -334,8 +334,8 @@ public sealed partial class StorageOptions
     internal int FormatVersion { get; set => field = Changed(value); } = 2;
 
     /// <summary>
-    /// The largest number of pages of dropped trees that a transaction frees. Its record has room in the reserve of the journal, however scattered they
-    /// are, so that a full disk can be emptied. Settable for tests, whose trees are small.
+    /// The largest number of pages of dropped trees that a transaction frees. Its record has room in the reserve of the journal, however scattered
+    /// they are, so that a full disk can be emptied. Settable for tests, whose trees are small.
     /// </summary>
     internal int PagesOfDrop { get; set => field = Changed(value); } = 1000;
 

@@ -27,11 +27,7 @@ public readonly partial struct Tree
     public string Name => Catalog.Decode(Opened.Name);
 
     /// <summary>Returns the number of entries, of levels, and of pages by kind. Applies the puts that wait in the transaction first.</summary>
-    public TreeStatistics GetStatistics()
-    {
-        var state = Opened.SettledState();
-        return new TreeStatistics(state.EntryCount, state.Depth, state.LeafPages, state.BranchPages, state.OverflowPages);
-    }
+    public TreeStatistics GetStatistics() => Opened.GetStatistics();
 
     internal long Generation => _generation;
 

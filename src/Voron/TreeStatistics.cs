@@ -6,4 +6,8 @@ namespace Voron;
 /// <param name="LeafPages">The number of pages with keys and values.</param>
 /// <param name="BranchPages">The number of pages with separators.</param>
 /// <param name="OverflowPages">The number of pages of values that are too long for a leaf.</param>
-public readonly record struct TreeStatistics(long Entries, int Depth, long LeafPages, long BranchPages, long OverflowPages);
+public readonly record struct TreeStatistics(long Entries, int Depth, long LeafPages, long BranchPages, long OverflowPages)
+{
+    /// <summary>The number of pages of id sets that are too large for a leaf.</summary>
+    public long NestedPages { get; init; }
+}

@@ -29,6 +29,9 @@ internal static class EndedErrors
     public static void ThrowCursor() => throw new ObjectDisposedException("cursor", "The cursor is closed.");
 
     [DoesNotReturn]
+    public static void ThrowQuery() => throw new ObjectDisposedException("query", "The query has ended. It was disposed: open another one.");
+
+    [DoesNotReturn]
     public static void ThrowStream() => throw new ObjectDisposedException("stream", "The stream is closed.");
 
     /// <summary>The writer of a value was completed or disposed.</summary>

@@ -19,12 +19,17 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
     /// <summary>The cursor of a fixed-size tree, over which it has been opened.</summary>
     public ArrayCursor Array => _array!;
 
+    /// <summary>The cursor of a set of ids, over which it has been opened.</summary>
+    public IdTreeCursor Ids => _ids!;
+
     public TransactionTree Tree => tree;
 
     /// <summary>Increases when the cursor is disposed or its tree's handles end.</summary>
     public long Generation { get; private set; }
 
     private ArrayCursor? _array;
+
+    private IdTreeCursor? _ids;
 
     // Free, open or closing: when two threads dispose the cursor, only one closes it.
     private int _state;
@@ -44,6 +49,9 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
         Volatile.Write(ref _state, Opened);
     }
 
+    /// <summary>Opens the cursor over the set of a key. The caller is inside the transaction.</summary>
+    public void OpenIds(ReadOnlySpan<byte> key) => (_ids ??= new IdTreeCursor()).Open(tree.SettledState(), tree.Owner.Pages, key);
+
     public void Return()
     {
         if (Interlocked.CompareExchange(ref _state, Closing, Opened) != Opened)
@@ -51,6 +59,7 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
         Generation = HandleGeneration.AfterHandle(Generation);
         Cursor.Close();
         _array?.Close();
+        _ids?.Close();
         Volatile.Write(ref _state, Free);
         unused.Add(this);
     }
@@ -84,6 +93,9 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
             ThrowClosed(generation);
         _ = tree.SettledState();
     }
+
+    /// <summary>Describes the position in a set of ids, as <see cref="Describe"/> does.</summary>
+    public string? DescribeIds(long generation) => generation == Generation ? _ids?.Describe() : null;
 
     /// <summary>
     /// Describes the position for a debugger or a log. Moves nothing, and throws nothing; null when the handle has ended, because the pages may be

@@ -191,6 +191,16 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         _puts = null;
     }
 
+    /// <summary>Returns the size of the tree, with the waiting changes.</summary>
+    public TreeStatistics GetStatistics()
+    {
+        var state = SettledState();
+        return new TreeStatistics(state.EntryCount, state.Depth, state.LeafPages, state.BranchPages, state.OverflowPages)
+        {
+            NestedPages = state.NestedPages,
+        };
+    }
+
     public void SetName(ReadOnlySpan<byte> name)
     {
         if (!name.SequenceEqual(_name))
@@ -264,6 +274,32 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         {
             Owner.LeaveAlone(mark);
         }
+    }
+
+    /// <summary>Opens a cursor over the set of a key, which need not be there.</summary>
+    /// <inheritdoc cref="OpenCursor"/>
+    public CursorLease OpenIds(long generation, ReadOnlySpan<byte> key, out long leaseGeneration)
+    {
+        var lease = OpenCursor(generation, out leaseGeneration);
+        try
+        {
+            var owner = lease.Enter(leaseGeneration, out var mark);
+            try
+            {
+                lease.OpenIds(key);
+            }
+            finally
+            {
+                owner.Leave(mark);
+            }
+        }
+        catch
+        {
+            lease.Return();
+            throw;
+        }
+
+        return lease;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

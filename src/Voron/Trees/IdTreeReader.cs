@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Voron.Format;
 using Voron.Paging;
 using Voron.Trees.IdSets;
@@ -13,6 +14,28 @@ internal static unsafe class IdTreeReader
     {
         var behind = Find(state, reader, key, out _);
         return behind == null ? 0 : InlineIds.Count(behind);
+    }
+
+    /// <summary>Returns the number of ids of a cursor's key.</summary>
+    /// <exception cref="InvalidOperationException">The cursor is on no entry.</exception>
+    /// <exception cref="CorruptionException">The key has a value instead of a set.</exception>
+    public static long CountOf(TreeCursor cursor) => InlineIds.Count(Behind(cursor.Record, out _));
+
+    /// <summary>Returns whether the set of a key has an id, and its payload.</summary>
+    [SkipLocalsInit]
+    public static bool TryFind(TreeState state, PageReader reader, ReadOnlySpan<byte> key, long id, out byte payload)
+    {
+        payload = 0;
+        var behind = Find(state, reader, key, out var length);
+        if (behind == null || id < 0)
+            return false;
+        var ids = stackalloc long[IdBlock.MaxIds];
+        var payloads = stackalloc byte[IdBlock.MaxIds];
+        if (*(ExtendedForm*)behind == ExtendedForm.IdSet)
+            return IdSetReader.TryFind(reader, *(IdSetReference*)behind, id, ids, payloads, out payload);
+        var at = new ReadOnlySpan<long>(ids, InlineIds.Unpack(reader, behind, length, ids, payloads)).BinarySearch(id);
+        payload = at < 0 ? (byte)0 : payloads[at];
+        return at >= 0;
     }
 
     /// <summary>Opens the set of a key; returns false when the tree does not have it.</summary>

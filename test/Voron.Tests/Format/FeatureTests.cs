@@ -159,8 +159,6 @@ public sealed class FeatureTests
                 create.Should().Throw<ArgumentException>();
             }
 
-            var createSets = () => writing.Body.CreateTree("tree"u8, TreeKind.IdSets);
-            createSets.Should().Throw<ArgumentException>().WithMessage("*IdSets*");
             writing.GetTreeNames().Should().BeEmpty();
             writing.CreateTree("tree").Put("key"u8, "value"u8);
             writing.Commit();

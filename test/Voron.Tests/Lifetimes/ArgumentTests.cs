@@ -31,6 +31,7 @@ public sealed partial class ArgumentTests
         $"Cursor.Seek({Bytes})", $"Cursor.SeekExact({Bytes})", $"Cursor.SeekForPrevious({Bytes})",
         $"LookupBatch.Add({Bytes})", "WriteTransaction.CommitAsync(CancellationToken)", "StorageEnvironment.BeginWriteAsync(CancellationToken)",
         .. AnyFixedKeyFits,
+        .. AnyIdFits,
         "TreeRange.TryGetFirst(TreeEntry)", "TreeRange.TryGetLast(TreeEntry)", "TreeEntry.TryCopyValueTo(Span<Byte>, Int32)",
     ];
 
@@ -56,6 +57,7 @@ public sealed partial class ArgumentTests
         new("WriteTransaction.SetState<T>(CommitStateKey<T>, T)", "key", typeof(ArgumentNullException),
             place => place.Writing.SetState<string>(null!, "state")),
         .. FixedTrees,
+        .. IdTrees,
         .. Keys($"WriteTree.Put({Bytes}, {Bytes})", (place, key) => place.WriteTree.Put(key, [1])),
         .. Keys($"WriteTree.Put({Bytes}, StagedValue)", (place, key) => place.WriteTree.Put(key, HandleSet.Foreign)),
         new($"WriteTree.Put({Bytes}, StagedValue)", "value", typeof(ArgumentNullException), place => place.WriteTree.Put([1], (StagedValue)null!)),
@@ -191,7 +193,8 @@ public sealed partial class ArgumentTests
         {
             typeof(ReadTransaction), typeof(WriteTransaction), typeof(Tree), typeof(WriteTree), typeof(Cursor), typeof(Savepoint),
             typeof(NestedTransaction), typeof(LookupBatch), typeof(StorageEnvironment), typeof(TreeRange), typeof(TreeEntry),
-            typeof(ValueWriter), typeof(FixedTree), typeof(WriteFixedTree), typeof(FixedCursor),
+            typeof(ValueWriter), typeof(FixedTree), typeof(WriteFixedTree), typeof(FixedCursor), typeof(IdTree), typeof(WriteIdTree),
+            typeof(IdCursor), typeof(IdKeyCursor), typeof(IdQuery),
         }.SelectMany(type => HandleMembers.Of(type).Where(member => member.Contains('(') && !member.EndsWith("()", StringComparison.Ordinal))
             .Select(member => $"{type.Name}.{member}"));
         methods.Should().BeEquivalentTo(Rows.Select(row => row.Member).Concat(AnyArgumentFits).Distinct());
@@ -226,8 +229,9 @@ public sealed partial class ArgumentTests
         }
 
         using var after = environment.BeginRead();
-        after.GetTreeNames().Should().Equal(HandleSet.TreeName, HandleSet.FixedName, "other");
+        after.GetTreeNames().Should().Equal(HandleSet.TreeName, HandleSet.FixedName, "other", HandleSet.IdsName);
         after.OpenTree(HandleSet.TreeName).Count.Should().Be(99);
+        after.OpenIdTree(HandleSet.IdsName).ValueCount.Should().Be(99);
         environment.Verify().Problems.Should().BeEmpty();
     }
 

@@ -11,6 +11,7 @@ public sealed class EndedHandleTests
         [Outcome.TransactionEnded] = "The transaction has ended.",
         [Outcome.TreeClosed] = "The tree is closed.",
         [Outcome.CursorClosed] = "The cursor is closed.",
+        [Outcome.QueryEnded] = "The query has ended.",
         [Outcome.StreamClosed] = "The stream is closed.",
         [Outcome.ValueWriterEnded] = "The value writer has ended.",
         [Outcome.SavepointEnded] = "The savepoint has ended.",
@@ -31,6 +32,11 @@ public sealed class EndedHandleTests
         Covers<WriteFixedTree>(HandleTable.WriteFixedTree);
         Covers<WriteFixedTree<long>>(HandleTable.TypedWriteTree);
         Covers<FixedCursor>(HandleTable.FixedCursor);
+        Covers<IdTree>(HandleTable.IdTree);
+        Covers<WriteIdTree>(HandleTable.WriteIdTree);
+        Covers<IdCursor>(HandleTable.IdCursor);
+        Covers<IdKeyCursor>(HandleTable.IdKeyCursor);
+        Covers<IdQuery>(HandleTable.IdQuery);
         Covers<Savepoint>(HandleTable.Savepoint);
         Covers<NestedTransaction>(HandleTable.NestedTransaction);
         Covers<LookupBatch>(HandleTable.LookupBatch);
@@ -64,7 +70,8 @@ public sealed class EndedHandleTests
                 typeof(ReadTransaction), typeof(WriteTransaction), typeof(Tree), typeof(WriteTree), typeof(Cursor), typeof(Savepoint),
                 typeof(NestedTransaction), typeof(LookupBatch), typeof(StorageEnvironment), typeof(TreeRange), typeof(TreeEntry),
                 typeof(TreeRange.Enumerator), typeof(ValueWriter), typeof(StagedValue), typeof(FixedTree), typeof(FixedTree<>),
-                typeof(WriteFixedTree), typeof(WriteFixedTree<>), typeof(FixedCursor),
+                typeof(WriteFixedTree), typeof(WriteFixedTree<>), typeof(FixedCursor), typeof(IdTree), typeof(WriteIdTree), typeof(IdCursor),
+                typeof(IdKeyCursor), typeof(IdQuery),
             ]);
     }
 
@@ -81,6 +88,10 @@ public sealed class EndedHandleTests
         Check(HandleTable.WriteFixedTree, default, HandleState.Default, Outcome.NeverBegun);
         Check(HandleTable.TypedWriteTree, default, HandleState.Default, Outcome.NeverBegun);
         Check(HandleTable.FixedCursor, default, HandleState.Default, Outcome.NeverBegun);
+        Check(HandleTable.IdTree, default, HandleState.Default, Outcome.NeverBegun);
+        Check(HandleTable.WriteIdTree, default, HandleState.Default, Outcome.NeverBegun);
+        Check(HandleTable.IdCursor, default, HandleState.Default, Outcome.NeverBegun);
+        Check(HandleTable.IdKeyCursor, default, HandleState.Default, Outcome.NeverBegun);
         Check(HandleTable.Savepoint, default, HandleState.Default, Outcome.NeverBegun);
         Check(HandleTable.NestedTransaction, default, HandleState.Default, Outcome.NeverBegun);
         Check(HandleTable.TreeRange, default, HandleState.Default, Outcome.NeverBegun);
@@ -150,6 +161,12 @@ public sealed class EndedHandleTests
                 Check(HandleTable.Cursor, handles.Cursor, HandleState.Disposed, Outcome.CursorClosed);
             handles.FixedCursor.Dispose();
             Check(HandleTable.FixedCursor, handles.FixedCursor, HandleState.Disposed, Outcome.CursorClosed);
+            handles.IdCursor.Dispose();
+            Check(HandleTable.IdCursor, handles.IdCursor, HandleState.Disposed, Outcome.CursorClosed);
+            handles.IdKeyCursor.Dispose();
+            Check(HandleTable.IdKeyCursor, handles.IdKeyCursor, HandleState.Disposed, Outcome.CursorClosed);
+            handles.IdQuery.Dispose();
+            Check(HandleTable.IdQuery, handles.IdQuery, HandleState.Disposed, Outcome.QueryEnded);
             handles.Stream.Dispose();
             Check(HandleTable.Stream, handles.Stream, HandleState.Disposed, Outcome.StreamClosed);
             handles.Stream.CanRead.Should().BeFalse();
@@ -336,6 +353,18 @@ public sealed class EndedHandleTests
             Check(HandleTable.WriteTree, handles.WriteTree, state, outcome);
         Check(works ? HandleTable.Cursor.Where(row => !IsEnd(row)) : HandleTable.Cursor, handles.Cursor, state, ofCursor);
         CheckFixedTrees(handles, state, outcome, ofCursor);
+        CheckIdTrees(handles, state, outcome, ofCursor);
+    }
+
+    private static void CheckIdTrees(HandleSet handles, HandleState state, Outcome outcome, Outcome ofCursor)
+    {
+        var works = outcome == Outcome.Works;
+        Check(HandleTable.IdTree, handles.IdTree, state, outcome);
+        if (handles.Writing.IsDefault is false)
+            Check(HandleTable.WriteIdTree, handles.WriteIdTree, state, outcome);
+        Check(works ? HandleTable.IdCursor.Where(row => !IsEnd(row)) : HandleTable.IdCursor, handles.IdCursor, state, ofCursor);
+        Check(works ? HandleTable.IdKeyCursor.Where(row => !IsEnd(row)) : HandleTable.IdKeyCursor, handles.IdKeyCursor, state, ofCursor);
+        Check(HandleTable.IdQuery.Where(row => !IsEnd(row)), handles.IdQuery, state, ofCursor);
     }
 
     private static void CheckFixedTrees(HandleSet handles, HandleState state, Outcome outcome, Outcome ofCursor)

@@ -9,6 +9,10 @@ internal sealed class HandleSet
 
     public const long FixedKey = 50;
 
+    public const string IdsName = "sets";
+
+    public static readonly byte[] IdKey = [9];
+
     public static readonly byte[] Key = [5];
 
     public static readonly byte[] NewKey = [200];
@@ -39,6 +43,16 @@ internal sealed class HandleSet
 
     public FixedCursor FixedCursor { get; private init; }
 
+    public IdTree IdTree { get; private init; }
+
+    public WriteIdTree WriteIdTree { get; private init; }
+
+    public IdCursor IdCursor { get; private init; }
+
+    public IdKeyCursor IdKeyCursor { get; private init; }
+
+    public IdQuery IdQuery { get; private init; } = null!;
+
     public Savepoint Savepoint { get; private init; }
 
     public NestedTransaction Nested { get; private init; }
@@ -55,6 +69,7 @@ internal sealed class HandleSet
         var numbers = writing.CreateFixedTree<long>(FixedName);
         for (var i = 1; i < 100; i++)
             numbers.Put(i, i);
+        Fill(writing.CreateIdTree(IdsName));
         writing.Commit();
         return environment;
     }
@@ -65,18 +80,29 @@ internal sealed class HandleSet
             tree.Put([i], [i, i]);
     }
 
+    public static void Fill(WriteIdTree tree)
+    {
+        for (var i = 1; i < 100; i++)
+            tree.Add(IdKey, i, (byte)i);
+    }
+
     public static HandleSet Of(ReadTransaction reading)
     {
         var tree = reading.OpenTree(TreeName);
         var numbers = reading.OpenFixedTree(FixedName);
+        var sets = reading.OpenIdTree(IdsName);
         return new HandleSet
         {
             Reading = reading,
             Tree = tree,
             FixedTree = numbers,
+            IdTree = sets,
             Typed = new FixedTree<long>(numbers),
             Cursor = CursorOf(tree),
             FixedCursor = CursorOf(numbers),
+            IdCursor = CursorOf(sets),
+            IdKeyCursor = KeyCursorOf(sets),
+            IdQuery = sets.Query(IdKey),
             Stream = StreamOf(tree),
             Batch = BatchOf(tree),
         };
@@ -87,19 +113,25 @@ internal sealed class HandleSet
     {
         var tree = writing.OpenTree(TreeName);
         var numbers = writing.OpenFixedTree(FixedName);
+        var sets = writing.OpenIdTree(IdsName);
         return new HandleSet
         {
             Writing = writing,
             Tree = tree,
             WriteTree = tree,
             FixedTree = numbers,
+            IdTree = sets,
             WriteFixedTree = numbers,
+            WriteIdTree = sets,
             Typed = new FixedTree<long>(numbers),
             TypedWrite = new WriteFixedTree<long>(numbers),
             Savepoint = writing.CreateSavepoint(),
             Nested = writing.BeginNested(),
             Cursor = CursorOf(tree),
             FixedCursor = CursorOf(numbers),
+            IdCursor = CursorOf(sets),
+            IdKeyCursor = KeyCursorOf(sets),
+            IdQuery = sets.Query(IdKey),
             Stream = StreamOf(tree),
             Batch = BatchOf(tree),
         };
@@ -109,6 +141,20 @@ internal sealed class HandleSet
     {
         var cursor = tree.OpenCursor();
         cursor.SeekExact(FixedKey).Should().BeTrue();
+        return cursor;
+    }
+
+    private static IdCursor CursorOf(IdTree tree)
+    {
+        var cursor = tree.OpenIds(IdKey);
+        cursor.Seek(FixedKey).Should().BeTrue();
+        return cursor;
+    }
+
+    private static IdKeyCursor KeyCursorOf(IdTree tree)
+    {
+        var cursor = tree.OpenCursor();
+        cursor.SeekExact(IdKey).Should().BeTrue();
         return cursor;
     }
 

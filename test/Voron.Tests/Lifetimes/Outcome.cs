@@ -18,6 +18,9 @@ internal enum Outcome
     /// <summary>An <see cref="ObjectDisposedException"/> that names the cursor.</summary>
     CursorClosed,
 
+    /// <summary>An <see cref="ObjectDisposedException"/> that names the query.</summary>
+    QueryEnded,
+
     /// <summary>An <see cref="ObjectDisposedException"/> that names the stream.</summary>
     StreamClosed,
 

@@ -27,7 +27,8 @@ internal static class LayerRules
         ("Snapshots", ["Paging", "Scratch", "Trees/KeyHeads"]),
         ("Transactions",
         [
-            "Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Trees/Pages", "Trees/KeyHeads", "Trees", "Trees/Batches", "Snapshots",
+            "Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Trees/Pages", "Trees/KeyHeads", "Trees/IdSets", "Trees",
+            "Trees/Batches", "Snapshots",
         ]),
         ("Flushing", ["Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Snapshots", "Transactions"]),
         ("Staging", ["Paging", "FreeSpace", "Transactions"]),

@@ -95,20 +95,28 @@ internal sealed unsafe class IdSetCursor
 
     /// <summary>Goes to the next id, or to the first one; returns false when there is none.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool MoveNext()
+    public bool MoveNext() => TryStepNext() || MoveToBlock(1);
+
+    /// <summary>Goes to the previous id, or to the last one; returns false when there is none.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool MovePrevious() => TryStepPrevious() || MoveToBlock(-1);
+
+    /// <summary>Goes to the next id if it is in the same block; otherwise stays.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryStepNext()
     {
         if (_place != Place.OnId || _at + 1 >= _count)
-            return MoveToBlock(1);
+            return false;
         _at++;
         return true;
     }
 
-    /// <summary>Goes to the previous id, or to the last one; returns false when there is none.</summary>
+    /// <summary>Goes to the previous id if it is in the same block; otherwise stays.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool MovePrevious()
+    public bool TryStepPrevious()
     {
         if (_place != Place.OnId || _at == 0)
-            return MoveToBlock(-1);
+            return false;
         _at--;
         return true;
     }

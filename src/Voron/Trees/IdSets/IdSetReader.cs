@@ -8,6 +8,29 @@ namespace Voron.Trees.IdSets;
 /// <summary>Reads sets with pages of their own as a whole.</summary>
 internal static unsafe class IdSetReader
 {
+    /// <summary>Returns whether a set has an id, and its payload.</summary>
+    /// <param name="reader">The pages.</param>
+    /// <param name="set">The set.</param>
+    /// <param name="id">The id.</param>
+    /// <param name="ids">Has room for a block.</param>
+    /// <param name="payloads">Has room for a block.</param>
+    /// <param name="payload">The payload; 0 if the set does not have the id.</param>
+    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    public static bool TryFind(PageReader reader, in IdSetReference set, long id, long* ids, byte* payloads, out byte payload)
+    {
+        payload = 0;
+        var path = new IdSetPath();
+        path.Descend(reader, ArrayLayout.OfBranches(reader.PageSize), set, id);
+        var page = IdPage.Read(reader, path.Leaf);
+        var block = IdPage.FindBlock(page, id);
+        var at = new ReadOnlySpan<long>(ids, IdPage.Unpack(reader, page, block, ids)).BinarySearch(id);
+        if (at < 0)
+            return false;
+        IdPage.UnpackPayloads(reader, page, block, payloads);
+        payload = payloads[at];
+        return true;
+    }
+
     /// <summary>Copies the ids and payloads of a set that has fewer than <paramref name="most"/>, and returns their number.</summary>
     /// <param name="reader">The pages.</param>
     /// <param name="set">The set.</param>

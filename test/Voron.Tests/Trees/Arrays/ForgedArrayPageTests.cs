@@ -135,7 +135,11 @@ public sealed unsafe class ForgedArrayPageTests : IDisposable
             var random = new Random(3);
             var cells = Math.Min(40, page.Layout.Capacity);
             for (var i = 0; i < cells; i++)
-                page.Put(i == 0 && ArrayPage.IsBranch(page.Bytes) ? ArrayLayout.FirstKey : random.Next(-1_000, 1_000_000), random.Next() | 0x01010101);
+            {
+                var isFirstOfBranch = i == 0 && ArrayPage.IsBranch(page.Bytes);
+                page.Put(isFirstOfBranch ? ArrayLayout.FirstKey : random.Next(-1_000, 1_000_000), random.Next() | 0x01010101);
+            }
+
             while (page.Count > cells - 3)
                 page.RemoveRange(page.Count / 2, page.Count / 2 + 1);
             page.Check();

@@ -1,0 +1,187 @@
+using System.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using Voron.Primitives;
+using Voron.Transactions;
+
+namespace Voron;
+
+/// <summary>A position in the set of a key, which can be moved in both directions.</summary>
+/// <remarks>
+/// A handle: copies refer to the same cursor. In a write transaction it keeps its position while the tree changes. When its id is removed, it is on
+/// no id but stays at the place: the next move goes to the neighbour, as that of a <see cref="Cursor"/> does. After a seek that threw, it has to seek
+/// again.
+/// </remarks>
+[DebuggerDisplay("{ToString(),nq}")]
+public readonly struct IdCursor : IDisposable
+{
+    private readonly CursorLease _lease;
+    private readonly long _generation;
+
+    internal IdCursor(CursorLease lease, long generation)
+    {
+        _lease = lease;
+        _generation = generation;
+    }
+
+    /// <summary>The number of ids of the set; 0 while the tree does not have the key.</summary>
+    public long Count
+    {
+        get
+        {
+            using var call = new Call(this);
+            return _lease.Ids.Count;
+        }
+    }
+
+    /// <summary>True while the cursor is on an id.</summary>
+    public bool IsOnId
+    {
+        get
+        {
+            using var call = new Call(this);
+            return _lease.Ids.IsOnId;
+        }
+    }
+
+    /// <summary>The id.</summary>
+    /// <exception cref="InvalidOperationException">The cursor is on no id, or its id or its tree has been removed.</exception>
+    public long Id
+    {
+        get
+        {
+            using var call = new Call(this);
+            return _lease.Ids.Id;
+        }
+    }
+
+    /// <summary>The payload of the id.</summary>
+    /// <exception cref="InvalidOperationException">The cursor is on no id, or its id or its tree has been removed.</exception>
+    public byte Payload
+    {
+        get
+        {
+            using var call = new Call(this);
+            return _lease.Ids.Payload;
+        }
+    }
+
+    private CursorLease Lease
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get
+        {
+            var lease = _lease;
+            if (lease == null)
+                ThrowDefault();
+            return lease;
+        }
+    }
+
+    private CursorLease Opened
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get
+        {
+            var lease = Lease;
+            lease.ThrowIfClosed(_generation);
+            return lease;
+        }
+    }
+
+    /// <summary>Moves to the first id that is at least <paramref name="id"/>; false when there is none.</summary>
+    public bool Seek(long id)
+    {
+        using var call = new Call(this);
+        return _lease.Ids.Seek(id);
+    }
+
+    /// <summary>Moves to the last id that is at most <paramref name="id"/>; false when there is none.</summary>
+    public bool SeekForPrevious(long id)
+    {
+        using var call = new Call(this);
+        return _lease.Ids.SeekForPrevious(id);
+    }
+
+    /// <summary>Moves to the first id; false when the set is empty.</summary>
+    public bool SeekFirst()
+    {
+        using var call = new Call(this);
+        return _lease.Ids.SeekFirst();
+    }
+
+    /// <summary>Moves to the last id; false when the set is empty.</summary>
+    public bool SeekLast()
+    {
+        using var call = new Call(this);
+        return _lease.Ids.SeekLast();
+    }
+
+    /// <summary>
+    /// Moves to the next id, or to the first when the cursor has no position; false at the end. If the id has been removed, the next one is the first
+    /// that is greater.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool MoveNext() => Opened.Ids.TryStepNext() || MoveSlowly(1);
+
+    /// <summary>
+    /// Moves to the previous id, or to the last when the cursor has no position; false at the start. If the id has been removed, the previous one is
+    /// the last that is less.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool MovePrevious() => Opened.Ids.TryStepPrevious() || MoveSlowly(-1);
+
+    /// <summary>
+    /// Copies the ids that follow, beginning with one to which a seek went. The cursor is on the last of them afterwards, or past the end when there
+    /// were fewer than asked for. Much faster than single steps.
+    /// </summary>
+    /// <param name="ids">Receives the ids.</param>
+    /// <returns>The number of ids; 0 at the end of the set.</returns>
+    public int Fill(Span<long> ids) => Fill(ids, default);
+
+    /// <summary>Copies the ids that follow, and their payloads, as <see cref="Fill(Span{long})"/> does.</summary>
+    /// <param name="ids">Receives the ids.</param>
+    /// <param name="payloads">Receives their payloads; empty if they are not wanted.</param>
+    /// <returns>The number of ids; 0 at the end of the set.</returns>
+    /// <exception cref="ArgumentException">There is less room for payloads than for ids.</exception>
+    public int Fill(Span<long> ids, Span<byte> payloads)
+    {
+        if (!payloads.IsEmpty && payloads.Length < ids.Length)
+            throw new ArgumentException($"There is room for {ids.Length} ids, but only for {payloads.Length} payloads.", nameof(payloads));
+        using var call = new Call(this);
+        return _lease.Ids.Fill(ids, payloads);
+    }
+
+    /// <summary>Closes the cursor. Further calls of this method do nothing.</summary>
+    public void Dispose()
+    {
+        if (_lease != null && _lease.Generation == _generation)
+            _lease.Return();
+    }
+
+    /// <summary>Describes the cursor by its place. Any thread may call this at any time.</summary>
+    public override string ToString() =>
+        _lease?.DescribeIds(_generation) is { } place ? $"id cursor {place}" : $"id cursor ({(_lease == null ? "never opened" : "closed")})";
+
+    // A step within a block does not mark the transaction as being read in, because marking would cost more than the step.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool MoveSlowly(int step)
+    {
+        using var call = new Call(this);
+        return step > 0 ? _lease.Ids.MoveNext() : _lease.Ids.MovePrevious();
+    }
+
+    [DoesNotReturn]
+    private static void ThrowDefault() => EndedErrors.ThrowDefault("cursor", nameof(IdTree.OpenIds));
+
+    /// <summary>The mark of a call that reads in the transaction.</summary>
+    private readonly ref struct Call
+    {
+        private readonly TransactionOwner _owner;
+        private readonly bool _mark;
+
+        public Call(IdCursor cursor) => _owner = cursor.Lease.Enter(cursor._generation, out _mark);
+
+        public void Dispose() => _owner.Leave(_mark);
+    }
+}

@@ -1,0 +1,166 @@
+using System.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
+using Voron.Primitives;
+using Voron.Transactions;
+using Voron.Trees;
+
+namespace Voron;
+
+/// <summary>A position on a key of a tree of id sets, which can be moved in both directions.</summary>
+/// <remarks>
+/// A handle: copies refer to the same cursor. In a write transaction it keeps its position while the tree changes. When its key is deleted, it is on
+/// no key but stays at the place: the next move goes to the neighbour, as that of a <see cref="Cursor"/> does.
+/// </remarks>
+[DebuggerDisplay("{ToString(),nq}")]
+public readonly struct IdKeyCursor : IDisposable
+{
+    private readonly CursorLease _lease;
+    private readonly long _generation;
+
+    internal IdKeyCursor(CursorLease lease, long generation)
+    {
+        _lease = lease;
+        _generation = generation;
+    }
+
+    /// <summary>True while the cursor is on a key.</summary>
+    public bool IsOnKey
+    {
+        get
+        {
+            using var call = new Call(this);
+            return _lease.Cursor.IsOnEntry;
+        }
+    }
+
+    /// <summary>The key; valid until the cursor moves or the transaction writes.</summary>
+    /// <exception cref="InvalidOperationException">The cursor is on no key, or its key or its tree has been deleted.</exception>
+    public ReadOnlySpan<byte> Key
+    {
+        [UnscopedRef]
+        get
+        {
+            using var call = new Call(this);
+            return _lease.Cursor.Key;
+        }
+    }
+
+    /// <summary>The number of ids of the key.</summary>
+    /// <exception cref="InvalidOperationException">The cursor is on no key, or its key or its tree has been deleted.</exception>
+    /// <exception cref="CorruptionException">The key has a value instead of a set.</exception>
+    public long Count
+    {
+        get
+        {
+            using var call = new Call(this);
+            return IdTreeReader.CountOf(_lease.Cursor);
+        }
+    }
+
+    private CursorLease Lease
+    {
+        get
+        {
+            var lease = _lease;
+            if (lease == null)
+                ThrowDefault();
+            return lease;
+        }
+    }
+
+    /// <summary>Moves to the first key that is at least <paramref name="key"/>; false when there is none.</summary>
+    public bool Seek(ReadOnlySpan<byte> key)
+    {
+        using var call = new Call(this);
+        return _lease.Cursor.Seek(key);
+    }
+
+    /// <summary>Moves to that key; false when the tree does not have it.</summary>
+    public bool SeekExact(ReadOnlySpan<byte> key)
+    {
+        using var call = new Call(this);
+        return _lease.Cursor.SeekExact(key);
+    }
+
+    /// <summary>Moves to the last key that is at most <paramref name="key"/>; false when there is none.</summary>
+    public bool SeekForPrevious(ReadOnlySpan<byte> key)
+    {
+        using var call = new Call(this);
+        return _lease.Cursor.SeekForPrevious(key);
+    }
+
+    /// <summary>Moves to the first key; false when the tree is empty.</summary>
+    public bool SeekFirst()
+    {
+        using var call = new Call(this);
+        return _lease.Cursor.SeekFirst();
+    }
+
+    /// <summary>Moves to the last key; false when the tree is empty.</summary>
+    public bool SeekLast()
+    {
+        using var call = new Call(this);
+        return _lease.Cursor.SeekLast();
+    }
+
+    /// <summary>
+    /// Moves to the next key, or to the first when the cursor has no position; false at the end. If the key has been deleted, the next one is the
+    /// first that is greater.
+    /// </summary>
+    public bool MoveNext()
+    {
+        using var call = new Call(this);
+        return _lease.Cursor.MoveNext();
+    }
+
+    /// <summary>
+    /// Moves to the previous key, or to the last when the cursor has no position; false at the start. If the key has been deleted, the previous one
+    /// is the last that is less.
+    /// </summary>
+    public bool MovePrevious()
+    {
+        using var call = new Call(this);
+        return _lease.Cursor.MovePrevious();
+    }
+
+    /// <summary>Returns a cursor over the ids of the key, which this cursor may leave meanwhile.</summary>
+    /// <exception cref="InvalidOperationException">The cursor is on no key, or its key or its tree has been deleted.</exception>
+    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    public IdCursor OpenIds() => new(LeaseIds(out var lease), lease);
+
+    /// <summary>Returns a query for the ids of the key, which this cursor may leave meanwhile.</summary>
+    /// <inheritdoc cref="OpenIds"/>
+    public IdQuery Query() => new(LeaseIds(out var lease), lease);
+
+    /// <summary>Closes the cursor. Further calls of this method do nothing.</summary>
+    public void Dispose()
+    {
+        if (_lease != null && _lease.Generation == _generation)
+            _lease.Return();
+    }
+
+    /// <summary>Describes the cursor by its place. Any thread may call this at any time.</summary>
+    public override string ToString() =>
+        _lease?.Describe(_generation) is { } place ? $"key cursor {place}" : $"key cursor ({(_lease == null ? "never opened" : "closed")})";
+
+    private CursorLease LeaseIds(out long leaseGeneration)
+    {
+        var key = Key;
+        var tree = (OpenTree)_lease.Tree;
+        return tree.OpenIds(tree.Generation, key, out leaseGeneration);
+    }
+
+    [DoesNotReturn]
+    private static void ThrowDefault() => EndedErrors.ThrowDefault("cursor", nameof(IdTree.OpenCursor));
+
+    /// <summary>The mark of a call that reads in the transaction.</summary>
+    private readonly ref struct Call
+    {
+        private readonly TransactionOwner _owner;
+        private readonly bool _mark;
+
+        public Call(IdKeyCursor cursor) => _owner = cursor.Lease.Enter(cursor._generation, out _mark);
+
+        public void Dispose() => _owner.Leave(_mark);
+    }
+}

@@ -1,0 +1,261 @@
+using System.Buffers;
+using System.Buffers.Binary;
+using System.Diagnostics;
+using System.Runtime.InteropServices;
+using Voron.Primitives;
+using Voron.Transactions;
+using Voron.Trees.IdSets;
+
+namespace Voron;
+
+/// <summary>A query over id sets: the ids of one set, or those that other queries have together. It goes forward, in ascending order.</summary>
+/// <remarks>
+/// <para>
+/// In an intersection, the query with the fewest ids leads, and the others pass over blocks of ids without unpacking them. Combining queries
+/// allocates a few small objects, and finding ids none.
+/// </para>
+/// <para>
+/// A query belongs to its transaction, and to one thread at a time. Each query is a part of one other query at most; only the outermost one is used
+/// and disposed. Dispose it so that its cursors can be reused. In a write transaction, the tree may change while a query runs: ids that are there all
+/// the time are found, and those that come or go meanwhile may be found or not.
+/// </para>
+/// </remarks>
+[DebuggerDisplay("{ToString(),nq}")]
+public sealed class IdQuery : IDisposable
+{
+    private const int MinBytes = 4096;
+
+    private readonly IdQueryNode _node;
+    private readonly Operand[] _sets;
+    private State _state;
+    private bool _isBegun;
+    private bool _isOnId;
+
+    // A seek went to the id, and it has not been copied since.
+    private bool _isSought;
+
+    internal IdQuery(CursorLease lease, long generation)
+    {
+        _node = new IdQueryNode(lease.Ids.Set);
+        _sets = [new Operand(lease, generation)];
+    }
+
+    private IdQuery(IdQueryNode node, Operand[] sets)
+    {
+        _node = node;
+        _sets = sets;
+    }
+
+    private enum State
+    {
+        Open,
+        Combined,
+        Disposed,
+    }
+
+    /// <summary>No more than that many ids can be found: that of the smallest set of an intersection, or the sum of a union.</summary>
+    public long MostIds => _node.MostIds;
+
+    /// <summary>The id that was found last.</summary>
+    /// <exception cref="InvalidOperationException">No id has been found yet, or there are no more.</exception>
+    public long Current
+    {
+        get
+        {
+            CheckOpen();
+            if (!_isOnId)
+                throw new InvalidOperationException("The query is on no id: no call has found one yet, or there are no more.");
+            return _node.Current;
+        }
+    }
+
+    /// <summary>Returns a query for the ids that all queries have.</summary>
+    /// <param name="queries">One query or more, which become parts of this one.</param>
+    /// <exception cref="ArgumentException">There is no query, or one of them stands there twice.</exception>
+    /// <exception cref="InvalidOperationException">A query is a part of another one already, has begun, or belongs to another transaction.</exception>
+    /// <exception cref="ObjectDisposedException">A query has been disposed, or its transaction has ended.</exception>
+    public static IdQuery And(params ReadOnlySpan<IdQuery> queries) => Combine(queries, static nodes => IdQueryNode.And(nodes));
+
+    /// <summary>Returns a query for the ids that at least one of the queries has.</summary>
+    /// <inheritdoc cref="And"/>
+    public static IdQuery Or(params ReadOnlySpan<IdQuery> queries) => Combine(queries, static nodes => IdQueryNode.Or(nodes));
+
+    /// <summary>Returns a query for the ids that one query has and the other one does not.</summary>
+    /// <param name="query">The query with the ids.</param>
+    /// <param name="without">The query with the ids to leave out.</param>
+    /// <inheritdoc cref="And"/>
+    public static IdQuery AndNot(IdQuery query, IdQuery without) =>
+        Combine([query, without], static nodes => IdQueryNode.AndNot(nodes[0], nodes[1]));
+
+    /// <summary>Goes to the next id, or to the first one; false when there are no more.</summary>
+    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="ObjectDisposedException">The query has been disposed, or its transaction has ended.</exception>
+    public bool MoveNext()
+    {
+        using var call = new Call(this);
+        _isSought = false;
+        return _isOnId = _node.MoveNext();
+    }
+
+    /// <summary>Goes to the first id that is at least <paramref name="id"/>, and not before the current one; false when there is none.</summary>
+    /// <inheritdoc cref="MoveNext"/>
+    public bool Seek(long id)
+    {
+        using var call = new Call(this);
+        return _isSought = _isOnId = _node.Seek(Math.Max(id, 0));
+    }
+
+    /// <summary>Copies the ids that follow, beginning with one to which a seek went.</summary>
+    /// <param name="ids">Receives the ids.</param>
+    /// <returns>The number of ids; 0 when there are no more.</returns>
+    /// <inheritdoc cref="MoveNext"/>
+    public int Fill(Span<long> ids)
+    {
+        using var call = new Call(this);
+        if (ids.IsEmpty)
+            return 0;
+        var filled = 0;
+        if (_isSought)
+            ids[filled++] = _node.Current;
+        _isSought = false;
+        filled += _node.Fill(ids[filled..]);
+        _isOnId = filled == ids.Length;
+        return filled;
+    }
+
+    /// <summary>Writes all ids that follow, each as eight bytes in little-endian order.</summary>
+    /// <param name="writer">Receives the ids. It must not use the query.</param>
+    /// <returns>The number of ids.</returns>
+    /// <inheritdoc cref="MoveNext"/>
+    public long CopyTo(IBufferWriter<byte> writer)
+    {
+        ArgumentNullException.ThrowIfNull(writer);
+        var copied = 0L;
+        while (true)
+        {
+            // No call of the user's is made while the transaction is marked as being read in.
+            var ids = MemoryMarshal.Cast<byte, long>(writer.GetSpan(MinBytes));
+            var count = Fill(ids);
+            if (!BitConverter.IsLittleEndian)
+                BinaryPrimitives.ReverseEndianness(ids[..count], ids);
+            writer.Advance(count * sizeof(long));
+            copied += count;
+            if (count < ids.Length)
+                return copied;
+        }
+    }
+
+    /// <summary>Goes past all ids that follow, and returns their number.</summary>
+    /// <inheritdoc cref="MoveNext"/>
+    public long CountRest()
+    {
+        Span<long> ids = stackalloc long[IdBlock.MaxIds];
+        var counted = 0L;
+        while (Fill(ids) is > 0 and var count)
+            counted += count;
+        return counted;
+    }
+
+    /// <summary>Ends the query with all of its parts. Further calls of this method do nothing, and neither does one for a part.</summary>
+    public void Dispose()
+    {
+        if (_state != State.Open)
+            return;
+        _state = State.Disposed;
+        foreach (var set in _sets)
+            set.Return();
+    }
+
+    /// <summary>Describes the query by its number of sets and its place. Any thread may call this at any time.</summary>
+    public override string ToString() => _state switch
+    {
+        State.Combined => "id query (a part of another one)",
+        State.Disposed => "id query (disposed)",
+        _ => $"id query over {_sets.Length} sets, {(_isOnId ? $"at {_node.Current}" : "on no id")}",
+    };
+
+    private static IdQuery Combine(ReadOnlySpan<IdQuery> queries, Func<IdQueryNode[], IdQueryNode> combine)
+    {
+        if (queries.IsEmpty)
+            throw new ArgumentException("There is no query to combine. Pass at least one.", nameof(queries));
+        for (var i = 0; i < queries.Length; i++)
+        {
+            ArgumentNullException.ThrowIfNull(queries[i], nameof(queries));
+            queries[i].CheckOpen();
+            if (queries[i]._isBegun)
+                throw new InvalidOperationException("A query that has begun to find ids cannot become a part of another one.");
+            if (queries[i]._sets[0].Owner != queries[0]._sets[0].Owner)
+                throw new InvalidOperationException("The queries belong to different transactions. Combine queries of one transaction.");
+            if (queries[..i].Contains(queries[i]))
+                throw new ArgumentException($"The same query is there twice, as number {i} of {queries.Length} too. Open another one.", nameof(queries));
+        }
+
+        var nodes = new IdQueryNode[queries.Length];
+        var sets = new List<Operand>(queries.Length);
+        for (var i = 0; i < queries.Length; i++)
+        {
+            nodes[i] = queries[i]._node;
+            sets.AddRange(queries[i]._sets);
+        }
+
+        var combined = new IdQuery(combine(nodes), [.. sets]);
+        foreach (var query in queries)
+            query._state = State.Combined;
+        return combined;
+    }
+
+    private void CheckOpen()
+    {
+        if (_state == State.Combined)
+            throw new InvalidOperationException("The query is a part of another one: use that one.");
+        if (_state == State.Disposed)
+            EndedErrors.ThrowQuery();
+        foreach (var set in _sets)
+            set.Check();
+    }
+
+    /// <summary>The cursor of one set.</summary>
+    private readonly struct Operand(CursorLease lease, long generation)
+    {
+        public TransactionOwner Owner => lease.Tree.Owner;
+
+        public TransactionOwner Enter(out bool mark) => lease.Enter(generation, out mark);
+
+        /// <summary>Checks that the transaction is open, and applies the changes of the tree that wait.</summary>
+        public void Check() => lease.ThrowIfClosed(generation);
+
+        public void Refresh() => lease.Ids.Refresh();
+
+        public void Return()
+        {
+            if (lease.Generation == generation)
+                lease.Return();
+        }
+    }
+
+    /// <summary>The mark of a call that reads in the transaction. All trees have their waiting changes applied before a set is looked at.</summary>
+    private readonly ref struct Call
+    {
+        private readonly TransactionOwner _owner;
+        private readonly bool _mark;
+
+        public Call(IdQuery query)
+        {
+            query.CheckOpen();
+            _owner = query._sets[0].Enter(out _mark);
+            try
+            {
+                query._isBegun = true;
+                foreach (var set in query._sets)
+                    set.Refresh();
+            }
+            catch
+            {
+                _owner.Leave(_mark);
+                throw;
+            }
+        }
+
+        public void Dispose() => _owner.Leave(_mark);
+    }
+}
