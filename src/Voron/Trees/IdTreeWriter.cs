@@ -75,6 +75,7 @@ internal unsafe ref struct IdTreeWriter
             _set = *(IdSetReference*)behind;
         else
             _count = InlineIds.Unpack(_pages, behind, length, _ids, _payloads);
+        IdSetErrors.CheckClaims(_pages, (Ids, _set.Pages), (state.NestedValues, state.NestedPages));
         return Ids;
     }
 
@@ -88,6 +89,8 @@ internal unsafe ref struct IdTreeWriter
             {
                 IdSetWriter.Apply(_pages, _marks, ref _set, changes);
                 _count = 0;
+                if (HasPages && _set.Ids <= 0)
+                    IdSetErrors.ThrowCount(_pages, _set.Ids, _set.Pages);
                 return true;
             }
 

@@ -69,12 +69,15 @@ internal static unsafe class ValueExtents
         if (state.Kind != TreeKind.IdSets)
             TreeErrors.ThrowExtended(record);
         var behind = LeafPage.InlineBytes(record);
-        state.NestedValues -= InlineIds.Count(behind);
-        state.Changed = true;
-        if (*(ExtendedForm*)behind != ExtendedForm.IdSet)
-            return;
-        var set = *(IdSetReference*)behind;
+        var hasPages = *(ExtendedForm*)behind == ExtendedForm.IdSet;
+        var set = hasPages ? *(IdSetReference*)behind : default;
+        var ids = InlineIds.Count(behind);
+        IdSetErrors.CheckClaims(writer, (ids, set.Pages), (state.NestedValues, state.NestedPages));
+        state.NestedValues -= ids;
         state.NestedPages -= set.Pages;
+        state.Changed = true;
+        if (!hasPages)
+            return;
         IdSetWriter.FreeAll(writer, IdSetMarks.Of(writer, state.TreeId, LeafPage.Key(record)), ref set);
     }
 

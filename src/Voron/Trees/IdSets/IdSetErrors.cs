@@ -33,6 +33,19 @@ internal static unsafe class IdSetErrors
     public static void ThrowCount(PageReader reader, long ids, long pages) =>
         throw new CorruptionException($"A set of ids in '{reader.FilePath}' has other numbers of ids and pages than the {ids} and {pages} that it claims.");
 
+    /// <summary>Checks the numbers that the record of a set claims against those that the tree counts for all sets.</summary>
+    /// <param name="reader">The source of the record, for messages.</param>
+    /// <param name="claimed">The ids and pages of the set.</param>
+    /// <param name="all">The ids and pages of all sets.</param>
+    /// <exception cref="CorruptionException">The set claims more than all sets have.</exception>
+    public static void CheckClaims(PageReader reader, (long Ids, long Pages) claimed, (long Ids, long Pages) all)
+    {
+        if (claimed.Ids <= all.Ids && claimed.Pages <= all.Pages)
+            return;
+        throw new CorruptionException(
+            $"A set of ids in '{reader.FilePath}' claims {claimed.Ids} ids and {claimed.Pages} pages, but all sets of its tree have {all.Ids} and {all.Pages}.");
+    }
+
     [DoesNotReturn]
     public static void ThrowOwner(PageReader reader, PageNumber page) =>
         throw new CorruptionException($"Page {page} of '{reader.FilePath}' is linked to a set of ids, but belongs to another set or tree.");

@@ -46,12 +46,14 @@ internal static unsafe class IdSetReader
         var count = 0;
         do
         {
-            var page = IdPage.Read(reader, path.Leaf);
+            var page = path.ReadIds(reader);
             for (var block = 0; block < IdPage.Count(page); block++)
             {
                 if (count >= most)
                     IdSetErrors.ThrowCount(reader, set.Ids, set.Pages);
                 var added = IdPage.Unpack(reader, page, block, ids + count);
+                if (count > 0 && ids[count] <= ids[count - 1])
+                    IdSetErrors.ThrowBlock(reader, page, block, IdPage.Entries(page)[block]);
                 IdPage.UnpackPayloads(reader, page, block, payloads + count);
                 count += added;
             }

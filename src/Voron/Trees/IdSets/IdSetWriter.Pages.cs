@@ -275,7 +275,8 @@ internal unsafe ref partial struct IdSetWriter
     private void FreePage(PageNumber number)
     {
         _pages.Free(number);
-        _set.Pages--;
+        if (_set.Pages-- == 0)
+            IdSetErrors.ThrowCount(_pages, _set.Ids, 0);
     }
 
     private void FindLastPage()
