@@ -91,7 +91,7 @@ internal sealed unsafe class IdSetChecker(ITreeCheckHost host, Action<string> re
         var count = ArrayPage.Count(page);
         var isComplete = true;
         if (count > 1
-            && (ArrayPage.Key(page, _layout, 1) < bounds.Lower || ArrayPage.Key(page, _layout, count - 1) >= (bounds.Upper ?? long.MaxValue)))
+            && (ArrayPage.Key(page, _layout, 1) < bounds.Lower || ArrayPage.Key(page, _layout, count - 1) >= bounds.Upper))
             report($"page {number}: its children begin at ids outside of {bounds.Lower} to {bounds.Upper}");
         for (var i = 0; i < count; i++)
         {

@@ -87,6 +87,30 @@ public sealed unsafe class IdTreeTests
     }
 
     [Fact]
+    public void The_largest_id_may_be_alone_in_the_last_page()
+    {
+        using var tree = new TestIdTree();
+        tree.Apply(Key, [.. Enumerable.Range(0, 5 * 128 + 60).Select(id => new IdChange(id * (1L << 45), 0))]);
+        var pages = tree.State.NestedPages;
+        tree.Apply(Key, new IdChange(long.MaxValue, 0));
+        tree.State.NestedPages.Should().Be(pages + 2, "the last page has no room for it");
+        tree.Check();
+        tree.Apply(Key, new IdChange(long.MaxValue, IdChange.Removal));
+        tree.State.NestedPages.Should().Be(pages);
+        tree.Check();
+    }
+
+    [Fact]
+    public void Ids_below_zero_are_refused()
+    {
+        using var tree = new TestIdTree();
+        tree.Apply(Key, new IdChange(5, 0));
+        var change = () => IdTreeWriter.Apply(tree.Pages, tree.State, Key, [new IdChange(-1, 0)]);
+        change.Should().Throw<ArgumentOutOfRangeException>();
+        tree.Check();
+    }
+
+    [Fact]
     public void The_later_payload_stays()
     {
         using var tree = new TestIdTree();
