@@ -7,7 +7,7 @@ namespace Voron.Trees.IdSets;
 /// <param name="payloads">The payloads.</param>
 /// <param name="count">Their number, at most those of two blocks.</param>
 /// <param name="isAtEnd">
-/// True if ids were added at the end of the set, where more are expected: the first block is filled, and the last one becomes the tail.
+/// True if the ids are the last ones of a set to whose end ids are added: the first block is filled, and the last one becomes the tail, or stays it.
 /// </param>
 internal readonly unsafe ref struct IdContent(long* ids, byte* payloads, int count, bool isAtEnd)
 {

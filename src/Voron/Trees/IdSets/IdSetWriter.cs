@@ -125,10 +125,11 @@ internal unsafe ref partial struct IdSetWriter
             var block = IdPage.FindBlock(page, changes[done].Id);
             var isLast = block + 1 == IdPage.Count(page);
             var some = UpTo(changes[done..], isLast ? _path.Highest : IdPage.Entries(page)[block + 1].First - 1);
-            var isAtEnd = Merge(page, block, some) && isLast && _path.IsAtEnd;
-            if (_isChanged && !TryWrite(number, block, isAtEnd))
+            var isTail = IdPage.Entries(page)[block].IsTail;
+            var isAppended = Merge(page, block, some) && isLast && _path.IsAtEnd;
+            if (_isChanged && !TryWrite(number, block, isAppended || isTail))
             {
-                if (isAtEnd)
+                if (isAppended)
                     return done + StartPage(number, block, some.Length);
                 Divide(number);
                 return done;
@@ -205,6 +206,9 @@ internal unsafe ref partial struct IdSetWriter
     }
 
     /// <summary>Writes the merged ids in place of a block; returns false, and changes nothing, when the page has no room.</summary>
+    /// <param name="number">The page.</param>
+    /// <param name="block">The block.</param>
+    /// <param name="isAtEnd">True if more ids are expected behind these: the block becomes the tail, or stays it.</param>
     private bool TryWrite(PageNumber number, int block, bool isAtEnd)
     {
         var added = _count - _oldCount;
@@ -216,6 +220,7 @@ internal unsafe ref partial struct IdSetWriter
         {
             count += IdPage.Unpack(_pages, page, block + 1, _ids + count);
             IdPage.UnpackPayloads(_pages, page, block + 1, _payloads + _count);
+            isAtEnd |= IdPage.Entries(page)[block + 1].IsTail;
             removed = 2;
         }
 

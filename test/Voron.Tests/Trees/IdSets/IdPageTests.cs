@@ -115,6 +115,50 @@ public sealed unsafe class IdPageTests
     }
 
     [Fact]
+    public void A_change_in_the_tail_leaves_it_the_tail()
+    {
+        using var set = MakeSet();
+        var last = set.Last();
+        for (var i = 1; i <= 20; i++)
+            set.Apply(new IdChange(last + i * 40, 1));
+        foreach (var change in new IdChange[]
+        {
+            new(last + 2 * 40, IdChange.Removal), new(last + 17, 2), new(last + 3 * 40, 9), new(last + 20 * 40, IdChange.Removal),
+        })
+        {
+            set.Apply(change);
+            IsTail(set).Should().BeTrue($"only the id {change.Id} has changed");
+        }
+
+        set.Check();
+        set.Pages.EndTransaction();
+        set.Apply(new IdChange(last + 21 * 40, 1));
+        set.Pages.EndTransaction();
+        set.Pages.ChangedBytes.Should().BeLessThan(8);
+        set.Check();
+    }
+
+    [Fact]
+    public void A_small_block_before_the_tail_is_merged_into_it()
+    {
+        using var set = new TestIdSet();
+        set.Apply([.. Enumerable.Range(0, 150).Select(i => new IdChange(i * 3, 0))]);
+        set.Apply([.. Enumerable.Range(10, 118).Select(i => new IdChange(i * 3, IdChange.Removal))]);
+        IdPage.Count(set.PageOf(0)).Should().Be(1);
+        IsTail(set).Should().BeTrue();
+        set.Check();
+    }
+
+    [Fact]
+    public void A_tail_whose_gaps_grow_too_wide_is_packed()
+    {
+        using var set = MakeSet();
+        set.Apply(new IdChange(set.Last() + (1L << 40), 0));
+        IsTail(set).Should().BeFalse();
+        set.Check();
+    }
+
+    [Fact]
     public void A_change_inside_rewrites_one_block()
     {
         var random = new Random(3);
@@ -130,6 +174,12 @@ public sealed unsafe class IdPageTests
         }
 
         (sum / 2_000.0).Should().BeLessThan(200);
+    }
+
+    private static bool IsTail(TestIdSet set)
+    {
+        var page = set.PageOf(set.Last());
+        return IdPage.Entries(page)[IdPage.Count(page) - 1].IsTail;
     }
 
     private static TestIdSet MakeSet()
