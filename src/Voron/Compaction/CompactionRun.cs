@@ -170,6 +170,7 @@ internal sealed partial class CompactionRun : IDisposable
     {
         _scan.TailStart = plan.TailStart;
         _expectedBytes = _movedBytes + plan.PagesToMove * _engine.PageSize;
+        _mover.SetPlace = default;
         (_isTailGone, _isFull, _restarts, _restarted, _valuesLeft) = (false, false, 0, 0, 0);
         try
         {

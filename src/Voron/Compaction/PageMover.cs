@@ -27,6 +27,9 @@ internal sealed class PageMover(CopyOnWritePages pages, TimeSpan maxTime) : IPag
     /// <summary>The number of bytes that the open transaction has moved.</summary>
     public long Bytes => _bytes;
 
+    /// <inheritdoc/>
+    public IdSetPlace SetPlace { get; set; }
+
     private SpaceAllocator Space => pages.Space;
 
     /// <summary>Begins a transaction.</summary>

@@ -12,7 +12,7 @@ internal sealed class TailScan(RenewedSnapshot snapshot)
     /// <summary>The maximum number of branches that are looked at under one snapshot: their pages may have to be read from the device.</summary>
     private const int MaxBranches = 64;
 
-    /// <summary>The maximum number of entries that are looked at under one snapshot.</summary>
+    /// <summary>The maximum number of entries, and of pages of sets, that are looked at under one snapshot. The last set is looked at as a whole.</summary>
     private const int MaxEntries = 4096;
 
     /// <summary>The number of pages, or values, after which a stretch ends.</summary>
@@ -79,20 +79,22 @@ internal sealed class TailScan(RenewedSnapshot snapshot)
             var cursor = new TreeCursor();
             cursor.Open(state, pages, canChange: false);
             var isOnEntry = cursor.Seek(from);
-            for (var looked = 0; isOnEntry; isOnEntry = cursor.MoveNext(), looked++)
+            for (var looked = 0L; isOnEntry; isOnEntry = cursor.MoveNext(), looked++)
             {
-                if (looked == MaxEntries || keys.Count == MaxFound)
+                if (looked >= MaxEntries || keys.Count == MaxFound)
                     return cursor.Key.ToArray();
-                if (IsInTail(pages, cursor, isShort))
+                if (IsInTail(pages, cursor, isShort, ref looked))
                     keys.Add(cursor.Key.ToArray());
             }
 
             return null;
         });
 
-    private bool IsInTail(SnapshotPages pages, TreeCursor cursor, bool isShort)
+    private bool IsInTail(SnapshotPages pages, TreeCursor cursor, bool isShort, ref long looked)
     {
-        if (IdTreeReader.HasPagesFrom(pages, cursor, TailStart))
+        var isInTail = IdTreeReader.HasPagesFrom(pages, cursor, TailStart, out var passed);
+        looked += passed;
+        if (isInTail)
             return isShort;
         return FoundValue.Of(pages, cursor) is { } value
             && (value.Kind == ValueKind.Overflow && value.Length <= PageMover.MaxBytes) == isShort && value.LastPage(pages.PageSize) >= TailStart;

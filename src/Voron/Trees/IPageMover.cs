@@ -5,6 +5,12 @@ namespace Voron.Trees;
 /// <summary>Moves pages of a tree to lower places, without regard to what refers to them.</summary>
 internal interface IPageMover
 {
+    /// <summary>
+    /// The place in a set of ids at which the last move of its pages ended. The next move of the set begins there, so that moving it a few pages at a
+    /// time does not look at all its pages each time.
+    /// </summary>
+    IdSetPlace SetPlace { get; set; }
+
     /// <summary>True if pages in a row should be moved: some of them lie in the tail that is being emptied.</summary>
     bool ShouldMove(PageNumber first, long pages);
 

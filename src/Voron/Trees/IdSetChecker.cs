@@ -7,30 +7,43 @@ using Voron.Trees.Pages;
 namespace Voron.Trees;
 
 /// <summary>Walks the set of a leaf record and reports inconsistencies, down to each id. No bytes, however damaged, make it fail.</summary>
+/// <remarks>
+/// A slice may end behind each id page. The next one goes on at the lowest id of the page after it, however the set has changed by then; the numbers
+/// that the record claims are compared only if the set was walked at once.
+/// </remarks>
 internal sealed unsafe class IdSetChecker(ITreeCheckHost host, Action<string> report)
 {
     private readonly ArrayLayout _layout = ArrayLayout.OfBranches(host.PageSize);
+    private readonly long[] _path = new long[IdSetReference.MaxDepth];
     private string _set = "";
     private uint _treeMark;
     private uint _ownerHash;
+    private int _depth;
+    private bool _isResuming;
+    private long _next;
     private long _lastPage;
     private long _lastId;
 
-    /// <summary>The number of ids of the set that was checked last.</summary>
+    /// <summary>The number of ids that the last call has walked.</summary>
     public long Ids { get; private set; }
 
     /// <summary>The number of its pages.</summary>
     public long Pages { get; private set; }
 
-    /// <summary>Checks a set.</summary>
+    /// <summary>True if the walk has ended before the end of the set, because the host's slice is over.</summary>
+    public bool IsStopped { get; private set; }
+
+    /// <summary>Checks a set, or continues to.</summary>
     /// <param name="leaf">The leaf, whose records lie inside it.</param>
     /// <param name="slot">The slot of the record.</param>
     /// <param name="record">The record.</param>
     /// <param name="treeMark">The mark of its tree.</param>
+    /// <param name="continues">True to go on where the last call has stopped, in the set of the same key, which may have changed since.</param>
     /// <returns>False if not all pages of the set could be walked, so that the counts are too low.</returns>
-    public bool Check(PageNumber leaf, int slot, byte* record, uint treeMark)
+    public bool Check(PageNumber leaf, int slot, byte* record, uint treeMark, bool continues)
     {
         (Ids, Pages, _lastPage, _lastId, _treeMark) = (0, 0, 0, -1, treeMark);
+        (_isResuming, IsStopped) = (continues, false);
         _set = $"the set in slot {slot} of page {leaf}";
         var behind = LeafPage.InlineBytes(record);
         if (*(ExtendedForm*)behind != ExtendedForm.IdSet)
@@ -43,19 +56,22 @@ internal sealed unsafe class IdSetChecker(ITreeCheckHost host, Action<string> re
 
         var set = *(IdSetReference*)behind;
         _ownerHash = IdSetMarks.Hash(LeafPage.Key(record));
-        if (!Walk(set.Root, 0, set.Depth, long.MinValue, null))
-            return false;
-        if (Ids != set.Ids || Pages != set.Pages || _lastPage != set.LastPage)
-        {
-            report(
-                $"page {leaf}: slot {slot}: claims {set.Ids} ids in {set.Pages} pages up to page {set.LastPage}, " +
-                $"but the walk counted {Ids} in {Pages} up to page {_lastPage}");
-        }
 
+        // Levels count from the root: a set that has grown or shrunk has other pages at each level.
+        if (!continues || set.Depth != _depth)
+            Array.Clear(_path);
+        _depth = set.Depth;
+        if (!Walk(set.Root, 0, long.MinValue, null))
+            return false;
+        if (IsStopped || (_lastPage == set.LastPage && (continues || (Ids == set.Ids && Pages == set.Pages))))
+            return true;
+        report(
+            $"page {leaf}: slot {slot}: claims {set.Ids} ids in {set.Pages} pages up to page {set.LastPage}, " +
+            $"but the walk counted {Ids} in {Pages}{(continues ? " at the end" : "")} up to page {_lastPage}");
         return true;
     }
 
-    private bool Walk(long number, int level, int depth, long lower, long? upper)
+    private bool Walk(long number, int level, long lower, long? upper)
     {
         if (number <= 0 || number >= host.PageLimit)
         {
@@ -63,11 +79,13 @@ internal sealed unsafe class IdSetChecker(ITreeCheckHost host, Action<string> re
             return false;
         }
 
-        var page = host.Own(number, 1, isValue: false) ? host.Read(new PageNumber(number), again: false) : null;
+        var again = _isResuming && _path[level] == number;
+        _path[level] = number;
+        var page = again || host.Own(number, 1, isValue: false) ? host.Read(new PageNumber(number), again) : null;
         if (page == null)
             return false;
         var header = (PageHeader*)page;
-        var kind = level + 1 == depth ? PageKind.Ids : PageKind.Array;
+        var kind = level + 1 == _depth ? PageKind.Ids : PageKind.Array;
         if (header->PageNumber != number || header->Kind != kind || (kind == PageKind.Array && !ArrayPage.IsBranch(page)))
         {
             report($"page {number}: names itself page {header->PageNumber} of kind {header->Kind}, but {_set} expects kind {kind}");
@@ -82,24 +100,32 @@ internal sealed unsafe class IdSetChecker(ITreeCheckHost host, Action<string> re
 
         if (header->TreeMark != _treeMark || header->OwnerHash != _ownerHash)
             report($"page {number}: has the marks {header->TreeMark} and {header->OwnerHash:x8}, but {_set} has {_treeMark} and {_ownerHash:x8}");
-        Pages++;
-        return kind == PageKind.Ids ? WalkIds(page, number, lower, upper) : WalkBranch(page, number, level, depth, (lower, upper));
+        return kind == PageKind.Ids ? WalkIds(page, number, lower, upper) : WalkBranch(page, level, lower, upper);
     }
 
-    private bool WalkBranch(byte* page, long number, int level, int depth, (long Lower, long? Upper) bounds)
+    private bool WalkBranch(byte* page, int level, long lower, long? upper)
     {
         var count = ArrayPage.Count(page);
         var isComplete = true;
-        if (count > 1
-            && (ArrayPage.Key(page, _layout, 1) < bounds.Lower || ArrayPage.Key(page, _layout, count - 1) >= bounds.Upper))
-            report($"page {number}: its children begin at ids outside of {bounds.Lower} to {bounds.Upper}");
-        for (var i = 0; i < count; i++)
+        if (count > 1 && (ArrayPage.Key(page, _layout, 1) < lower || ArrayPage.Key(page, _layout, count - 1) >= upper))
+            report($"page {_path[level]}: its children begin at ids outside of {lower} to {upper}");
+        for (var i = _isResuming ? ArrayPage.FindChild(page, _layout, _next) : 0; i < count; i++)
         {
-            var lower = i == 0 ? bounds.Lower : ArrayPage.Key(page, _layout, i);
-            var upper = i + 1 < count ? ArrayPage.Key(page, _layout, i + 1) : bounds.Upper;
-            isComplete &= Walk(ArrayPage.Child(page, _layout, i).Value, level + 1, depth, lower, upper);
+            var from = i == 0 ? lower : ArrayPage.Key(page, _layout, i);
+            var to = i + 1 < count ? ArrayPage.Key(page, _layout, i + 1) : upper;
+            isComplete &= Walk(ArrayPage.Child(page, _layout, i).Value, level + 1, from, to);
+            _isResuming = false;
+            if (IsStopped)
+                return isComplete;
+            if (host.IsOver && i + 1 < count)
+            {
+                _next = ArrayPage.Key(page, _layout, i + 1);
+                IsStopped = true;
+                return isComplete;
+            }
         }
 
+        Pages++;
         return isComplete;
     }
 
@@ -125,6 +151,7 @@ internal sealed unsafe class IdSetChecker(ITreeCheckHost host, Action<string> re
                 report($"page {number}: block {i} claims payloads up to {entry.HighestPayload}, but has {IdBlock.Highest(payloads, entry.Count)}");
         }
 
+        Pages++;
         _lastPage = number;
         return true;
     }

@@ -8,7 +8,10 @@ using Voron.Trees.Pages;
 namespace Voron.Trees;
 
 /// <summary>Moves the pages of a set for a compaction, and changes what refers to them: an array page, or the record of the set.</summary>
-/// <remarks>The set is whole after each page: a call may stop anywhere, and be repeated.</remarks>
+/// <remarks>
+/// The set is whole after each page: a call may stop anywhere, and be repeated. It goes on at the page for which there was no place, as
+/// <see cref="IPageMover.SetPlace"/> says; the set may have changed since.
+/// </remarks>
 internal unsafe ref struct IdSetMover
 {
     private readonly PageWriter _pages;
@@ -16,6 +19,7 @@ internal unsafe ref struct IdSetMover
     private readonly IdSetMarks _marks;
     private readonly ArrayLayout _layout;
     private readonly long _limit;
+    private readonly long _from;
     private IdSetReference _set;
     private long _visited;
 
@@ -27,6 +31,7 @@ internal unsafe ref struct IdSetMover
         _layout = ArrayLayout.OfBranches(pages.PageSize);
         _set = set;
         _limit = set.Pages;
+        _from = mover.SetPlace.Set == marks ? mover.SetPlace.Id : 0;
     }
 
     /// <summary>Moves the pages of a set that should be moved.</summary>
@@ -40,11 +45,12 @@ internal unsafe ref struct IdSetMover
     {
         var source = SlottedPage.Record(pages.Read(leaf), index);
         var set = *(IdSetReference*)LeafPage.InlineBytes(source);
-        if (set.Depth is 0 or > IdSetReference.MaxDepth)
-            IdSetErrors.ThrowDepth(pages, set.Depth);
+        IdSetErrors.CheckShape(pages, set);
         state.PrepareForChange();
         var move = new IdSetMover(pages, mover, IdSetMarks.Of(pages, state.TreeId, LeafPage.Key(source)), set);
-        var isDone = move.TryMove(new PageNumber(set.Root), set.Depth, out var root);
+        var isDone = move.TryMove(new PageNumber(set.Root), set.Depth, 0, out var root);
+        if (isDone)
+            mover.SetPlace = default;
         if (root.Value == set.Root && move._set.LastPage == set.LastPage)
             return isDone;
 
@@ -57,7 +63,12 @@ internal unsafe ref struct IdSetMover
         return isDone;
     }
 
-    private bool TryMove(PageNumber page, int depth, out PageNumber moved)
+    /// <summary>Moves a page and those below it that should be moved, except those for ids below the place at which the last call ended.</summary>
+    /// <param name="page">The page.</param>
+    /// <param name="depth">The number of levels from it on.</param>
+    /// <param name="lowest">The lowest id that it may have.</param>
+    /// <param name="moved">Where it is now.</param>
+    private bool TryMove(PageNumber page, int depth, long lowest, out PageNumber moved)
     {
         moved = page;
         if (++_visited > _limit)
@@ -68,6 +79,7 @@ internal unsafe ref struct IdSetMover
             if (!_mover.TryMove(page, out moved))
             {
                 moved = page;
+                _mover.SetPlace = new IdSetPlace(_marks, lowest);
                 return false;
             }
 
@@ -75,20 +87,22 @@ internal unsafe ref struct IdSetMover
                 _set.LastPage = (uint)moved.Value;
         }
 
-        return depth == 1 || TryMoveChildren(moved, depth);
+        return depth == 1 || TryMoveChildren(moved, depth, lowest);
     }
 
-    private bool TryMoveChildren(PageNumber branch, int depth)
+    private bool TryMoveChildren(PageNumber branch, int depth, long lowest)
     {
         var isDone = true;
-        for (var i = 0; isDone && i < ArrayPage.Count(_pages.Read(branch)); i++)
+        var first = lowest < _from ? ArrayPage.FindChild(_pages.Read(branch), _layout, _from) : 0;
+        for (var i = first; isDone && i < ArrayPage.Count(_pages.Read(branch)); i++)
         {
             var child = ArrayPage.Child(_pages.Read(branch), _layout, i);
 
             // Id pages that stay where they are need not be read.
             if (depth == 2 && !_mover.ShouldMove(child, 1))
                 continue;
-            isDone = TryMove(child, depth - 1, out var moved);
+            var from = i == 0 ? lowest : ArrayPage.Key(_pages.Read(branch), _layout, i);
+            isDone = TryMove(child, depth - 1, from, out var moved);
             if (moved == child)
                 continue;
             _mover.Verify(branch);

@@ -58,12 +58,17 @@ internal static unsafe class IdTreeReader
     }
 
     /// <summary>Returns whether the set of a cursor's entry has a page from one on. False if the entry has no set with pages of its own.</summary>
-    public static bool HasPagesFrom(PageReader reader, TreeCursor cursor, long first)
+    /// <inheritdoc cref="IdSetReader.HasPagesFrom(PageReader, in IdSetReference, long, out long)"/>
+    public static bool HasPagesFrom(PageReader reader, TreeCursor cursor, long first, out long passed)
     {
+        passed = 0;
         var record = cursor.Record;
-        return LeafPage.Kind(record) == ValueKind.Extended && *(ExtendedForm*)LeafPage.InlineBytes(record) == ExtendedForm.IdSet
-            && IdSetReader.HasPagesFrom(reader, *(IdSetReference*)LeafPage.InlineBytes(record), first);
+        return IsSetWithPages(record) && IdSetReader.HasPagesFrom(reader, *(IdSetReference*)LeafPage.InlineBytes(record), first, out passed);
     }
+
+    /// <summary>Returns whether a record is that of a set with pages of its own.</summary>
+    public static bool IsSetWithPages(byte* record) =>
+        LeafPage.Kind(record) == ValueKind.Extended && *(ExtendedForm*)LeafPage.InlineBytes(record) == ExtendedForm.IdSet;
 
     /// <summary>Returns what is behind the key of a record.</summary>
     /// <inheritdoc cref="Find"/>

@@ -12,10 +12,10 @@ namespace Voron.Trees;
 /// </summary>
 /// <remarks>
 /// A slice ends between two subtrees or at a value in a leaf, and records the key from which the next slice continues; inside a value
-/// of many chunks, it also records the chunk. The tree may have changed by then: the walk continues at the first key that is not
-/// below the recorded one. Changes that the walk misses were written after it began and are left to the next walk, so each slice
-/// makes progress whatever writers do. Keys outside the separators that lead to them end the descent, so no page is walked twice
-/// through two links.
+/// of many chunks, it also records the chunk, and inside a set of ids the id. The tree may have changed by then: the walk continues at
+/// the first key that is not below the recorded one. Changes that the walk misses were written after it began and are left to the next
+/// walk, so each slice makes progress whatever writers do. Keys outside the separators that lead to them end the descent, so no page is
+/// walked twice through two links.
 /// </remarks>
 internal sealed unsafe partial class TreeChecker
 {
@@ -29,6 +29,7 @@ internal sealed unsafe partial class TreeChecker
     private LargeExtentReference _resumeValue;
     private long _resumeChunk;
     private bool _isResuming;
+    private bool _resumesSet;
     private bool _isClean;
     private bool _isComplete;
     private int _depth;
@@ -61,7 +62,7 @@ internal sealed unsafe partial class TreeChecker
     {
         _resumeLength = 0;
         _resumeChunk = 0;
-        _isResuming = false;
+        _isResuming = _resumesSet = false;
         _isClean = _isComplete = true;
         Entries = _leafPages = _branchPages = _overflowPages = _nestedPages = _nestedValues = 0;
         Array.Clear(_path);
@@ -203,6 +204,7 @@ internal sealed unsafe partial class TreeChecker
     private bool WalkLeaf(byte* leaf, PageNumber page)
     {
         var count = SlottedPage.Count(leaf);
+        _resumesSet &= _isResuming;
         var first = _isResuming ? FindEntry(leaf) : 0;
         _isResuming = false;
         for (var i = first; i < count; i++)
@@ -220,6 +222,7 @@ internal sealed unsafe partial class TreeChecker
             }
 
             _resumeChunk = 0;
+            _resumesSet = false;
             Entries++;
         }
 
@@ -233,6 +236,7 @@ internal sealed unsafe partial class TreeChecker
         int index;
         fixed (byte* key = _resumeKey)
             index = LeafPage.Search(leaf, new SearchKey(key, _resumeLength));
+        _resumesSet &= index >= 0;
         if (_resumeChunk == 0)
             return index >= 0 ? index : ~index;
         if (index < 0)
@@ -265,8 +269,8 @@ internal sealed unsafe partial class TreeChecker
         }
 
         if (kind == ValueKind.Extended && _kind == TreeKind.IdSets)
-            WalkSet(leaf, slot, record);
-        else if (kind == ValueKind.Extended)
+            return WalkSet(leaf, slot, record);
+        if (kind == ValueKind.Extended)
             Report($"page {leaf}: slot {slot}: a record of form {*LeafPage.InlineBytes(record)}, which a tree of values cannot have");
         if (kind != ValueKind.LargeExtent)
             return true;
@@ -277,13 +281,15 @@ internal sealed unsafe partial class TreeChecker
         return _host.CheckValue(reference, ref _resumeChunk);
     }
 
-    // A set is walked at once: sets of several slices would need a place in them to continue from.
-    private void WalkSet(PageNumber leaf, int slot, byte* record)
+    // False if the slice ends inside the set.
+    private bool WalkSet(PageNumber leaf, int slot, byte* record)
     {
-        if (!_sets.Check(leaf, slot, record, _treeMark))
+        if (!_sets.Check(leaf, slot, record, _treeMark, _resumesSet))
             _isClean = _isComplete = false;
         _nestedPages += _sets.Pages;
         _nestedValues += _sets.Ids;
+        _resumesSet = _sets.IsStopped;
+        return !_sets.IsStopped;
     }
 
     private bool EnterLargeExtent(PageNumber leaf, int slot, in LargeExtentReference reference)

@@ -34,7 +34,7 @@ internal unsafe ref struct TreeCutter
     /// <param name="pages">The pages of the tree.</param>
     /// <param name="state">The tree, which is empty when its last page is free.</param>
     /// <param name="most">
-    /// The number of pages to free. The last value, which is freed as a whole, may make it as many more as a value has pages.
+    /// The number of pages to free. The last value, which is freed as a whole, may make it as many more as a value has pages; a set of ids does not.
     /// </param>
     /// <returns>The number of pages that were freed.</returns>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
@@ -111,7 +111,7 @@ internal unsafe ref struct TreeCutter
             _state.SetEmpty();
     }
 
-    // False if the leaf keeps values, since enough is free.
+    // False if the leaf keeps values or a part of a set, since enough is free.
     private bool TryFreeLeaf(PageNumber page)
     {
         if (_hasExtents && !TryFreeValues(page))
@@ -132,19 +132,43 @@ internal unsafe ref struct TreeCutter
         {
             if (IsEnough)
             {
-                if (i > 0)
-                    SlottedPage.RemoveRange<LeafPage>(_pages.Modify(page), _pages.PageSize, 0, i);
-                CountSets(i);
+                RemoveEntries(page, i);
+                return false;
+            }
+
+            var record = SlottedPage.Record(leaf, i);
+            var left = _most - _freed;
+            if (IdTreeReader.IsSetWithPages(record) && ((IdSetReference*)LeafPage.InlineBytes(record))->Pages > left)
+            {
+                CutSet(page, i, left);
                 return false;
             }
 
             var before = _state.OverflowPages + _state.NestedPages;
-            ValueExtents.Free(_pages, _state, SlottedPage.Record(leaf, i));
+            ValueExtents.Free(_pages, _state, record);
             _freed += before - _state.OverflowPages - _state.NestedPages;
         }
 
         CountSets(count);
         return true;
+    }
+
+    private void CutSet(PageNumber page, int index, long most)
+    {
+        if (_state.Kind != TreeKind.IdSets)
+            TreeErrors.ThrowExtended(SlottedPage.Record(_pages.Read(page), index));
+        RemoveEntries(page, index);
+        var leaf = _pages.Modify(page);
+        var before = _state.NestedPages;
+        ValueExtents.FreeSomeOfSet(_pages, _state, leaf, SlottedPage.Record(leaf.Bytes, 0), most);
+        _freed += before - _state.NestedPages;
+    }
+
+    private readonly void RemoveEntries(PageNumber page, int count)
+    {
+        if (count > 0)
+            SlottedPage.RemoveRange<LeafPage>(_pages.Modify(page), _pages.PageSize, 0, count);
+        CountSets(count);
     }
 
     // A header with more sets than ids would be an impossible one.

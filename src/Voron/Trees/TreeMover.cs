@@ -67,7 +67,7 @@ internal static unsafe class TreeMover
         if (index < 0)
             return true;
         var record = SlottedPage.Record(writer.Read(number), index);
-        if (IsSetWithPages(record))
+        if (IdTreeReader.IsSetWithPages(record))
             return IdSetMover.TryMove(writer, state, number, index, mover);
         if (LeafPage.Kind(record) != ValueKind.Overflow)
             return true;
@@ -86,9 +86,6 @@ internal static unsafe class TreeMover
         leaf.MarkDirty((int)((byte*)place - leaf.Bytes), OverflowReference.Size);
         return true;
     }
-
-    private static bool IsSetWithPages(byte* record) =>
-        LeafPage.Kind(record) == ValueKind.Extended && *(ExtendedForm*)LeafPage.InlineBytes(record) == ExtendedForm.IdSet;
 
     private static bool TryMoveRoot(PageWriter writer, TreeState state, IPageMover mover)
     {

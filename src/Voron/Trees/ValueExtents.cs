@@ -81,6 +81,25 @@ internal static unsafe class ValueExtents
         IdSetWriter.FreeAll(writer, IdSetMarks.Of(writer, state.TreeId, LeafPage.Key(record)), ref set);
     }
 
+    /// <summary>Frees pages of a set that has more of them, and changes its record with it.</summary>
+    /// <param name="writer">The pages of the tree.</param>
+    /// <param name="state">The tree.</param>
+    /// <param name="leaf">The leaf that has the record.</param>
+    /// <param name="record">The record.</param>
+    /// <param name="most">The number of pages: see <see cref="IdSetWriter.FreeSome"/>.</param>
+    public static void FreeSomeOfSet(PageWriter writer, TreeState state, in WritablePage leaf, byte* record, long most)
+    {
+        var reference = (IdSetReference*)LeafPage.InlineBytes(record);
+        var set = *reference;
+        IdSetErrors.CheckClaims(writer, (set.Ids, set.Pages), (state.NestedValues, state.NestedPages));
+        IdSetWriter.FreeSome(writer, IdSetMarks.Of(writer, state.TreeId, LeafPage.Key(record)), ref set, most);
+        state.NestedValues -= reference->Ids - set.Ids;
+        state.NestedPages -= (long)reference->Pages - set.Pages;
+        state.Changed = true;
+        *reference = set;
+        leaf.MarkDirty((int)((byte*)reference - leaf.Bytes), IdSetReference.Size);
+    }
+
     public static void FreeOverflow(PageWriter writer, TreeState state, in OverflowReference reference)
     {
         var pages = TreeLimits.OverflowPages(writer.PageSize, reference.Length);

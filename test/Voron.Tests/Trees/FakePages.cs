@@ -39,6 +39,8 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
 
     public override string FilePath => "memory";
 
+    public override long PageCount => _next;
+
     /// <summary>For the trees over these pages.</summary>
     public TransactionKeyHeads KeyHeads { get; }
 

@@ -46,6 +46,16 @@ internal static unsafe class IdSetErrors
             $"A set of ids in '{reader.FilePath}' claims {claimed.Ids} ids and {claimed.Pages} pages, but all sets of its tree have {all.Ids} and {all.Pages}.");
     }
 
+    /// <summary>Checks the shape that the record of a set claims, before its pages are walked.</summary>
+    /// <exception cref="CorruptionException">The set claims no level or too many, or more pages than the file has.</exception>
+    public static void CheckShape(PageReader reader, in IdSetReference set)
+    {
+        if (set.Depth is 0 or > IdSetReference.MaxDepth)
+            ThrowDepth(reader, set.Depth);
+        if (set.Pages > reader.PageCount)
+            throw new CorruptionException($"A set of ids in '{reader.FilePath}' claims {set.Pages} pages, but there are {reader.PageCount}.");
+    }
+
     [DoesNotReturn]
     public static void ThrowOwner(PageReader reader, PageNumber page) =>
         throw new CorruptionException($"Page {page} of '{reader.FilePath}' is linked to a set of ids, but belongs to another set or tree.");

@@ -66,13 +66,18 @@ internal static unsafe class IdSetReader
     }
 
     /// <summary>Returns whether a set has a page from one on. Reads array pages only.</summary>
+    /// <param name="reader">The pages.</param>
+    /// <param name="set">The set.</param>
+    /// <param name="first">The first page of interest.</param>
+    /// <param name="passed">Receives the number of pages of the set that were looked at.</param>
     /// <exception cref="CorruptionException">The set has more pages than it claims, or is damaged.</exception>
-    public static bool HasPagesFrom(PageReader reader, in IdSetReference set, long first)
+    public static bool HasPagesFrom(PageReader reader, in IdSetReference set, long first, out long passed)
     {
-        if (set.Depth is 0 or > IdSetReference.MaxDepth)
-            IdSetErrors.ThrowDepth(reader, set.Depth);
+        IdSetErrors.CheckShape(reader, set);
         var left = (long)set.Pages;
-        return HasPagesFrom(reader, ArrayLayout.OfBranches(reader.PageSize), new PageNumber(set.Root), set.Depth, ref left, first);
+        var isFound = HasPagesFrom(reader, ArrayLayout.OfBranches(reader.PageSize), new PageNumber(set.Root), set.Depth, ref left, first);
+        passed = set.Pages - left;
+        return isFound;
     }
 
     private static bool HasPagesFrom(

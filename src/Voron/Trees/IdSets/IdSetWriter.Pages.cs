@@ -15,13 +15,42 @@ internal unsafe ref partial struct IdSetWriter
     /// </exception>
     public static void FreeAll(PageWriter pages, in IdSetMarks marks, ref IdSetReference set)
     {
-        if (set.Depth is 0 or > IdSetReference.MaxDepth)
-            IdSetErrors.ThrowDepth(pages, set.Depth);
+        IdSetErrors.CheckShape(pages, set);
         var left = (long)set.Pages;
         Free(pages, marks, new PageNumber(set.Root), set.Depth, ref left);
         if (left != 0)
             IdSetErrors.ThrowCount(pages, set.Ids, set.Pages);
         set = default;
+    }
+
+    /// <summary>Frees pages at the end of a set, with their ids, until enough are free. What remains is a whole set.</summary>
+    /// <param name="pages">The pages.</param>
+    /// <param name="marks">The marks of the set.</param>
+    /// <param name="set">The set, which has more pages than are to be freed.</param>
+    /// <param name="most">The number of pages to free. It may become as many more as the set has levels.</param>
+    /// <inheritdoc cref="FreeAll"/>
+    public static void FreeSome(PageWriter pages, in IdSetMarks marks, ref IdSetReference set, long most)
+    {
+        IdSetErrors.CheckShape(pages, set);
+        var writer = new IdSetWriter(pages, marks, set, null, null);
+        for (var left = set.Pages - most; writer._set.Pages > left;)
+        {
+            writer.FreeLastPage();
+            if (writer._set.Ids <= 0)
+                IdSetErrors.ThrowCount(pages, set.Ids, set.Pages);
+        }
+
+        set = writer._set;
+    }
+
+    private void FreeLastPage()
+    {
+        _path.DescendToEdge(_pages, _layout, _set, first: false);
+        var page = _path.ReadIds(_pages);
+        _marks.Check(_pages, page, _path.Leaf);
+        for (var i = 0; i < IdPage.Count(page); i++)
+            _set.Ids -= IdPage.Entries(page)[i].Count;
+        RemoveLeaf();
     }
 
     private static void Free(PageWriter pages, in IdSetMarks marks, PageNumber page, int depth, ref long left)
@@ -138,9 +167,11 @@ internal unsafe ref partial struct IdSetWriter
     /// <summary>Frees the id page of the path, which has no ids any more.</summary>
     private void RemoveLeaf()
     {
-        FreePage(_path.Leaf);
+        var leaf = _path.Leaf;
+        FreePage(leaf);
         RemoveChild(_path.LeafLevel - 1, -1);
-        FindLastPage();
+        if (_set.LastPage == (uint)leaf.Value)
+            FindLastPage();
     }
 
     /// <summary>Removes a child of the path's branch at a level, and the branch itself if it was the only one.</summary>

@@ -17,6 +17,8 @@ internal sealed unsafe class FakeMover(FakePages pages, long tail) : IPageMover
     /// <summary>The number of pages about which was asked.</summary>
     public int Asked { get; private set; }
 
+    public IdSetPlace SetPlace { get; set; }
+
     public bool ShouldMove(PageNumber first, long count)
     {
         Asked++;

@@ -93,6 +93,22 @@ public sealed unsafe class IdSetDamageTests
     }
 
     [Fact]
+    public void A_branch_is_not_merged_with_itself()
+    {
+        using var tree = new TestIdTree();
+        tree.Apply(Key, [.. Enumerable.Range(0, 200_000).Select(i => new IdChange(i * (1L << 45), 0))]);
+        ReferenceOf(tree)->Depth.Should().Be(3);
+        var root = tree.Pages.Damage(new PageNumber(ReferenceOf(tree)->Root));
+        var layout = ArrayLayout.OfBranches(4096);
+        *(uint*)ArrayPage.Value(root, layout, 1) = *(uint*)ArrayPage.Value(root, layout, 0);
+        Refused(() =>
+        {
+            foreach (var some in tree.Model[Key].Keys.Chunk(1_000))
+                IdTreeWriter.Apply(tree.Pages, tree.State, Key, [.. some.Select(id => new IdChange(id, IdChange.Removal))]);
+        });
+    }
+
+    [Fact]
     public void Ids_that_do_not_rise_from_page_to_page_are_not_taken_into_the_leaf()
     {
         using var set = new TestIdSet();
@@ -127,7 +143,7 @@ public sealed unsafe class IdSetDamageTests
         using var tree = MakeTree();
         ReferenceOf(tree)->Pages = uint.MaxValue;
         tree.State.NestedPages = uint.MaxValue;
-        Refused(() => IdSetReader.HasPagesFrom(tree.Pages, *ReferenceOf(tree), long.MaxValue));
+        Refused(() => IdSetReader.HasPagesFrom(tree.Pages, *ReferenceOf(tree), long.MaxValue, out _));
         Refused(() => TreeMover.TryMoveExtent(tree.Pages, tree.State, Key, new FakeMover(tree.Pages, 1_000_000)));
         Refused(() => TreeWriter.Delete(tree.Pages, tree.State, Key));
     }

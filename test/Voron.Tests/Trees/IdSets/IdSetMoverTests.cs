@@ -39,6 +39,24 @@ public sealed unsafe class IdSetMoverTests
         tree.Check();
     }
 
+    [Fact]
+    public void The_work_of_moving_a_set_grows_with_its_pages()
+    {
+        using var tree = new TestIdTree();
+        tree.Apply(Key, [.. Enumerable.Range(0, 250_000).Select(id => new IdChange(id * (1L << 44), 0))]);
+        var mover = new FakeMover(tree.Pages, tail: 1);
+        do
+        {
+            mover.Left = 4;
+            tree.Pages.EndTransaction();
+        }
+        while (!TreeMover.TryMoveExtent(tree.Pages, tree.State, Key, mover));
+
+        tree.CheckStructure();
+        mover.Moved.Should().BeGreaterThan(300);
+        mover.Asked.Should().BeLessThan(mover.Moved * 5);
+    }
+
     private static bool Check(TestIdTree tree)
     {
         tree.CheckStructure();
@@ -51,7 +69,7 @@ public sealed unsafe class IdSetMoverTests
         cursor.Open(tree.State, tree.Pages);
         var isFound = false;
         while (cursor.MoveNext())
-            isFound |= IdTreeReader.HasPagesFrom(tree.Pages, cursor, first);
+            isFound |= IdTreeReader.HasPagesFrom(tree.Pages, cursor, first, out _);
         cursor.Close();
         return isFound;
     }
