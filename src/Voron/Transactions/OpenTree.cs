@@ -84,11 +84,13 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
 
     /// <summary>
     /// Defers a put, to be applied together with others. False when it must be made at once, because it is large, or because keys
-    /// are being appended, which finds their leaf without a search. The first put of a transaction shows whether they are.
+    /// are being appended, which finds their leaf without a search. The first put of a transaction shows whether they are. Changes of sets
+    /// always wait: many of them may be of one set, and appended keys are those of new sets, to which more ids may be added.
     /// </summary>
     public bool TryDefer(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, WaitingOperation operation = WaitingOperation.Put)
     {
-        if (!PutBuffer.CanHold(key.Length, value.Length) || (!HasPuts && (!StateAsIs.RightmostLeaf.IsNone || !_hasStored)))
+        var isOfSet = operation is WaitingOperation.AddId or WaitingOperation.RemoveId;
+        if (!PutBuffer.CanHold(key.Length, value.Length) || (!HasPuts && !isOfSet && (!StateAsIs.RightmostLeaf.IsNone || !_hasStored)))
         {
             _hasStored = true;
             return false;

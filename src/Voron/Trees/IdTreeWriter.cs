@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using Voron.Format;
 using Voron.Paging;
+using Voron.Primitives;
 using Voron.Trees.IdSets;
 using Voron.Trees.Pages;
 
@@ -18,16 +19,23 @@ internal unsafe ref struct IdTreeWriter
     private const int ComfortableBytes = FewIdsHeader.MaxBytes / 4 * 3;
 
     private readonly PageWriter _pages;
-    private readonly IdSetMarks _marks;
+    private readonly TreeState _state;
+    private readonly ReadOnlySpan<byte> _key;
     private readonly long* _ids;
     private readonly byte* _payloads;
     private IdSetReference _set;
     private int _count;
 
-    private IdTreeWriter(PageWriter pages, in IdSetMarks marks, long* ids, byte* payloads)
+    // Where the record of the set is, if there is one: changes of the set leave the leaf alone.
+    private PageNumber _leaf;
+    private int _index = -1;
+    private int _length;
+
+    private IdTreeWriter(PageWriter pages, TreeState state, ReadOnlySpan<byte> key, long* ids, byte* payloads)
     {
         _pages = pages;
-        _marks = marks;
+        _state = state;
+        _key = key;
         _ids = ids;
         _payloads = payloads;
     }
@@ -47,36 +55,57 @@ internal unsafe ref struct IdTreeWriter
         TreeLimits.CheckKey(pages.PageSize, key);
         var ids = stackalloc long[IdContent.MaxIds];
         var payloads = stackalloc byte[IdContent.MaxIds];
-        var writer = new IdTreeWriter(pages, IdSetMarks.Of(pages, state.TreeId, key), ids, payloads);
-        var before = writer.Load(state, key);
-        var hadPages = writer._set.Pages;
+        var writer = new IdTreeWriter(pages, state, key, ids, payloads);
+        var before = writer.Load();
+        var old = writer._set;
         state.PrepareForChange();
         var isChanged = writer.Apply(changes);
         writer.TryShrink();
 
         var gained = writer.Ids - before;
+        var isSameReference = writer.HasPages && old.Root == writer._set.Root && old.LastPage == writer._set.LastPage
+            && old.Ids == writer._set.Ids && old.Pages == writer._set.Pages && old.Depth == writer._set.Depth;
         state.NestedValues += gained;
-        state.NestedPages += (long)writer._set.Pages - hadPages;
-        state.Changed |= gained != 0 || writer._set.Pages != hadPages;
-        if (isChanged)
-            writer.Store(state, key, isThere: before != 0);
+        state.NestedPages += (long)writer._set.Pages - old.Pages;
+        state.Changed |= gained != 0 || writer._set.Pages != old.Pages;
+        if (isChanged && !isSameReference)
+            writer.Store();
         return gained;
     }
 
     private readonly long Ids => HasPages ? _set.Ids : _count;
 
+    // Only sets with pages of their own have marks: the hash of a long key takes time.
+    private readonly IdSetMarks Marks => IdSetMarks.Of(_pages, _state.TreeId, _key);
+
     /// <summary>Reads the record of the key, and returns the number of ids.</summary>
-    private long Load(TreeState state, ReadOnlySpan<byte> key)
+    private long Load()
     {
-        var behind = IdTreeReader.Find(state, _pages, key, out var length);
+        var behind = Find();
         if (behind == null)
             return 0;
         if (*(ExtendedForm*)behind == ExtendedForm.IdSet)
             _set = *(IdSetReference*)behind;
         else
-            _count = InlineIds.Unpack(_pages, behind, length, _ids, _payloads);
-        IdSetErrors.CheckClaims(_pages, (Ids, _set.Pages), (state.NestedValues, state.NestedPages));
+            _count = InlineIds.Unpack(_pages, behind, _length, _ids, _payloads);
+        IdSetErrors.CheckClaims(_pages, (Ids, _set.Pages), (_state.NestedValues, _state.NestedPages));
         return Ids;
+    }
+
+    /// <summary>Finds the record of the key, and returns what is behind it; null if there is none.</summary>
+    private byte* Find()
+    {
+        if (_state.Root.IsNone)
+            return null;
+        fixed (byte* bytes = _key)
+        {
+            var search = new SearchKey(bytes, _key.Length);
+            TreeReader.Descend(_state, _pages, search, out var path);
+            _leaf = path.Page(path.LeafLevel);
+            var leaf = TreePages.ReadLeaf(_pages, _leaf);
+            _index = LeafPage.Search(leaf, search);
+            return _index < 0 ? null : IdTreeReader.Behind(SlottedPage.Record(leaf, _index), out _length);
+        }
     }
 
     /// <summary>Applies the changes; returns false if there is nothing to store.</summary>
@@ -87,7 +116,7 @@ internal unsafe ref struct IdTreeWriter
         {
             if (HasPages)
             {
-                IdSetWriter.Apply(_pages, _marks, ref _set, changes);
+                IdSetWriter.Apply(_pages, Marks, ref _set, changes);
                 _count = 0;
                 if (HasPages && _set.Ids <= 0)
                     IdSetErrors.ThrowCount(_pages, _set.Ids, _set.Pages);
@@ -113,7 +142,7 @@ internal unsafe ref struct IdTreeWriter
         Span<IdChange> all = stackalloc IdChange[IdContent.MaxIds];
         for (var i = 0; i < _count; i++)
             all[i] = new IdChange(_ids[i], _payloads[i]);
-        IdSetWriter.Apply(_pages, _marks, ref _set, all[.._count]);
+        IdSetWriter.Apply(_pages, Marks, ref _set, all[.._count]);
         _count = 0;
     }
 
@@ -161,17 +190,17 @@ internal unsafe ref struct IdTreeWriter
         var record = stackalloc byte[FewIdsHeader.MaxBytes];
         if (InlineIds.Write(record, _ids, _payloads, count, ComfortableBytes) == 0)
             return;
-        IdSetWriter.FreeAll(_pages, _marks, ref _set);
+        IdSetWriter.FreeAll(_pages, Marks, ref _set);
         _count = count;
     }
 
     [SkipLocalsInit]
-    private void Store(TreeState state, ReadOnlySpan<byte> key, bool isThere)
+    private void Store()
     {
         if (Ids == 0)
         {
-            if (isThere)
-                TreeWriter.DeleteRecord(_pages, state, key);
+            if (_index >= 0)
+                TreeWriter.DeleteRecord(_pages, _state, _key);
             return;
         }
 
@@ -187,6 +216,18 @@ internal unsafe ref struct IdTreeWriter
             length = InlineIds.Write(record, _ids, _payloads, _count, FewIdsHeader.MaxBytes);
         }
 
-        TreeWriter.PutExtended(_pages, state, key, new ReadOnlySpan<byte>(record, length));
+        var behind = new ReadOnlySpan<byte>(record, length);
+        if (_index >= 0 && length == _length)
+            Overwrite(behind);
+        else
+            TreeWriter.PutExtended(_pages, _state, _key, behind);
+    }
+
+    private readonly void Overwrite(ReadOnlySpan<byte> behind)
+    {
+        var leaf = _pages.Modify(_leaf);
+        var place = LeafPage.InlineBytes(SlottedPage.Record(leaf.Bytes, _index));
+        behind.CopyTo(new Span<byte>(place, behind.Length));
+        leaf.MarkDirty((int)(place - leaf.Bytes), behind.Length);
     }
 }

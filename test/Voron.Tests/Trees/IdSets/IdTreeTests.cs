@@ -81,8 +81,12 @@ public sealed unsafe class IdTreeTests
         tree.Apply(Key, new IdChange(7, 3), new IdChange(8, IdChange.Removal));
         tree.Apply("none"u8.ToArray(), new IdChange(8, IdChange.Removal));
         tree.Apply("large"u8.ToArray(), new IdChange(8, IdChange.Removal), new IdChange(10, 0));
+        tree.Pages.TouchedPages.Should().Be(0, "no page needs a version of its own");
         tree.Pages.EndTransaction();
         tree.Pages.ChangedBytes.Should().Be(0);
+        tree.Check();
+        tree.Apply("large"u8.ToArray(), new IdChange(10, 1));
+        tree.Pages.TouchedPages.Should().Be(1, "the payload stands in the page of the id, and the record does not change");
         tree.Check();
     }
 
@@ -97,6 +101,23 @@ public sealed unsafe class IdTreeTests
         tree.Check();
         tree.Apply(Key, new IdChange(long.MaxValue, IdChange.Removal));
         tree.State.NestedPages.Should().Be(pages);
+        tree.Check();
+    }
+
+    [Fact]
+    public void A_change_of_a_set_that_keeps_its_size_finds_its_leaf_once()
+    {
+        using var tree = new TestIdTree();
+        for (var key = 0; key < 500; key++)
+            tree.Apply(KeyOf(key), [.. Enumerable.Range(0, key % 2 == 0 ? 1_000 : 20).Select(id => new IdChange(id * 5, 0))]);
+        foreach (var key in new[] { 200, 201 })
+        {
+            tree.Pages.LeafReads = 0;
+            IdTreeWriter.Apply(tree.Pages, tree.State, KeyOf(key), [new IdChange(50, 0), new IdChange(90, IdChange.Removal), new IdChange(91, 0)]);
+            tree.Pages.LeafReads.Should().Be(1);
+            tree.Expect(KeyOf(key), new IdChange(90, IdChange.Removal), new IdChange(91, 0));
+        }
+
         tree.Check();
     }
 

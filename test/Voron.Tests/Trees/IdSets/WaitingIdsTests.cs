@@ -1,3 +1,4 @@
+using Voron.Format;
 using Voron.Trees.Batches;
 using Voron.Trees.IdSets;
 
@@ -63,6 +64,23 @@ public sealed class WaitingIdsTests
         buffer.DiscardUnmarked();
         buffer.Apply(tree.Pages, tree.State);
         tree.Check();
+    }
+
+    [Fact]
+    public void Changes_of_sets_wait_in_whatever_order_their_keys_come()
+    {
+        using var environment = StorageEnvironment.OpenInMemory();
+        using var writing = environment.BeginWrite();
+        writing.CreateTree("t").Put([1], [1]);
+        writing.CreateTree("t").Put([2], [1]);
+        var tree = writing.Body.OpenTree("t"u8, TreeKind.Plain)!;
+        tree.SettledState().RightmostLeaf.IsNone.Should().BeFalse("keys are being appended");
+        var operand = new byte[WaitingIds.MaxOperandBytes];
+        tree.TryDefer([3], [1]).Should().BeFalse();
+        tree.TryDefer([3], WaitingIds.Operand(operand, new IdChange(5, 0)), WaitingOperation.AddId).Should().BeTrue();
+        tree.DiscardPuts();
+        tree.TryDefer([3], WaitingIds.Operand(operand, new IdChange(5, IdChange.Removal)), WaitingOperation.RemoveId).Should().BeTrue();
+        tree.DiscardPuts();
     }
 
     private static void Add(TestIdTree tree, PutBuffer buffer, byte[] key, IdChange change)
