@@ -48,11 +48,14 @@ internal unsafe ref struct IdTreeWriter
     /// <param name="key">The key, which may be a span of the tree's own pages.</param>
     /// <param name="changes">The changes, in ascending order of ids, with each id once.</param>
     /// <returns>The number of ids that the set has gained; negative if it has lost ids.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The first id is below 0: a page with such an id could not be read again.</exception>
     /// <exception cref="CorruptionException">A page of the tree is damaged. The transaction can only be rolled back.</exception>
     [SkipLocalsInit]
     public static long Apply(PageWriter pages, TreeState state, ReadOnlySpan<byte> key, scoped ReadOnlySpan<IdChange> changes)
     {
         TreeLimits.CheckKey(pages.PageSize, key);
+        if (!changes.IsEmpty)
+            ArgumentOutOfRangeException.ThrowIfNegative(changes[0].Id, nameof(changes));
         var ids = stackalloc long[IdContent.MaxIds];
         var payloads = stackalloc byte[IdContent.MaxIds];
         var writer = new IdTreeWriter(pages, state, key, ids, payloads);

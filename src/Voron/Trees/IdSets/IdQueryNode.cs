@@ -13,6 +13,9 @@ internal sealed class IdQueryNode
     private bool _isStarted;
     private bool _isOver;
 
+    // The current id was sought, and has not been filled into a buffer.
+    private bool _isPending;
+
     /// <summary>A query for the ids of a set.</summary>
     /// <param name="set">The set; null for one without ids. Its place is that of the query.</param>
     public IdQueryNode(IdSetCursor? set)
@@ -46,15 +49,18 @@ internal sealed class IdQueryNode
 
     /// <summary>Returns a query for the ids that all queries find.</summary>
     /// <param name="queries">At least one query. Each belongs to this query from now on.</param>
+    /// <exception cref="ArgumentException">There is no query: all ids there are would be found.</exception>
     public static IdQueryNode And(params ReadOnlySpan<IdQueryNode> queries)
     {
+        if (queries.IsEmpty)
+            throw new ArgumentException("An intersection must have at least one query.", nameof(queries));
         var operands = queries.ToArray();
         Array.Sort(operands, static (left, right) => left.MostIds.CompareTo(right.MostIds));
         return new IdQueryNode(Operation.And, operands, operands[0].MostIds);
     }
 
     /// <summary>Returns a query for the ids that at least one of the queries finds.</summary>
-    /// <inheritdoc cref="And"/>
+    /// <param name="queries">The queries. Each belongs to this query from now on.</param>
     public static IdQueryNode Or(params ReadOnlySpan<IdQueryNode> queries)
     {
         var most = 0L;
@@ -67,33 +73,54 @@ internal sealed class IdQueryNode
     public static IdQueryNode AndNot(IdQueryNode query, IdQueryNode without) => new(Operation.AndNot, [query, without], query.MostIds);
 
     /// <summary>Goes to the next id, or to the first one; returns false when there is none.</summary>
-    public bool MoveNext() => _isStarted && Current == long.MaxValue ? End() : Seek(_isStarted ? Current + 1 : 0);
+    /// <exception cref="CorruptionException">A page is damaged. The query stays where it was.</exception>
+    public bool MoveNext()
+    {
+        _isPending = false;
+        return _isStarted && Current == long.MaxValue ? End() : Advance(_isStarted ? Current + 1 : 0);
+    }
 
     /// <summary>Goes to the first id that is not below one, and not before the current one; returns false when there is none.</summary>
-    public bool Seek(long id)
+    /// <inheritdoc cref="MoveNext"/>
+    public bool Seek(long id) => _isPending = Advance(id);
+
+    /// <summary>
+    /// Copies ids, and goes to the last of them. The first one is the id that <see cref="Seek"/> has found, directly after it; otherwise the one
+    /// behind the current id.
+    /// </summary>
+    /// <returns>The number of ids; 0 when there are no more.</returns>
+    /// <exception cref="CorruptionException">A page is damaged. The query stays at the last id that it has copied.</exception>
+    public int Fill(Span<long> ids)
+    {
+        var filled = 0;
+        if (_isPending && !ids.IsEmpty)
+        {
+            _isPending = false;
+            ids[filled++] = Current;
+        }
+
+        while (filled < ids.Length && MoveNext())
+            ids[filled++] = Current;
+        return filled;
+    }
+
+    private bool Advance(long id)
     {
         if (_isOver)
             return false;
         if (_isStarted && id <= Current)
             return true;
-        _isStarted = true;
-        return _operation switch
+        var isFound = _operation switch
         {
             Operation.Set => SeekInSet(id),
             Operation.And => SeekInAll(id),
             Operation.Or => SeekInAny(id),
             _ => SeekInDifference(id),
         };
-    }
 
-    /// <summary>Copies the next ids, and goes to the last of them.</summary>
-    /// <returns>The number of ids; 0 when there are no more.</returns>
-    public int Fill(Span<long> ids)
-    {
-        var filled = 0;
-        while (filled < ids.Length && MoveNext())
-            ids[filled++] = Current;
-        return filled;
+        // Not before: a page on the way may be damaged.
+        _isStarted = true;
+        return isFound;
     }
 
     private bool SeekInSet(long id)
@@ -142,20 +169,26 @@ internal sealed class IdQueryNode
             isFound = true;
         }
 
+        if (!isFound)
+            return End();
         Current = least;
-        return isFound || End();
+        return true;
     }
 
     private bool SeekInDifference(long id)
     {
         while (_operands[0].Seek(id))
         {
-            Current = _operands[0].Current;
-            if (!_operands[1].Seek(Current) || _operands[1].Current != Current)
+            var found = _operands[0].Current;
+            if (!_operands[1].Seek(found) || _operands[1].Current != found)
+            {
+                Current = found;
                 return true;
-            if (Current == long.MaxValue)
+            }
+
+            if (found == long.MaxValue)
                 break;
-            id = Current + 1;
+            id = found + 1;
         }
 
         return End();

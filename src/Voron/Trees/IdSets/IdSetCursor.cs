@@ -26,6 +26,9 @@ internal sealed unsafe class IdSetCursor
     private bool _hasPayloads;
     private Place _place;
 
+    // The current id was sought, and has not been filled into a buffer.
+    private bool _isPending;
+
     public IdSetCursor()
     {
         _block = (long*)Unsafe.AsPointer(ref _ids[0]);
@@ -91,6 +94,7 @@ internal sealed unsafe class IdSetCursor
         _count = 0;
         Count = 0;
         _place = Place.Unset;
+        _isPending = false;
     }
 
     /// <summary>Goes to the next id, or to the first one; returns false when there is none.</summary>
@@ -105,6 +109,7 @@ internal sealed unsafe class IdSetCursor
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryStepNext()
     {
+        _isPending = false;
         if (_place != Place.OnId || _at + 1 >= _count)
             return false;
         _at++;
@@ -115,6 +120,7 @@ internal sealed unsafe class IdSetCursor
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryStepPrevious()
     {
+        _isPending = false;
         if (_place != Place.OnId || _at == 0)
             return false;
         _at--;
@@ -122,14 +128,16 @@ internal sealed unsafe class IdSetCursor
     }
 
     /// <summary>Goes before the first id.</summary>
-    public void MoveToStart() => _place = Place.BeforeFirst;
+    public void MoveToStart() => End(-1);
 
     /// <summary>Goes behind the last id.</summary>
-    public void MoveToEnd() => _place = Place.AfterLast;
+    public void MoveToEnd() => End(1);
 
     /// <summary>Goes to the first id that is not below one; returns false when there is none. Blocks on the way stay packed.</summary>
+    /// <exception cref="CorruptionException">A page is damaged. The cursor has lost its place, until another seek.</exception>
     public bool Seek(long id)
     {
+        _isPending = false;
         if (Count == 0)
             return End(1);
         if (_set.Root != 0 && !(_place == Place.OnId && id >= _block[0] && id <= _block[_count - 1]))
@@ -138,20 +146,24 @@ internal sealed unsafe class IdSetCursor
         // In most seeks of an intersection the id is near the current one.
         _at = Search(_place == Place.OnId && _block[_at] <= id ? _at : 0, id);
         if (_at == _count)
-            return Leave(id);
+            return _isPending = Leave(id);
         _place = Place.OnId;
-        return true;
+        return _isPending = true;
     }
 
-    /// <summary>Copies the ids behind the current one, and goes to the last of them.</summary>
+    /// <summary>
+    /// Copies ids, and goes to the last of them. The first one is the id that <see cref="Seek"/> has found, directly after it; otherwise the one
+    /// behind the current id, or the first one of the set.
+    /// </summary>
     /// <param name="ids">Receives the ids.</param>
     /// <param name="payloads">Receives their payloads; empty to leave them packed. Otherwise it has room for as many as there are ids.</param>
     /// <returns>The number of ids; 0 at the end of the set.</returns>
     public int Fill(Span<long> ids, Span<byte> payloads)
     {
         var filled = 0;
-        while (filled < ids.Length && MoveNext())
+        while (filled < ids.Length && (_isPending || MoveNext()))
         {
+            _isPending = false;
             var count = Math.Min(_count - _at, ids.Length - filled);
             new ReadOnlySpan<long>(_block + _at, count).CopyTo(ids[filled..]);
             if (!payloads.IsEmpty)
@@ -292,6 +304,7 @@ internal sealed unsafe class IdSetCursor
     private bool End(int step)
     {
         _place = step > 0 ? Place.AfterLast : Place.BeforeFirst;
+        _isPending = false;
         return false;
     }
 }

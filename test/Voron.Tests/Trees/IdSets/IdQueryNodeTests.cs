@@ -34,6 +34,70 @@ public sealed class IdQueryNodeTests
     }
 
     [Fact]
+    public void A_fill_begins_with_the_id_that_was_sought()
+    {
+        using var set = new TestIdSet();
+        set.Apply([.. Enumerable.Range(0, 500).Select(id => new IdChange(id * 2, 0))]);
+        var ids = new long[3];
+        foreach (var query in new[] { Query(set), IdQueryNode.And(Query(set)), IdQueryNode.Or(Query(set), Query(set)) })
+        {
+            query.Seek(101).Should().BeTrue();
+            query.Fill([]).Should().Be(0);
+            query.Fill(ids).Should().Be(3);
+            ids.Should().Equal(102, 104, 106);
+            query.Fill(ids).Should().Be(3);
+            ids.Should().Equal(108, 110, 112);
+            query.Seek(3).Should().BeTrue("a query does not go back");
+            query.Current.Should().Be(112);
+            query.Seek(200).Should().BeTrue();
+            query.MoveNext().Should().BeTrue();
+            query.Fill(ids).Should().Be(3);
+            ids.Should().Equal(204, 206, 208);
+            query.Seek(2_000).Should().BeFalse();
+            query.Fill(ids).Should().Be(0);
+        }
+    }
+
+    [Fact]
+    public void A_query_that_has_failed_goes_on_where_it_was()
+    {
+        using var set = new TestIdSet();
+        set.Apply([.. Enumerable.Range(0, 50_000).Select(id => new IdChange(5 + id * 100, 0))]);
+        using var other = new TestIdSet();
+        other.Apply([.. Enumerable.Range(0, 10).Select(id => new IdChange(5 + id * 100, 0))]);
+        foreach (var make in new Func<IdQueryNode>[]
+        {
+            () => Query(set),
+            () => IdQueryNode.And(Query(set), Query(set)),
+            () => IdQueryNode.Or(Query(set), Query(other)),
+            () => IdQueryNode.AndNot(Query(set), Query(other)),
+        })
+        {
+            var query = make();
+            set.Pages.FailReadAfter = 0;
+            query.Invoking(it => it.Seek(0)).Should().Throw<CorruptionException>();
+            set.Pages.FailReadAfter = -1;
+            query.Seek(0).Should().BeTrue();
+            var first = query.Current;
+            first.Should().BeOneOf(5, 1_005);
+            set.Pages.FailReadAfter = 1;
+            query.Invoking(it => it.Seek(4_900_000)).Should().Throw<CorruptionException>();
+            set.Pages.FailReadAfter = -1;
+            query.Current.Should().Be(first);
+            query.Seek(4_900_000).Should().BeTrue();
+            query.Current.Should().Be(4_900_005);
+        }
+    }
+
+    [Fact]
+    public void Queries_without_operands_are_told_apart()
+    {
+        IdQueryNode.Or().MoveNext().Should().BeFalse();
+        var intersect = () => IdQueryNode.And();
+        intersect.Should().Throw<ArgumentException>().WithMessage("*at least one*");
+    }
+
+    [Fact]
     public void An_intersection_reads_only_the_pages_that_the_shorter_set_leads_to()
     {
         using var large = new TestIdSet();

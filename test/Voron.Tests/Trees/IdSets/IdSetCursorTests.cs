@@ -68,9 +68,15 @@ public sealed unsafe class IdSetCursorTests
         found.Should().Equal(ids);
         payloads.Should().Equal(set.Model.Values);
         cursor.Seek(ids[count / 2]).Should().BeTrue();
-        cursor.Fill(buffer, []).Should().Be(Math.Min(1_000, count - count / 2 - 1));
-        if (count > 1)
-            buffer[0].Should().Be(ids[count / 2 + 1]);
+        cursor.Fill([], []).Should().Be(0);
+        cursor.Fill(buffer, bytes).Should().Be(Math.Min(1_000, count - count / 2), "the id that was sought is the first one");
+        buffer[0].Should().Be(ids[count / 2]);
+        bytes[0].Should().Be(set.Model[ids[count / 2]]);
+        cursor.Seek(ids[0]).Should().BeTrue();
+        cursor.MoveNext().Should().Be(count > 1);
+        cursor.Fill(buffer, []).Should().Be(Math.Min(1_000, Math.Max(0, count - 2)), "the id to which the cursor moved has been read");
+        if (count > 2)
+            buffer[0].Should().Be(ids[2]);
     }
 
     [Fact]

@@ -122,6 +122,16 @@ public sealed unsafe class IdTreeTests
     }
 
     [Fact]
+    public void Ids_below_zero_are_refused()
+    {
+        using var tree = new TestIdTree();
+        tree.Apply(Key, new IdChange(5, 0));
+        var change = () => IdTreeWriter.Apply(tree.Pages, tree.State, Key, [new IdChange(-1, 0)]);
+        change.Should().Throw<ArgumentOutOfRangeException>();
+        tree.Check();
+    }
+
+    [Fact]
     public void The_later_payload_stays()
     {
         using var tree = new TestIdTree();
