@@ -31,9 +31,6 @@ public sealed class IdQuery : IDisposable
     private bool _isBegun;
     private bool _isOnId;
 
-    // A seek went to the id, and it has not been copied since.
-    private bool _isSought;
-
     internal IdQuery(CursorLease lease, long generation)
     {
         _node = new IdQueryNode(lease.Ids.Set);
@@ -93,7 +90,6 @@ public sealed class IdQuery : IDisposable
     public bool MoveNext()
     {
         using var call = new Call(this);
-        _isSought = false;
         return _isOnId = _node.MoveNext();
     }
 
@@ -102,7 +98,7 @@ public sealed class IdQuery : IDisposable
     public bool Seek(long id)
     {
         using var call = new Call(this);
-        return _isSought = _isOnId = _node.Seek(Math.Max(id, 0));
+        return _isOnId = _node.Seek(Math.Max(id, 0));
     }
 
     /// <summary>Copies the ids that follow, beginning with one to which a seek went.</summary>
@@ -114,11 +110,7 @@ public sealed class IdQuery : IDisposable
         using var call = new Call(this);
         if (ids.IsEmpty)
             return 0;
-        var filled = 0;
-        if (_isSought)
-            ids[filled++] = _node.Current;
-        _isSought = false;
-        filled += _node.Fill(ids[filled..]);
+        var filled = _node.Fill(ids);
         _isOnId = filled == ids.Length;
         return filled;
     }

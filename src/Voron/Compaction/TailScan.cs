@@ -12,7 +12,9 @@ internal sealed class TailScan(RenewedSnapshot snapshot)
     /// <summary>The maximum number of branches that are looked at under one snapshot: their pages may have to be read from the device.</summary>
     private const int MaxBranches = 64;
 
-    /// <summary>The maximum number of entries, and of pages of sets, that are looked at under one snapshot. The last set is looked at as a whole.</summary>
+    /// <summary>
+    /// The maximum number of entries, and of pages of sets, that are looked at under one snapshot. The last set is looked at as a whole.
+    /// </summary>
     private const int MaxEntries = 4096;
 
     /// <summary>The number of pages, or values, after which a stretch ends.</summary>

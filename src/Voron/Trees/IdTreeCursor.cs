@@ -226,16 +226,12 @@ internal sealed class IdTreeCursor
     public int Fill(Span<long> ids, Span<byte> payloads)
     {
         Refresh();
-        var filled = 0;
         if (ids.IsEmpty || (!(_isSought && _place == Place.OnId) && !MoveNext()))
-            return filled;
-        ids[filled] = Set.Current;
-        if (!payloads.IsEmpty)
-            payloads[filled] = Set.Payload;
-        filled++;
+            return 0;
         BeginStep();
         _isSought = false;
-        filled += Set.Fill(ids[filled..], payloads.IsEmpty ? payloads : payloads[filled..]);
+        Set.Seek(_id);
+        var filled = Set.Fill(ids, payloads);
         _place = Set.IsOnId ? Place.OnId : Place.AfterLast;
         return filled;
     }

@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using Voron.Format;
 using Voron.Paging;
+using Voron.Testing;
 using Voron.Primitives;
 using Voron.Trees.IdSets;
 using Voron.Trees.Pages;
@@ -202,7 +203,7 @@ internal unsafe ref struct IdTreeWriter
     {
         if (Ids == 0)
         {
-            if (_index >= 0)
+            if (_index >= 0 && !PlantedFault.KeepEmptySet)
                 TreeWriter.DeleteRecord(_pages, _state, _key);
             return;
         }

@@ -10,13 +10,14 @@ internal sealed record ModelReader(ReadTransaction Transaction, ModelState State
     {
         history.Add("read everything as of " + Transaction.TransactionId);
         var names = Transaction.GetTreeNames();
-        if (!names.Where(name => name != ModelFixedTree.Name).SequenceEqual(State.Trees.Keys)
-            || names.Contains(ModelFixedTree.Name) != (State.FixedTree != null))
+        if (!State.HasNames(names))
             throw new ModelMismatchException($"trees are {string.Join(",", names)}, and should be {string.Join(",", State.Trees.Keys)}");
         foreach (var (name, entries) in State.Trees)
             ModelReading.CheckTree(Transaction.OpenTree(name), entries);
         if (State.FixedTree != null)
             ModelFixedTree.CheckAll(Transaction.OpenFixedTree(ModelFixedTree.Name), State.FixedTree);
+        if (State.IdSets != null)
+            ModelIdTree.CheckAll(Transaction.OpenIdTree(ModelIdTree.Name), State.IdSets);
     }
 
     /// <summary>Compares some keys.</summary>

@@ -52,18 +52,29 @@ internal sealed class ModelState
     private static readonly ImmutableSortedSet<ModelEntry> NoEntries = ImmutableSortedSet.Create<ModelEntry>(ByKey.Instance);
 
     public static readonly ModelState Empty =
-        new(ImmutableSortedDictionary.Create<string, ImmutableSortedSet<ModelEntry>>(StringComparer.Ordinal), null);
+        new(ImmutableSortedDictionary.Create<string, ImmutableSortedSet<ModelEntry>>(StringComparer.Ordinal), null, null);
 
-    private ModelState(ImmutableSortedDictionary<string, ImmutableSortedSet<ModelEntry>> trees, ImmutableSortedDictionary<long, int>? fixedTree)
+    private ModelState(
+        ImmutableSortedDictionary<string, ImmutableSortedSet<ModelEntry>> trees, ImmutableSortedDictionary<long, int>? fixedTree, ModelIdSets? idSets)
     {
         Trees = trees;
         FixedTree = fixedTree;
+        IdSets = idSets;
     }
 
     /// <summary>The numbers from which the values of the fixed-size tree follow, by key; null if there is no such tree.</summary>
     public ImmutableSortedDictionary<long, int>? FixedTree { get; }
 
+    /// <summary>The tree of id sets; null if there is none.</summary>
+    public ModelIdSets? IdSets { get; }
+
+    /// <summary>The ordinary trees by name.</summary>
     public ImmutableSortedDictionary<string, ImmutableSortedSet<ModelEntry>> Trees { get; }
+
+    /// <summary>Returns whether an environment has all trees, and no other.</summary>
+    public bool HasNames(IReadOnlyCollection<string> names) =>
+        names.Where(name => name is not (ModelFixedTree.Name or ModelIdTree.Name)).SequenceEqual(Trees.Keys)
+        && names.Contains(ModelFixedTree.Name) == (FixedTree != null) && names.Contains(ModelIdTree.Name) == (IdSets != null);
 
     public bool Has(string tree) => Trees.ContainsKey(tree);
 
@@ -94,7 +105,10 @@ internal sealed class ModelState
     }
 
     /// <summary>Sets the entries of the fixed-size tree; null for no tree.</summary>
-    public ModelState WithFixedTree(ImmutableSortedDictionary<long, int>? entries) => entries == FixedTree ? this : new(Trees, entries);
+    public ModelState WithFixedTree(ImmutableSortedDictionary<long, int>? entries) => entries == FixedTree ? this : new(Trees, entries, IdSets);
+
+    /// <summary>Sets what the tree of id sets has; null for no tree.</summary>
+    public ModelState WithIdSets(ModelIdSets? sets) => sets == IdSets ? this : new(Trees, FixedTree, sets);
 
     /// <param name="entry">The entry; without a key if there is none.</param>
     public bool TryGet(string tree, byte[] key, out ModelEntry entry)
@@ -112,7 +126,7 @@ internal sealed class ModelState
         return exact ? index : ~index;
     }
 
-    private ModelState With(ImmutableSortedDictionary<string, ImmutableSortedSet<ModelEntry>> trees) => new(trees, FixedTree);
+    private ModelState With(ImmutableSortedDictionary<string, ImmutableSortedSet<ModelEntry>> trees) => new(trees, FixedTree, IdSets);
 }
 
 /// <summary>The engine behaved differently from the model.</summary>

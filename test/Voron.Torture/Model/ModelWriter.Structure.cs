@@ -22,8 +22,7 @@ internal sealed partial class ModelWriter
                 break;
             case 3:
                 history.Add("tree names");
-                Require(
-                    transaction.GetTreeNames().Where(name => name != ModelFixedTree.Name).SequenceEqual(State.Trees.Keys), "wrong names of trees");
+                Require(State.HasNames(transaction.GetTreeNames()), "wrong names of trees");
                 break;
             case < 7:
                 for (var i = settings.HasManySavepoints ? random.Next(1, 12) : 1; i > 0 && _marks.Count < settings.Savepoints; i--)

@@ -1,6 +1,7 @@
 using System.Numerics;
 using System.Runtime.CompilerServices;
 using Voron.Format;
+using Voron.Testing;
 
 namespace Voron.Trees.IdSets;
 
@@ -38,7 +39,8 @@ internal static unsafe partial class IdBlock
     public static void Pack(byte* block, in IdBlockShape shape, long* ids, byte* payloads)
     {
         var bits = new BitWriter(block);
-        for (var i = 1; i < shape.Count && shape.GapWidth != 0; i++)
+        var count = PlantedFault.PackWithoutLast ? shape.Count - 1 : shape.Count;
+        for (var i = 1; i < count && shape.GapWidth != 0; i++)
             bits.Add((ulong)(ids[i] - ids[i - 1] - 1), shape.GapWidth);
         bits.End();
         if (shape.IsTail)
