@@ -62,14 +62,15 @@ internal sealed class KillWorker(KillReports reports, int seed)
     private long Drop(StorageEnvironment environment, long next)
     {
         reports.ReportPhase(KillPhase.Committing);
+        string name;
         using (var writing = environment.BeginWrite())
         {
-            KillWorkload.FillDropped(writing, _random);
+            name = KillWorkload.FillDropped(writing, _random);
             writing.Commit();
         }
 
         reports.ReportPhase(KillPhase.Dropping);
-        var drop = environment.DropTreeAsync(KillWorkload.DroppedName).AsTask();
+        var drop = environment.DropTreeAsync(name).AsTask();
         for (var commits = _random.Next(4); commits > 0; commits--)
             next = Commit(environment, next, KillPhase.Dropping);
         drop.GetAwaiter().GetResult();

@@ -9,9 +9,16 @@ public static class KillWorkload
 {
     public const string TreeName = "items";
     public const string CounterName = "counter";
+    public const string FixedName = "fixed";
 
     /// <summary>A tree that is filled, and dropped in steps. No commit has a number for that.</summary>
     public const string DroppedName = "dropped";
+
+    /// <summary>A fixed-size tree that is filled, and dropped in steps.</summary>
+    public const string DroppedFixedName = "dropped, fixed";
+
+    /// <summary>The number of bytes of the values in the tree <see cref="FixedName"/>.</summary>
+    public const int FixedValueBytes = 40;
 
     /// <summary>The environment variable that names a fault to plant in the engine.</summary>
     public const string FaultVariable = "VORON_PLANTED_FAULT";
@@ -63,20 +70,57 @@ public static class KillWorkload
                 items.Put(name, Value(number, key, length));
         }
 
+        var numbers = writing.CreateFixedTree(FixedName, FixedValueBytes);
+        foreach (var (first, last, isPut) in FixedChanges(number))
+        {
+            if (!isPut)
+                numbers.DeleteRange(first, last);
+            for (var key = first; isPut && key <= last; key++)
+                numbers.Put(key, Value(number, key, FixedValueBytes));
+        }
+
         Span<byte> counter = stackalloc byte[sizeof(long)];
         BinaryPrimitives.WriteInt64LittleEndian(counter, number);
         writing.CreateTree(CounterName).Put("newest"u8, counter);
     }
 
     /// <summary>Puts leaves and values of their own pages for many steps of a drop.</summary>
-    public static void FillDropped(WriteTransaction writing, Random random)
+    /// <returns>The name of the tree.</returns>
+    public static string FillDropped(WriteTransaction writing, Random random)
     {
+        if (random.Next(3) == 2)
+        {
+            var numbers = writing.CreateFixedTree(DroppedFixedName, FixedValueBytes);
+            for (var i = random.Next(1_000, 8_000); i > 0; i--)
+                numbers.Put(random.NextInt64(10_000), new byte[FixedValueBytes]);
+            return DroppedFixedName;
+        }
+
         var tree = writing.CreateTree(DroppedName);
         Span<byte> key = stackalloc byte[sizeof(int)];
         for (var i = random.Next(1_000, 4_000); i > 0; i--)
         {
             BinaryPrimitives.WriteInt32BigEndian(key, i);
             tree.Put(key, new byte[i % 50 == 0 ? random.Next(20_000) : random.Next(900)]);
+        }
+
+        return DroppedName;
+    }
+
+    /// <summary>Returns the ranges of keys of the fixed-size tree that a commit puts or deletes, in this order.</summary>
+    public static IEnumerable<(long First, long Last, bool IsPut)> FixedChanges(long number)
+    {
+        var random = new Random((int)(number * 104_729 % int.MaxValue));
+        for (var i = random.Next(4); i > 0; i--)
+        {
+            var key = random.NextInt64(-800, 800);
+            yield return random.Next(6) switch
+            {
+                0 => (key, key + random.Next(300), false),
+                1 => (key, key + random.Next(60), true),
+                2 => (number, number, true),
+                _ => (key, key, random.Next(3) > 0),
+            };
         }
     }
 

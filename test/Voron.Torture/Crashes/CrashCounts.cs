@@ -12,6 +12,7 @@ internal sealed partial class CrashCounts
     public int JournalSnapshots;
     public int Reclaimed;
     public int Upgrades;
+    public int FixedTreeCommits;
     public int Drops;
     public int DropsResumed;
     public int Cuts;

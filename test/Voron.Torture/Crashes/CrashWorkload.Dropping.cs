@@ -46,15 +46,15 @@ internal sealed partial class CrashWorkload
         if (_random.Next(3) == 0)
         {
             _run.Report("commit that makes a tree grow");
-            Commit(writing => writing.Grow());
+            Commit(writing => _random.Next(3) == 2 ? writing.GrowFixed() : writing.Grow());
             return;
         }
 
-        var name = ModelTransaction.DrawName(_random);
+        var name = ModelTransaction.DrawName(_random, isFixed: HasFixedTrees && _random.Next(3) == 2);
         _run.Report($"drop {name}");
         if (_random.Next(3) == 2)
             _readers.Begin(_environment!, Newest);
-        var isThere = Newest.Trees.ContainsKey(name);
+        var isThere = Newest.Has(name);
         if (isThere)
         {
             Submit(Newest.Without(name));

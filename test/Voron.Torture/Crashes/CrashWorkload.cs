@@ -99,9 +99,12 @@ internal sealed partial class CrashWorkload : IDisposable
             return;
         switch (_random.Next(100))
         {
-            case < 34:
+            case < 28:
                 _run.Report("commit");
                 Commit(_random.Next(1, 9));
+                break;
+            case < 34:
+                CommitFixed();
                 break;
             case < 39:
                 _run.Report("stage a value");
@@ -176,12 +179,6 @@ internal sealed partial class CrashWorkload : IDisposable
         ContentCheck.Check(_environment, [Newest]);
     }
 
-    private void Upgrade()
-    {
-        _run.Report("upgrade");
-        _counts.Upgrades += _environment!.Internals.UpgradeFormat() ? 1 : 0;
-    }
-
     // Returns free space with and without readers of its old content, before and after it has become free in the data file.
     private void StepOfReclaiming()
     {
@@ -223,7 +220,7 @@ internal sealed partial class CrashWorkload : IDisposable
     private void Commit(Func<ModelTransaction, ModelTransaction> change)
     {
         using var writing = _environment!.BeginWrite();
-        Submit(change(new ModelTransaction(writing, Newest, _random, _stages)).Content);
+        Submit(change(Model(writing, Newest, _stages)).Content);
         writing.Commit();
         Acknowledge();
     }
@@ -238,7 +235,7 @@ internal sealed partial class CrashWorkload : IDisposable
     private void RollBack()
     {
         using var writing = _environment!.BeginWrite();
-        new ModelTransaction(writing, Newest, _random, _stages).Change(_random.Next(1, 9));
+        Model(writing, Newest, _stages).Change(_random.Next(1, 9));
     }
 
     // The first write is held until the others have been submitted, a reader has begun and a flush has been tried.
@@ -287,7 +284,7 @@ internal sealed partial class CrashWorkload : IDisposable
     private void CommitBehind()
     {
         using var writing = _environment!.BeginWrite();
-        Submit(new ModelTransaction(writing, Newest, _random).Touch().Change(_random.Next(1, 5)).Content);
+        Submit(Model(writing, Newest).Touch().Change(_random.Next(1, 5)).Content);
         AddToPipeline(writing.CommitAsync(CancellationToken.None));
     }
 
@@ -374,7 +371,7 @@ internal sealed partial class CrashWorkload : IDisposable
                 var fails = _random.Next(4) == 0;
                 tasks.Add(_environment.WriteAsync(writing =>
                 {
-                    var changed = new ModelTransaction(writing, content, _random, _stages).Change(_random.Next(1, 5)).Content;
+                    var changed = Model(writing, content, _stages).Change(_random.Next(1, 5)).Content;
                     if (fails)
                         throw new InvalidOperationException("The operation changes its mind.");
                     content = changed;

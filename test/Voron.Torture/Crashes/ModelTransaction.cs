@@ -36,7 +36,9 @@ internal sealed partial class ModelTransaction(WriteTransaction writing, Content
     }
 
     /// <summary>Draws the name of a tree, which may be there or not.</summary>
-    public static string DrawName(Tape random) => Names[random.Next(Names.Length)];
+    /// <param name="random">Makes the choice.</param>
+    /// <param name="isFixed">True for the name of a fixed-size tree.</param>
+    public static string DrawName(Tape random, bool isFixed) => Draw(random, isFixed ? FixedNames : Names);
 
     /// <summary>Puts enough entries into a tree for several steps of a drop.</summary>
     public ModelTransaction Grow()
@@ -100,6 +102,12 @@ internal sealed partial class ModelTransaction(WriteTransaction writing, Content
 
     private void ChangeOnce(int depth)
     {
+        if (ChangesFixedTrees && random.Next(8) == 7)
+        {
+            ChangeFixedOnce();
+            return;
+        }
+
         switch (random.Next(100))
         {
             case < 34:
@@ -231,7 +239,9 @@ internal sealed partial class ModelTransaction(WriteTransaction writing, Content
     private ImmutableSortedDictionary<string, ModelValue> Entries(string tree) =>
         Content.Trees.GetValueOrDefault(tree, Content.EmptyTree);
 
-    private string TreeName() => Names[random.Next(Names.Length)];
+    private string TreeName() => Draw(random, Names);
+
+    private static string Draw(Tape random, string[] names) => names[random.Next(names.Length)];
 
     private string SmallKey() => Key(random.Next(90));
 

@@ -4,7 +4,7 @@ using Voron.Format;
 namespace Voron.Torture.Damage;
 
 /// <summary>Changes fields of the format to values that they should never have, and sometimes just random bytes.</summary>
-internal sealed class Forger(ForgedStore store, Random random)
+internal sealed partial class Forger(ForgedStore store, Random random)
 {
     /// <summary>Numbers at the edge of a range.</summary>
     private static readonly long[] Edges =
@@ -17,7 +17,7 @@ internal sealed class Forger(ForgedStore store, Random random)
     /// <summary>Makes a change, or several, and returns a description.</summary>
     public string Change()
     {
-        switch (random.Next(16))
+        switch (random.Next(18))
         {
             case 0:
                 return ChangeHeader();
@@ -45,6 +45,9 @@ internal sealed class Forger(ForgedStore store, Random random)
             case 13:
             case 14:
                 return ChangeTreeHeader();
+            case 15:
+            case 16:
+                return ChangeArrayPage();
             default:
                 return ChangeBytes();
         }

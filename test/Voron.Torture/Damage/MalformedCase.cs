@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using Voron.IO;
 using Voron.Maintenance;
+using Voron.Torture.Crashes;
 using Voron.Torture.Harness;
 using Voron.Transactions;
 
@@ -10,7 +11,7 @@ namespace Voron.Torture.Damage;
 /// Opens forged files and performs every possible operation on them. Reads may return anything; only exceptions of the engine may be
 /// thrown; and memory, time and the process must stay within bounds.
 /// </summary>
-internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random random)
+internal sealed partial class MalformedCase(StoreImage image, StoreFiles files, Random random)
 {
     /// <summary>More than ten times as much as any case needs.</summary>
     private const long MaxManagedBytes = 128 << 20;
@@ -138,8 +139,13 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
 
     private void ReadTree(ReadTransaction reading, string name)
     {
-        if (!reading.TryOpenTree(name, out var tree))
+        var tree = default(Tree);
+        if (FixedContent.IsName(name) || !IsOfKind(() => reading.TryOpenTree(name, out tree)))
+        {
+            ReadFixed(reading, name);
             return;
+        }
+
         _ = tree.GetStatistics();
         var entries = EntriesOf(name);
         for (var i = 0; i < Math.Min(entries.Count, 8); i++)
@@ -219,7 +225,19 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
 
     private void Change(WriteTransaction writing, string name)
     {
-        var tree = writing.CreateTree(name);
+        var tree = default(WriteTree);
+        if (FixedContent.IsName(name) || !IsOfKind(() =>
+            {
+                tree = writing.CreateTree(name);
+                return true;
+            }))
+            ChangeFixed(writing, name);
+        else
+            Change(writing, name, tree);
+    }
+
+    private void Change(WriteTransaction writing, string name, WriteTree tree)
+    {
         var entries = EntriesOf(name);
         var known = entries.Count == 0 ? NewKey() : entries[random.Next(entries.Count)].Key;
         switch (random.Next(18))

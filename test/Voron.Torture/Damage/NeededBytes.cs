@@ -59,7 +59,12 @@ internal sealed unsafe class NeededBytes
         var cursor = new TreeCursor();
         cursor.Open(new TreeState(snapshot.State.Catalog), snapshot);
         for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
-            trees.Add(Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.State.PageCount, snapshot.PageSize, snapshot.FilePath));
+        {
+            var header = Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.State.PageCount, snapshot.PageSize, snapshot.FilePath);
+            if (header.Kind == TreeKind.Plain)
+                trees.Add(header);
+        }
+
         cursor.Close();
         return trees;
     }

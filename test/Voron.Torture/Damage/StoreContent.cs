@@ -1,11 +1,13 @@
 using System.Text;
+using Voron.Torture.Crashes;
+using Voron.Trees.Arrays;
 
 namespace Voron.Torture.Damage;
 
 /// <summary>The entries of all trees, as of one transaction.</summary>
 internal sealed class StoreContent
 {
-    /// <summary>The trees by name, and the entries of each by key.</summary>
+    /// <summary>The trees by name, and the entries of each by key. Keys of fixed-size trees are bytes here.</summary>
     public required IReadOnlyList<(string Tree, IReadOnlyList<(byte[] Key, byte[] Value)> Entries)> Trees { get; init; }
 
     /// <summary>Returns the current content of an environment.</summary>
@@ -15,11 +17,27 @@ internal sealed class StoreContent
         foreach (var name in reading.GetTreeNames())
         {
             var entries = new List<(byte[], byte[])>();
-            foreach (var entry in reading.OpenTree(name).GetEntries())
-                entries.Add((entry.Key.ToArray(), entry.Value.ToArray()));
+            if (FixedContent.IsName(name))
+                AddFixed(entries, reading.OpenFixedTree(name));
+            else
+                AddPlain(entries, reading.OpenTree(name));
             trees.Add((name, entries));
         }
+
         return new StoreContent { Trees = trees };
+    }
+
+    private static void AddPlain(List<(byte[], byte[])> entries, Tree tree)
+    {
+        foreach (var entry in tree.GetEntries())
+            entries.Add((entry.Key.ToArray(), entry.Value.ToArray()));
+    }
+
+    private static void AddFixed(List<(byte[], byte[])> entries, FixedTree tree)
+    {
+        using var cursor = tree.OpenCursor();
+        while (cursor.MoveNext())
+            entries.Add((ArrayKey.ToBytes(cursor.Key), cursor.Value.ToArray()));
     }
 
     /// <summary>Reads everything; unreadable parts must be reported, and everything that can be read must be right.</summary>
@@ -34,7 +52,7 @@ internal sealed class StoreContent
         foreach ((var name, var entries) in Trees)
         {
             // A page on the way may be damaged: the entries elsewhere must still be present.
-            if (!Try(reports, () => CheckScan(reading.OpenTree(name), entries)))
+            if (!Try(reports, () => CheckScan(reading, name, entries)))
                 CheckEach(reports, reading, name, entries);
         }
         return reports;
@@ -46,11 +64,39 @@ internal sealed class StoreContent
         {
             Try(reports, () =>
             {
-                var found = reading.OpenTree(name).TryGet(key, out var actual);
-                var what = found ? "has a wrong value for" : "does not have";
-                Require(found && actual.SequenceEqual(value), $"'{name}' {what} {Encoding.ASCII.GetString(key)}");
+                var actual = Get(reading, name, key);
+                var what = actual != null ? "has a wrong value for" : "does not have";
+                Require(actual.AsSpan().SequenceEqual(value) && actual != null, $"'{name}' {what} {Encoding.ASCII.GetString(key)}");
             });
         }
+    }
+
+    private static byte[]? Get(ReadTransaction reading, string name, byte[] key)
+    {
+        if (!FixedContent.IsName(name))
+            return reading.OpenTree(name).TryGet(key, out var value) ? value.ToArray() : null;
+        return reading.OpenFixedTree(name).TryGet(ArrayKey.FromBytes(key), out var bytes) ? bytes.ToArray() : null;
+    }
+
+    private static void CheckScan(ReadTransaction reading, string name, IReadOnlyList<(byte[] Key, byte[] Value)> entries)
+    {
+        if (FixedContent.IsName(name))
+            CheckScan(reading.OpenFixedTree(name), entries);
+        else
+            CheckScan(reading.OpenTree(name), entries);
+    }
+
+    private static void CheckScan(FixedTree tree, IReadOnlyList<(byte[] Key, byte[] Value)> entries)
+    {
+        var at = 0;
+        using var cursor = tree.OpenCursor();
+        for (; cursor.MoveNext(); at++)
+        {
+            Require(at < entries.Count && cursor.Key == ArrayKey.FromBytes(entries[at].Key), $"'{tree.Name}' has the wrong key {at}");
+            Require(cursor.Value.SequenceEqual(entries[at].Value), $"'{tree.Name}' has a wrong value at entry {at}");
+        }
+
+        Require(at == entries.Count && tree.Count == at, $"'{tree.Name}' counts {tree.Count} entries, and ends at entry {at} of {entries.Count}");
     }
 
     private static void CheckScan(Tree tree, IReadOnlyList<(byte[] Key, byte[] Value)> entries)

@@ -203,6 +203,7 @@ internal sealed partial class StoreMaker : IDisposable
                 items.Put(Key(i), Value(i, 90));
             writing.CreateTree("few").Put(Key(1), Value(1, 10));
             writing.CreateTree("empty");
+            FillFixed(writing);
         });
         Commit(writing =>
         {
@@ -242,6 +243,7 @@ internal sealed partial class StoreMaker : IDisposable
                     writing.DeleteTree("wide");
                 if (round == 3)
                     writing.RenameTree("few", "a few");
+                ChangeFixed(writing, round);
                 items.Delete(Key(round * 11));
             });
         }

@@ -17,6 +17,7 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
 
     // The longest key of the smallest pages.
     private const int LongestKey = 960;
+    private const string FixedName = "fixed";
 
     private static readonly string[] Names = ["a", "orders", "orders by customer", "ü"];
 
@@ -85,8 +86,13 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
     {
         var name = Names[random.Next(Names.Length)];
         var entries = _content.Trees.GetValueOrDefault(name, Content.EmptyTree);
-        switch (random.Next(20))
+        switch (random.Next(22))
         {
+            case 20:
+                return DrawFixedChanges();
+            case 21 when _content.Has(FixedName):
+                _content = _content.Without(FixedName);
+                return writing => BrokenPromiseException.Require(writing.DeleteTree(FixedName), "there is no fixed-size tree to be deleted");
             case 0 when _content.Trees.ContainsKey(name):
                 _content = _content.Without(name);
                 return writing => BrokenPromiseException.Require(writing.DeleteTree(name), $"there is no '{name}' to be deleted");
@@ -111,6 +117,26 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
                         tree.Put(Bytes(key), value.ToBytes());
                 };
         }
+    }
+
+    private Action<WriteTransaction> DrawFixedChanges()
+    {
+        var steps = new List<(FixedChange Change, FixedContent Before)>();
+        var content = _content.Others.TryGetValue(FixedName, out var known) ? (FixedContent)known : FixedContent.New(random);
+        for (var i = random.Next(1, 12); i > 0; i--)
+        {
+            var change = FixedChange.Draw(random, content);
+            steps.Add((change, content));
+            content = change.ApplyTo(content);
+        }
+
+        _content = _content.With(FixedName, content);
+        return writing =>
+        {
+            var tree = writing.CreateFixedTree(FixedName, content.ValueSize);
+            foreach (var (change, before) in steps)
+                change.ApplyTo(tree, before);
+        };
     }
 
     /// <summary>Draws changes that a savepoint undoes.</summary>

@@ -5,9 +5,9 @@ namespace Voron.Torture.Memory;
 
 /// <summary>
 /// A tree that is written as a whole: with more puts than the first buffer holds, so that a larger one is allocated, and more pages than
-/// are flushed at once. Its content as of each transaction depends on which transaction wrote it last.
+/// are flushed at once.
 /// </summary>
-internal sealed class BigTree
+internal sealed class BigTree : WholeTree
 {
     private const string Name = "big";
     private const int Keys = 1_500;
@@ -16,9 +16,7 @@ internal sealed class BigTree
     /// <summary>Shares no divisor with the number of keys, so that each key occurs once.</summary>
     private const int Step = 7919;
 
-    private readonly List<long> _changes = [];
-
-    public static void Change(WriteTransaction writing)
+    public override void Change(WriteTransaction writing)
     {
         var tree = writing.CreateTree(Name);
         var value = new byte[ValueBytes];
@@ -32,16 +30,11 @@ internal sealed class BigTree
         }
     }
 
-    /// <summary>Records that a transaction which has changed the tree is committed.</summary>
-    public void Changed(long id) => _changes.Add(id);
-
-    /// <exception cref="BrokenPromiseException">The tree differs from the state after the last transaction that the reader may see.</exception>
-    public void Check(ReadTransaction reading, string who)
+    protected override void Check(ReadTransaction reading, long by, string who)
     {
-        var by = _changes.FindLast(id => id <= reading.TransactionId);
         var isThere = reading.TryOpenTree(Name, out var tree);
         BrokenPromiseException.Require(
-            isThere == (by != 0), $"{who} at transaction {reading.TransactionId}: the large tree is {(isThere ? "there" : "missing")}.");
+            isThere == (by != 0), $"{who}: the large tree is {(isThere ? "there" : "missing")}.");
         if (!isThere)
             return;
         var next = 0;
@@ -50,11 +43,11 @@ internal sealed class BigTree
             var isRight = BinaryPrimitives.ReadInt32BigEndian(entry.Key) == next
                 && entry.Value.Length == ValueBytes && entry.Value.IndexOfAnyExcept(Fill(by, next)) < 0;
             BrokenPromiseException.Require(
-                isRight, $"{who} at transaction {reading.TransactionId}: entry {next} of the large tree differs from the write of transaction {by}.");
+                isRight, $"{who}: entry {next} of the large tree differs from the write of transaction {by}.");
             next++;
         }
         BrokenPromiseException.Require(
-            next == Keys && tree.Count == Keys, $"{who} at transaction {reading.TransactionId}: the large tree has {next} entries of {Keys}.");
+            next == Keys && tree.Count == Keys, $"{who}: the large tree has {next} entries of {Keys}.");
     }
 
     private static byte Fill(long id, int number) => (byte)((id * 31) + number);

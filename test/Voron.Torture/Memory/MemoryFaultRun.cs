@@ -14,6 +14,7 @@ internal enum MemoryStep
     Savepoint,
     GroupCommit,
     BigTransaction,
+    FixedTransaction,
     Read,
     HoldReader,
     EndReader,
@@ -46,6 +47,7 @@ internal sealed class MemoryFaultRun : IDisposable
     private readonly StorageOptions _options;
     private readonly IReadOnlyList<MemoryOperation> _script;
     private readonly BigTree _big = new();
+    private readonly WholeFixedTree _fixed = new();
     private StorageEnvironment? _environment;
     private ReadTransaction? _held;
 
@@ -239,11 +241,10 @@ internal sealed class MemoryFaultRun : IDisposable
             savepoint = writing.CreateSavepoint();
         }
         int[] before = [.. state];
-        var isBig = operation.Step == MemoryStep.BigTransaction;
+        WholeTree? whole = operation.Step switch { MemoryStep.BigTransaction => _big, MemoryStep.FixedTransaction => _fixed, _ => null };
         try
         {
-            if (isBig)
-                BigTree.Change(writing);
+            whole?.Change(writing);
             Change(writing, state, operation.Keys);
             if (operation.Step == MemoryStep.Savepoint)
             {
@@ -260,7 +261,7 @@ internal sealed class MemoryFaultRun : IDisposable
             {
                 place.Rollback();
                 state = before;
-                isBig = false;
+                whole = null;
             }
             else
             {
@@ -270,10 +271,10 @@ internal sealed class MemoryFaultRun : IDisposable
         }
         if (operation.Step == MemoryStep.RollBack)
             return;
-        Commit(writing, id, state, operation.Step == MemoryStep.CommitAsync, isBig);
+        Commit(writing, id, state, operation.Step == MemoryStep.CommitAsync, whole);
     }
 
-    private void Commit(WriteTransaction writing, long id, int[] state, bool isAsync, bool isBig)
+    private void Commit(WriteTransaction writing, long id, int[] state, bool isAsync, WholeTree? whole)
     {
         _model.Leave(id, state);
         try
@@ -289,8 +290,7 @@ internal sealed class MemoryFaultRun : IDisposable
                 writing.Commit();
             }
             _model.Acknowledge(id);
-            if (isBig)
-                _big.Changed(id);
+            whole?.Changed(id);
         }
         catch (Exception e)
         {
@@ -407,6 +407,7 @@ internal sealed class MemoryFaultRun : IDisposable
     {
         _model.CheckAll(reading, who);
         _big.Check(reading, who);
+        _fixed.Check(reading, who);
     }
 
     private void CheckAll(StorageEnvironment environment, string who)

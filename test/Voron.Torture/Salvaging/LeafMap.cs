@@ -2,6 +2,7 @@ using System.Runtime.CompilerServices;
 using Voron.Format;
 using Voron.Paging;
 using Voron.Torture.Damage;
+using Voron.Trees.Arrays;
 using Voron.Trees.Pages;
 
 namespace Voron.Torture.Salvaging;
@@ -58,6 +59,12 @@ internal sealed unsafe class LeafMap
     private void Walk(PageReader pages, string tree, long page)
     {
         var bytes = pages.Read(new(page));
+        if (((PageHeader*)bytes)->Kind == PageKind.Array)
+        {
+            WalkArray(pages, tree, page, bytes);
+            return;
+        }
+
         for (var i = 0; i < SlottedPage.Count(bytes); i++)
         {
             if (((PageHeader*)bytes)->Kind == PageKind.Branch)
@@ -81,6 +88,18 @@ internal sealed unsafe class LeafMap
                 if (!value.IsOneChunk)
                     Add(value.ChecksumPage, TreeLimits.OverflowPages(pages.PageSize, LargeValues.ChunkCount(value.Length) * sizeof(ulong)), entry);
             }
+        }
+    }
+
+    private void WalkArray(PageReader pages, string tree, long page, byte* bytes)
+    {
+        var layout = new ArrayLayout(pages.PageSize, ArrayPage.ValueSize(bytes));
+        for (var i = 0; i < ArrayPage.Count(bytes); i++)
+        {
+            if (ArrayPage.IsBranch(bytes))
+                Walk(pages, tree, ArrayPage.Child(bytes, layout, i).Value);
+            else
+                Add(page, 1, (tree, Convert.ToHexString(ArrayKey.ToBytes(ArrayPage.Key(bytes, layout, i)))));
         }
     }
 

@@ -137,9 +137,8 @@ internal sealed class SalvageCase(StoreImage image, SuiteRun run)
     {
         foreach (var (key, value) in entries)
         {
-            var trees = image.Contents.Values.SelectMany(content => content.Trees).Where(tree => IsLost(name) || tree.Tree == name);
-            var known = trees.SelectMany(tree => tree.Entries).Where(entry => Convert.ToHexString(entry.Key) == key);
-            var wasThere = known.Any(entry => entry.Value.AsSpan().SequenceEqual(value) || IsOldLeaf(IsLost(name), value));
+            var wasThere = EntryHistory.Of(image).ValuesOf(IsLost(name) ? null : name, key)
+                .Any(known => known.AsSpan().SequenceEqual(value) || IsOldLeaf(IsLost(name), value));
             Require(wasThere, $"'{name}' has key {key} with {value.Length} bytes, which was never there");
         }
     }

@@ -140,6 +140,7 @@ internal sealed class KillSuite : Suite
     private sealed class Ledger
     {
         private readonly Dictionary<long, (long Number, int Length)> _items = [];
+        private readonly SortedDictionary<long, long> _fixed = [];
         private long _acknowledged;
         private long _newest;
         private long _at;
@@ -170,6 +171,7 @@ internal sealed class KillSuite : Suite
             while (_at < newest)
                 Follow(++_at);
             CompareItems(environment, kill);
+            CompareFixed(environment, kill);
             var report = environment.Verify();
             BrokenPromiseException.Require(report.IsSound, $"Kill {kill}: {report}");
             if (isDropping)
@@ -209,6 +211,38 @@ internal sealed class KillSuite : Suite
                 else
                     _items[key] = (number, length);
             }
+
+            foreach (var (first, last, isPut) in KillWorkload.FixedChanges(number))
+            {
+                for (var key = first; key <= last; key++)
+                {
+                    if (isPut)
+                        _fixed[key] = number;
+                    else
+                        _fixed.Remove(key);
+                }
+            }
+        }
+
+        private void CompareFixed(StorageEnvironment environment, int kill)
+        {
+            using var reading = environment.BeginRead();
+            if (!reading.TryOpenFixedTree(KillWorkload.FixedName, out var tree))
+            {
+                BrokenPromiseException.Require(_fixed.Count == 0, $"Kill {kill}: the fixed-size tree is gone.");
+                return;
+            }
+
+            using var cursor = tree.OpenCursor();
+            foreach (var (key, number) in _fixed)
+            {
+                var isRight = cursor.MoveNext() && cursor.Key == key
+                    && cursor.Value.SequenceEqual(KillWorkload.Value(number, key, KillWorkload.FixedValueBytes));
+                BrokenPromiseException.Require(isRight, $"Kill {kill}: key {key} of the fixed-size tree does not hold what commit {number} put there.");
+            }
+
+            BrokenPromiseException.Require(
+                !cursor.MoveNext() && tree.Count == _fixed.Count, $"Kill {kill}: the fixed-size tree counts {tree.Count} entries, not {_fixed.Count}.");
         }
 
         private void CompareItems(StorageEnvironment environment, int kill)

@@ -1,0 +1,27 @@
+using Voron.Format;
+
+namespace Voron.Torture.Crashes;
+
+/// <content>Fixed-size trees, and other steps that change the format of the environment.</content>
+internal sealed partial class CrashWorkload
+{
+    // The first fixed-size tree of an environment rewrites the header, for which the flusher must not be busy: it is made in a commit with nothing
+    // beside it.
+    private bool HasFixedTrees => _environment!.Internals.Engine.Format.Has(FormatFeatures.Arrays);
+
+    private ModelTransaction Model(WriteTransaction writing, Content content, CrashStages? stages = null) =>
+        new(writing, content, _random, stages) { ChangesFixedTrees = HasFixedTrees };
+
+    private void Upgrade()
+    {
+        _run.Report("upgrade");
+        _counts.Upgrades += _environment!.Internals.UpgradeFormat() ? 1 : 0;
+    }
+
+    private void CommitFixed()
+    {
+        _run.Report("commit of fixed-size trees");
+        _counts.FixedTreeCommits++;
+        Commit(writing => writing.ChangeFixed(_random.Next(1, 9)));
+    }
+}
