@@ -24,11 +24,30 @@ internal static unsafe class PutSorter
         {
             for (to = from + 1; to < puts.Length && heads[to] == heads[from];)
                 to++;
-            if (to - from > 1)
-                puts[from..to].Sort(new ByKeyAndArrival(bytes));
+            if (to - from == 1)
+                continue;
+
+            // Many ids of one key are usual. A comparer with a pointer would be allocated.
+            var group = puts[from..to];
+            if (AreOfOneKey(group, bytes))
+                group.Sort(static (left, right) => left.Offset.CompareTo(right.Offset));
+            else
+                group.Sort(new ByKeyAndArrival(bytes));
         }
 
         ArrayPool<ulong>.Shared.Return(rented);
+    }
+
+    private static bool AreOfOneKey(ReadOnlySpan<WaitingPut> puts, byte* bytes)
+    {
+        var key = new ReadOnlySpan<byte>(bytes + puts[0].Offset, puts[0].KeyLength);
+        foreach (var put in puts[1..])
+        {
+            if (!key.SequenceEqual(new ReadOnlySpan<byte>(bytes + put.Offset, put.KeyLength)))
+                return false;
+        }
+
+        return true;
     }
 
     private static int CommonPrefix(ReadOnlySpan<WaitingPut> puts, byte* bytes)
