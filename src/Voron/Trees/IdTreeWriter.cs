@@ -1,8 +1,8 @@
 using System.Runtime.CompilerServices;
 using Voron.Format;
 using Voron.Paging;
-using Voron.Testing;
 using Voron.Primitives;
+using Voron.Testing;
 using Voron.Trees.IdSets;
 using Voron.Trees.Pages;
 

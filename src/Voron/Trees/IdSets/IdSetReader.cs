@@ -21,7 +21,7 @@ internal static unsafe class IdSetReader
         payload = 0;
         var path = new IdSetPath();
         path.Descend(reader, ArrayLayout.OfBranches(reader.PageSize), set, id);
-        var page = IdPage.Read(reader, path.Leaf);
+        var page = path.ReadIds(reader);
         var block = IdPage.FindBlock(page, id);
         var at = new ReadOnlySpan<long>(ids, IdPage.Unpack(reader, page, block, ids)).BinarySearch(id);
         if (at < 0)
