@@ -1,10 +1,12 @@
 using System.CommandLine;
+using Voron.Benchmarks.Engines.IdSets;
 using Voron.Benchmarks.Measurement;
 using Voron.Benchmarks.Reporting;
+using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Commands;
 
-/// <summary>Measures fixed-size trees beside ordinary ones.</summary>
+/// <summary>Measures fixed-size trees beside ordinary ones, and id sets beside those of peers.</summary>
 internal static class StructuresCommand
 {
     private const int SmallCommit = 100;
@@ -16,16 +18,24 @@ internal static class StructuresCommand
         var rounds = new Option<int>("--rounds") { Description = "How often each figure is measured.", DefaultValueFactory = _ => 5 };
         var entries = new Option<int>("--entries")
         {
-            Description = "The entries of a tree that is filled in large transactions; one filled in small ones has a twentieth.",
+            Description = "The entries of a tree that is filled in large transactions; one filled in small ones has a twentieth. 0 leaves them out.",
             DefaultValueFactory = _ => 2_000_000,
         };
-        var command = new Command("structures", "Measures fixed-size trees beside ordinary ones.") { rounds, entries };
+        var pairs = new Option<int>("--pairs")
+        {
+            Description = "The pairs of word and document in the id sets. 0 leaves them out.",
+            DefaultValueFactory = _ => 10_000_000,
+        };
+        var command = new Command("structures", "Measures fixed-size trees beside ordinary ones, and id sets beside peers.")
+        {
+            rounds, entries, pairs,
+        };
         output.AddTo(command);
         command.SetAction(async (parsed, stop) =>
         {
             using var session = output.Begin(parsed);
-            var sizes = new Sizes(parsed.GetValue(rounds), parsed.GetValue(entries));
-            session.CheckDevice(200L * sizes.Entries);
+            var sizes = new Sizes(parsed.GetValue(rounds), parsed.GetValue(entries), parsed.GetValue(pairs));
+            session.CheckDevice(100L * sizes.Entries + 200L * sizes.Pairs);
             await MeasureAsync(session, sizes, stop).ConfigureAwait(false);
         });
         return command;
@@ -34,44 +44,75 @@ internal static class StructuresCommand
     private static async Task MeasureAsync(MeasuringSession session, Sizes sizes, CancellationToken stop)
     {
         var trees = new List<FixedTreeRun>();
+        var sets = new List<IdSetRun>();
         await MeasuringSession.ShowProgressAsync(sizes.Rounds + 1, async progress =>
         {
             await Task.Yield();
+            var words = new WordStream();
+
             // The first one runs code that is still being compiled.
-            MeasureRound(session, sizes with { Entries = sizes.Entries / 10 }, -1, [], stop);
+            MeasureRound(session, words, sizes with { Entries = sizes.Entries / 10, Pairs = sizes.Pairs / 20 }, -1, [], [], stop);
             progress.Increment(1);
             for (var round = 0; round < sizes.Rounds; round++)
             {
-                MeasureRound(session, sizes, round, trees, stop);
+                MeasureRound(session, words, sizes, round, trees, sets, stop);
                 progress.Increment(1);
             }
         }).ConfigureAwait(false);
-        session.FinishWith(StructureTables.Create(trees), new { session.Machine, trees });
+        session.FinishWith(StructureTables.Create(sizes.Pairs, trees, sets), new { session.Machine, trees, sets });
     }
 
-    // Each round begins with another tree.
-    private static void MeasureRound(MeasuringSession session, Sizes sizes, int round, List<FixedTreeRun> trees, CancellationToken stop)
+    // Each round begins with another engine.
+    private static void MeasureRound(
+        MeasuringSession session, WordStream words, Sizes sizes, int round, List<FixedTreeRun> trees, List<IdSetRun> sets, CancellationToken stop)
     {
-        var place = Path.Combine(session.Area.Path, "structures");
-        var some = new List<FixedTreeRun>();
+        if (sizes.Entries > 0)
+            trees.AddRange(MeasureTrees(session, sizes.Entries, round, stop));
+        if (sizes.Pairs > 0)
+            sets.AddRange(MeasureSets(session, words, sizes.Pairs, round, stop));
+    }
+
+    private static List<FixedTreeRun> MeasureTrees(MeasuringSession session, int entries, int round, CancellationToken stop)
+    {
+        var runs = new List<FixedTreeRun>();
         foreach (var perCommit in new[] { SmallCommit, LargeCommit })
         {
-            var entries = perCommit == SmallCommit ? sizes.Entries / 20 : sizes.Entries;
             for (var i = 0; i < 2; i++)
             {
                 stop.ThrowIfCancellationRequested();
-                some.Add(FixedTreeRun.Measure(place, isFixed: (i + round) % 2 == 0, entries, perCommit, round));
+                runs.Add(FixedTreeRun.Measure(
+                    PlaceOf(session), isFixed: (i + round) % 2 == 0, perCommit == SmallCommit ? entries / 20 : entries, perCommit, round));
             }
         }
 
-        foreach (var group in some.GroupBy(run => run.PerCommit))
-        {
-            if (group.Select(run => run.Checksum).Distinct().Count() > 1)
-                throw new BenchmarkException("The answers differ: " + string.Join("; ", group.Select(run => $"{run.Tree}: {run.Checksum}")));
-        }
-
-        trees.AddRange(some);
+        Check(runs.GroupBy(run => run.PerCommit), run => run.Tree, run => $"{run.Checksum}");
+        return runs;
     }
 
-    private sealed record Sizes(int Rounds, int Entries);
+    private static List<IdSetRun> MeasureSets(MeasuringSession session, WordStream words, int pairs, int round, CancellationToken stop)
+    {
+        IdSetWay[] ways = [.. IdSetCatalog.All.Where(way => way.IsInstalled())];
+        var runs = new List<IdSetRun>();
+        for (var i = 0; i < ways.Length; i++)
+        {
+            stop.ThrowIfCancellationRequested();
+            runs.Add(IdSetRun.Measure(ways[(i + round + 1) % ways.Length], PlaceOf(session), words, pairs, round));
+        }
+
+        Check(runs.GroupBy(run => run.Pairs), run => run.Way, run => run.Checksum);
+        return runs;
+    }
+
+    private static string PlaceOf(MeasuringSession session) => Path.Combine(session.Area.Path, "structures");
+
+    private static void Check<TKey, TRun>(IEnumerable<IGrouping<TKey, TRun>> groups, Func<TRun, string> name, Func<TRun, string> checksum)
+    {
+        foreach (var group in groups)
+        {
+            if (group.Select(checksum).Distinct().Count() > 1)
+                throw new BenchmarkException("The answers differ: " + string.Join("; ", group.Select(run => $"{name(run)}: {checksum(run)}")));
+        }
+    }
+
+    private sealed record Sizes(int Rounds, int Entries, int Pairs);
 }

@@ -16,7 +16,9 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
     private readonly uint _database;
     private nint _write;
 
-    public LmdbEngine(string directory)
+    /// <param name="directory">An empty directory.</param>
+    /// <param name="databaseFlags">Flags of the unnamed database.</param>
+    public LmdbEngine(string directory, uint databaseFlags = 0)
     {
         nint environment;
         Check(CreateEnvironment(&environment));
@@ -27,7 +29,7 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
             Check(OpenEnvironment(environment, directory, flags: 0, FileMode644));
             BeginWrite();
             uint database;
-            Check(OpenDatabase(_write, name: null, flags: 0, &database));
+            Check(OpenDatabase(_write, name: null, databaseFlags, &database));
             _database = database;
             Commit();
         }
@@ -49,11 +51,22 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
         }
     }
 
+    /// <summary>The handle of the unnamed database.</summary>
+    internal uint Database => _database;
+
     public override void BeginWrite()
     {
         nint transaction;
         Check(BeginTransaction(_environment, 0, flags: 0, &transaction));
         _write = transaction;
+    }
+
+    /// <summary>Begins a read transaction, which the caller ends.</summary>
+    internal nint BeginReading()
+    {
+        nint transaction;
+        Check(BeginTransaction(_environment, 0, ReadOnlyTransaction, &transaction));
+        return transaction;
     }
 
     public override void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => Put(key, value, flags: 0);

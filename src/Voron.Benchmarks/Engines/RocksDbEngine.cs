@@ -32,6 +32,12 @@ internal sealed unsafe class RocksDbEngine : BenchmarkEngine
     public override string Settings =>
         "RocksDB 7.8; default options; WriteOptions.sync for each batch; concurrent callers are threads, grouped by the engine";
 
+    /// <summary>The handle of the database.</summary>
+    internal nint Database => _database;
+
+    /// <summary>Merges all files of keys into one level.</summary>
+    public void Compact() => CompactRange(_database, null, 0, null, 0);
+
     public override void BeginWrite() => ClearBatch(_batch);
 
     public override void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)

@@ -10,10 +10,17 @@ internal static unsafe partial class LmdbNative
 
     internal const uint ReadOnlyTransaction = 0x20000;
 
+    internal const uint SortedDuplicates = 0x04;
+    internal const uint FixedDuplicates = 0x10;
+    internal const uint IntegerDuplicates = 0x20;
+
     internal const int CursorFirst = 0;
+    internal const int CursorGetMultiple = 5;
     internal const int CursorLast = 6;
     internal const int CursorNext = 8;
+    internal const int CursorNextMultiple = 10;
     internal const int CursorPrevious = 12;
+    internal const int CursorSet = 15;
 
     internal const uint AppendAtEnd = 0x20000;
 

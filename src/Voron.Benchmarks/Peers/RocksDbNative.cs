@@ -94,6 +94,12 @@ internal static unsafe partial class RocksDbNative
     [LibraryImport(Library, EntryPoint = "rocksdb_iter_seek_to_first")]
     internal static partial void SeekToFirst(nint iterator);
 
+    [LibraryImport(Library, EntryPoint = "rocksdb_iter_seek")]
+    internal static partial void Seek(nint iterator, byte* key, nuint length);
+
+    [LibraryImport(Library, EntryPoint = "rocksdb_compact_range")]
+    internal static partial void CompactRange(nint database, byte* start, nuint startLength, byte* limit, nuint limitLength);
+
     [LibraryImport(Library, EntryPoint = "rocksdb_iter_seek_to_last")]
     internal static partial void SeekToLast(nint iterator);
 

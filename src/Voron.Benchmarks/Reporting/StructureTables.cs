@@ -1,21 +1,36 @@
+using Voron.Benchmarks.Engines.IdSets;
 using Voron.Benchmarks.Measurement;
+using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Reporting;
 
-/// <summary>The report on fixed-size trees, with their goals.</summary>
+/// <summary>The report on fixed-size trees and id sets, with the goals.</summary>
 internal static class StructureTables
 {
     private static readonly string[] TreeColumns =
         ["tree", "entries a commit", "ns a put, ascending", "ns a put, random", "ns a get", "record bytes a put", "page bytes an entry"];
 
-    public static Report Create(IReadOnlyList<FixedTreeRun> trees) => new(
-        "Fixed-size trees",
+    private static readonly string[] SetColumns =
+    [
+        "way", "pairs", "ns a pair", "pairs/s", "written bytes a pair", "bytes a pair", "ids of the largest set", "ids/s read", "ids of another",
+        "both, ms",
+    ];
+
+    public static Report Create(int pairs, IReadOnlyList<FixedTreeRun> trees, IReadOnlyList<IdSetRun> sets) => new(
+        "Fixed-size trees and id sets",
         [
-            $"Medians of {trees.GroupBy(run => (run.Tree, run.PerCommit)).Max(runs => runs.Count())} rounds, in one process; trees take turns. Checksums of " +
-            "all answers agree.",
-            "Entries of 8 + 8 bytes, durable transactions; lookups in random order after a flush.",
+            $"Medians of {Rounds(trees, sets)} rounds, in one process; trees and engines take turns. Checksums of all answers agree.",
+            "Trees: entries of 8 + 8 bytes, durable transactions; lookups in random order after a flush.",
+            $"Id sets: {pairs:N0} pairs; documents of ten words, {WordStream.Vocabulary:N0} different ones with frequencies of 1/rank; 1,000 documents a durable " +
+            "transaction. Bytes a pair: pages in use of Voron, the file of LMDB, the table files of RocksDB after a compaction.",
         ],
-        [Trees(trees), Goals(trees)]);
+        [.. TablesOf(trees, Trees), .. TablesOf(sets, Sets), Goals(trees, sets)]);
+
+    private static ReportTable[] TablesOf<T>(IReadOnlyList<T> runs, Func<IReadOnlyList<T>, ReportTable> table) => runs.Count > 0 ? [table(runs)] : [];
+
+    private static int Rounds(IReadOnlyList<FixedTreeRun> trees, IReadOnlyList<IdSetRun> sets) =>
+        trees.GroupBy(run => (run.Tree, run.PerCommit)).Select(runs => runs.Count())
+            .Concat(sets.GroupBy(run => run.Way).Select(runs => runs.Count())).Max();
 
     private static ReportTable Trees(IReadOnlyList<FixedTreeRun> trees) => new(
         "Fixed-size trees", TextColumns: 1, TreeColumns,
@@ -32,22 +47,58 @@ internal static class StructureTables
             }),
         ]);
 
-    private static ReportTable Goals(IReadOnlyList<FixedTreeRun> trees)
+    private static ReportTable Sets(IReadOnlyList<IdSetRun> sets) => new(
+        "Id sets", TextColumns: 1, SetColumns,
+        [
+            .. IdSetCatalog.All.Select(way => sets.Where(run => run.Way == way.Name).ToList()).Where(runs => runs.Count > 0).Select(runs => new[]
+            {
+                runs[0].Way,
+                Figures.Count(runs[0].Pairs),
+                Figures.Decimal(Of(runs, run => run.AddNanoseconds)),
+                Figures.Count(1e9 / Of(runs, run => run.AddNanoseconds)),
+                Figures.Decimal(Of(runs, run => run.WrittenBytes)),
+                Figures.Decimal(Of(runs, run => run.BytesPerPair)),
+                Figures.Count(runs[0].LargestSet),
+                Figures.Count(1e9 / Of(runs, run => run.ReadNanoseconds)),
+                Figures.Count(runs[0].OtherSet),
+                Figures.Decimal(Of(runs, run => run.AndMilliseconds)),
+            }),
+        ]);
+
+    private static ReportTable Goals(IReadOnlyList<FixedTreeRun> trees, IReadOnlyList<IdSetRun> sets) => new(
+        "Goals", TextColumns: 1, ["figure", "measured", "goal", "verdict"],
+        [.. trees.Count > 0 ? TreeGoals(trees) : [], .. sets.Count > 0 ? SetGoals(sets) : []]);
+
+    private static IEnumerable<string[]> TreeGoals(IReadOnlyList<FixedTreeRun> trees)
     {
-        var rows = new List<string[]>();
         foreach (var (perCommit, goal) in new[] { (100, 2.0), (100_000, 3.0) })
         {
             double Put(string tree) => Of(trees.Where(run => run.Tree == tree && run.PerCommit == perCommit), run => run.PutNanoseconds);
-            var measured = Put(FixedTreeRun.Plain) / Put(FixedTreeRun.Fixed);
-            rows.Add(
-            [
-                $"ascending puts, {perCommit:N0} a transaction, beside ordinary ones", Figures.Ratio(measured), Figures.Ratio(goal),
-                measured >= goal ? "met" : "missed",
-            ]);
+            var ratio = Put(FixedTreeRun.Plain) / Put(FixedTreeRun.Fixed);
+            yield return Row($"ascending puts, {perCommit:N0} a transaction, beside ordinary ones", ratio, goal);
+        }
+    }
+
+    private static IEnumerable<string[]> SetGoals(IReadOnlyList<IdSetRun> sets)
+    {
+        var own = sets.Where(run => run.Way == IdSetCatalog.Own).ToList();
+        foreach (var (way, smaller, faster) in new[] { (IdSetCatalog.All[1].Name, 4.0, 4.0), (IdSetCatalog.All[2].Name, 3.0, 2.0) })
+        {
+            var peer = sets.Where(run => run.Way == way).ToList();
+            if (peer.Count == 0)
+                continue;
+            double Ratio(Func<IdSetRun, double> figure) => Of(peer, figure) / Of(own, figure);
+            yield return Row($"id sets, times smaller than {way}", Ratio(run => run.BytesPerPair), smaller);
+            yield return Row($"adding pairs, times as fast as {way}", Ratio(run => run.AddNanoseconds), faster);
         }
 
-        return new ReportTable("Goals", TextColumns: 1, ["figure", "measured", "goal", "verdict"], rows);
+        yield return Row("pairs added, million a second", 1e3 / Of(own, run => run.AddNanoseconds), 1.5);
+        yield return Row("ids read, million a second", 1e3 / Of(own, run => run.ReadNanoseconds), 300);
+        yield return Row("ids in two sets found in 1 ms, times", 1 / Of(own, run => run.AndMilliseconds), 1);
     }
+
+    private static string[] Row(string figure, double measured, double goal) =>
+        [figure, Figures.Decimal(measured), Figures.Decimal(goal), measured >= goal ? "met" : "missed"];
 
     private static double Of<T>(IEnumerable<T> runs, Func<T, double> figure) => Figures.Median(runs.Select(figure));
 }

@@ -42,6 +42,9 @@ internal sealed class WordStream
         return words;
     }
 
+    /// <summary>Returns the word of a rank; 0 for the most frequent one.</summary>
+    public byte[] OfRank(int rank) => _words[rank];
+
     /// <summary>Draws a number of words.</summary>
     public byte[][] Draw(int count, int seed)
     {

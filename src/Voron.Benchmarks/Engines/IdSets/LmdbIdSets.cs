@@ -1,0 +1,62 @@
+using System.Runtime.InteropServices;
+using Voron.Benchmarks.Peers;
+using static Voron.Benchmarks.Peers.LmdbNative;
+
+namespace Voron.Benchmarks.Engines.IdSets;
+
+/// <summary>Id sets of LMDB: sorted duplicates of eight bytes, which it keeps without headers.</summary>
+internal sealed unsafe class LmdbIdSets : IdSetStore
+{
+    private readonly LmdbEngine _engine;
+    private readonly string _directory;
+
+    public LmdbIdSets(string directory)
+    {
+        _directory = directory;
+        _engine = new LmdbEngine(directory, SortedDuplicates | FixedDuplicates | IntegerDuplicates);
+    }
+
+    public override long UsedBytes => new FileInfo(Path.Combine(_directory, "data.mdb")).Length;
+
+    public override void BeginWrite() => _engine.BeginWrite();
+
+    public override void Add(ReadOnlySpan<byte> word, long id) => _engine.Put(word, MemoryMarshal.AsBytes(new ReadOnlySpan<long>(in id)));
+
+    public override void Commit() => _engine.Commit();
+
+    public override int Read(ReadOnlySpan<byte> word, Span<long> ids)
+    {
+        var transaction = _engine.BeginReading();
+        var count = 0;
+        try
+        {
+            nint cursor;
+            LmdbEngine.Check(OpenCursor(transaction, _engine.Database, &cursor));
+            fixed (byte* key = word)
+            {
+                var nativeKey = new LmdbValue(key, word.Length);
+                LmdbValue data;
+                if (LmdbEngine.Found(MoveCursor(cursor, &nativeKey, &data, CursorSet)))
+                {
+                    var operation = CursorGetMultiple;
+                    for (; LmdbEngine.Found(MoveCursor(cursor, &nativeKey, &data, operation)); operation = CursorNextMultiple)
+                    {
+                        var some = MemoryMarshal.Cast<byte, long>(data.Span);
+                        some.CopyTo(ids[count..]);
+                        count += some.Length;
+                    }
+                }
+            }
+
+            CloseCursor(cursor);
+        }
+        finally
+        {
+            AbortTransaction(transaction);
+        }
+
+        return count;
+    }
+
+    public override void Dispose() => _engine.Dispose();
+}
