@@ -10,6 +10,7 @@ public static class KillWorkload
     public const string TreeName = "items";
     public const string CounterName = "counter";
     public const string FixedName = "fixed";
+    public const string IdsName = "ids";
 
     /// <summary>A tree that is filled, and dropped in steps. No commit has a number for that.</summary>
     public const string DroppedName = "dropped";
@@ -79,6 +80,15 @@ public static class KillWorkload
                 numbers.Put(key, Value(number, key, FixedValueBytes));
         }
 
+        var ids = writing.CreateIdTree(IdsName);
+        foreach (var (key, id, isAdded) in IdChanges(number))
+        {
+            if (isAdded)
+                ids.Add([key], id, (byte)number);
+            else
+                ids.Remove([key], id);
+        }
+
         Span<byte> counter = stackalloc byte[sizeof(long)];
         BinaryPrimitives.WriteInt64LittleEndian(counter, number);
         writing.CreateTree(CounterName).Put("newest"u8, counter);
@@ -105,6 +115,17 @@ public static class KillWorkload
         }
 
         return DroppedName;
+    }
+
+    /// <summary>Returns the ids that a commit adds to the set of a key, with its number as their payload, or removes from it, in this order.</summary>
+    public static IEnumerable<(byte Key, long Id, bool IsAdded)> IdChanges(long number)
+    {
+        var random = new Random((int)(number * 15_485_863 % int.MaxValue));
+        var (key, first, stride) = ((byte)random.Next(3), random.NextInt64(4_000), random.Next(3) == 0 ? 1L << 34 : random.Next(1, 40));
+        var isAdded = random.Next(3) > 0;
+        for (var i = random.Next(4) == 0 ? random.Next(300) : random.Next(4); i > 0; i--)
+            yield return (key, first + i * stride, isAdded);
+        yield return (key, number, true);
     }
 
     /// <summary>Returns the ranges of keys of the fixed-size tree that a commit puts or deletes, in this order.</summary>

@@ -13,6 +13,7 @@ internal sealed partial class CrashCounts
     public int Reclaimed;
     public int Upgrades;
     public int FixedTreeCommits;
+    public int IdTreeCommits;
     public int Drops;
     public int DropsResumed;
     public int Cuts;

@@ -46,11 +46,12 @@ internal sealed partial class CrashWorkload
         if (_random.Next(3) == 0)
         {
             _run.Report("commit that makes a tree grow");
-            Commit(writing => _random.Next(3) == 2 ? writing.GrowFixed() : writing.Grow());
+            Commit(writing => _random.Next(4) switch { 3 => writing.GrowFixed(), 2 => writing.GrowIds(), _ => writing.Grow() });
             return;
         }
 
-        var name = ModelTransaction.DrawName(_random, isFixed: HasFixedTrees && _random.Next(3) == 2);
+        var kind = _random.Next(4);
+        var name = ModelTransaction.DrawName(_random, isFixed: kind == 3, isIds: kind == 2);
         _run.Report($"drop {name}");
         if (_random.Next(3) == 2)
             _readers.Begin(_environment!, Newest);

@@ -2,15 +2,17 @@ using Voron.Format;
 
 namespace Voron.Torture.Crashes;
 
-/// <content>Fixed-size trees, and other steps that change the format of the environment.</content>
+/// <content>Trees of other kinds, and other steps that change the format of the environment.</content>
 internal sealed partial class CrashWorkload
 {
-    // The first fixed-size tree of an environment rewrites the header, for which the flusher must not be busy: it is made in a commit with nothing
-    // beside it.
+    // The first tree of such a kind in an environment rewrites the header, for which the flusher must not be busy: it is made in a commit with
+    // nothing beside it.
     private bool HasFixedTrees => _environment!.Internals.Engine.Format.Has(FormatFeatures.Arrays);
 
+    private bool HasIdTrees => _environment!.Internals.Engine.Format.Has(FormatFeatures.IdSets);
+
     private ModelTransaction Model(WriteTransaction writing, Content content, CrashStages? stages = null) =>
-        new(writing, content, _random, stages) { ChangesFixedTrees = HasFixedTrees };
+        new(writing, content, _random, stages) { ChangesFixedTrees = HasFixedTrees, ChangesIdTrees = HasIdTrees };
 
     private void Upgrade()
     {
@@ -18,8 +20,16 @@ internal sealed partial class CrashWorkload
         _counts.Upgrades += _environment!.Internals.UpgradeFormat() ? 1 : 0;
     }
 
-    private void CommitFixed()
+    private void CommitOtherKinds()
     {
+        if (_random.Next(2) == 1)
+        {
+            _run.Report("commit of id trees");
+            _counts.IdTreeCommits++;
+            Commit(writing => writing.ChangeIds(_random.Next(1, 9)));
+            return;
+        }
+
         _run.Report("commit of fixed-size trees");
         _counts.FixedTreeCommits++;
         Commit(writing => writing.ChangeFixed(_random.Next(1, 9)));

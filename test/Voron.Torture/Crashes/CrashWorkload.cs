@@ -104,7 +104,7 @@ internal sealed partial class CrashWorkload : IDisposable
                 Commit(_random.Next(1, 9));
                 break;
             case < 34:
-                CommitFixed();
+                CommitOtherKinds();
                 break;
             case < 39:
                 _run.Report("stage a value");

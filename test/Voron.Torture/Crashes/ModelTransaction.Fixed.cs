@@ -29,10 +29,10 @@ internal sealed partial class ModelTransaction
         switch (random.Next(20))
         {
             case 0:
-                DeleteFixed(Draw(random, FixedNames));
+                DeleteOther(Draw(random, FixedNames));
                 break;
             case 1:
-                RenameFixed(Draw(random, FixedNames), Draw(random, FixedNames));
+                RenameOther(Draw(random, FixedNames), Draw(random, FixedNames));
                 break;
             default:
                 var (name, content) = DrawFixed();
@@ -53,18 +53,18 @@ internal sealed partial class ModelTransaction
         Content = Content.With(name, change.ApplyTo(content));
     }
 
-    private void DeleteFixed(string name)
+    private void DeleteOther(string name)
     {
         var was = writing.DeleteTree(name);
         Require(was == Content.Others.ContainsKey(name), $"deleting {name} returned {was}");
         Content = Content.Without(name);
     }
 
-    private void RenameFixed(string from, string to)
+    private void RenameOther(string from, string to)
     {
         if (from == to || !Content.Others.TryGetValue(from, out var content))
             return;
-        DeleteFixed(to);
+        DeleteOther(to);
         writing.RenameTree(from, to);
         Content = Content.Without(from).With(to, content);
     }

@@ -38,7 +38,8 @@ internal sealed partial class ModelTransaction(WriteTransaction writing, Content
     /// <summary>Draws the name of a tree, which may be there or not.</summary>
     /// <param name="random">Makes the choice.</param>
     /// <param name="isFixed">True for the name of a fixed-size tree.</param>
-    public static string DrawName(Tape random, bool isFixed) => Draw(random, isFixed ? FixedNames : Names);
+    /// <param name="isIds">True for the name of an id tree.</param>
+    public static string DrawName(Tape random, bool isFixed, bool isIds) => Draw(random, isFixed ? FixedNames : isIds ? IdNames : Names);
 
     /// <summary>Puts enough entries into a tree for several steps of a drop.</summary>
     public ModelTransaction Grow()
@@ -105,6 +106,12 @@ internal sealed partial class ModelTransaction(WriteTransaction writing, Content
         if (ChangesFixedTrees && random.Next(8) == 7)
         {
             ChangeFixedOnce();
+            return;
+        }
+
+        if (ChangesIdTrees && random.Next(8) == 7)
+        {
+            ChangeIdsOnce();
             return;
         }
 

@@ -15,9 +15,9 @@ internal abstract class TreeContent
     /// <returns>False if it is the name of an ordinary tree.</returns>
     public static bool TryDigest(ReadTransaction reading, string name, out ulong digest)
     {
-        var isFixed = FixedContent.IsName(name);
-        digest = isFixed ? FixedContent.DigestOf(reading.OpenFixedTree(name)) : 0;
-        return isFixed;
+        var (isFixed, isIds) = (FixedContent.IsName(name), IdTreeContent.IsName(name));
+        digest = isFixed ? FixedContent.DigestOf(reading.OpenFixedTree(name)) : isIds ? IdTreeContent.DigestOf(reading.OpenIdTree(name)) : 0;
+        return isFixed || isIds;
     }
 
     /// <summary>Describes where the tree of an environment differs.</summary>

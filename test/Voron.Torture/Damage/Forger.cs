@@ -17,7 +17,7 @@ internal sealed partial class Forger(ForgedStore store, Random random)
     /// <summary>Makes a change, or several, and returns a description.</summary>
     public string Change()
     {
-        switch (random.Next(18))
+        switch (random.Next(20))
         {
             case 0:
                 return ChangeHeader();
@@ -48,6 +48,9 @@ internal sealed partial class Forger(ForgedStore store, Random random)
             case 15:
             case 16:
                 return ChangeArrayPage();
+            case 17:
+            case 18:
+                return ChangeIdPage();
             default:
                 return ChangeBytes();
         }

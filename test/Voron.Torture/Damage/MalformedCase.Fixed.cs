@@ -1,3 +1,4 @@
+using Voron.Torture.Crashes;
 using Voron.Trees.Arrays;
 
 namespace Voron.Torture.Damage;
@@ -8,7 +9,7 @@ internal sealed partial class MalformedCase
     private void ReadFixed(ReadTransaction reading, string name)
     {
         var tree = default(FixedTree);
-        if (!IsOfKind(() => reading.TryOpenFixedTree(name, out tree)))
+        if (IdTreeContent.IsName(name) || !IsOfKind(() => reading.TryOpenFixedTree(name, out tree)))
             return;
         _ = tree.GetStatistics();
         var entries = EntriesOf(name);

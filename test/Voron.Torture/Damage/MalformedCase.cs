@@ -140,9 +140,10 @@ internal sealed partial class MalformedCase(StoreImage image, StoreFiles files, 
     private void ReadTree(ReadTransaction reading, string name)
     {
         var tree = default(Tree);
-        if (FixedContent.IsName(name) || !IsOfKind(() => reading.TryOpenTree(name, out tree)))
+        if (FixedContent.IsName(name) || IdTreeContent.IsName(name) || !IsOfKind(() => reading.TryOpenTree(name, out tree)))
         {
             ReadFixed(reading, name);
+            ReadIds(reading, name);
             return;
         }
 
@@ -226,7 +227,9 @@ internal sealed partial class MalformedCase(StoreImage image, StoreFiles files, 
     private void Change(WriteTransaction writing, string name)
     {
         var tree = default(WriteTree);
-        if (FixedContent.IsName(name) || !IsOfKind(() =>
+        if (IdTreeContent.IsName(name))
+            ChangeIds(writing, name);
+        else if (FixedContent.IsName(name) || !IsOfKind(() =>
             {
                 tree = writing.CreateTree(name);
                 return true;

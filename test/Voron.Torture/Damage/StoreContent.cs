@@ -7,7 +7,7 @@ namespace Voron.Torture.Damage;
 /// <summary>The entries of all trees, as of one transaction.</summary>
 internal sealed class StoreContent
 {
-    /// <summary>The trees by name, and the entries of each by key. Keys of fixed-size trees are bytes here.</summary>
+    /// <summary>The trees by name, and the entries of each by key. Keys of fixed-size trees are bytes; for ids, see <see cref="IdEntries"/>.</summary>
     public required IReadOnlyList<(string Tree, IReadOnlyList<(byte[] Key, byte[] Value)> Entries)> Trees { get; init; }
 
     /// <summary>Returns the current content of an environment.</summary>
@@ -16,28 +16,29 @@ internal sealed class StoreContent
         var trees = new List<(string, IReadOnlyList<(byte[], byte[])>)>();
         foreach (var name in reading.GetTreeNames())
         {
-            var entries = new List<(byte[], byte[])>();
-            if (FixedContent.IsName(name))
-                AddFixed(entries, reading.OpenFixedTree(name));
-            else
-                AddPlain(entries, reading.OpenTree(name));
-            trees.Add((name, entries));
+            trees.Add((name, FixedContent.IsName(name) ? EntriesOf(reading.OpenFixedTree(name))
+                : IdTreeContent.IsName(name) ? IdEntries.Of(reading.OpenIdTree(name))
+                : EntriesOf(reading.OpenTree(name))));
         }
 
         return new StoreContent { Trees = trees };
     }
 
-    private static void AddPlain(List<(byte[], byte[])> entries, Tree tree)
+    private static List<(byte[] Key, byte[] Value)> EntriesOf(Tree tree)
     {
+        var entries = new List<(byte[], byte[])>();
         foreach (var entry in tree.GetEntries())
             entries.Add((entry.Key.ToArray(), entry.Value.ToArray()));
+        return entries;
     }
 
-    private static void AddFixed(List<(byte[], byte[])> entries, FixedTree tree)
+    private static List<(byte[] Key, byte[] Value)> EntriesOf(FixedTree tree)
     {
+        var entries = new List<(byte[], byte[])>();
         using var cursor = tree.OpenCursor();
         while (cursor.MoveNext())
             entries.Add((ArrayKey.ToBytes(cursor.Key), cursor.Value.ToArray()));
+        return entries;
     }
 
     /// <summary>Reads everything; unreadable parts must be reported, and everything that can be read must be right.</summary>
@@ -73,6 +74,8 @@ internal sealed class StoreContent
 
     private static byte[]? Get(ReadTransaction reading, string name, byte[] key)
     {
+        if (IdTreeContent.IsName(name))
+            return reading.OpenIdTree(name).TryGetPayload(IdEntries.KeyOf(key), IdEntries.IdOf(key), out var payload) ? [payload] : null;
         if (!FixedContent.IsName(name))
             return reading.OpenTree(name).TryGet(key, out var value) ? value.ToArray() : null;
         return reading.OpenFixedTree(name).TryGet(ArrayKey.FromBytes(key), out var bytes) ? bytes.ToArray() : null;
@@ -82,6 +85,8 @@ internal sealed class StoreContent
     {
         if (FixedContent.IsName(name))
             CheckScan(reading.OpenFixedTree(name), entries);
+        else if (IdTreeContent.IsName(name))
+            CheckScan(reading.OpenIdTree(name), entries);
         else
             CheckScan(reading.OpenTree(name), entries);
     }
@@ -97,6 +102,19 @@ internal sealed class StoreContent
         }
 
         Require(at == entries.Count && tree.Count == at, $"'{tree.Name}' counts {tree.Count} entries, and ends at entry {at} of {entries.Count}");
+    }
+
+    private static void CheckScan(IdTree tree, IReadOnlyList<(byte[] Key, byte[] Value)> entries)
+    {
+        var found = IdEntries.Of(tree);
+        for (var at = 0; at < Math.Min(found.Count, entries.Count); at++)
+        {
+            var isRight = found[at].Key.AsSpan().SequenceEqual(entries[at].Key) && found[at].Value.AsSpan().SequenceEqual(entries[at].Value);
+            Require(isRight, $"'{tree.Name}' has another id, or another payload, at entry {at}");
+        }
+
+        var isWhole = found.Count == entries.Count && tree.ValueCount == found.Count;
+        Require(isWhole, $"'{tree.Name}' counts {tree.ValueCount} ids, and has {found.Count} of {entries.Count}");
     }
 
     private static void CheckScan(Tree tree, IReadOnlyList<(byte[] Key, byte[] Value)> entries)

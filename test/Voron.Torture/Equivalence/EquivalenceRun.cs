@@ -18,6 +18,7 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
     // The longest key of the smallest pages.
     private const int LongestKey = 960;
     private const string FixedName = "fixed";
+    private const string IdsName = "ids";
 
     private static readonly string[] Names = ["a", "orders", "orders by customer", "ü"];
 
@@ -86,16 +87,18 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
     {
         var name = Names[random.Next(Names.Length)];
         var entries = _content.Trees.GetValueOrDefault(name, Content.EmptyTree);
-        switch (random.Next(22))
+        switch (random.Next(24))
         {
             case 20:
                 return DrawFixedChanges();
-            case 21 when _content.Has(FixedName):
-                _content = _content.Without(FixedName);
-                return writing => BrokenPromiseException.Require(writing.DeleteTree(FixedName), "there is no fixed-size tree to be deleted");
+            case 21:
+                return DrawIdChanges();
+            case 22 when _content.Has(FixedName):
+                return DrawDeletion(FixedName);
+            case 23 when _content.Has(IdsName):
+                return DrawDeletion(IdsName);
             case 0 when _content.Trees.ContainsKey(name):
-                _content = _content.Without(name);
-                return writing => BrokenPromiseException.Require(writing.DeleteTree(name), $"there is no '{name}' to be deleted");
+                return DrawDeletion(name);
             case 1 when entries.Count > 0:
                 return DrawRollback(name, entries);
             case 2 or 3 or 4 when entries.Count > 0:
@@ -137,6 +140,32 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
             foreach (var (change, before) in steps)
                 change.ApplyTo(tree, before);
         };
+    }
+
+    private Action<WriteTransaction> DrawIdChanges()
+    {
+        var steps = new List<(IdTreeChange Change, IdTreeContent Before)>();
+        var content = _content.Others.TryGetValue(IdsName, out var known) ? (IdTreeContent)known : IdTreeContent.Empty;
+        for (var i = random.Next(1, 12); i > 0; i--)
+        {
+            var change = IdTreeChange.Draw(random, content);
+            steps.Add((change, content));
+            content = change.ApplyTo(content);
+        }
+
+        _content = _content.With(IdsName, content);
+        return writing =>
+        {
+            var tree = writing.CreateIdTree(IdsName);
+            foreach (var (change, before) in steps)
+                change.ApplyTo(tree, before);
+        };
+    }
+
+    private Action<WriteTransaction> DrawDeletion(string name)
+    {
+        _content = _content.Without(name);
+        return writing => BrokenPromiseException.Require(writing.DeleteTree(name), $"there is no '{name}' to be deleted");
     }
 
     /// <summary>Draws changes that a savepoint undoes.</summary>

@@ -15,6 +15,7 @@ internal enum MemoryStep
     GroupCommit,
     BigTransaction,
     FixedTransaction,
+    IdTransaction,
     Read,
     HoldReader,
     EndReader,
@@ -48,6 +49,7 @@ internal sealed class MemoryFaultRun : IDisposable
     private readonly IReadOnlyList<MemoryOperation> _script;
     private readonly BigTree _big = new();
     private readonly WholeFixedTree _fixed = new();
+    private readonly WholeIdTree _ids = new();
     private StorageEnvironment? _environment;
     private ReadTransaction? _held;
 
@@ -241,7 +243,7 @@ internal sealed class MemoryFaultRun : IDisposable
             savepoint = writing.CreateSavepoint();
         }
         int[] before = [.. state];
-        WholeTree? whole = operation.Step switch { MemoryStep.BigTransaction => _big, MemoryStep.FixedTransaction => _fixed, _ => null };
+        var whole = WholeOf(operation.Step);
         try
         {
             whole?.Change(writing);
@@ -273,6 +275,14 @@ internal sealed class MemoryFaultRun : IDisposable
             return;
         Commit(writing, id, state, operation.Step == MemoryStep.CommitAsync, whole);
     }
+
+    private WholeTree? WholeOf(MemoryStep step) => step switch
+    {
+        MemoryStep.BigTransaction => _big,
+        MemoryStep.FixedTransaction => _fixed,
+        MemoryStep.IdTransaction => _ids,
+        _ => null,
+    };
 
     private void Commit(WriteTransaction writing, long id, int[] state, bool isAsync, WholeTree? whole)
     {
@@ -408,6 +418,7 @@ internal sealed class MemoryFaultRun : IDisposable
         _model.CheckAll(reading, who);
         _big.Check(reading, who);
         _fixed.Check(reading, who);
+        _ids.Check(reading, who);
     }
 
     private void CheckAll(StorageEnvironment environment, string who)

@@ -141,6 +141,7 @@ internal sealed class KillSuite : Suite
     {
         private readonly Dictionary<long, (long Number, int Length)> _items = [];
         private readonly SortedDictionary<long, long> _fixed = [];
+        private readonly SortedDictionary<(byte Key, long Id), byte> _ids = [];
         private long _acknowledged;
         private long _newest;
         private long _at;
@@ -172,6 +173,7 @@ internal sealed class KillSuite : Suite
                 Follow(++_at);
             CompareItems(environment, kill);
             CompareFixed(environment, kill);
+            CompareIds(environment, kill);
             var report = environment.Verify();
             BrokenPromiseException.Require(report.IsSound, $"Kill {kill}: {report}");
             if (isDropping)
@@ -212,6 +214,14 @@ internal sealed class KillSuite : Suite
                     _items[key] = (number, length);
             }
 
+            foreach (var (key, id, isAdded) in KillWorkload.IdChanges(number))
+            {
+                if (isAdded)
+                    _ids[(key, id)] = (byte)number;
+                else
+                    _ids.Remove((key, id));
+            }
+
             foreach (var (first, last, isPut) in KillWorkload.FixedChanges(number))
             {
                 for (var key = first; key <= last; key++)
@@ -222,6 +232,29 @@ internal sealed class KillSuite : Suite
                         _fixed.Remove(key);
                 }
             }
+        }
+
+        private void CompareIds(StorageEnvironment environment, int kill)
+        {
+            using var reading = environment.BeginRead();
+            if (!reading.TryOpenIdTree(KillWorkload.IdsName, out var tree))
+            {
+                BrokenPromiseException.Require(_ids.Count == 0, $"Kill {kill}: the id tree is gone.");
+                return;
+            }
+
+            foreach (var set in _ids.GroupBy(entry => entry.Key.Key))
+            {
+                using var ids = tree.OpenIds([set.Key]);
+                foreach (var ((_, id), payload) in set)
+                {
+                    var isRight = ids.MoveNext() && ids.Id == id && ids.Payload == payload;
+                    BrokenPromiseException.Require(isRight, $"Kill {kill}: set {set.Key} does not hold id {id} with the payload {payload}.");
+                }
+            }
+
+            BrokenPromiseException.Require(
+                tree.ValueCount == _ids.Count, $"Kill {kill}: the id tree counts {tree.ValueCount} ids, not {_ids.Count}.");
         }
 
         private void CompareFixed(StorageEnvironment environment, int kill)

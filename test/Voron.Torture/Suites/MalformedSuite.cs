@@ -6,7 +6,7 @@ namespace Voron.Torture.Suites;
 /// <summary>Forges files together with their checksums, so that only the meaning of the bytes can reveal the damage.</summary>
 internal sealed class MalformedSuite : Suite
 {
-    private static readonly Lazy<IReadOnlyList<StoreImage>> Images = new(StoreMaker.MakeAll);
+    private static readonly Lazy<IReadOnlyList<StoreImage>> Images = new(() => [.. StoreMaker.MakeAll(), .. StoreMaker.MakeWithIds()]);
 
     public override string Name => "malformed";
 
