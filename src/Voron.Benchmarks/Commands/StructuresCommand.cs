@@ -43,34 +43,30 @@ internal static class StructuresCommand
 
     private static async Task MeasureAsync(MeasuringSession session, Sizes sizes, CancellationToken stop)
     {
-        var trees = new List<FixedTreeRun>();
-        var sets = new List<IdSetRun>();
+        var figures = new Figures([], []);
         await MeasuringSession.ShowProgressAsync(sizes.Rounds + 1, async progress =>
         {
             await Task.Yield();
             var words = new WordStream();
 
             // The first one runs code that is still being compiled.
-            MeasureRound(session, words, sizes with { Entries = sizes.Entries / 10, Pairs = sizes.Pairs / 20 }, -1, [], [], stop);
+            MeasureRound(session, words, sizes with { Entries = sizes.Entries / 10, Pairs = sizes.Pairs / 20 }, -1, stop);
             progress.Increment(1);
             for (var round = 0; round < sizes.Rounds; round++)
             {
-                MeasureRound(session, words, sizes, round, trees, sets, stop);
+                var some = MeasureRound(session, words, sizes, round, stop);
+                figures.Trees.AddRange(some.Trees);
+                figures.Sets.AddRange(some.Sets);
                 progress.Increment(1);
             }
         }).ConfigureAwait(false);
-        session.FinishWith(StructureTables.Create(sizes.Pairs, trees, sets), new { session.Machine, trees, sets });
+        session.FinishWith(StructureTables.Create(sizes.Pairs, figures.Trees, figures.Sets), new { session.Machine, figures.Trees, figures.Sets });
     }
 
     // Each round begins with another engine.
-    private static void MeasureRound(
-        MeasuringSession session, WordStream words, Sizes sizes, int round, List<FixedTreeRun> trees, List<IdSetRun> sets, CancellationToken stop)
-    {
-        if (sizes.Entries > 0)
-            trees.AddRange(MeasureTrees(session, sizes.Entries, round, stop));
-        if (sizes.Pairs > 0)
-            sets.AddRange(MeasureSets(session, words, sizes.Pairs, round, stop));
-    }
+    private static Figures MeasureRound(MeasuringSession session, WordStream words, Sizes sizes, int round, CancellationToken stop) => new(
+        sizes.Entries > 0 ? MeasureTrees(session, sizes.Entries, round, stop) : [],
+        sizes.Pairs > 0 ? MeasureSets(session, words, sizes.Pairs, round, stop) : []);
 
     private static List<FixedTreeRun> MeasureTrees(MeasuringSession session, int entries, int round, CancellationToken stop)
     {
@@ -113,6 +109,8 @@ internal static class StructuresCommand
                 throw new BenchmarkException("The answers differ: " + string.Join("; ", group.Select(run => $"{name(run)}: {checksum(run)}")));
         }
     }
+
+    private sealed record Figures(List<FixedTreeRun> Trees, List<IdSetRun> Sets);
 
     private sealed record Sizes(int Rounds, int Entries, int Pairs);
 }

@@ -52,7 +52,7 @@ internal sealed record IdSetRun(
 
             store.Settle();
             var written = ProcessWrites.Bytes() - before;
-            return Read(store, way.Name, words, documents, added, elapsed, written);
+            return Read(store, way.Name, words, documents, new Work(added, elapsed / added, written / added));
         }
         finally
         {
@@ -60,7 +60,7 @@ internal sealed record IdSetRun(
         }
     }
 
-    private static IdSetRun Read(IdSetStore store, string name, WordStream words, int documents, long added, double elapsed, double written)
+    private static IdSetRun Read(IdSetStore store, string name, WordStream words, int documents, Work work)
     {
         var ids = new long[documents];
         var checksum = 0UL;
@@ -76,7 +76,7 @@ internal sealed record IdSetRun(
         checksum = AddTo(checksum, ids.AsSpan(0, both));
         var and = MedianOf(() => store.ReadBoth(common, rare, ids));
         return new IdSetRun(
-            name, added, elapsed / added, written / added, store.UsedBytes / (double)added, largest, read / largest, other, and / 1e6,
+            name, work.Pairs, work.AddNanoseconds, work.WrittenBytes, store.UsedBytes / (double)work.Pairs, largest, read / largest, other, and / 1e6,
             $"{checksum:x16}");
     }
 
@@ -100,4 +100,6 @@ internal sealed record IdSetRun(
             checksum = (BitOperations.RotateLeft(checksum, 5) ^ (ulong)id) * Multiplier;
         return checksum ^ (ulong)ids.Length;
     }
+
+    private sealed record Work(long Pairs, double AddNanoseconds, double WrittenBytes);
 }
