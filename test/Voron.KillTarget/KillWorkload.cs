@@ -117,7 +117,7 @@ public static class KillWorkload
         return DroppedName;
     }
 
-    /// <summary>Returns the ids that a commit adds to the set of a key, with its number as their payload, or removes from it, in this order.</summary>
+    /// <summary>Returns the ids that a commit adds to the set of a key, with its number as payload, or removes from it, in this order.</summary>
     public static IEnumerable<(byte Key, long Id, bool IsAdded)> IdChanges(long number)
     {
         var random = new Random((int)(number * 15_485_863 % int.MaxValue));

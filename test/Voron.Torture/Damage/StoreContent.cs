@@ -7,7 +7,7 @@ namespace Voron.Torture.Damage;
 /// <summary>The entries of all trees, as of one transaction.</summary>
 internal sealed class StoreContent
 {
-    /// <summary>The trees by name, and the entries of each by key. Keys of fixed-size trees are bytes; for ids, see <see cref="IdEntries"/>.</summary>
+    /// <summary>The trees by name, and the entries of each by key. Keys of fixed-size trees are bytes. For ids see <see cref="IdEntries"/>.</summary>
     public required IReadOnlyList<(string Tree, IReadOnlyList<(byte[] Key, byte[] Value)> Entries)> Trees { get; init; }
 
     /// <summary>Returns the current content of an environment.</summary>
