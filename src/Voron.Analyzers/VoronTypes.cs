@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using Microsoft.CodeAnalysis;
 
 namespace Voron.Analyzers;
@@ -8,35 +9,50 @@ namespace Voron.Analyzers;
 /// </summary>
 internal sealed class VoronTypes
 {
+    // Each kind of tree, as it is read and as it is written.
+    private static readonly (string Read, string Written)[] Trees =
+    [
+        ("Voron.Tree", "Voron.WriteTree"),
+        ("Voron.FixedTree", "Voron.WriteFixedTree"),
+        ("Voron.FixedTree`1", "Voron.WriteFixedTree`1"),
+        ("Voron.IdTree", "Voron.WriteIdTree"),
+    ];
+
+    // Cursors that delete; and those whose spans end when they move.
+    private static readonly string[] Deleting = ["Voron.Cursor", "Voron.FixedCursor"];
+    private static readonly string[] Moving = ["Voron.Cursor", "Voron.IdKeyCursor"];
+
     private readonly INamedTypeSymbol _environment;
     private readonly INamedTypeSymbol _readTransaction;
     private readonly INamedTypeSymbol _writeTransaction;
-    private readonly INamedTypeSymbol _tree;
-    private readonly INamedTypeSymbol _writeTree;
-    private readonly INamedTypeSymbol? _cursor;
     private readonly INamedTypeSymbol? _valueWriter;
     private readonly INamedTypeSymbol? _savepoint;
     private readonly INamedTypeSymbol? _nested;
     private readonly INamedTypeSymbol? _stream;
     private readonly INamedTypeSymbol? _disposable;
     private readonly INamedTypeSymbol? _asyncDisposable;
-    private readonly HashSet<string> _reads;
+    private readonly ImmutableDictionary<ISymbol, ImmutableHashSet<string>> _readsOfTrees;
+    private readonly ImmutableHashSet<ISymbol> _deletingCursors;
+    private readonly ImmutableHashSet<ISymbol> _movingCursors;
 
     private VoronTypes(Compilation compilation, INamedTypeSymbol environment, INamedTypeSymbol[] types)
     {
         _environment = environment;
         _readTransaction = types[0];
         _writeTransaction = types[1];
-        _tree = types[2];
-        _writeTree = types[3];
-        _cursor = compilation.GetTypeByMetadataName("Voron.Cursor");
+        _deletingCursors = TypesOf(compilation, Deleting);
+        _movingCursors = TypesOf(compilation, Moving);
         _valueWriter = compilation.GetTypeByMetadataName("Voron.ValueWriter");
         _savepoint = compilation.GetTypeByMetadataName("Voron.Savepoint");
         _nested = compilation.GetTypeByMetadataName("Voron.NestedTransaction");
         _stream = compilation.GetTypeByMetadataName("System.IO.Stream");
         _disposable = compilation.GetTypeByMetadataName("System.IDisposable");
         _asyncDisposable = compilation.GetTypeByMetadataName("System.IAsyncDisposable");
-        _reads = [.. _tree.GetMembers().Select(member => member.Name)];
+        _readsOfTrees = Trees
+            .Select(kind => (Read: compilation.GetTypeByMetadataName(kind.Read), Written: compilation.GetTypeByMetadataName(kind.Written)))
+            .Where(kind => kind is { Read: not null, Written: not null })
+            .ToImmutableDictionary<(INamedTypeSymbol? Read, INamedTypeSymbol? Written), ISymbol, ImmutableHashSet<string>>(
+                kind => kind.Written!, kind => [.. kind.Read!.GetMembers().Select(member => member.Name)], SymbolEqualityComparer.Default);
     }
 
     /// <summary>The types that a compilation refers to; null if it does not use the engine, or is the engine.</summary>
@@ -45,7 +61,7 @@ internal sealed class VoronTypes
         var environment = compilation.GetTypeByMetadataName("Voron.StorageEnvironment");
         if (environment == null || Same(environment.ContainingAssembly, compilation.Assembly))
             return null;
-        string[] names = ["Voron.ReadTransaction", "Voron.WriteTransaction", "Voron.Tree", "Voron.WriteTree"];
+        string[] names = ["Voron.ReadTransaction", "Voron.WriteTransaction"];
         var types = names.Select(compilation.GetTypeByMetadataName).OfType<INamedTypeSymbol>().ToArray();
         return types.Length == names.Length ? new(compilation, environment, types) : null;
     }
@@ -152,21 +168,22 @@ internal sealed class VoronTypes
         var type = method.ContainingType;
         if (method.IsStatic || method.MethodKind != MethodKind.Ordinary || !IsVoron(type))
             return false;
-        if (Same(type, _writeTree))
-            return !method.IsOverride && !_reads.Contains(method.Name) && KindOf(method.ReturnType) != LifetimeKind.Handle;
+        if (_readsOfTrees.TryGetValue(type.OriginalDefinition, out var reads))
+            return !method.IsOverride && !reads.Contains(method.Name) && KindOf(method.ReturnType) != LifetimeKind.Handle;
         if (Same(type, _savepoint))
             return method.Name == "Rollback";
         if (_valueWriter != null && Same(type, _valueWriter))
             return method.Name == "Complete";
-        return (Same(type, _writeTransaction) || Same(type, _cursor))
+        return (Same(type, _writeTransaction) || _deletingCursors.Contains(type))
             && (method.Name.StartsWith("Delete", StringComparison.Ordinal) || method.Name.StartsWith("Rename", StringComparison.Ordinal)
                 || method.Name.StartsWith("Put", StringComparison.Ordinal) || method.Name.StartsWith("Replace", StringComparison.Ordinal)
                 || method.Name.StartsWith("Clear", StringComparison.Ordinal));
     }
 
-    public bool IsCursor(ITypeSymbol? type) => _cursor != null && Same(type, _cursor);
+    /// <summary>Whether a type is a cursor whose spans end when it moves.</summary>
+    public bool IsCursor(ITypeSymbol? type) => type != null && _movingCursors.Contains(type);
 
-    /// <summary>Whether a call moves a cursor.</summary>
+    /// <summary>Whether a call moves such a cursor.</summary>
     public bool Moves(IMethodSymbol method) => IsCursor(method.ContainingType)
         && (method.Name.StartsWith("Move", StringComparison.Ordinal) || method.Name.StartsWith("Seek", StringComparison.Ordinal));
 
@@ -176,6 +193,9 @@ internal sealed class VoronTypes
         && invoke.Parameters.Any(received => IsWriteTransaction(received.Type));
 
     public static bool IsDispose(IMethodSymbol method) => method is { Name: "Dispose" or "DisposeAsync", Parameters.Length: 0 };
+
+    private static ImmutableHashSet<ISymbol> TypesOf(Compilation compilation, string[] names) =>
+        names.Select(compilation.GetTypeByMetadataName).OfType<ISymbol>().ToImmutableHashSet(SymbolEqualityComparer.Default);
 
     private static bool DerivesFrom(INamedTypeSymbol type, INamedTypeSymbol? ancestor)
     {

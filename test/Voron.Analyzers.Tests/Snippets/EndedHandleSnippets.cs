@@ -71,6 +71,17 @@ internal static class EndedHandleSnippets
                 [|cursor|].MoveNext();
             }
             """,
+        ["a fixed-size tree and its cursor after a dispose of their transaction"] = """
+            void M()
+            {
+                var tx = env.BeginRead();
+                var tree = tx.OpenFixedTree("a");
+                using var cursor = tree.OpenCursor();
+                tx.Dispose();
+                [|cursor|].MoveNext();
+                [|tree|].Contains(1);
+            }
+            """,
         ["a cursor after its own dispose"] = """
             void M(Tree tree)
             {

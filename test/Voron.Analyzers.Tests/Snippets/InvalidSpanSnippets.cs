@@ -126,6 +126,31 @@ internal static class InvalidSpanSnippets
                 Use([|value|]);
             }
             """,
+        ["a value of a fixed-size tree after a put"] = """
+            void M(WriteFixedTree tree)
+            {
+                tree.TryGet(1, out var value);
+                tree.Put(2, [1, 2]);
+                Use([|value|]);
+            }
+            """,
+        ["a value of a fixed-size tree after a put of a typed one"] = """
+            void M(WriteTransaction transaction)
+            {
+                var numbers = transaction.OpenFixedTree<long>("numbers");
+                numbers.AsBytes().TryGet(1, out var value);
+                numbers.Put(2, 3);
+                Use([|value|]);
+            }
+            """,
+        ["a span of a cursor of a fixed-size tree after its entry is deleted"] = """
+            void M(FixedCursor cursor)
+            {
+                var value = cursor.Value;
+                cursor.Delete();
+                Use([|value|]);
+            }
+            """,
         ["a span of a cursor that has moved"] = """
             void M(Tree tree)
             {

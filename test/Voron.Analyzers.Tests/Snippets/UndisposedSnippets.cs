@@ -47,6 +47,13 @@ internal static class UndisposedSnippets
                 return tree.Count;
             }
             """,
+        ["a cursor of a fixed-size tree"] = """
+            bool M(FixedTree tree)
+            {
+                var cursor = [|tree.OpenCursor()|];
+                return cursor.MoveNext();
+            }
+            """,
         ["an early return in a loop"] = """
             int M(byte[][] keys)
             {

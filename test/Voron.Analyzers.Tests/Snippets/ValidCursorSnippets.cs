@@ -14,6 +14,27 @@ internal static class ValidCursorSnippets
                     Use(cursor.Key);
             }
             """,
+        ["a value of a fixed-size tree after its cursor has moved"] = """
+            void M(FixedTree tree)
+            {
+                using var cursor = tree.OpenCursor();
+                if (!cursor.SeekFirst())
+                    return;
+                var first = cursor.Value;
+                while (cursor.MoveNext() && cursor.Value.SequenceEqual(first))
+                    Use(first);
+            }
+            """,
+        ["a value of a fixed-size tree before a change"] = """
+            void M(WriteFixedTree tree)
+            {
+                if (tree.TryGetFirst(out var key, out var value))
+                    Use(value);
+                tree.DeleteRange(key, key + 10);
+                if (tree.TryGet(key, out value))
+                    Use(value);
+            }
+            """,
         ["a span of a cursor while another one moves"] = """
             void M(Tree tree)
             {
