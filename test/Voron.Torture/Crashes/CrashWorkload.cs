@@ -55,6 +55,9 @@ internal sealed partial class CrashWorkload : IDisposable
     /// <summary>Makes large parts of the file free, and returns them to the file system.</summary>
     public bool Reclaims { get; init; }
 
+    /// <summary>Changes fixed-size trees and trees of id sets beside ordinary ones.</summary>
+    public bool HasOtherKinds { get; init; } = true;
+
     /// <summary>Makes an environment of an older format version one of the newest, at some time.</summary>
     public bool Upgrades { get; init; }
 
@@ -100,6 +103,7 @@ internal sealed partial class CrashWorkload : IDisposable
         switch (_random.Next(100))
         {
             case < 28:
+            case < 34 when !HasOtherKinds:
                 _run.Report("commit");
                 Commit(_random.Next(1, 9));
                 break;
