@@ -145,9 +145,10 @@ public readonly struct IdKeyCursor : IDisposable
 
     private CursorLease LeaseIds(out long leaseGeneration)
     {
-        var key = Key;
-        var tree = (OpenTree)_lease.Tree;
-        return tree.OpenIds(tree.Generation, key, out leaseGeneration);
+        // Read before the key, which is refused when the transaction has ended: so the tree is that of this cursor.
+        var tree = (OpenTree)Lease.Tree;
+        var generation = tree.Generation;
+        return tree.OpenIds(generation, Key, out leaseGeneration);
     }
 
     [DoesNotReturn]

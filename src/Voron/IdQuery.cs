@@ -25,6 +25,9 @@ public sealed class IdQuery : IDisposable
 {
     private const int MinBytes = 4096;
 
+    /// <summary>A call goes down all levels of a query, and the stack of a thread is limited.</summary>
+    private const int MaxDepth = 100;
+
     private readonly IdQueryNode _node;
     private readonly Operand[] _sets;
     private State _state;
@@ -68,7 +71,7 @@ public sealed class IdQuery : IDisposable
 
     /// <summary>Returns a query for the ids that all queries have.</summary>
     /// <param name="queries">One query or more, which become parts of this one.</param>
-    /// <exception cref="ArgumentException">There is no query, or one of them stands there twice.</exception>
+    /// <exception cref="ArgumentException">There is no query, one is passed twice, or one is nested 100 levels deep.</exception>
     /// <exception cref="InvalidOperationException">A query is a part of another one already, has begun, or belongs to another transaction.</exception>
     /// <exception cref="ObjectDisposedException">A query has been disposed, or its transaction has ended.</exception>
     public static IdQuery And(params ReadOnlySpan<IdQuery> queries) => Combine(queries, static nodes => IdQueryNode.And(nodes));
@@ -127,6 +130,8 @@ public sealed class IdQuery : IDisposable
         {
             // No call of the user's is made while the transaction is marked as being read in.
             var ids = MemoryMarshal.Cast<byte, long>(writer.GetSpan(MinBytes));
+            if (ids.IsEmpty)
+                throw new ArgumentException($"The writer has no room for an id of {sizeof(long)} bytes.", nameof(writer));
             var count = Fill(ids);
             if (!BitConverter.IsLittleEndian)
                 BinaryPrimitives.ReverseEndianness(ids[..count], ids);
@@ -178,6 +183,8 @@ public sealed class IdQuery : IDisposable
                 throw new InvalidOperationException("A query that has begun to find ids cannot become a part of another one.");
             if (queries[i]._sets[0].Owner != queries[0]._sets[0].Owner)
                 throw new InvalidOperationException("The queries belong to different transactions. Combine queries of one transaction.");
+            if (queries[i]._node.Depth >= MaxDepth)
+                throw new ArgumentException($"Query {i} of {queries.Length} is nested {MaxDepth} levels deep. Combine more queries in one call.", nameof(queries));
             if (queries[..i].Contains(queries[i]))
                 throw new ArgumentException($"The same query is there twice, as number {i} of {queries.Length} too. Open another one.", nameof(queries));
         }

@@ -297,7 +297,9 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         }
         catch
         {
-            lease.Return();
+            // If the transaction has ended meanwhile, another one may have opened the same cursor.
+            if (lease.Generation == leaseGeneration)
+                lease.Return();
             throw;
         }
 

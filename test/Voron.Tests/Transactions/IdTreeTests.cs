@@ -152,6 +152,26 @@ public sealed class IdTreeTests : IDisposable
     }
 
     [Fact]
+    public void Queries_are_nested_to_a_limit_and_not_until_the_stack_is_full()
+    {
+        Fill("t", "k", 0, 10, 1);
+        using var reading = _environment.BeginRead();
+        var tree = reading.OpenIdTree("t");
+        var query = tree.Query("k"u8);
+        var nest = () =>
+        {
+            for (var i = 0; i < 200; i++)
+                query = IdQuery.Or(query, tree.Query("k"u8));
+        };
+        nest.Should().Throw<ArgumentException>().WithMessage("*100 levels*");
+        query.CountRest().Should().Be(10);
+        query.Dispose();
+        var all = Enumerable.Range(0, 2_000).Select(_ => reading.OpenIdTree("t").Query("k"u8)).ToArray();
+        using var any = IdQuery.Or(all);
+        any.CountRest().Should().Be(10);
+    }
+
+    [Fact]
     public void A_query_goes_on_while_its_trees_change()
     {
         using var writing = _environment.BeginWrite();

@@ -55,9 +55,6 @@ internal sealed partial class CrashWorkload : IDisposable
     /// <summary>Makes large parts of the file free, and returns them to the file system.</summary>
     public bool Reclaims { get; init; }
 
-    /// <summary>Changes fixed-size trees and trees of id sets beside ordinary ones.</summary>
-    public bool HasOtherKinds { get; init; } = true;
-
     /// <summary>Makes an environment of an older format version one of the newest, at some time.</summary>
     public bool Upgrades { get; init; }
 

@@ -31,6 +31,8 @@ internal sealed class IdQueryNode
         _operation = operation;
         _operands = operands;
         MostIds = mostIds;
+        foreach (var operand in operands)
+            Depth = Math.Max(Depth, operand.Depth + 1);
     }
 
     private enum Operation
@@ -43,6 +45,9 @@ internal sealed class IdQueryNode
 
     /// <summary>No more than that many ids can be found.</summary>
     public long MostIds { get; }
+
+    /// <summary>The number of operations on the longest way to a set.</summary>
+    public int Depth { get; }
 
     /// <summary>The id that was found last.</summary>
     public long Current { get; private set; }
