@@ -54,6 +54,19 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
     /// <summary>The handle of the unnamed database.</summary>
     internal uint Database => _database;
 
+    /// <summary>The bytes of the pages in use. The file also has free ones, which later commits would use.</summary>
+    internal long UsedBytes
+    {
+        get
+        {
+            LmdbInfo info;
+            LmdbStatistics statistics;
+            Check(GetInfo(_environment, &info));
+            Check(GetStatistics(_environment, &statistics));
+            return ((long)info.LastPage + 1 - MetaPages - FreePages()) * statistics.PageBytes;
+        }
+    }
+
     public override void BeginWrite()
     {
         nint transaction;
@@ -124,6 +137,26 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
     {
         if (code != Success)
             Throw(code);
+    }
+
+    private long FreePages()
+    {
+        var transaction = BeginReading();
+        try
+        {
+            nint cursor;
+            Check(OpenCursor(transaction, FreeDatabase, &cursor));
+            LmdbValue key, pages;
+            var free = 0L;
+            while (Found(MoveCursor(cursor, &key, &pages, CursorNext)))
+                free += *(long*)pages.Data;
+            CloseCursor(cursor);
+            return free;
+        }
+        finally
+        {
+            AbortTransaction(transaction);
+        }
     }
 
     private void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, uint flags)

@@ -35,6 +35,18 @@ internal sealed unsafe class RocksDbEngine : BenchmarkEngine
     /// <summary>The handle of the database.</summary>
     internal nint Database => _database;
 
+    /// <summary>The bytes of the table files with the present keys. The directory may have older files for a while.</summary>
+    internal long UsedBytes
+    {
+        get
+        {
+            ulong bytes;
+            if (GetNumber(_database, "rocksdb.live-sst-files-size", &bytes) != 0)
+                throw new BenchmarkException("RocksDB: there is no size of the table files");
+            return (long)bytes;
+        }
+    }
+
     /// <summary>Merges all files of keys into one level.</summary>
     public void Compact() => CompactRange(_database, null, 0, null, 0);
 

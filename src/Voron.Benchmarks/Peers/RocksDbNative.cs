@@ -100,6 +100,9 @@ internal static unsafe partial class RocksDbNative
     [LibraryImport(Library, EntryPoint = "rocksdb_compact_range")]
     internal static partial void CompactRange(nint database, byte* start, nuint startLength, byte* limit, nuint limitLength);
 
+    [LibraryImport(Library, EntryPoint = "rocksdb_property_int", StringMarshalling = StringMarshalling.Utf8)]
+    internal static partial int GetNumber(nint database, string property, ulong* value);
+
     [LibraryImport(Library, EntryPoint = "rocksdb_iter_seek_to_last")]
     internal static partial void SeekToLast(nint iterator);
 

@@ -5,18 +5,11 @@ using static Voron.Benchmarks.Peers.LmdbNative;
 namespace Voron.Benchmarks.Engines.IdSets;
 
 /// <summary>Id sets of LMDB: sorted duplicates of eight bytes, which it keeps without headers.</summary>
-internal sealed unsafe class LmdbIdSets : IdSetStore
+internal sealed unsafe class LmdbIdSets(string directory) : IdSetStore
 {
-    private readonly LmdbEngine _engine;
-    private readonly string _directory;
+    private readonly LmdbEngine _engine = new(directory, SortedDuplicates | FixedDuplicates | IntegerDuplicates);
 
-    public LmdbIdSets(string directory)
-    {
-        _directory = directory;
-        _engine = new LmdbEngine(directory, SortedDuplicates | FixedDuplicates | IntegerDuplicates);
-    }
-
-    public override long UsedBytes => new FileInfo(Path.Combine(_directory, "data.mdb")).Length;
+    public override long UsedBytes => _engine.UsedBytes;
 
     public override void BeginWrite() => _engine.BeginWrite();
 

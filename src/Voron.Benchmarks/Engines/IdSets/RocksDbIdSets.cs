@@ -12,7 +12,7 @@ internal sealed unsafe class RocksDbIdSets(string directory) : IdSetStore
     private readonly RocksDbEngine _engine = new(directory);
     private readonly byte[] _key = new byte[256];
 
-    public override long UsedBytes => Directory.EnumerateFiles(directory, "*.sst").Sum(file => new FileInfo(file).Length);
+    public override long UsedBytes => _engine.UsedBytes;
 
     public override void BeginWrite() => _engine.BeginWrite();
 
