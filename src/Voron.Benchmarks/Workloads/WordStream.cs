@@ -42,21 +42,38 @@ internal sealed class WordStream
         return words;
     }
 
-    /// <summary>Returns the word of a rank; 0 for the most frequent one.</summary>
-    public byte[] OfRank(int rank) => _words[rank];
-
     /// <summary>Draws a number of words.</summary>
     public byte[][] Draw(int count, int seed)
     {
         var random = new Random(seed);
         var drawn = new byte[count][];
         for (var i = 0; i < count; i++)
+            drawn[i] = Next(random);
+        return drawn;
+    }
+
+    /// <summary>Draws the words of documents, one document after the other. The words of a document differ.</summary>
+    public byte[][] DrawDocuments(int documents, int wordsEach, int seed)
+    {
+        var random = new Random(seed);
+        var drawn = new byte[documents * wordsEach][];
+        for (var i = 0; i < drawn.Length; i++)
         {
-            var rank = Array.BinarySearch(_upTo, random.NextDouble() * _upTo[^1]);
-            drawn[i] = _words[Math.Min(rank < 0 ? ~rank : rank, Vocabulary - 1)];
+            var begin = i - (i % wordsEach);
+            do
+            {
+                drawn[i] = Next(random);
+            }
+            while (Array.IndexOf(drawn, drawn[i], begin, i - begin) >= 0);
         }
 
         return drawn;
+    }
+
+    private byte[] Next(Random random)
+    {
+        var rank = Array.BinarySearch(_upTo, random.NextDouble() * _upTo[^1]);
+        return _words[Math.Min(rank < 0 ? ~rank : rank, Vocabulary - 1)];
     }
 
     private static string MakeWord(Random random, int rank)

@@ -3,6 +3,10 @@ namespace Voron.Benchmarks.Engines.IdSets;
 /// <summary>A store of sorted 64-bit ids under each word, such as an index has.</summary>
 internal abstract class IdSetStore : IDisposable
 {
+    // Kept between calls, so that calls that are timed allocate nothing.
+    private long[] _left = [];
+    private long[] _right = [];
+
     /// <summary>The bytes of the pages or files in use, once everything has been written back.</summary>
     public abstract long UsedBytes { get; }
 
@@ -30,10 +34,10 @@ internal abstract class IdSetStore : IDisposable
     public virtual int ReadBoth(ReadOnlySpan<byte> word, ReadOnlySpan<byte> other, Span<long> ids)
     {
         // The engine has no call for it: both sets are read, and merged.
-        var left = new long[ids.Length];
-        var right = new long[ids.Length];
-        var lefts = left.AsSpan(0, Read(word, left));
-        var rights = right.AsSpan(0, Read(other, right));
+        if (_left.Length < ids.Length)
+            (_left, _right) = (new long[ids.Length], new long[ids.Length]);
+        var lefts = _left.AsSpan(0, Read(word, _left));
+        var rights = _right.AsSpan(0, Read(other, _right));
         var count = 0;
         for (int i = 0, j = 0; i < lefts.Length && j < rights.Length;)
         {
