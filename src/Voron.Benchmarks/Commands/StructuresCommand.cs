@@ -12,6 +12,10 @@ internal static class StructuresCommand
     private const int SmallCommit = 100;
     private const int LargeCommit = 100_000;
 
+    // With fewer, the smallest tree or set of the first round would be empty.
+    private const int MinEntries = 1000;
+    private const int MinPairs = 100_000;
+
     public static Command Create()
     {
         var output = new OutputOptions();
@@ -26,6 +30,9 @@ internal static class StructuresCommand
             Description = "The pairs of word and document in the id sets. 0 leaves them out.",
             DefaultValueFactory = _ => 10_000_000,
         };
+        Require(rounds, value => value >= 1, "at least 1");
+        Require(entries, value => value is 0 or >= MinEntries, $"0 or at least {MinEntries:N0}");
+        Require(pairs, value => value is 0 or >= MinPairs, $"0 or at least {MinPairs:N0}");
         var command = new Command("structures", "Measures fixed-size trees beside ordinary ones, and id sets beside peers.")
         {
             rounds, entries, pairs,
@@ -35,11 +42,19 @@ internal static class StructuresCommand
         {
             using var session = output.Begin(parsed);
             var sizes = new Sizes(parsed.GetValue(rounds), parsed.GetValue(entries), parsed.GetValue(pairs));
+            if (sizes is { Entries: 0, Pairs: 0 })
+                throw new BenchmarkException("--entries 0 and --pairs 0 leave nothing to measure");
             session.CheckDevice(100L * sizes.Entries + 200L * sizes.Pairs);
             await MeasureAsync(session, sizes, stop).ConfigureAwait(false);
         });
         return command;
     }
+
+    private static void Require(Option<int> option, Func<int, bool> isValid, string rule) => option.Validators.Add(result =>
+    {
+        if (result.Tokens.Count == 1 && !isValid(result.GetValueOrDefault<int>()))
+            result.AddError($"{option.Name} must be {rule}.");
+    });
 
     private static async Task MeasureAsync(MeasuringSession session, Sizes sizes, CancellationToken stop)
     {
