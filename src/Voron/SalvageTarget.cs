@@ -1,3 +1,4 @@
+using Voron.Format;
 using Voron.Salvaging;
 using Voron.Trees.Arrays;
 
@@ -16,7 +17,8 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
     private bool _isWriting;
     private WriteTree _tree;
     private WriteFixedTree _fixedTree;
-    private int? _valueSize;
+    private WriteIdTree _idTree;
+    private TreeForm _form;
     private string? _name;
     private long _entries;
     private long _bytes;
@@ -42,25 +44,48 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
         });
     }
 
-    public void EnterTree(string name, int? valueSize)
+    public void EnterTree(string name, TreeForm form)
     {
         if (name == _name && _isWriting)
             return;
-        (_name, _valueSize) = (name, valueSize);
+        (_name, _form) = (name, form);
         if (!_isWriting)
             _writing = _environment.BeginWrite();
         _isWriting = true;
-        if (valueSize is { } size)
-            _fixedTree = _writing.CreateFixedTree(name, size);
+        if (form.Kind == TreeKind.Array)
+            _fixedTree = _writing.CreateFixedTree(name, form.ValueSize);
+        else if (form.Kind == TreeKind.IdSets)
+            _idTree = _writing.CreateIdTree(name);
         else
             _tree = _writing.CreateTree(name);
     }
 
+    public bool TryBeginSet(ReadOnlySpan<byte> key)
+    {
+        EnterTree(_name!, _form);
+        if (_idTree.CountOf(key) > 0)
+            return false;
+        _entries++;
+        _bytes += key.Length;
+        return true;
+    }
+
+    public void AddIds(ReadOnlySpan<byte> key, ReadOnlySpan<long> ids, ReadOnlySpan<byte> payloads)
+    {
+        EnterTree(_name!, _form);
+        _idTree.AddMany(key, ids, payloads);
+        var bytes = ids.Length * SetSource.BytesPerId;
+        _bytes += bytes;
+        _uncommitted += bytes;
+        if (_uncommitted >= BytesAtOnce)
+            Commit();
+    }
+
     public bool TryAdd(ReadOnlySpan<byte> key, ValueSource value, out string? fault)
     {
-        EnterTree(_name!, _valueSize);
+        EnterTree(_name!, _form);
         fault = null;
-        if (_valueSize != null ? _fixedTree.Contains(ArrayKey.FromBytes(key)) : _tree.Contains(key))
+        if (_form.Kind == TreeKind.Array ? _fixedTree.Contains(ArrayKey.FromBytes(key)) : _tree.Contains(key))
             return false;
         fault = value.Length <= ValueSource.PieceBytes ? Put(key, value) : PutLong(key, value);
         if (fault != null)
@@ -144,7 +169,7 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
     private string? Put(ReadOnlySpan<byte> key, ValueSource value)
     {
         var fault = value.TryRead(0, out var bytes);
-        if (fault == null && _valueSize != null)
+        if (fault == null && _form.Kind == TreeKind.Array)
             _fixedTree.Put(ArrayKey.FromBytes(key), bytes);
         else if (fault == null)
             _tree.Put(key, bytes);

@@ -29,11 +29,12 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
     private readonly CancellationToken _stop;
     private readonly PageBitmap _owned;
     private readonly ValueSource _value;
+    private readonly SetSource _set;
     private readonly TreeWalk _walk;
     private readonly List<TreeFindings> _trees = [];
     private readonly Dictionary<uint, TreeFindings> _treesById = [];
     private readonly HashSet<string> _names = new(StringComparer.Ordinal);
-    private readonly Dictionary<(uint Mark, long Root, int? ValueSize), TreeFindings> _lostTrees = [];
+    private readonly Dictionary<(uint Mark, long Root, TreeForm Form), TreeFindings> _lostTrees = [];
     private readonly Queue<TreeFindings> _unwalked = [];
     private readonly TreeFindings _catalog;
     private readonly DamageList _ofStale = new();
@@ -53,6 +54,7 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
         _owned = new PageBitmap(pages.Capacity);
         _owned.EnsureCommitted(pages.Capacity);
         _value = new ValueSource(pages, _owned);
+        _set = new SetSource(pages, _owned, target, stop);
         _walk = new TreeWalk(pages, _owned, this);
         _catalog = new TreeFindings("", pages.State.Catalog, 0);
     }
@@ -101,6 +103,7 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
     {
         _walk.Dispose();
         _value.Dispose();
+        _set.Dispose();
         _owned.Dispose();
     }
 
@@ -158,7 +161,7 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
         {
             Enter(tree, grade, isOrphan: false);
             if (!tree.IsDropped)
-                _target.EnterTree(tree.Name, tree.ValueSize);
+                _target.EnterTree(tree.Name, tree.Form);
             if (tree.Header!.Value.RootPage is var root && root != 0)
                 _walk.Run(root, tree.TreeId!.Value + 1, _stop);
         }
@@ -206,7 +209,8 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
         foreach (var (_, root) in found)
         {
             _stop.ThrowIfCancellationRequested();
-            if (!_owned.IsSet(root) && census.TryRead(root, page.Bytes, out var grade))
+            // A page of a set knows its key by a hash alone: without the leaf that has the key, it belongs nowhere.
+            if (!_owned.IsSet(root) && census.TryRead(root, page.Bytes, out var grade) && page.Header->OwnerHash == 0)
                 TakeOrphan(root, page, grade);
         }
     }
@@ -214,7 +218,7 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
     private void TakeOrphan(long root, PageBuffer page, SalvageGrade grade)
     {
         var mark = page.Header->TreeMark;
-        var tree = mark != 0 && _treesById.TryGetValue(mark - 1, out var known) ? known : LostTree(mark, root, ValueSizeOf(page, grade));
+        var tree = mark != 0 && _treesById.TryGetValue(mark - 1, out var known) ? known : LostTree(mark, root, FormOf(page, grade));
         Enter(tree, grade, isOrphan: true);
         if (grade == SalvageGrade.Current)
         {
@@ -240,28 +244,28 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
         }
     }
 
-    // The leaves of a fixed-size tree say which size its values have. A current branch is read again by its walk.
-    private int? ValueSizeOf(PageBuffer page, SalvageGrade grade)
+    // The leaves of a tree show what it is. A current branch is read again by its walk.
+    private TreeForm FormOf(PageBuffer page, SalvageGrade grade)
     {
         for (var level = 0; level < StateStructure.MaxDepth && !TreePageView.IsLeaf(page.Bytes); level++)
         {
-            if (grade != SalvageGrade.Current || page.Header->Kind != PageKind.Array
+            if (grade != SalvageGrade.Current || !TreePageView.IsOfTree(page.Header->Kind)
                 || _pages.TryRead(TreePageView.Child(page.Bytes, 0, _pages.PageSize), page.Bytes) != null)
-                return null;
+                return default;
         }
 
-        return TreePageView.ValueSize(page.Bytes);
+        return TreePageView.IsOfTree(page.Header->Kind) ? TreePageView.Form(page.Bytes) : default;
     }
 
-    private TreeFindings LostTree(uint mark, long root, int? valueSize)
+    private TreeFindings LostTree(uint mark, long root, TreeForm form)
     {
-        if (_lostTrees.TryGetValue((mark, mark == 0 ? root : 0, valueSize), out var lost))
+        if (_lostTrees.TryGetValue((mark, mark == 0 ? root : 0, form), out var lost))
             return lost;
         var name = mark == 0 ? $"{LostAndFound}/page-{root}" : $"{LostAndFound}/tree-{mark - 1}";
         while (!_names.Add(name))
             name += "~";
-        lost = new TreeFindings(name, null, mark == 0 ? null : mark - 1) { ValueSize = valueSize };
-        _lostTrees[(mark, mark == 0 ? root : 0, valueSize)] = lost;
+        lost = new TreeFindings(name, null, mark == 0 ? null : mark - 1) { Form = form };
+        _lostTrees[(mark, mark == 0 ? root : 0, form)] = lost;
         _trees.Add(lost);
         return lost;
     }
@@ -272,24 +276,33 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
         if (tree.IsDropped)
             return;
         var header = (PageHeader*)leaf;
-        var valueSize = TreePageView.ValueSize(leaf);
+        var form = TreePageView.Form(leaf);
         LostKeys? room = null;
         if (_isOrphan && tree.Header != null)
         {
             var last = TreePageView.Count(leaf) - 1;
             room = tree.FindRoom(TreePageView.Key(leaf, 0, _pages.PageSize), TreePageView.Key(leaf, last, _pages.PageSize));
             if ((room == null || _grade == SalvageGrade.Stale) && !PlantedFault.BelieveOrphans)
-                (tree, room) = (LostTree(tree.TreeId!.Value + 1, 0, valueSize), null);
+                (tree, room) = (LostTree(tree.TreeId!.Value + 1, 0, form), null);
         }
 
         // The kind of a lost tree shows in its leaves; and a leaf of another kind than its tree is in the wrong place.
-        if (tree.ValueSize != valueSize)
-            (tree, room) = (LostTree(header->TreeMark, header->PageNumber, valueSize), null);
-        _target.EnterTree(tree.Name, valueSize);
-        if (valueSize is { } size)
-            TakeArrayEntries(tree, leaf, new ArrayLayout(_pages.PageSize, size), room);
-        for (var i = 0; i < TreePageView.Count(leaf) && valueSize == null; i++)
-            TakeEntry(tree, SlottedPage.Record(leaf, i), header->TransactionId, room);
+        if (tree.Form != form)
+            (tree, room) = (LostTree(header->TreeMark, header->PageNumber, form), null);
+        _target.EnterTree(tree.Name, form);
+        if (form.Kind == TreeKind.Array)
+        {
+            TakeArrayEntries(tree, leaf, new ArrayLayout(_pages.PageSize, form.ValueSize), room);
+            return;
+        }
+
+        for (var i = 0; i < TreePageView.Count(leaf); i++)
+        {
+            if (form.Kind == TreeKind.IdSets)
+                TakeSet(tree, SlottedPage.Record(leaf, i), header->TreeMark, room);
+            else
+                TakeEntry(tree, SlottedPage.Record(leaf, i), header->TransactionId, room);
+        }
     }
 
     private void TakeArrayEntries(TreeFindings tree, byte* leaf, in ArrayLayout layout, LostKeys? room)
@@ -337,6 +350,31 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
             return;
         }
 
+        tree.Count(_grade);
+        if (room != null)
+            room.Found++;
+    }
+
+    private void TakeSet(TreeFindings tree, byte* record, uint treeMark, LostKeys? room)
+    {
+        var key = LeafPage.Key(record);
+        if (_target.TakesValues && !_target.TryBeginSet(key))
+        {
+            tree.CountSuperseded();
+            return;
+        }
+
+        var fault = _set.Copy(record, treeMark, _grade == SalvageGrade.Stale);
+        if (fault != null && _grade == SalvageGrade.Stale)
+        {
+            tree.CountSuperseded();
+            return;
+        }
+
+        if (fault != null)
+            tree.LoseValue(key, (_set.Claimed - _set.Taken) * SetSource.BytesPerId, $"{_set.Taken} of its {_set.Claimed} ids were found: {fault}");
+        if (_set.Taken == 0)
+            return;
         tree.Count(_grade);
         if (room != null)
             room.Found++;

@@ -8,8 +8,8 @@ internal interface ISalvageTarget
 
     /// <summary>Creates a tree, or leads back to it: the following entries belong to it.</summary>
     /// <param name="name">The name of the tree.</param>
-    /// <param name="valueSize">The size of the values of a fixed-size tree; null for others.</param>
-    void EnterTree(string name, int? valueSize);
+    /// <param name="form">What its leaves have.</param>
+    void EnterTree(string name, TreeForm form);
 
     /// <summary>Adds an entry, unless the tree has its key.</summary>
     /// <param name="key">The key; that of a fixed-size tree as <see cref="Trees.Arrays.ArrayKey"/> has it.</param>
@@ -17,4 +17,16 @@ internal interface ISalvageTarget
     /// <param name="fault">Null, or a sentence that describes why the value is lost after all.</param>
     /// <returns>False if the tree has the key.</returns>
     bool TryAdd(ReadOnlySpan<byte> key, ValueSource value, out string? fault);
+
+    /// <summary>Begins a set of ids, unless the tree has its key.</summary>
+    /// <returns>False if the tree has the key.</returns>
+    bool TryBeginSet(ReadOnlySpan<byte> key) => true;
+
+    /// <summary>Adds ids to the set of a key.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="ids">The ids in ascending order, above those that have been added.</param>
+    /// <param name="payloads">A payload for each.</param>
+    void AddIds(ReadOnlySpan<byte> key, ReadOnlySpan<long> ids, ReadOnlySpan<byte> payloads)
+    {
+    }
 }

@@ -140,7 +140,7 @@ internal sealed class SalvageRun(DamagedSource source, SalvageOptions options, C
     {
         public bool TakesValues => false;
 
-        public void EnterTree(string name, int? valueSize)
+        public void EnterTree(string name, TreeForm form)
         {
         }
 

@@ -18,8 +18,8 @@ internal sealed class TreeFindings(string name, TreeHeader? header, uint? treeId
 
     public uint? TreeId => treeId;
 
-    /// <summary>The size of the values of a fixed-size tree; null for others.</summary>
-    public int? ValueSize { get; init; } = header is { Kind: TreeKind.Array } known ? (int)known.NestedValues : null;
+    /// <summary>What its leaves have.</summary>
+    public TreeForm Form { get; init; } = header is { } known ? TreeForm.Of(known) : default;
 
     /// <summary>True for a dropped tree, of which nothing is taken.</summary>
     public bool IsDropped { get; init; }

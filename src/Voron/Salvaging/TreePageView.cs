@@ -17,8 +17,14 @@ internal static unsafe class TreePageView
         _ => false,
     };
 
-    /// <summary>Returns the size of the values of a leaf of a fixed-size tree; null for other leaves.</summary>
-    public static int? ValueSize(byte* leaf) => ((PageHeader*)leaf)->Kind == PageKind.Array ? ArrayPage.ValueSize(leaf) : null;
+    /// <summary>Returns what a leaf has. A tree has sets of ids under all of its keys, or under none.</summary>
+    public static TreeForm Form(byte* leaf)
+    {
+        if (((PageHeader*)leaf)->Kind == PageKind.Array)
+            return new TreeForm(TreeKind.Array, ArrayPage.ValueSize(leaf));
+        var hasSets = Count(leaf) > 0 && LeafPage.Kind(SlottedPage.Record(leaf, 0)) == ValueKind.Extended;
+        return new TreeForm(hasSets ? TreeKind.IdSets : TreeKind.Plain);
+    }
 
     public static int Count(byte* page) => ((PageHeader*)page)->EntryCount;
 

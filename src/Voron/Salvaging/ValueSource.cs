@@ -56,7 +56,7 @@ internal sealed unsafe class ValueSource(SalvagePages pages, PageBitmap owned) :
         }
 
         if (_kind == ValueKind.Extended)
-            return "it is a set of ids or something else that is no value, which is not salvaged";
+            return "it is a set of ids, or something that this program does not know, in the place of a value";
         var fault = _kind == ValueKind.Overflow
             ? TryOpenOverflow(*(OverflowReference*)LeafPage.InlineBytes(record))
             : TryOpenLarge(*(LargeExtentReference*)LeafPage.InlineBytes(record));

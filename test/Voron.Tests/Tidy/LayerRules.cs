@@ -48,7 +48,7 @@ internal static class LayerRules
         [
             "Paging", "ChangeTracking", "FreeSpace", "Journal", "Trees/Pages", "Trees", "Snapshots", "Transactions", "Flushing", "Maintenance",
         ]),
-        ("Salvaging", ["Paging", "Scratch", "FreeSpace", "Journal", "Trees/Pages", "Trees/Arrays", "Trees", "Recovery", "Opening"]),
+        ("Salvaging", ["Paging", "Scratch", "FreeSpace", "Journal", "Trees/Pages", "Trees/Arrays", "Trees/IdSets", "Trees", "Recovery", "Opening"]),
     ];
 
     /// <summary>Folders that belong to the layer above them.</summary>

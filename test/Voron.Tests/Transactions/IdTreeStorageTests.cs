@@ -88,32 +88,6 @@ public sealed class IdTreeStorageTests : IDisposable
     }
 
     [Fact]
-    public async Task A_salvage_names_each_set_that_it_leaves_behind()
-    {
-        Fill("sets", sets: 3, ids: 150_000);
-        Fill("sets", sets: 10, ids: 3);
-        using (var writing = _environment.BeginWrite())
-        {
-            for (var i = 0; i < 100; i++)
-                writing.CreateTree("other").Put(BitConverter.GetBytes(i), [1]);
-            writing.Commit();
-        }
-
-        _environment.Flush();
-        await _environment.DisposeAsync();
-        using var target = new TestDirectory();
-        var salvaged = Path.Combine(target.Path, "salvaged");
-        var report = await Salvage.RunAsync(_directory.Path, salvaged, null, Token);
-        report.Trees.Single(tree => tree.Name == "other").Found.Should().Be(100);
-        var sets = report.Trees.Single(tree => tree.Name == "sets");
-        sets.Found.Should().Be(0);
-        sets.LostValues.Should().HaveCount(10).And.OnlyContain(value => value.Reason.Contains("set of ids"));
-        report.Trees.Should().HaveCount(2);
-        using var again = StorageEnvironment.Open(salvaged, FaultTestKit.Options());
-        again.Verify().Problems.Should().BeEmpty();
-    }
-
-    [Fact]
     public void Waiting_changes_allocate_nothing()
     {
         using var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());

@@ -1,3 +1,4 @@
+using Voron.Format;
 using Voron.Salvaging;
 using Voron.Torture.Harness;
 using Voron.Trees.Arrays;
@@ -9,16 +10,16 @@ internal sealed class CollectedTrees : ISalvageTarget
 {
     private readonly Dictionary<string, Dictionary<string, byte[]>> _trees = new(StringComparer.Ordinal);
     private Dictionary<string, byte[]> _tree = [];
-    private int? _valueSize;
+    private TreeForm _form;
 
     /// <summary>The entries of each tree by key, in hexadecimal.</summary>
     public IReadOnlyDictionary<string, Dictionary<string, byte[]>> Trees => _trees;
 
-    public void EnterTree(string name, int? valueSize)
+    public void EnterTree(string name, TreeForm form)
     {
         if (!_trees.TryGetValue(name, out var tree))
             _trees[name] = tree = new Dictionary<string, byte[]>(StringComparer.Ordinal);
-        (_tree, _valueSize) = (tree, valueSize);
+        (_tree, _form) = (tree, form);
     }
 
     public bool TryAdd(ReadOnlySpan<byte> key, ValueSource value, out string? fault)
@@ -27,7 +28,7 @@ internal sealed class CollectedTrees : ISalvageTarget
         var text = Convert.ToHexString(key);
         if (_tree.ContainsKey(text))
             return false;
-        if (_valueSize is { } size && (value.Length != size || key.Length != ArrayKey.Size))
+        if (_form is { Kind: TreeKind.Array, ValueSize: var size } && (value.Length != size || key.Length != ArrayKey.Size))
             throw new BrokenPromiseException($"an entry of a fixed-size tree has a key of {key.Length} bytes and a value of {value.Length}, not {size}");
         var bytes = new byte[value.Length];
         for (var at = 0; at < bytes.Length && fault == null; at += ValueSource.PieceBytes)
