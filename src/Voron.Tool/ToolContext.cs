@@ -1,5 +1,6 @@
 using System.CommandLine;
 using System.Globalization;
+using Voron.Format;
 using Voron.Opening;
 using Voron.Paging;
 
@@ -103,6 +104,13 @@ internal static class ToolContext
     public static Tree Open(this ReadTransaction reading, string name, string directory) => reading.TryOpenTree(name, out var tree)
         ? tree
         : throw new ToolException(ExitCode.NothingThere, $"There is no tree '{name}' in '{directory}'.");
+
+    /// <summary>Opens a tree of id sets; returns false if the tree is of another kind, or if there is none.</summary>
+    public static bool TryOpenSets(this ReadTransaction reading, string name, out IdTree tree)
+    {
+        tree = default;
+        return reading.FindKind(name) == TreeKind.IdSets && reading.TryOpenIdTree(name, out tree);
+    }
 
     /// <summary>Opens an environment for reading.</summary>
     /// <exception cref="ToolException">There is none.</exception>

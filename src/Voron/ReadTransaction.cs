@@ -80,6 +80,13 @@ public readonly partial struct ReadTransaction : IDisposable
         };
     }
 
+    /// <summary>Returns the kind of a tree; null if there is no tree of that name.</summary>
+    internal TreeKind? FindKind(string name)
+    {
+        Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
+        return Body.OpenTree(_generation, Catalog.Encode(name, buffer), kind: null, out _)?.StateAsIs.Kind;
+    }
+
     /// <summary>Returns the names of all trees, in the order of their UTF-8 bytes.</summary>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public IReadOnlyList<string> GetTreeNames()

@@ -59,7 +59,7 @@ internal static class LoadCommand
             {
                 trial.CreateTree(name);
             }
-            catch (ArgumentException e)
+            catch (Exception e) when (e is ArgumentException or InvalidOperationException)
             {
                 throw new ToolException(ExitCode.Problems, $"The dump has a tree '{name}', which '{environment.Path}' does not take: {e.Message} Nothing was loaded.");
             }

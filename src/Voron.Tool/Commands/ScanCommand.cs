@@ -26,10 +26,16 @@ internal static class ScanCommand
                 using var opened = access.OpenToRead(parsed);
                 var environment = opened.Environment;
                 using var reading = environment.BeginRead();
-                var entries = reading.Open(parsed.GetRequiredValue(tree), environment.Path);
                 var keys = range.RangeOf(parsed);
-                var chosen = parsed.GetValue(reverse) ? entries.Range(keys).Reverse() : entries.Range(keys);
                 var left = parsed.GetValue(limit);
+                if (reading.TryOpenSets(parsed.GetRequiredValue(tree), out var sets))
+                {
+                    WriteSets(sets, keys, parsed.GetValue(reverse), left, output, stop);
+                    return Task.FromResult(ExitCode.Done);
+                }
+
+                var entries = reading.Open(parsed.GetRequiredValue(tree), environment.Path);
+                var chosen = parsed.GetValue(reverse) ? entries.Range(keys).Reverse() : entries.Range(keys);
                 foreach (var entry in chosen)
                 {
                     stop.ThrowIfCancellationRequested();
@@ -43,6 +49,37 @@ internal static class ScanCommand
 
                 return Task.FromResult(ExitCode.Done);
             });
+    }
+
+    // A line for each key, with the number of its ids.
+    private static void WriteSets(IdTree sets, KeyRange keys, bool isReverse, long left, ToolOutput output, CancellationToken stop)
+    {
+        using var cursor = sets.OpenCursor();
+        var found = Seek(cursor, keys, isReverse);
+        while (found && keys.Contains(cursor.Key))
+        {
+            stop.ThrowIfCancellationRequested();
+            output.WriteText(output.Form == OutputForm.Json
+                ? JsonLinesWriter.LineOfSet(cursor.Key, cursor.Count)
+                : $"{KeyText.Format(cursor.Key)}\t{cursor.Count} ids");
+            if (--left == 0)
+                break;
+            found = isReverse ? cursor.MovePrevious() : cursor.MoveNext();
+        }
+    }
+
+    private static bool Seek(IdKeyCursor cursor, KeyRange keys, bool isReverse)
+    {
+        var bound = isReverse ? keys.End : keys.Start;
+        if (isReverse ? bound.IsEnd : bound.IsStart)
+            return isReverse ? cursor.SeekLast() : cursor.SeekFirst();
+        if (bound.IsEnd || bound.IsStart)
+            return false;
+        var key = new byte[bound.Length];
+        bound.CopyTo(key);
+        if (!isReverse)
+            return cursor.Seek(key);
+        return cursor.SeekForPrevious(key) && (bound.IsAfter(cursor.Key) || cursor.MovePrevious());
     }
 
     private static string Shorten(ReadOnlySpan<byte> value) => value.Length <= ShownValueBytes

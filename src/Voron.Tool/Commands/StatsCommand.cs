@@ -39,6 +39,7 @@ internal static class StatsCommand
                 ("leaf pages", trees.Sum(tree => tree.LeafPages)),
                 ("branch pages", trees.Sum(tree => tree.BranchPages)),
                 ("overflow pages", trees.Sum(tree => tree.OverflowPages)),
+                ("nested pages", trees.Sum(tree => tree.NestedPages)),
                 ("dropped trees", dropped.Count),
                 ("pages of dropped trees", droppedPages),
                 ("bytes of dropped trees", droppedPages * statistics.PageSize),

@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Globalization;
 using System.Security.Cryptography;
 using System.Text;
 using System.Text.Encodings.Web;
@@ -53,6 +54,24 @@ internal sealed class JsonLinesWriter : DumpWriter
         json.Flush();
         return Encoding.UTF8.GetString(line.WrittenSpan);
     }
+
+    /// <summary>Returns the line of a key that has a set of ids.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="ids">The number of its ids.</param>
+    public static string LineOfSet(ReadOnlySpan<byte> key, long ids)
+    {
+        var line = new ArrayBufferWriter<byte>();
+        using var json = new Utf8JsonWriter(line, Options);
+        json.WriteStartObject();
+        WriteBytes(json, "k", "k64", key);
+        json.WriteNumber("ids", ids);
+        json.WriteEndObject();
+        json.Flush();
+        return Encoding.UTF8.GetString(line.WrittenSpan);
+    }
+
+    /// <summary>Returns the line of an id.</summary>
+    public static string LineOfId(long id, byte payload) => string.Create(CultureInfo.InvariantCulture, $"{{\"id\":{id},\"payload\":{payload}}}");
 
     public override void BeginTree(string name)
     {

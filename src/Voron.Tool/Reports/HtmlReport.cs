@@ -14,6 +14,12 @@ internal sealed class HtmlReport(SpaceReport report)
 
     private const int FillSteps = 10;
 
+    /// <summary>The kinds of pages, by their classes in the style.</summary>
+    private static readonly (string Kind, string What)[] Kinds =
+    [
+        ("leaf", "leaves"), ("branch", "branches"), ("overflow", "values of their own pages"), ("nested", "large sets of ids"),
+    ];
+
     private readonly StringBuilder _text = new();
 
     /// <summary>Returns the page.</summary>
@@ -70,7 +76,7 @@ internal sealed class HtmlReport(SpaceReport report)
         }
 
         Add("<p class=\"legend\">");
-        foreach (var (kind, what) in new[] { ("leaf", "leaves"), ("branch", "branches"), ("overflow", "values of their own pages") })
+        foreach (var (kind, what) in Kinds)
             Add($"{HtmlCharts.Key(kind)} {what} &nbsp; ");
         Add("</p>\n<div class=\"wide\"><table>\n<tr><th>tree</th><th></th><th>size</th><th>share</th><th>entries</th><th>bytes an entry</th>");
         Add("<th>leaves filled</th><th>levels</th></tr>\n");
@@ -82,7 +88,10 @@ internal sealed class HtmlReport(SpaceReport report)
             var others = report.Trees.Skip(MostTrees).ToList();
             var size = new TreeStatistics(
                 others.Sum(tree => tree.Size.Entries), others.Max(tree => tree.Size.Depth), others.Sum(tree => tree.Size.LeafPages),
-                others.Sum(tree => tree.Size.BranchPages), others.Sum(tree => tree.Size.OverflowPages));
+                others.Sum(tree => tree.Size.BranchPages), others.Sum(tree => tree.Size.OverflowPages))
+            {
+                NestedPages = others.Sum(tree => tree.Size.NestedPages),
+            };
             AddTree($"<i>{Sizes.Count(others.Count)} smaller trees</i>", new TreeSpace("", size, null), largest);
         }
 
@@ -103,7 +112,8 @@ internal sealed class HtmlReport(SpaceReport report)
     {
         var size = tree.Size;
         var bar = HtmlCharts.Bar(
-            [("leaf", size.LeafPages), ("branch", size.BranchPages), ("overflow", size.OverflowPages)], Math.Max(largest, tree.Pages));
+            [("leaf", size.LeafPages), ("branch", size.BranchPages), ("overflow", size.OverflowPages), ("nested", size.NestedPages)],
+            Math.Max(largest, tree.Pages));
         var each = size.Entries == 0 ? "–" : Sizes.Bytes(BytesOf(tree.Pages) / size.Entries);
         Add($"<tr><td>{name}</td><td class=\"draw\">{bar}</td><td>{Sizes.Bytes(BytesOf(tree.Pages))}</td>");
         Add($"<td>{Percent(tree.Pages / (double)Math.Max(1, report.UsedPages))}</td><td>{Sizes.Count(size.Entries)}</td><td>{each}</td>");

@@ -5,13 +5,13 @@ internal static class HtmlStyle
 {
     private const string Light = """
         --back:#ffffff;--card:#f5f7fa;--text:#1b2430;--faint:#5b6675;--line:#d9dfe7;--rest:#e6eaf0;
-        --leaf:#2f6db5;--branch:#5b9e48;--overflow:#c97a24;--warn:#b3261e;
+        --leaf:#2f6db5;--branch:#5b9e48;--overflow:#c97a24;--nested:#8a4fb0;--warn:#b3261e;
         --u0:#e4e9ef;--u1:#c9dcf0;--u2:#9cc0e4;--u3:#6a9fd4;--u4:#3a78bb;--u5:#1c4f8c
         """;
 
     private const string Dark = """
         --back:#12161c;--card:#1c222b;--text:#e4e9f0;--faint:#98a4b3;--line:#323b47;--rest:#2a323d;
-        --leaf:#5b9ce6;--branch:#7cc267;--overflow:#e39a4b;--warn:#ff8a80;
+        --leaf:#5b9ce6;--branch:#7cc267;--overflow:#e39a4b;--nested:#b98ae0;--warn:#ff8a80;
         --u0:#232a34;--u1:#23405f;--u2:#2a5a8a;--u3:#3a7abb;--u4:#65a2e0;--u5:#a9d0f8
         """;
 
@@ -41,7 +41,7 @@ internal static class HtmlStyle
         svg.key{display:inline-block;width:14px;height:14px;vertical-align:-2px;margin:0 1px}
         figure{margin:.6rem 0}
         figcaption{display:flex;justify-content:space-between}
-        .leaf{fill:var(--leaf)}.branch{fill:var(--branch)}.overflow{fill:var(--overflow)}.rest{fill:var(--rest)}
+        .leaf{fill:var(--leaf)}.branch{fill:var(--branch)}.overflow{fill:var(--overflow)}.nested{fill:var(--nested)}.rest{fill:var(--rest)}
         .u0{fill:var(--u0)}.u1{fill:var(--u1)}.u2{fill:var(--u2)}.u3{fill:var(--u3)}.u4{fill:var(--u4)}.u5{fill:var(--u5)}
         @media(max-width:600px){body{padding:1rem}.cards{grid-template-columns:repeat(2,1fr)}.cards b{font-size:1.05rem}
         th,td{padding:.3rem .4rem}td.draw{min-width:50px}th:first-child,td:first-child{min-width:6rem}}

@@ -7,10 +7,10 @@ namespace Voron.Tool.Reports;
 /// <summary>A tree and its space.</summary>
 /// <param name="Name">Its name.</param>
 /// <param name="Size">Its size.</param>
-/// <param name="LeafFill">How full its leaves are on average, from 0 to 1; null if the sample has none of it.</param>
+/// <param name="LeafFill">How full its leaves are on average, with the id pages of its sets, from 0 to 1; null if the sample has none of it.</param>
 internal sealed record TreeSpace(string Name, TreeStatistics Size, double? LeafFill)
 {
-    public long Pages => Size.LeafPages + Size.BranchPages + Size.OverflowPages;
+    public long Pages => Size.LeafPages + Size.BranchPages + Size.OverflowPages + Size.NestedPages;
 }
 
 /// <summary>Where the space of an environment goes, as of one snapshot.</summary>

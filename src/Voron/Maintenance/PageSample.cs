@@ -4,12 +4,13 @@ using Voron.Primitives;
 using Voron.Snapshots;
 using Voron.Transactions;
 using Voron.Trees.Arrays;
+using Voron.Trees.IdSets;
 using Voron.Trees.Pages;
 
 namespace Voron.Maintenance;
 
 /// <summary>A page of a tree, as a sample found it.</summary>
-/// <param name="IsLeaf">True for a leaf, false for a branch.</param>
+/// <param name="IsLeaf">True for a leaf or an id page, false for a branch.</param>
 /// <param name="TreeMark">See <see cref="PageHeader.TreeMark"/>.</param>
 /// <param name="UsedFraction">The part of the room for records that they take, from 0 to 1.</param>
 internal readonly record struct SampledPage(bool IsLeaf, uint TreeMark, double UsedFraction);
@@ -61,6 +62,8 @@ internal static unsafe class PageSample
             return new SampledPage(!ArrayPage.IsBranch(page), header->TreeMark, ArrayPage.Count(page) / (double)layout.Capacity);
         }
 
+        if (header->Kind == PageKind.Ids)
+            return new SampledPage(true, header->TreeMark, IdPage.UsedBytes(page, pageSize) / (double)IdPage.Capacity(pageSize));
         if (header->Kind is not (PageKind.Leaf or PageKind.Branch))
             return null;
         var used = SlottedPage.UsedBytes(page, pageSize) / (double)(pageSize - PageHeader.Size);

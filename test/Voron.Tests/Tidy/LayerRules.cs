@@ -32,7 +32,7 @@ internal static class LayerRules
         ]),
         ("Flushing", ["Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Snapshots", "Transactions"]),
         ("Staging", ["Paging", "FreeSpace", "Transactions"]),
-        ("Maintenance", ["Paging", "FreeSpace", "Trees/Pages", "Trees/Arrays", "Trees", "Snapshots", "Transactions"]),
+        ("Maintenance", ["Paging", "FreeSpace", "Trees/Pages", "Trees/Arrays", "Trees/IdSets", "Trees", "Snapshots", "Transactions"]),
         ("Diagnostics", ["Paging", "Scratch", "Journal", "Trees/KeyHeads", "Recovery", "Snapshots", "Transactions"]),
         ("Opening",
         [
