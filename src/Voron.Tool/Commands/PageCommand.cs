@@ -54,12 +54,13 @@ internal static class PageCommand
             ("computed checksum", page.Place == PagePlace.DataFile && page.ComputedChecksum is { } sum ? $"{sum:X16}" : null),
             .. FillFacts(page, pageSize),
             .. OwnerFacts(page),
+            .. SetFacts(page),
             ("problem", page.Fault),
             ("map problem", page.MapFault),
         ];
         if (isJson && isRaw)
             facts.Add(("bytes", Convert.ToHexString(page.Bytes)));
-        output.WriteFacts(facts, [EntriesOf(page), NumbersOf(page)]);
+        output.WriteFacts(facts, [EntriesOf(page), BlocksOf(page), NumbersOf(page)]);
         if (isRaw && !isJson)
             WriteRaw(output, page.Bytes);
     }
@@ -68,7 +69,8 @@ internal static class PageCommand
     {
         if (page.Header is not { } header)
             return [];
-        var isSlotted = header.Kind is PageKind.Leaf or PageKind.Branch;
+        var isIds = header.Kind == PageKind.Ids;
+        var hasHeap = header.Kind is PageKind.Leaf or PageKind.Branch or PageKind.Ids;
         var isArray = header.Kind == PageKind.Array;
         return
         [
@@ -77,10 +79,11 @@ internal static class PageCommand
             ("flags", (int)header.Flags),
             ("transaction", page.Place != PagePlace.DataFile || header.TransactionId == 0 ? null : header.TransactionId),
             ("stamp", header.PageNumber == 0 && page.Page == 0 && page.Place == PagePlace.DataFile ? DataFileStamp.Describe(header.Stamp) : null),
-            ("tree id", (isSlotted || isArray) && header.TreeMark != 0 ? (long)header.TreeMark - 1 : null),
-            ("entry count", isSlotted || isArray ? (int)header.EntryCount : null),
-            ("heap start", isSlotted ? (int)header.HeapStart : null),
-            ("hole bytes", isSlotted ? (int)header.HoleBytes : null),
+            ("tree id", (hasHeap || isArray) && header.TreeMark != 0 ? (long)header.TreeMark - 1 : null),
+            ("key hash", (isIds || isArray) && header.OwnerHash != 0 ? $"{header.OwnerHash:X8}" : null),
+            ("entry count", hasHeap || isArray ? (int)header.EntryCount : null),
+            ("heap start", hasHeap ? (int)header.HeapStart : null),
+            ("hole bytes", hasHeap ? (int)header.HoleBytes : null),
             ("cells in use", isArray ? (int)header.ArrayCells : null),
             ("value bytes", header.Kind == PageKind.Overflow ? header.ExtentBytes : isArray ? header.ValueSize : null),
         ];
@@ -88,9 +91,9 @@ internal static class PageCommand
 
     private static IEnumerable<(string, object?)> FillFacts(PageDescription page, int pageSize)
     {
-        if (page.Entries.Count == 0)
+        if (page.Entries.Count == 0 && page.Blocks.Count == 0)
             return [];
-        var used = page.Entries.Sum(entry => entry.RecordBytes + sizeof(ushort));
+        var used = page.Entries.Sum(entry => entry.RecordBytes + sizeof(ushort)) + page.Blocks.Sum(block => block.RoomBytes + IdBlockEntry.Size);
         var capacity = pageSize - PageHeader.Size;
         return [("used bytes", used), ("free bytes", capacity - used), ("fill", (double)used / capacity)];
     }
@@ -101,10 +104,22 @@ internal static class PageCommand
         ("tree depth", page.Tree?.Depth),
         ("level", page.Tree is { Level: >= 0 } reached ? reached.Level : null),
         ("parent", page.Tree is { Parent: > 0 } below ? below.Parent : null),
-        ("reached", page.Tree is { } place ? place.Level >= 0 : null),
+        ("reached", page.Tree is { } place && !IsOfSet(page) ? place.Level >= 0 : null),
         ("extent", page.Extent?.First),
         ("extent pages", page.Extent?.Pages),
         ("owner", page.IsOwnerSearched ? NameOfOwner(page) : null),
+    ];
+
+    private static bool IsOfSet(PageDescription page) => page.Header is { Kind: PageKind.Ids or PageKind.Array, OwnerHash: not 0 };
+
+    private static IEnumerable<(string, object?)> SetFacts(PageDescription page) =>
+    [
+        ("set key", page.Set is { } set ? KeyText.Format(set.Key) : null),
+        ("set ids", page.Set?.Ids),
+        ("set depth", page.Set?.Depth),
+        ("set level", page.Set is { Level: >= 0 } reached ? reached.Level : null),
+        ("set parent", page.Set is { Parent: > 0 } below ? below.Parent : null),
+        ("reached in set", page.IsOwnerSearched && page.Tree != null && IsOfSet(page) ? page.Set is { Level: >= 0 } : null),
     ];
 
     private static string NameOfOwner(PageDescription page) =>
@@ -120,13 +135,32 @@ internal static class PageCommand
             entry.Kind switch
             {
                 ValueKind.Inline => "inline", ValueKind.Overflow => "overflow", ValueKind.LargeExtent => "large",
-                ValueKind.Extended => "extended",
+                ValueKind.Extended => NameOf(entry.Form),
                 null => entry.Page == null ? null : "child", _ => "unknown",
             },
-            entry.ValueBytes, entry.Page, entry.Fault,
+            entry.ValueBytes, entry.Ids, entry.Page, entry.Fault,
         });
-        return new("entries", ["index", "offset", "key", "kind", "bytes", "page", "problem"], [.. rows]);
+        return new("entries", ["index", "offset", "key", "kind", "bytes", "ids", "page", "problem"], [.. rows]);
     }
+
+    private static string NameOf(ExtendedForm? form) => form switch
+    {
+        ExtendedForm.OneId => "one id",
+        ExtendedForm.FewIds => "few ids",
+        ExtendedForm.IdSet => "id set",
+        _ => "extended",
+    };
+
+    private static ToolRows BlocksOf(PageDescription page) => new(
+        "blocks",
+        ["index", "offset", "first id", "last id", "ids", "gap bits", "payload bits", "highest payload", "bytes", "tail", "problem"],
+        [
+            .. page.Blocks.Select(block => new object?[]
+            {
+                block.Index, block.Offset, block.FirstId, block.LastId, block.Ids, block.GapWidth, block.PayloadWidth, block.HighestPayload,
+                block.RoomBytes, block.IsTail, block.Fault,
+            }),
+        ]);
 
     private static ToolRows NumbersOf(PageDescription page) => new(
         "map", page.Content == PageContent.SectionMap ? ["section of group", "used pages"] : ["index", "page"],

@@ -5,6 +5,7 @@ using Voron.IO;
 using Voron.Paging;
 using Voron.Snapshots;
 using Voron.Transactions;
+using Voron.Trees.Arrays;
 
 namespace Voron.Maintenance;
 
@@ -44,7 +45,9 @@ internal sealed unsafe class PageDescriber
             : describer.AddDataFilePage(description);
         if (mode == OwnerSearchMode.Always || (description.Fault != null && description.IsUsed != false))
             description = describer.AddOwner(description);
-        return description.Bytes.Length == 0 ? description : describer.AddEntries(description);
+        if (description.Bytes.Length > 0)
+            description = describer.AddEntries(description);
+        return description.IsOwnerSearched ? describer.AddSet(description) : description;
     }
 
     private PageDescription Begin() => new()
@@ -255,6 +258,7 @@ internal sealed unsafe class PageDescriber
         PageKind.Leaf => PageContent.Leaf,
         PageKind.Branch => PageContent.Branch,
         PageKind.Array => (header.Flags & ArrayLayout.BranchFlag) == 0 ? PageContent.Leaf : PageContent.Branch,
+        PageKind.Ids => PageContent.Ids,
         PageKind.Overflow => PageContent.Overflow,
         PageKind.SectionMap => FindMapRole() ?? PageContent.SectionMap,
         _ => PageContent.Unknown,
@@ -270,10 +274,9 @@ internal sealed unsafe class PageDescriber
                 case PageContent.Leaf or PageContent.Branch:
                     var isArray = ((PageHeader*)page)->Kind == PageKind.Array;
                     var entries = isArray ? ArrayEntryReader.Read(page, PageSize) : PageEntryReader.Read(page, PageSize);
-                    description = description with { Entries = entries };
-                    return description.Content == PageContent.Free
-                        ? description
-                        : description with { Tree = TreePlaceFinder.Find(_snapshot, *(PageHeader*)page, _page, entries) };
+                    return AddTree(description with { Entries = entries });
+                case PageContent.Ids:
+                    return AddTree(description with { Blocks = IdBlockReader.Read(page, PageSize) });
                 case PageContent.MapRoot or PageContent.MapDirectory:
                     return description with { Numbers = ReadNumbers((long*)(page + PageHeader.Size)) };
                 case PageContent.SectionMap:
@@ -282,6 +285,22 @@ internal sealed unsafe class PageDescriber
                     return description;
             }
         }
+    }
+
+    private PageDescription AddTree(PageDescription description) => description.Content == PageContent.Free || description.Header is not { } header
+        ? description
+        : description with { Tree = TreePlaceFinder.Find(_snapshot, header, _page, description.Entries) };
+
+    // A branch leads by the key of any child but the first one, whose key is below all ids.
+    private PageDescription AddSet(PageDescription description)
+    {
+        if (description is not { Tree: not null, Header: { Kind: PageKind.Ids or PageKind.Array, OwnerHash: not 0 } header })
+            return description;
+        var child = description.Entries.Skip(1).FirstOrDefault(entry => entry.Fault == null);
+        long? id = child == null ? null : ArrayKey.FromBytes(child.Key);
+        if (description.Blocks.Count > 0)
+            id = description.Blocks[0].FirstId;
+        return description with { Set = SetPlaceFinder.Find(_snapshot, header, _page, id, _stop) };
     }
 
     private List<(long Index, long Number)> ReadNumbers(long* numbers)

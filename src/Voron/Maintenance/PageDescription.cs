@@ -24,6 +24,9 @@ internal enum PageContent
     Leaf,
     Branch,
 
+    /// <summary>Ids of a set that is too large for its leaf.</summary>
+    Ids,
+
     /// <summary>The first page of an overflow extent.</summary>
     Overflow,
 
@@ -89,6 +92,9 @@ internal sealed record PageDescription
     /// <summary>The place of the page in its tree; null if it is not part of one, or is not found there.</summary>
     public TreePlace? Tree { get; init; }
 
+    /// <summary>Page of a set of ids: its place in the set; null if that was not looked for, or not found.</summary>
+    public SetPlace? Set { get; init; }
+
     /// <summary>What was found to own the page; null if that was not looked for, or not found.</summary>
     public PageOwner? Owner { get; init; }
 
@@ -100,6 +106,9 @@ internal sealed record PageDescription
 
     /// <summary>Leaf and branch: the entries, as far as they can be read.</summary>
     public IReadOnlyList<PageEntryDescription> Entries { get; init; } = [];
+
+    /// <summary>Id page: the blocks, as far as they can be read.</summary>
+    public IReadOnlyList<IdBlockDescription> Blocks { get; init; } = [];
 
     /// <summary>Root and directory of the section maps: the pages that are named, by their index. Section map: used pages, by section.</summary>
     public IReadOnlyList<(long Index, long Number)> Numbers { get; init; } = [];
@@ -119,10 +128,16 @@ internal sealed record PageEntryDescription(int Index, int Offset)
     /// <summary>Leaf: where the value is.</summary>
     public ValueKind? Kind { get; init; }
 
+    /// <summary>Leaf of a tree of id sets: the form in which the set is stored.</summary>
+    public ExtendedForm? Form { get; init; }
+
+    /// <summary>Leaf of a tree of id sets: the number of ids of the set.</summary>
+    public long? Ids { get; init; }
+
     /// <summary>Leaf: the length of the value in bytes.</summary>
     public long? ValueBytes { get; init; }
 
-    /// <summary>The child of a branch, or the first page of a value outside the leaf.</summary>
+    /// <summary>The child of a branch, the first page of a value outside the leaf, or the root of a set of ids.</summary>
     public long? Page { get; init; }
 
     /// <summary>The bytes that the record takes in the page, without its slot.</summary>
@@ -132,12 +147,53 @@ internal sealed record PageEntryDescription(int Index, int Offset)
     public string? Fault { get; init; }
 }
 
+/// <summary>A block of an id page.</summary>
+/// <param name="Index">Its place in the order of the ids.</param>
+/// <param name="Offset">Its offset in the page; 0 if it needs no bytes.</param>
+internal sealed record IdBlockDescription(int Index, int Offset)
+{
+    public required long FirstId { get; init; }
+
+    /// <summary>The last id; null if the block cannot be unpacked.</summary>
+    public long? LastId { get; init; }
+
+    /// <summary>The number of ids.</summary>
+    public required int Ids { get; init; }
+
+    /// <summary>The bits of a gap between two ids.</summary>
+    public required int GapWidth { get; init; }
+
+    /// <summary>The bits of a payload.</summary>
+    public required int PayloadWidth { get; init; }
+
+    public required int HighestPayload { get; init; }
+
+    /// <summary>True for the last block of a set to whose end ids are added.</summary>
+    public required bool IsTail { get; init; }
+
+    /// <summary>The bytes that the block may take, without its entry in the directory.</summary>
+    public required int RoomBytes { get; init; }
+
+    /// <summary>What is wrong with the block; null if nothing is.</summary>
+    public string? Fault { get; init; }
+}
+
 /// <summary>The place of a page in its tree.</summary>
 /// <param name="Name">The name of the tree; null for the catalog.</param>
 /// <param name="Depth">The number of levels of the tree.</param>
-/// <param name="Level">The level of the page, 0 for leaves; -1 if the way to its keys does not lead through the page.</param>
+/// <param name="Level">
+/// The level of the page, 0 for leaves; -1 if the way to its keys does not lead through the page, or if the page is one of a set of ids.
+/// </param>
 /// <param name="Parent">The page above; 0 if the page is the root, or is not reached.</param>
 internal sealed record TreePlace(string? Name, int Depth, int Level, long Parent);
+
+/// <summary>The place of a page in a set of ids.</summary>
+/// <param name="Key">The key that has the set.</param>
+/// <param name="Ids">The number of ids of the set.</param>
+/// <param name="Depth">The number of levels of the set.</param>
+/// <param name="Level">The level of the page, 0 for id pages; -1 if the way to its ids does not lead through the page.</param>
+/// <param name="Parent">The page above; 0 if the page is the root of the set, or is not reached.</param>
+internal sealed record SetPlace(byte[] Key, long Ids, int Depth, int Level, long Parent);
 
 /// <summary>What the trees and the section maps say about a page.</summary>
 /// <param name="Tree">The tree; null for the catalog.</param>

@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.Trees.IdSets;
 using Voron.Trees.Pages;
 
 namespace Voron.Maintenance;
@@ -52,6 +53,8 @@ internal static unsafe class PageEntryReader
             },
             (ValueKind.Extended, { } length) when ExtendedRecord.IsSound(behind, (int)length) => entry with
             {
+                Form = *(ExtendedForm*)behind,
+                Ids = InlineIds.Count(behind),
                 Page = *(ExtendedForm*)behind == ExtendedForm.IdSet ? ((IdSetReference*)behind)->Root : null,
             },
             _ => entry with { Fault = $"a value of kind {(int)entry.Kind!} cannot have {entry.ValueBytes} bytes in a leaf" },

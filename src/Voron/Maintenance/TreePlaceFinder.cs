@@ -20,6 +20,10 @@ internal static unsafe class TreePlaceFinder
         if (header.TreeMark == 0 || FindTree(snapshot, header.TreeMark - 1) is not var (name, tree))
             return null;
 
+        // The keys of the tree do not lead to the pages of its sets.
+        if (header.Kind is PageKind.Ids or PageKind.Array && header.OwnerHash != 0)
+            return new TreePlace(name, tree.Depth, -1, 0);
+
         // The first entry of a branch has no key of its own, or the lowest there is. All others of the page lead through it.
         var inTurn = tree.Kind == TreeKind.Array ? entries.Skip(1).Concat(entries) : entries;
         var key = inTurn.FirstOrDefault(entry => entry.Fault == null && entry.Key.Length > 0)?.Key;
@@ -27,7 +31,8 @@ internal static unsafe class TreePlaceFinder
         return new TreePlace(name, tree.Depth, level, parent);
     }
 
-    private static (string? Name, TreeHeader Tree)? FindTree(SnapshotPages snapshot, uint id)
+    /// <summary>Returns the tree with an id, and its name; null if there is none.</summary>
+    public static (string? Name, TreeHeader Tree)? FindTree(SnapshotPages snapshot, uint id)
     {
         if (snapshot.State.Catalog.TreeId == id)
             return (null, snapshot.State.Catalog);

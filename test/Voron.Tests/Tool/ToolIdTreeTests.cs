@@ -1,3 +1,6 @@
+using System.Text;
+using Voron.Format;
+using Voron.Maintenance;
 using Voron.Tests.Faults;
 using Voron.Tool;
 
@@ -6,13 +9,131 @@ namespace Voron.Tests.Tool;
 /// <summary>What the tool shows of trees of id sets, and what it refuses.</summary>
 public sealed class ToolIdTreeTests : IDisposable
 {
+    private const int PageSize = 4096;
     private const int Large = 60_000;
     private const int Few = 50;
     private readonly TestDirectory _directory = new();
 
     private string Store => Path.Combine(_directory.Path, "store");
 
+    private string DataFile => Path.Combine(Store, "voron.data");
+
     public void Dispose() => _directory.Dispose();
+
+    [Fact]
+    public void Every_page_of_a_set_is_described_with_its_place()
+    {
+        Fill();
+        using var environment = StorageEnvironment.Open(Store, new StorageOptions { ReadOnly = true });
+        var pages = DescribeAll(environment, OwnerSearchMode.Always);
+        pages.Should().OnlyContain(page => page.Fault == null).And.NotContain(page => page.Content == PageContent.Unknown);
+        var ofSets = pages.Where(page => page.Header is { OwnerHash: not 0 } && page.IsUsed == true).ToList();
+        using var reading = environment.BeginRead();
+        ofSets.Should().HaveCount((int)reading.OpenIdTree("words").GetStatistics().NestedPages);
+        ofSets.Should().OnlyContain(page => page.Tree!.Name == "words" && page.Owner!.Tree == "words" && page.Set!.Level >= 0);
+        foreach (var set in ofSets.GroupBy(page => Encoding.ASCII.GetString(page.Set!.Key)))
+        {
+            set.Key.Should().BeOneOf("large", "later");
+            set.Where(page => page.Content == PageContent.Ids).Sum(page => page.Blocks.Sum(block => block.Ids)).Should().Be(Large);
+            set.Should().ContainSingle(page => page.Set!.Parent == 0).Which.Set!.Level.Should().Be(set.First().Set!.Depth - 1);
+            foreach (var branch in set.Where(page => page.Content == PageContent.Branch))
+                branch.Entries.Should().OnlyContain(entry => pages[(int)entry.Page!.Value].Set!.Parent == branch.Page);
+        }
+
+        var large = ofSets.Where(page => Encoding.ASCII.GetString(page.Set!.Key) == "large");
+        var blocks = large.SelectMany(page => page.Blocks).OrderBy(block => block.FirstId).ToList();
+        blocks.Zip(blocks.Skip(1)).Should().OnlyContain(pair => pair.First.LastId < pair.Second.FirstId);
+        var entries = pages.Where(page => page.Content == PageContent.Leaf && page.Tree!.Name == "words").SelectMany(page => page.Entries).ToList();
+        entries.Select(entry => (Encoding.ASCII.GetString(entry.Key), entry.Form, entry.Ids)).Should().Equal(
+            ("few", ExtendedForm.FewIds, Few), ("large", ExtendedForm.IdSet, Large), ("later", ExtendedForm.IdSet, Large),
+            ("one", ExtendedForm.OneId, 1));
+    }
+
+    [Fact]
+    public async Task A_page_of_ids_is_shown_with_its_blocks_and_its_key_on_request()
+    {
+        Fill();
+        PageDescription shown, leaf;
+        using (var environment = StorageEnvironment.Open(Store, new StorageOptions { ReadOnly = true }))
+        {
+            var pages = DescribeAll(environment, OwnerSearchMode.WhenUnclear);
+            shown = pages.First(page => page.Content == PageContent.Ids);
+            leaf = pages.First(page => page.Content == PageContent.Leaf && page.Tree!.Name == "words");
+        }
+
+        var quick = (await ToolRun.Done("page", Store, $"{shown.Page}", "-o", "json")).Json;
+        quick.GetProperty("content").GetString().Should().Be("ids");
+        quick.GetProperty("kindInHeader").GetString().Should().Be("ids");
+        quick.GetProperty("tree").GetString().Should().Be("words");
+        quick.GetProperty("blocks").GetArrayLength().Should().Be(shown.Blocks.Count);
+        quick.GetProperty("blocks")[0].GetProperty("firstId").GetInt64().Should().Be(shown.Blocks[0].FirstId);
+        quick.GetProperty("fill").GetDouble().Should().BeInRange(0.1, 1);
+        foreach (var unknown in (string[])["reached", "setKey", "reachedInSet"])
+            quick.GetProperty(unknown).ValueKind.Should().Be(System.Text.Json.JsonValueKind.Null);
+        var slow = (await ToolRun.Done("page", Store, $"{shown.Page}", "--owner", "-o", "json")).Json;
+        slow.GetProperty("setKey").GetString().Should().BeOneOf("large", "later");
+        slow.GetProperty("setIds").GetInt64().Should().Be(Large);
+        slow.GetProperty("reachedInSet").GetBoolean().Should().BeTrue();
+        (await ToolRun.Done("page", Store, $"{shown.Page}")).Output.Should().Contain("first id");
+        var entries = (await ToolRun.Done("page", Store, $"{leaf.Page}", "-o", "json")).Json.GetProperty("entries");
+        entries.EnumerateArray().Select(entry => entry.GetProperty("kind").GetString()).Should().Equal("few ids", "id set", "id set", "one id");
+    }
+
+    [Fact]
+    public async Task A_damaged_page_of_ids_is_shown_as_far_as_it_can_be_read()
+    {
+        Fill();
+        long page;
+        using (var environment = StorageEnvironment.Open(Store, new StorageOptions { ReadOnly = true }))
+            page = DescribeAll(environment, OwnerSearchMode.WhenUnclear).First(page => page.Content == PageContent.Ids).Page;
+        var bytes = File.ReadAllBytes(DataFile);
+
+        // The place of the second block, and the number of ids of the third.
+        var directory = (int)page * PageSize + PageHeader.Size;
+        bytes.AsSpan(directory + IdBlockEntry.Size + 8, 2).Fill(0xF0);
+        bytes[directory + 2 * IdBlockEntry.Size + 11] = 0xFF;
+        File.WriteAllBytes(DataFile, bytes);
+        var run = await ToolRun.Of("page", Store, $"{page}", "-o", "json");
+        run.Code.Should().Be(ExitCode.Problems);
+        run.Json.GetProperty("tree").GetString().Should().Be("words");
+        run.Json.GetProperty("problem").GetString().Should().Contain("checksum");
+        var problems = run.Json.GetProperty("blocks").EnumerateArray().Select(block => block.GetProperty("problem").GetString()).ToList();
+        problems[0].Should().BeNull();
+        problems[1].Should().Contain("not inside the page");
+        problems[2].Should().Contain("256 ids do not fit");
+    }
+
+    [Fact]
+    public void No_bytes_make_a_description_of_a_set_fail()
+    {
+        Fill();
+        var seed = TestSeed.Choose();
+        var random = new Random(seed);
+        var sound = File.ReadAllBytes(DataFile);
+        var kinds = new HashSet<PageContent>();
+        for (var i = 0; i < 6; i++)
+        {
+            var bytes = sound.ToArray();
+            for (var page = 3; page < bytes.Length / PageSize; page++)
+            {
+                // A few bytes of a directory or a heap leave more to be believed than a page full of them.
+                if (random.Next(3) == 0)
+                    random.NextBytes(bytes.AsSpan(page * PageSize + PageHeader.Size + random.Next(2_000), random.Next(1, 2_000)));
+                else if (random.Next(20) == 0)
+                    random.NextBytes(bytes.AsSpan(page * PageSize + 40, 24));
+            }
+
+            File.WriteAllBytes(DataFile, bytes);
+            using var environment = StorageEnvironment.Open(Store, new StorageOptions { ReadOnly = true });
+            for (var page = 0L; page < environment.GetStatistics().PageCount; page++)
+            {
+                var mode = page % 8 == 0 ? OwnerSearchMode.Always : OwnerSearchMode.WhenUnclear;
+                kinds.Add(environment.Internals.DescribePage(page, mode, TestContext.Current.CancellationToken)!.Content);
+            }
+        }
+
+        kinds.Should().Contain([PageContent.Ids, PageContent.Branch, PageContent.Leaf], $"seed {seed}");
+    }
 
     [Fact]
     public async Task Lists_and_figures_name_the_kind_and_count_the_pages_of_sets()
@@ -76,6 +197,12 @@ public sealed class ToolIdTreeTests : IDisposable
         run.Error.Should().Contain("'words'").And.Contain("a tree of id sets");
         return run.Error;
     }
+
+    private static List<PageDescription> DescribeAll(StorageEnvironment environment, OwnerSearchMode mode) =>
+    [
+        .. Enumerable.Range(0, (int)environment.GetStatistics().PageCount)
+            .Select(page => environment.Internals.DescribePage(page, mode, TestContext.Current.CancellationToken)!),
+    ];
 
     // Two sets with pages of their own, one with few ids, one with one id; and trees of other kinds.
     private void Fill()
