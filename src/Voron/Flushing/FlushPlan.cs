@@ -115,6 +115,9 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
             case PageKind.Branch:
                 Branches++;
                 break;
+            case PageKind.Ids:
+                Leaves++;
+                break;
             case PageKind.Array when (((PageHeader*)version.Frame)->Flags & ArrayLayout.BranchFlag) == 0:
                 Leaves++;
                 break;

@@ -35,6 +35,24 @@ public sealed class IdTreeStorageTests : IDisposable
     }
 
     [Fact]
+    public void A_flush_counts_the_pages_of_sets_as_leaves_and_branches()
+    {
+        var reports = new List<FlushReport>();
+        using var directory = new TestDirectory();
+        var options = new StorageOptions { BackgroundFlush = false, FlushObserver = reports.Add };
+        using var environment = StorageEnvironment.Open(directory.Path, options);
+        environment.Write(writing => writing.CreateIdTree("sets").AddMany("k"u8, [.. Enumerable.Range(0, 200_000).Select(id => id * 1_000_003L)]));
+        environment.Flush();
+        using var reading = environment.BeginRead();
+        var size = reading.OpenIdTree("sets").GetStatistics();
+        var report = reports.Single(report => report.Leaves > 0);
+        report.Branches.Should().BeGreaterThan(0);
+
+        // Beside those of the set, there are its leaf and that of the catalog.
+        (report.Leaves + report.Branches).Should().Be((int)size.NestedPages + 2);
+    }
+
+    [Fact]
     public async Task Compaction_moves_the_pages_of_sets_and_copies_have_the_ids()
     {
         Fill("first", sets: 5, ids: 80_000);
