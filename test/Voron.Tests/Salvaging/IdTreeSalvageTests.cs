@@ -88,6 +88,33 @@ public sealed class IdTreeSalvageTests : IDisposable
         Check(tree.Name, SmallSets + 1, LargeIds);
     }
 
+    [Fact]
+    public async Task Pages_of_ids_identify_an_environment_of_which_one_leaf_is_left()
+    {
+        Make();
+        var mark = TreeMark("sets");
+        var left = -1;
+        foreach (var file in Directory.GetFiles(Source).Where(file => Path.GetFileName(file) != "voron.data"))
+            File.Delete(file);
+        var path = Path.Combine(Source, "voron.data");
+        var bytes = File.ReadAllBytes(path);
+        for (var start = 0; start < bytes.Length; start += PageSize)
+        {
+            var header = Header(bytes.AsSpan(start));
+            if (left < 0 && header.Kind == PageKind.Leaf && header.TreeMark == mark && !HasLarge(bytes.AsSpan(start, PageSize)))
+                left = header.EntryCount;
+            else if (header.Kind != PageKind.Ids)
+                bytes.AsSpan(start + 100, 8).Fill(0xAB);
+        }
+
+        File.WriteAllBytes(path, bytes);
+
+        // Without a map, a page is stale.
+        var report = await Salvage.RunAsync(Source, Target, new SalvageOptions { IncludeStale = true }, Token);
+        (report.HasLosses, report.Entries).Should().Be((true, left));
+        Check(report.Trees.Single().Name, left, largeIds: 0);
+    }
+
     private static PageHeader Header(ReadOnlySpan<byte> page) => MemoryMarshal.Read<PageHeader>(page);
 
     private static int IdsOf(ReadOnlySpan<byte> page)
