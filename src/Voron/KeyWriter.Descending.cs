@@ -11,7 +11,7 @@ public ref partial struct KeyWriter
     /// <remarks>The value need not be descending: this marker before an ascending value sorts nulls last.</remarks>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
-    public ref KeyWriter AddNullDescending() => ref WriteInverted<byte>(0);
+    public ref KeyWriter AddNullDescending() => ref WriteNull(byte.MaxValue);
 
     /// <summary>As <see cref="AddNotNull"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>

@@ -32,6 +32,11 @@ public ref partial struct KeyWriter
     private readonly Span<byte> _buffer;
     private int _written;
 
+    /// <summary>The length of the key behind its first null marker; 0 when it has none.</summary>
+    private int _firstNull;
+
+    private bool _isFull;
+
     /// <summary>Begins a key in a buffer. Keys have at most a quarter of the page size less 64 bytes: 960 bytes with pages of 4 KiB.</summary>
     /// <param name="buffer">Room for the key. Bytes behind the key may be overwritten.</param>
     public KeyWriter(Span<byte> buffer) => _buffer = buffer;
@@ -42,8 +47,19 @@ public ref partial struct KeyWriter
     /// <summary>The length of the key so far, in bytes.</summary>
     public readonly int WrittenCount => _written;
 
+    /// <summary>True if the key has a field that is null.</summary>
+    internal readonly bool HasNull => _firstNull != 0;
+
+    /// <summary>True if a field did not fit into the buffer since the key was begun.</summary>
+    internal readonly bool IsFull => _isFull;
+
     /// <summary>Begins another key in the same buffer.</summary>
-    public void Clear() => _written = 0;
+    public void Clear()
+    {
+        _written = 0;
+        _firstNull = 0;
+        _isFull = false;
+    }
 
     /// <summary>Cuts the key to its first bytes, so that other fields can follow those that remain.</summary>
     /// <param name="count">The bytes that remain: a value that <see cref="WrittenCount"/> had earlier.</param>
@@ -53,6 +69,8 @@ public ref partial struct KeyWriter
         if ((uint)count > (uint)_written)
             KeyErrors.ThrowNothing(count, _written);
         _written = count;
+        if (_firstNull > count)
+            _firstNull = 0;
     }
 
     /// <summary>
@@ -72,7 +90,7 @@ public ref partial struct KeyWriter
     /// <summary>Adds the marker of a field that has no value: one byte. It sorts before <see cref="AddNotNull"/>.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
-    public ref KeyWriter AddNull() => ref Write<byte>(0);
+    public ref KeyWriter AddNull() => ref WriteNull(0);
 
     /// <summary>Adds the marker of a field that could have been null: one byte. The value follows.</summary>
     /// <inheritdoc cref="Add(bool)"/>
@@ -183,6 +201,29 @@ public ref partial struct KeyWriter
         return ref this;
     }
 
+    /// <summary>Adds bytes as they are. Nothing ends them, so they must be the whole key.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    [UnscopedRef]
+    internal ref KeyWriter AddRaw(scoped ReadOnlySpan<byte> value) => ref Append(value);
+
+    /// <summary>Adds a text in UTF-8 as it is. Nothing ends it, so it must be the whole key.</summary>
+    /// <inheritdoc cref="Add(string)"/>
+    [UnscopedRef]
+    internal ref KeyWriter AddRaw(scoped ReadOnlySpan<char> value)
+    {
+        _written += Transcode(value, ends: false, nameof(value));
+        return ref this;
+    }
+
+    [UnscopedRef]
+    private ref KeyWriter WriteNull(byte marker)
+    {
+        Take(1)[0] = marker;
+        if (_firstNull == 0)
+            _firstNull = _written;
+        return ref this;
+    }
+
     [UnscopedRef]
     private ref KeyWriter Write<T>(T bits)
         where T : unmanaged, IBinaryInteger<T>
@@ -202,37 +243,46 @@ public ref partial struct KeyWriter
     private Span<byte> Take(int bytes)
     {
         if (bytes > _buffer.Length - _written)
-            KeyErrors.ThrowTooShort(_buffer.Length, _written, bytes);
+            Refuse(bytes);
         var field = _buffer.Slice(_written, bytes);
         _written += bytes;
         return field;
     }
 
-    /// <summary>Encodes a text behind the key, which does not change, and returns the number of bytes.</summary>
-    private readonly int Encode(scoped ReadOnlySpan<char> value, bool ends, string parameter)
-    {
-        var rest = _buffer[_written..];
-        var status = Utf8.FromUtf16(value, rest, out var read, out var length, replaceInvalidSequences: false);
-        if (status == OperationStatus.DestinationTooSmall)
-            KeyErrors.ThrowTooShort(_buffer.Length, _written, (long)value.Length + (ends ? 1 : 0));
-        if (status != OperationStatus.Done)
-            KeyErrors.ThrowSurrogate(read, parameter);
-        return Escape(rest, length, ends);
-    }
+    /// <summary>Encodes a text behind the key, whose length does not change, and returns the number of bytes.</summary>
+    private int Encode(scoped ReadOnlySpan<char> value, bool ends, string parameter) =>
+        Escape(_buffer[_written..], Transcode(value, ends, parameter), ends);
 
-    private readonly int Encode(scoped ReadOnlySpan<byte> value, bool ends)
+    private int Encode(scoped ReadOnlySpan<byte> value, bool ends)
     {
         var rest = _buffer[_written..];
         if (value.Length > rest.Length)
-            KeyErrors.ThrowTooShort(_buffer.Length, _written, (long)value.Length + (ends ? 1 : 0));
+            Refuse((long)value.Length + (ends ? 1 : 0));
         value.CopyTo(rest);
         return Escape(rest, value.Length, ends);
     }
 
-    private readonly int Escape(Span<byte> rest, int length, bool ends)
+    private int Transcode(scoped ReadOnlySpan<char> value, bool ends, string parameter)
+    {
+        var status = Utf8.FromUtf16(value, _buffer[_written..], out var read, out var length, replaceInvalidSequences: false);
+        if (status == OperationStatus.DestinationTooSmall)
+            Refuse((long)value.Length + (ends ? 1 : 0));
+        if (status != OperationStatus.Done)
+            KeyErrors.ThrowSurrogate(read, parameter);
+        return length;
+    }
+
+    private int Escape(Span<byte> rest, int length, bool ends)
     {
         if (!EscapedBytes.TryEscape(rest, length, ends, out var escaped))
-            KeyErrors.ThrowTooShort(_buffer.Length, _written, escaped);
+            Refuse(escaped);
         return (int)escaped;
+    }
+
+    [DoesNotReturn]
+    private void Refuse(long needed)
+    {
+        _isFull = true;
+        KeyErrors.ThrowTooShort(_buffer.Length, _written, needed);
     }
 }
