@@ -1,0 +1,17 @@
+namespace Voron.Tables;
+
+/// <summary>The sizes and bits of fixed fields that are not those of a number.</summary>
+internal static class FixedField
+{
+    /// <summary>The size of an integer of 128 bits.</summary>
+    public const int WideSize = 16;
+
+    /// <summary>The size of a GUID, whose bytes are in the order of its text.</summary>
+    public const int GuidSize = 16;
+
+    /// <summary>The size of a point in time with its offset: ticks in UTC (8) and minutes (2).</summary>
+    public const int DateTimeOffsetSize = sizeof(long) + sizeof(short);
+
+    /// <summary>The position of the two bits above the ticks of a point in time, which are its kind.</summary>
+    public const int KindShift = 62;
+}

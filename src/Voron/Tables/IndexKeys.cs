@@ -1,0 +1,258 @@
+using System.Diagnostics.CodeAnalysis;
+
+namespace Voron.Tables;
+
+/// <summary>Receives the keys of a row from an <see cref="IndexFunction{TRow}"/>.</summary>
+/// <remarks>
+/// <para>
+/// <c>Add</c> adds a key of one field; <see cref="Begin"/> begins one of several fields. A row can have any number of keys in an index, also none;
+/// a key that is added twice counts once. The bytes of a key are those that <see cref="KeyWriter"/> writes, so ranges are made with it:
+/// <c>new KeyWriter(buffer).Add("net")</c> is the key that <c>keys.Add("net")</c> adds.
+/// </para>
+/// <para>
+/// A value that is null has no key, unless the function writes one with <see cref="KeyWriter.AddNull"/>. In a unique index, rows whose key has such
+/// a null are not bound: any number of them can have the same key.
+/// </para>
+/// <example>
+/// <code>
+/// static void BySource(in Package package, ref IndexKeys keys) => keys.Begin().Add(package.Source).AddDescending(package.Released);
+/// </code>
+/// </example>
+/// </remarks>
+public ref struct IndexKeys
+{
+    private readonly KeyList? _list;
+    private KeyWriter _writer;
+    private bool _isOpen;
+
+    internal IndexKeys(KeyList list) => _list = list;
+
+    /// <summary>True if the function has thrown because its last key got a field for which a key has no room.</summary>
+    internal readonly bool IsKeyTooLong => _isOpen && _writer.IsFull;
+
+    /// <summary>Begins a key of several fields, which are then added to the writer.</summary>
+    /// <returns>
+    /// The writer of this key. The key ends with the next one that is begun or added, and when the function returns; then the writer must no longer be
+    /// used. Keep it as a reference, not as a copy: <c>ref var key = ref keys.Begin();</c>
+    /// </returns>
+    /// <exception cref="InvalidOperationException">This is the default value, which belongs to no table.</exception>
+    [UnscopedRef]
+    public ref KeyWriter Begin()
+    {
+        Finish();
+        if (_list == null)
+            throw new InvalidOperationException("The keys are the default value: a table passes them to the function of an index.");
+        _writer = new KeyWriter(_list.Begin());
+        _isOpen = true;
+        return ref _writer;
+    }
+
+    /// <summary>Adds a text as a key: its bytes in UTF-8 and one that ends it, as <see cref="KeyWriter.Add(string)"/> writes them.</summary>
+    /// <exception cref="ArgumentNullException">The text is null.</exception>
+    /// <exception cref="ArgumentException">The text has half of a surrogate pair.</exception>
+    /// <inheritdoc cref="Add(bool)"/>
+    public void Add(string value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Adds a text as a key, as <see cref="KeyWriter.Add(ReadOnlySpan{char})"/> writes it.</summary>
+    /// <exception cref="ArgumentException">The text has half of a surrogate pair.</exception>
+    /// <inheritdoc cref="Add(bool)"/>
+    public void Add(scoped ReadOnlySpan<char> value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Adds bytes as a key, as <see cref="KeyWriter.Add(ReadOnlySpan{byte})"/> writes them: with one more that ends them.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    public void Add(scoped ReadOnlySpan<byte> value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Adds a value as a key, as <see cref="KeyWriter.Add(bool)"/> writes it.</summary>
+    /// <exception cref="InvalidOperationException">
+    /// The key is longer than <see cref="StorageEnvironment.MaxKeyLength"/>, or this is the default value, which belongs to no table.
+    /// </exception>
+    public void Add(bool value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Adds a value as a key, as <see cref="KeyWriter.Add(sbyte)"/> writes it.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    public void Add(sbyte value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Adds a value as a key, as <see cref="KeyWriter.Add(byte)"/> writes it.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    public void Add(byte value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Adds a value as a key, as <see cref="KeyWriter.Add(short)"/> writes it.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    public void Add(short value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Adds a value as a key, as <see cref="KeyWriter.Add(ushort)"/> writes it.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    public void Add(ushort value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Adds a value as a key, as <see cref="KeyWriter.Add(int)"/> writes it.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    public void Add(int value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Adds a value as a key, as <see cref="KeyWriter.Add(uint)"/> writes it.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    public void Add(uint value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Adds a value as a key, as <see cref="KeyWriter.Add(long)"/> writes it.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    public void Add(long value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Adds a value as a key, as <see cref="KeyWriter.Add(ulong)"/> writes it.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    public void Add(ulong value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Adds a value as a key, as <see cref="KeyWriter.Add(Int128)"/> writes it.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    public void Add(Int128 value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Adds a value as a key, as <see cref="KeyWriter.Add(UInt128)"/> writes it.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    public void Add(UInt128 value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Adds a value as a key, as <see cref="KeyWriter.Add(Half)"/> writes it.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    public void Add(Half value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Adds a value as a key, as <see cref="KeyWriter.Add(float)"/> writes it.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    public void Add(float value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Adds a value as a key, as <see cref="KeyWriter.Add(double)"/> writes it.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    public void Add(double value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Adds a value as a key, as <see cref="KeyWriter.Add(decimal)"/> writes it.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    public void Add(decimal value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Adds a value as a key, as <see cref="KeyWriter.Add(Guid)"/> writes it.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    public void Add(Guid value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Adds a value as a key, as <see cref="KeyWriter.Add(DateTime)"/> writes it.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    public void Add(DateTime value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Adds a value as a key, as <see cref="KeyWriter.Add(DateTimeOffset)"/> writes it.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    public void Add(DateTimeOffset value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Adds a value as a key, as <see cref="KeyWriter.Add(DateOnly)"/> writes it.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    public void Add(DateOnly value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Adds a value as a key, as <see cref="KeyWriter.Add(TimeOnly)"/> writes it.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    public void Add(TimeOnly value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Adds a value as a key, as <see cref="KeyWriter.Add(TimeSpan)"/> writes it.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    public void Add(TimeSpan value)
+    {
+        Begin().Add(value);
+        Finish();
+    }
+
+    /// <summary>Ends the key that was begun last. Called after the function of the index.</summary>
+    internal void Finish()
+    {
+        if (!_isOpen)
+            return;
+        _isOpen = false;
+        _list!.End(_writer.WrittenCount, _writer.HasNull);
+
+        // A reference that the function has kept refuses every further field.
+        _writer = default;
+    }
+}

@@ -1,0 +1,12 @@
+namespace Voron.Tables;
+
+/// <summary>The base class of all exceptions that concern a table.</summary>
+public abstract class TableException : VoronException
+{
+    private protected TableException(string tableName, string message, Exception? cause = null)
+        : base(message, cause)
+        => TableName = tableName;
+
+    /// <summary>The name of the table.</summary>
+    public string TableName { get; }
+}
