@@ -60,6 +60,13 @@ public sealed partial class StorageEnvironment
         return report.IsFound;
     }
 
+    /// <summary>Begins to free the pages of trees that a transaction has dropped, if there is a background for it; otherwise a later drop does it.</summary>
+    internal void FreeDroppedTrees()
+    {
+        if (Options.BackgroundFlush)
+            _dropper?.Resume();
+    }
+
     // A damaged catalog, or a lack of memory, is not the business of an opening.
     private void ResumeDropping()
     {

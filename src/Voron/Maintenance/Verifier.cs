@@ -115,8 +115,9 @@ internal sealed unsafe class Verifier : ITreeCheckHost
             CheckTree(_owner, tree, countsEntries: !isDropped);
             if (SystemTree.IsUnknown(cursor.Key))
                 Report($"{_owner} in the catalog is of a kind that this engine does not know");
-            if (!_engine.Format.Has(TreeKinds.Feature(tree.Kind)))
-                Report($"it is {TreeKinds.Describe(tree.Kind)}, but the header of the environment does not name the feature {TreeKinds.Feature(tree.Kind)}");
+            var feature = TreeKinds.Feature(tree.Kind) | SystemTree.Feature(cursor.Key);
+            if (!_engine.Format.Has(feature))
+                Report($"it is {TreeKinds.Describe(tree.Kind)}, but the header of the environment does not name the feature {feature}");
             if (isDropped)
                 continue;
             _treeCount++;

@@ -59,6 +59,9 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     /// <inheritdoc cref="NameHash"/>
     public OpenTree? NextWithHash { get; set; }
 
+    /// <summary>What a layer above has built on the tree. It stays with this object, which may be another tree in the next transaction.</summary>
+    public object? Companion { get; set; }
+
     /// <summary>False when this object has grown too large to be kept for another transaction.</summary>
     public bool IsReusable => _cursors.Count <= MaxKeptCursors;
 
@@ -138,7 +141,7 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     public Exception NoCounter(CounterException fault)
     {
         var failure = fault.Describe(
-            Catalog.Decode(Name), "An increment of it failed, so the transaction can only be rolled back, as a whole or to a savepoint.");
+            Catalog.ShownName(Name), "An increment of it failed, so the transaction can only be rolled back, as a whole or to a savepoint.");
         Owner.Write!.Break(failure);
         return failure;
     }
@@ -350,5 +353,5 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
 
     [DoesNotReturn]
     protected override void ThrowDropped() =>
-        throw new InvalidOperationException($"The tree '{Catalog.Decode(Name)}' has been deleted in this transaction.");
+        throw new InvalidOperationException($"The {Catalog.Describe(Name)} has been deleted in this transaction.");
 }

@@ -53,7 +53,7 @@ internal sealed partial class WriteTransactionBody
             throw new ArgumentException($"No tree can have {fault}.", nameof(kind));
 
         // Durable before the first page and the first record that an older engine would misunderstand.
-        var feature = TreeKinds.Feature(kind);
+        var feature = TreeKinds.Feature(kind) | SystemTree.Feature(name);
         if (!_engine.Format.Has(feature))
             _engine.BackPressure!.RequireFeatures(feature);
         try

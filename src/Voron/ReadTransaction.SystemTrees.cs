@@ -1,0 +1,29 @@
+using Voron.Format;
+
+namespace Voron;
+
+/// <content>Trees of the engine's own, by the bytes of their names.</content>
+public readonly partial struct ReadTransaction
+{
+    /// <summary>The path of the data file, for messages.</summary>
+    internal string DataFilePath => Body.Pages.FilePath;
+
+    /// <summary>The maximum length of a key in bytes.</summary>
+    internal int MaxKeyLength => Trees.Pages.TreeLimits.MaxKeyLength(Body.Pages.PageSize);
+
+    /// <summary>Opens a system tree of entries; a default value, with false, when there is none of that name.</summary>
+    internal bool TryFindSystemTree(ReadOnlySpan<byte> name, out Tree tree)
+    {
+        var open = Body.OpenTree(_generation, name, TreeKind.Plain, out var treeGeneration);
+        tree = open == null ? default : new Tree(open, treeGeneration);
+        return open != null;
+    }
+
+    /// <summary>Opens a system tree of id sets; a default value, with false, when there is none of that name.</summary>
+    internal bool TryFindSystemTree(ReadOnlySpan<byte> name, out IdTree tree)
+    {
+        var open = Body.OpenTree(_generation, name, TreeKind.IdSets, out var treeGeneration);
+        tree = open == null ? default : new IdTree(open, treeGeneration);
+        return open != null;
+    }
+}
