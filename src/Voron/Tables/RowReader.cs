@@ -35,7 +35,7 @@ public ref partial struct RowReader
     internal RowReader(ReadOnlySpan<byte> row, string tableName, long rowId)
     {
         if (RowLayout.FindFault(row) is { } fault)
-            throw new RowFormatException(tableName, rowId, fault);
+            throw RowFormatException.OnRead(tableName, rowId, fault);
         _row = row;
         _tableName = tableName;
         RowId = rowId;
@@ -108,7 +108,7 @@ public ref partial struct RowReader
 
     /// <summary>Returns the exception for a row that cannot be read.</summary>
     internal readonly RowFormatException Failure(string problem, Exception? cause = null) =>
-        new(_tableName ?? "", RowId, $"{problem} (version {Version} of the definition)", cause);
+        RowFormatException.OnRead(_tableName ?? "", RowId, $"{problem} (version {Version} of the definition)", cause);
 
     private readonly void RequireField()
     {

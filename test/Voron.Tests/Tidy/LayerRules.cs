@@ -51,6 +51,9 @@ internal static class LayerRules
         ("Salvaging", ["Paging", "Scratch", "FreeSpace", "Journal", "Trees/Pages", "Trees/Arrays", "Trees/IdSets", "Trees", "Recovery", "Opening"]),
     ];
 
+    /// <summary>The layers above the public API, which use its handles and what lies behind them. The root does not know them.</summary>
+    private static readonly string[] AboveRoot = ["Tables"];
+
     /// <summary>Folders that belong to the layer above them.</summary>
     private static readonly string[] PartsOfLayers = ["IO/Posix", "IO/Windows"];
 
@@ -113,8 +116,10 @@ internal static class LayerRules
         if (IsShared(from))
             return true;
         var (user, used) = (Layer(from), Layer(to));
-        if (user == used || user == Root)
+        if (user == used || AboveRoot.Contains(user))
             return false;
+        if (user == Root)
+            return AboveRoot.Contains(used);
         var rank = Array.IndexOf(Lowest, used);
         if (rank >= 0)
             return Array.IndexOf(Lowest, user) is var own && own >= 0 && own < rank;
@@ -124,7 +129,7 @@ internal static class LayerRules
     private static bool IsLayer(string folder)
     {
         var layer = PartsOfLayers.Contains(folder) ? Folder(folder) : folder;
-        return layer == Root || Lowest.Contains(layer) || Upper.Any(line => line.Layer == layer);
+        return layer == Root || AboveRoot.Contains(layer) || Lowest.Contains(layer) || Upper.Any(line => line.Layer == layer);
     }
 
     private static string Layer(string path) => Folder(path) is var folder && PartsOfLayers.Contains(folder) ? Folder(folder) : Folder(path);

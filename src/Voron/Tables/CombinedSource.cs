@@ -1,0 +1,22 @@
+namespace Voron.Tables;
+
+/// <summary>The rows of a combination of id sets, in the order of their ids.</summary>
+internal sealed class CombinedSource(IdQuery ids) : RowSource
+{
+    private bool _isBegun;
+
+    public override bool MoveNext(bool isBackward, PageToken after)
+    {
+        if (isBackward)
+            throw new InvalidOperationException("A combination of id sets returns rows in ascending order only.");
+        var found = _isBegun || after.IsStart ? ids.MoveNext() : ids.Seek(after.RowId + 1);
+        _isBegun = true;
+        if (found)
+            RowId = ids.Current;
+        return found;
+    }
+
+    public override long Count() => _isBegun ? throw new InvalidOperationException("Count the rows of a combination before reading them.") : ids.CountRest();
+
+    public override void Dispose() => ids.Dispose();
+}

@@ -1,0 +1,37 @@
+using Voron.Trees;
+
+namespace Voron.Tables;
+
+/// <summary>Another row has the key already. Nothing of the row was written, and the transaction goes on.</summary>
+public sealed class DuplicateKeyException : TableException
+{
+    private readonly byte[] _key;
+
+    internal DuplicateKeyException(string table, string index, ReadOnlySpan<byte> key, long? rowId, long existingRowId)
+        : base(table, Describe(table, index, key, rowId, existingRowId))
+    {
+        IndexName = index;
+        _key = key.ToArray();
+        RowId = rowId;
+        ExistingRowId = existingRowId;
+    }
+
+    /// <summary>The name of the unique index; empty for the primary key.</summary>
+    public string IndexName { get; }
+
+    /// <summary>The bytes of the key, as the index has them.</summary>
+    public ReadOnlyMemory<byte> Key => _key;
+
+    /// <summary>The id of the row that was refused; null for a row that was to be inserted.</summary>
+    public long? RowId { get; }
+
+    /// <summary>The id of the row that has the key.</summary>
+    public long ExistingRowId { get; }
+
+    private static string Describe(string table, string index, ReadOnlySpan<byte> key, long? rowId, long existing)
+    {
+        var what = index.Length == 0 ? "the primary key" : $"the unique index '{index}'";
+        var row = rowId is { } id ? $"Row {id}" : "A new row";
+        return $"{row} of table '{table}' has a key of {what} that row {existing} has already: {KeyText.Of(key)}. Nothing of the row was written.";
+    }
+}

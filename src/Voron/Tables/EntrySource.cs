@@ -1,0 +1,91 @@
+namespace Voron.Tables;
+
+/// <summary>The rows themselves, or those that a unique index names, in the order of their keys.</summary>
+internal sealed class EntrySource : RowSource
+{
+    private readonly Tree _tree;
+    private readonly RangeCopy _range;
+    private readonly bool _isOfRows;
+    private readonly Cursor _cursor;
+    private bool _isBegun;
+
+    /// <param name="tree">The tree.</param>
+    /// <param name="range">The keys.</param>
+    /// <param name="isOfRows">True for the tree of rows, whose keys are row ids; false for an index, whose values are.</param>
+    public EntrySource(Tree tree, KeyRange range, bool isOfRows)
+    {
+        _tree = tree;
+        _range = new RangeCopy(range);
+        _isOfRows = isOfRows;
+        _cursor = tree.OpenCursor();
+    }
+
+    public override bool MoveNext(bool isBackward, PageToken after)
+    {
+        if (_range.IsEmpty)
+            return false;
+        var found = _isBegun ? Step(isBackward) : Begin(isBackward, after);
+        _isBegun = true;
+        if (!found || !(isBackward ? _range.IsFromStart(_cursor.Key) : _range.IsBeforeEnd(_cursor.Key)))
+            return false;
+        RowId = ReadRowId();
+        SetKey(_cursor.Key);
+        return true;
+    }
+
+    public override long Count()
+    {
+        if (_range.IsEmpty)
+            return 0;
+        if (_range.Start.IsEmpty && !_range.TryGetEnd(out _))
+            return _tree.Count;
+        using var cursor = _tree.OpenCursor();
+        var count = 0L;
+        for (var found = cursor.Seek(_range.Start); found && _range.IsBeforeEnd(cursor.Key); found = cursor.MoveNext())
+            count++;
+        return count;
+    }
+
+    public override void Dispose() => _cursor.Dispose();
+
+    private bool Step(bool isBackward) => isBackward ? _cursor.MovePrevious() : _cursor.MoveNext();
+
+    private bool Begin(bool isBackward, PageToken after)
+    {
+        var found = isBackward ? SeekEnd() : _range.Start.IsEmpty ? _cursor.SeekFirst() : _cursor.Seek(_range.Start);
+        if (!found || after.IsStart)
+            return found;
+        Span<byte> buffer = stackalloc byte[RowKey.Bytes];
+        var key = _isOfRows ? RowKey.Write(after.RowId, buffer) : after.Key;
+
+        // A token of another query may be before the range.
+        var order = _cursor.Key.SequenceCompareTo(key);
+        if (isBackward ? order < 0 : order > 0)
+            return true;
+        found = isBackward ? _cursor.SeekForPrevious(key) : _cursor.Seek(key);
+        return found && IsPassed(key, after, isBackward) ? Step(isBackward) : found;
+    }
+
+    // In an index, another row may have got the key since: it comes by the order of row ids.
+    private bool IsPassed(ReadOnlySpan<byte> key, PageToken after, bool isBackward)
+    {
+        if (!_cursor.Key.SequenceEqual(key))
+            return false;
+        return _isOfRows || (isBackward ? ReadRowId() >= after.RowId : ReadRowId() <= after.RowId);
+    }
+
+    private bool SeekEnd()
+    {
+        if (!_range.TryGetEnd(out var end))
+            return _cursor.SeekLast();
+        return _cursor.SeekForPrevious(end) && (!_cursor.Key.SequenceEqual(end) || _cursor.MovePrevious());
+    }
+
+    private long ReadRowId()
+    {
+        var bytes = _isOfRows ? _cursor.Key : _cursor.Value;
+        return RowKey.TryRead(bytes, out var rowId)
+            ? rowId
+            : throw new CorruptionException($"An entry of a table has {bytes.Length} bytes instead of a row id. Run Verify, or restore a backup.");
+    }
+}

@@ -1,0 +1,97 @@
+using System.Diagnostics;
+using Voron.Testing;
+
+namespace Voron.Tables;
+
+/// <summary>Builds indexes of existing rows, in short transactions beside other writers.</summary>
+/// <remarks>
+/// <code>
+///   row ids   0 ........ cursor ............. limit ........
+///             writers    the builder          writers
+/// </code>
+/// The cursor and the limit are in the schema, so writers and builder agree in each transaction, and a step that ends anywhere is continued by the
+/// next one. A step adds the keys of some rows and moves the cursor in one transaction. Indexes whose cursors are equal are built together.
+/// </remarks>
+internal static class IndexBuilder
+{
+    /// <summary>Makes one step in a transaction.</summary>
+    /// <param name="session">The table, open in the transaction.</param>
+    /// <param name="options">The limits of a step.</param>
+    /// <returns>What the step did; null if there is nothing to build.</returns>
+    /// <exception cref="RowFormatException">The codec cannot read a row.</exception>
+    /// <exception cref="IndexKeyException">The function of an index failed for a row.</exception>
+    public static IndexStep? Step(TableSession session, EvolveOptions options)
+    {
+        var building = Building(session);
+        if (building.Count == 0)
+            return null;
+        var from = building.Min(index => index.Cursor);
+        var together = building.Where(index => index.Cursor == from).ToList();
+        var others = building.Where(index => index.Cursor > from).Select(index => index.Cursor);
+        var to = Math.Min(together.Min(index => index.Limit), others.DefaultIfEmpty(long.MaxValue).Min());
+        var (cursor, rows) = AddRows(session, together, from, to, options);
+        var names = together.Select(index => index.Name).ToList();
+        var limit = together.Max(index => index.Limit);
+        var ready = Move(session, together, cursor, cursor - from);
+        return new IndexStep(names, ready, rows, cursor, limit);
+    }
+
+    private static List<IndexSchema> Building(TableSession session) =>
+        [.. session.Binding.Slots.Where(index => index?.State == IndexState.Building).Select(index => index!)];
+
+    private static (long Cursor, long Rows) AddRows(TableSession session, List<IndexSchema> together, long from, long to, EvolveOptions options)
+    {
+        var began = Stopwatch.GetTimestamp();
+        var (rows, bytes) = (0L, 0L);
+        using var cursor = session.Rows.OpenCursor();
+        Span<byte> key = stackalloc byte[RowKey.Bytes];
+        for (var found = cursor.Seek(RowKey.Write(from, key)); found; found = cursor.MoveNext())
+        {
+            if (!RowKey.TryRead(cursor.Key, out var rowId))
+                throw new CorruptionException($"A row of table '{session.Schema.Name}' has a key of {cursor.Key.Length} bytes. Run Verify, or restore a backup.");
+            if (rowId >= to)
+                break;
+            if (rows > 0 && (bytes >= options.MaxBytes || Stopwatch.GetElapsedTime(began) >= options.MaxHold))
+                return (rowId, rows);
+            var row = session.Copy(cursor.Value);
+            session.ReadKeys(rowId, row);
+            foreach (var index in together)
+                AddKeys(session, index, rowId);
+            rows++;
+            bytes += row.Length;
+        }
+
+        return (to, rows);
+    }
+
+    private static void AddKeys(TableSession session, IndexSchema index, long rowId)
+    {
+        for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
+        {
+            var open = session.IndexOf(slot);
+            if (open.Schema?.Id != index.Id)
+                continue;
+            var keys = session.OldKeys[slot];
+            for (var i = 0; i < keys.Count && session.IndexOf(slot).State == IndexState.Building; i++)
+                IndexEditor.Add(session, open, keys, i, rowId);
+        }
+    }
+
+    // Returns the names of the indexes that have become ready.
+    private static List<string> Move(TableSession session, List<IndexSchema> together, long cursor, long moved)
+    {
+        var (schema, ready) = (session.Schema, new List<string>());
+        foreach (var index in schema.Indexes.Where(index => index.State == IndexState.Building && together.Exists(built => built.Id == index.Id)))
+        {
+            var isReady = cursor >= index.Limit || (PlantedFault.ReadyBeforeLastSlice && cursor + moved >= index.Limit);
+            if (isReady)
+                ready.Add(index.Name);
+            schema = schema.With(isReady
+                ? index with { State = IndexState.Ready, Cursor = 0, Limit = 0 }
+                : index with { Cursor = PlantedFault.MoveCursorAlone && moved > 1 ? cursor - 1 : cursor });
+        }
+
+        session.Save(schema);
+        return ready;
+    }
+}

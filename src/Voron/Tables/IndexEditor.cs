@@ -1,0 +1,54 @@
+namespace Voron.Tables;
+
+/// <summary>Adds and removes single keys of an index.</summary>
+internal static class IndexEditor
+{
+    /// <summary>Adds a key of a row.</summary>
+    /// <remarks>
+    /// The keys of a unique index that is ready have been looked up before. If another row has the key in one that is being built, the index
+    /// fails.
+    /// </remarks>
+    public static void Add(TableSession session, OpenIndex index, KeyList keys, int key, long rowId)
+    {
+        if (!index.Schema!.IsUnique)
+        {
+            new WriteIdTree(index.Ids.Opened).Add(keys[key], rowId);
+            return;
+        }
+
+        if (!IsBound(index, keys, key))
+            return;
+        var entries = new WriteTree(index.Entries.Opened);
+        if (index.State == IndexState.Building && RowLookup.TryFindId(session, index.Entries, keys[key], out var other) && other != rowId)
+        {
+            session.Save(session.Schema.With(index.Schema with
+            {
+                State = IndexState.Failed,
+                FailedKey = keys[key].ToArray(),
+                FailedRows = (other, rowId),
+            }));
+            return;
+        }
+
+        Span<byte> value = stackalloc byte[RowKey.Bytes];
+        entries.Put(keys[key], RowKey.Write(rowId, value));
+    }
+
+    /// <summary>Removes a key of a row.</summary>
+    public static void Remove(OpenIndex index, KeyList keys, int key, long rowId)
+    {
+        if (!index.Schema!.IsUnique)
+        {
+            new WriteIdTree(index.Ids.Opened).Remove(keys[key], rowId);
+            return;
+        }
+
+        // Of an index that is being built, the entry may belong to the other one of two rows with the same key.
+        Span<byte> value = stackalloc byte[RowKey.Bytes];
+        if (IsBound(index, keys, key))
+            new WriteTree(index.Entries.Opened).DeleteIf(keys[key], RowKey.Write(rowId, value));
+    }
+
+    /// <summary>Returns whether a unique index has a key: not if there is a null in it. The primary key has every key, whatever its codec writes.</summary>
+    public static bool IsBound(OpenIndex index, KeyList keys, int key) => !keys.HasNull(key) || index.Schema!.Id == IndexSchema.PrimaryKey;
+}

@@ -1,0 +1,7 @@
+namespace Voron.Tables;
+
+/// <summary>An index as a definition has it.</summary>
+/// <param name="Name">The name; empty for the primary key.</param>
+/// <param name="Version">The version of the function: another one means other keys.</param>
+/// <param name="IsUnique">True if no two rows may have the same key.</param>
+internal readonly record struct IndexShape(string Name, int Version, bool IsUnique);

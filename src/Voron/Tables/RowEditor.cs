@@ -1,0 +1,142 @@
+using Voron.Testing;
+
+namespace Voron.Tables;
+
+/// <summary>Writes one row and its index keys. Everything that can be refused is checked before anything is written.</summary>
+/// <remarks>
+/// <code>
+///   fields and keys computed ─▶ unique keys looked up ─▶ row written ─▶ only the keys that differ are removed and added
+///   └───────── a failure leaves the transaction as it was ─────────┘   └──── a failure breaks the transaction: no room ────┘
+/// </code>
+/// An index that is being built rejects nothing: a key that two rows have makes the index fail instead.
+/// </remarks>
+internal static class RowEditor
+{
+    /// <summary>The bits of a row version below the id of the transaction: changes of one row in one transaction have versions of their own.</summary>
+    private const int VersionBits = 16;
+
+    /// <summary>Inserts the row in the session's buffer, whose keys have been computed.</summary>
+    /// <param name="session">The table.</param>
+    /// <param name="givenId">The row id, which no row has; negative to take the next one.</param>
+    /// <returns>The version of the row.</returns>
+    /// <exception cref="DuplicateKeyException">Another row has a unique key.</exception>
+    public static RowVersion Insert(TableSession session, long givenId)
+    {
+        if (!PlantedFault.CheckUniqueTooLate)
+            CheckUnique(session, null);
+        var rowId = givenId >= 0 ? givenId : session.PeekRowId();
+        var version = FirstVersion(session);
+        var rows = new WriteTree(session.Rows.Opened);
+        Span<byte> key = stackalloc byte[RowKey.Bytes];
+        rows.Put(RowKey.Write(rowId, key), session.Buffer.Finish(version.Value));
+        session.NoteRowId(rowId);
+        if (PlantedFault.CheckUniqueTooLate)
+            CheckUnique(session, null);
+        for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
+        {
+            var keys = session.NewKeys[slot];
+            for (var i = 0; i < keys.Count; i++)
+                Add(session, slot, keys, i, rowId);
+        }
+
+        return version;
+    }
+
+    /// <summary>Replaces a row by that in the session's buffer, whose keys have been computed.</summary>
+    /// <param name="session">The table.</param>
+    /// <param name="rowId">The row.</param>
+    /// <param name="old">The row as it is: a copy, in which no fault was found.</param>
+    /// <returns>The version of the row, which stays if nothing changes.</returns>
+    /// <exception cref="DuplicateKeyException">Another row has a unique key.</exception>
+    public static RowVersion Update(TableSession session, long rowId, ReadOnlySpan<byte> old)
+    {
+        var before = RowLayout.Version(old);
+        var version = new RowVersion(Math.Max(before.Value + 1, FirstVersion(session).Value));
+        var row = session.Buffer.Finish(version.Value);
+        if (RowLayout.ContentEquals(old, row))
+            return before;
+        session.ReadKeys(rowId, old);
+        CheckUnique(session, rowId);
+        Span<byte> key = stackalloc byte[RowKey.Bytes];
+        new WriteTree(session.Rows.Opened).Put(RowKey.Write(rowId, key), row);
+        for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
+            ApplyDifference(session, slot, rowId);
+        return version;
+    }
+
+    /// <summary>Deletes a row.</summary>
+    /// <param name="session">The table.</param>
+    /// <param name="rowId">The row.</param>
+    /// <param name="old">The row as it is: a copy, in which no fault was found.</param>
+    public static void Delete(TableSession session, long rowId, ReadOnlySpan<byte> old)
+    {
+        session.ReadKeys(rowId, old);
+        KeepRowId(session, rowId);
+        Span<byte> key = stackalloc byte[RowKey.Bytes];
+        new WriteTree(session.Rows.Opened).Delete(RowKey.Write(rowId, key));
+        for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
+        {
+            var keys = session.OldKeys[slot];
+            for (var i = 0; i < keys.Count; i++)
+                Remove(session, slot, keys, i, rowId);
+        }
+    }
+
+    /// <summary>The version of a row that is inserted.</summary>
+    private static RowVersion FirstVersion(TableSession session) => new(session.Trees.Writing.TransactionId << VersionBits);
+
+    // The next row id is that of the last row plus one, unless the last row is deleted.
+    private static void KeepRowId(TableSession session, long rowId)
+    {
+        if (PlantedFault.ReuseRowId || !session.Rows.TryGetLast(out var last) || !RowKey.TryRead(last.Key, out var lastId) || lastId > rowId)
+            return;
+        if (session.StoredNextRowId() <= rowId)
+            session.SaveNextRowId(rowId + 1);
+    }
+
+    private static void CheckUnique(TableSession session, long? rowId)
+    {
+        for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
+        {
+            var index = session.IndexOf(slot);
+            if (index.State != IndexState.Ready || !index.Schema!.IsUnique)
+                continue;
+            var keys = session.NewKeys[slot];
+            for (var i = 0; i < keys.Count; i++)
+            {
+                if (!IndexEditor.IsBound(index, keys, i) || !index.Entries.TryGet(keys[i], out var entry) || !RowKey.TryRead(entry, out var other) || other == rowId)
+                    continue;
+                throw new DuplicateKeyException(session.Schema.Name, index.Schema.Name, keys[i], rowId, other);
+            }
+        }
+    }
+
+    private static void ApplyDifference(TableSession session, int slot, long rowId)
+    {
+        var (removed, added) = (session.OldKeys[slot], session.NewKeys[slot]);
+        for (int i = 0, j = 0; i < removed.Count || j < added.Count;)
+        {
+            var order = i == removed.Count ? 1 : j == added.Count ? -1 : removed[i].SequenceCompareTo(added[j]);
+            if (order < 0 && !PlantedFault.LeaveOldIndexKeys)
+                Remove(session, slot, removed, i, rowId);
+            else if (order > 0)
+                Add(session, slot, added, j, rowId);
+            i += order <= 0 ? 1 : 0;
+            j += order >= 0 ? 1 : 0;
+        }
+    }
+
+    private static void Add(TableSession session, int slot, KeyList keys, int key, long rowId)
+    {
+        var index = session.IndexOf(slot);
+        if (index.Schema?.Covers(rowId) == true)
+            IndexEditor.Add(session, index, keys, key, rowId);
+    }
+
+    private static void Remove(TableSession session, int slot, KeyList keys, int key, long rowId)
+    {
+        var index = session.IndexOf(slot);
+        if (index.Schema?.Covers(rowId) == true)
+            IndexEditor.Remove(index, keys, key, rowId);
+    }
+}

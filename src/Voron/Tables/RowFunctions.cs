@@ -1,0 +1,106 @@
+namespace Voron.Tables;
+
+/// <summary>What a definition knows of its rows: their codec, and the functions of the indexes.</summary>
+internal abstract class RowFunctions<TRow> : TableFunctions
+{
+    private readonly IRowCodec<TRow> _codec;
+    private readonly IndexFunction<TRow>?[] _functions;
+
+    /// <param name="name">The name of the table.</param>
+    /// <param name="version">The version of the definition.</param>
+    /// <param name="codec">The codec of rows.</param>
+    /// <param name="keyCodec">The name of the codec of keys; null if the key of a row is its id.</param>
+    /// <param name="slots">The indexes.</param>
+    /// <param name="functions">Their functions; null for the primary key.</param>
+    protected RowFunctions(
+        string name, int version, IRowCodec<TRow> codec, string? keyCodec, IReadOnlyList<IndexShape> slots, IndexFunction<TRow>?[] functions)
+        : base(name, version, keyCodec, slots)
+    {
+        _codec = codec;
+        _functions = functions;
+    }
+
+    protected IRowCodec<TRow> Codec => _codec;
+
+    /// <summary>Reads a row.</summary>
+    /// <exception cref="RowFormatException">The row is of a newer version of the definition, or the codec cannot read it.</exception>
+    public TRow Read(ReadOnlySpan<byte> row, long rowId)
+    {
+        var reader = Open(row, rowId);
+        try
+        {
+            return _codec.Read(ref reader);
+        }
+        catch (Exception cause) when (cause is not TableException)
+        {
+            throw RowFormatException.OnRead(Name, rowId, $"the codec has failed. {cause.Message}", cause);
+        }
+    }
+
+    /// <summary>Begins to read a row.</summary>
+    /// <exception cref="RowFormatException">The row is of a newer version of the definition, or damaged.</exception>
+    public RowReader Open(ReadOnlySpan<byte> row, long rowId)
+    {
+        var reader = new RowReader(row, Name, rowId);
+        if (reader.Version > Version)
+        {
+            throw RowFormatException.OnRead(
+                Name, rowId, $"it was written with version {reader.Version} of the definition, and this program has version {Version}: use the newer program");
+        }
+
+        return reader;
+    }
+
+    /// <summary>Writes the fields of a row into a buffer.</summary>
+    /// <exception cref="RowFormatException">The codec cannot write the row.</exception>
+    public void Write(in TRow row, RowBuffer buffer)
+    {
+        try
+        {
+            buffer.Begin(Version);
+            var writer = new RowWriter(buffer);
+            _codec.Write(row, ref writer);
+        }
+        catch (Exception cause) when (cause is not TableException)
+        {
+            throw RowFormatException.OnWrite(Name, cause);
+        }
+    }
+
+    /// <inheritdoc/>
+    public override void ReadKeys(ReadOnlySpan<byte> row, long rowId, KeySet keys) => ComputeKeys(Read(row, rowId), rowId, keys);
+
+    /// <summary>Computes the keys of a row in all indexes.</summary>
+    /// <param name="row">The row.</param>
+    /// <param name="rowId">Its id, for messages; null for one that is to be inserted.</param>
+    /// <param name="keys">Receives the keys.</param>
+    /// <exception cref="IndexKeyException">The function of an index failed.</exception>
+    public void ComputeKeys(in TRow row, long? rowId, KeySet keys)
+    {
+        for (var slot = 0; slot < _functions.Length; slot++)
+        {
+            var list = keys[slot];
+            list.Clear();
+            try
+            {
+                var collected = new IndexKeys(list);
+                if (_functions[slot] is { } function)
+                    function(row, ref collected);
+                else
+                    AddPrimaryKey(row, ref collected);
+                collected.Finish();
+                if (list.HasEmptyKey || (_functions[slot] == null && list.Count == 0))
+                    throw new InvalidOperationException("A key is empty: it was begun, and nothing was added to it.");
+            }
+            catch (Exception cause)
+            {
+                throw new IndexKeyException(Name, Slots[slot].Name, rowId, cause);
+            }
+
+            list.SortDistinct();
+        }
+    }
+
+    /// <summary>Adds the key of a row.</summary>
+    protected abstract void AddPrimaryKey(in TRow row, ref IndexKeys keys);
+}

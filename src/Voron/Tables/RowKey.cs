@@ -1,0 +1,29 @@
+using System.Buffers.Binary;
+
+namespace Voron.Tables;
+
+/// <summary>Row ids as keys of the tree of rows, and as values of unique indexes: 48 bits in big-endian order.</summary>
+internal static class RowKey
+{
+    public const int Bytes = 6;
+
+    /// <summary>The highest row id. An id of an index that several tables share has the number of the table above it.</summary>
+    public const long Max = (1L << 48) - 1;
+
+    public static ReadOnlySpan<byte> Write(long rowId, Span<byte> buffer)
+    {
+        BinaryPrimitives.WriteUInt16BigEndian(buffer, (ushort)(rowId >> 32));
+        BinaryPrimitives.WriteUInt32BigEndian(buffer[2..], (uint)rowId);
+        return buffer[..Bytes];
+    }
+
+    /// <returns>False if the bytes are no row id.</returns>
+    public static bool TryRead(ReadOnlySpan<byte> bytes, out long rowId)
+    {
+        rowId = 0;
+        if (bytes.Length != Bytes)
+            return false;
+        rowId = ((long)BinaryPrimitives.ReadUInt16BigEndian(bytes) << 32) | BinaryPrimitives.ReadUInt32BigEndian(bytes[2..]);
+        return true;
+    }
+}

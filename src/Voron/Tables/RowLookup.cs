@@ -1,0 +1,77 @@
+using System.Runtime.CompilerServices;
+
+namespace Voron.Tables;
+
+/// <summary>Finds rows by their keys.</summary>
+internal static class RowLookup
+{
+    /// <summary>Finds the id of the row with a primary key.</summary>
+    /// <exception cref="ArgumentException">The key is empty or too long.</exception>
+    public static bool TryFindId<TKey, TRow>(TableSession session, TypedFunctions<TKey, TRow> functions, TKey key, out long rowId)
+    {
+        if (functions.KeyCodec == null)
+        {
+            rowId = RowIdOf(key);
+            return rowId is >= 0 and <= RowKey.Max && Contains(session, rowId);
+        }
+
+        return TryFindId(session, session.IndexOf(0).Entries, functions.WriteKey(key, session.KeyBuffer), out rowId);
+    }
+
+    /// <summary>Finds the id of the row that has a key in a unique index.</summary>
+    public static bool TryFindId(TableSession session, Tree index, ReadOnlySpan<byte> key, out long rowId)
+    {
+        rowId = -1;
+        if (!index.TryGet(key, out var value))
+            return false;
+        if (!RowKey.TryRead(value, out rowId))
+            throw new CorruptionException($"An entry of an index of table '{session.Schema.Name}' has {value.Length} bytes instead of a row id.");
+        return true;
+    }
+
+    /// <summary>Finds the row with a primary key, in the memory of its page.</summary>
+    /// <exception cref="ArgumentException">The key is empty or too long.</exception>
+    /// <exception cref="CorruptionException">The index of keys has the key, but the table does not have the row.</exception>
+    public static bool TryFind<TKey, TRow>(
+        TableSession session, TypedFunctions<TKey, TRow> functions, TKey key, out long rowId, out ReadOnlySpan<byte> row)
+    {
+        if (functions.KeyCodec == null)
+        {
+            rowId = RowIdOf(key);
+            return TryGet(session, rowId, out row);
+        }
+
+        row = default;
+        if (!TryFindId(session, functions, key, out rowId))
+            return false;
+        row = Get(session, rowId);
+        return true;
+    }
+
+    public static bool Contains(TableSession session, long rowId) => session.Rows.Contains(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]));
+
+    /// <summary>Gets a row by its id, in the memory of its page.</summary>
+    public static bool TryGet(TableSession session, long rowId, out ReadOnlySpan<byte> row)
+    {
+        row = default;
+        return rowId is >= 0 and <= RowKey.Max && session.Rows.TryGet(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]), out row);
+    }
+
+    /// <summary>Gets the row that an index names.</summary>
+    /// <exception cref="CorruptionException">The table does not have the row.</exception>
+    public static ReadOnlySpan<byte> Get(TableSession session, long rowId)
+    {
+        if (!TryGet(session, rowId, out var row))
+            throw Missing(session, rowId);
+        return row;
+    }
+
+    /// <summary>Returns the key of a table whose keys are row ids.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static long RowIdOf<TKey>(TKey key) => typeof(TKey) == typeof(long) ? Unsafe.As<TKey, long>(ref key) : -1;
+
+    /// <summary>Reports that an index names a row that does not exist.</summary>
+    public static CorruptionException Missing(TableSession session, long rowId) => new(
+        $"An index of table '{session.Schema.Name}' in '{session.Trees.DataFilePath}' names row {rowId}, which the table does not have. Run " +
+        $"{nameof(TableVerification.VerifyTable)}; {nameof(TableEvolution.EvolveAsync)} builds an index of another version again.");
+}

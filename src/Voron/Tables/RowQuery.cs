@@ -1,0 +1,220 @@
+using System.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
+
+namespace Voron.Tables;
+
+/// <summary>Rows in the order of an index, to be enumerated once: by <c>foreach</c>, which disposes of the query, or by <see cref="MoveNext"/>.</summary>
+/// <remarks>
+/// It is valid until its transaction ends, for one thread at a time. In a write transaction, the table may change on the way: the query keeps its
+/// place. Direction, start and limit are set before the first row is read.
+/// <para>To read page by page, each in a transaction of its own:</para>
+/// <code>
+/// var rows = table.From("section", keys).After(token).Take(20);
+/// foreach (var row in rows) { ... }
+/// token = rows.Token;
+/// </code>
+/// </remarks>
+/// <typeparam name="TRow">The type of a row.</typeparam>
+[DebuggerDisplay("{ToString(),nq}")]
+public sealed class RowQuery<TRow> : IDisposable
+{
+    private readonly TableSession _session;
+    private readonly RowFunctions<TRow> _functions;
+    private readonly Tree _rows;
+    private readonly RowSource _source;
+    private PageToken _after;
+    private long _left = long.MaxValue;
+    private bool _isBackward;
+    private bool _hasReturned;
+    private State _state;
+
+    internal RowQuery(TableSession session, RowFunctions<TRow> functions, RowSource source)
+    {
+        _session = session;
+        _functions = functions;
+        _rows = session.Rows;
+        _source = source;
+    }
+
+    private enum State
+    {
+        New,
+        OnRow,
+        AtEnd,
+        Disposed,
+    }
+
+    /// <summary>The row, read by the codec at each call.</summary>
+    /// <exception cref="InvalidOperationException">The query is on no row, or the row has been deleted meanwhile.</exception>
+    /// <exception cref="RowFormatException">The row is of a newer version of the definition, or the codec cannot read it.</exception>
+    /// <exception cref="CorruptionException">The index names a row that does not exist, or a page is damaged.</exception>
+    /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
+    public TRow Current
+    {
+        get
+        {
+            var bytes = Bytes();
+            _session.BeginCallback();
+            try
+            {
+                return _functions.Read(bytes, _source.RowId);
+            }
+            finally
+            {
+                _session.EndCallback();
+            }
+        }
+    }
+
+    /// <summary>
+    /// A reader for the fields of the row, in the memory of its page: valid until the transaction ends, or in a write transaction until its next write.
+    /// </summary>
+    /// <inheritdoc cref="Current"/>
+    public RowReader Reader => _functions.Open(Bytes(), _source.RowId);
+
+    /// <summary>The id of the row, known without reading the row.</summary>
+    /// <exception cref="InvalidOperationException">The query is on no row.</exception>
+    public long RowId
+    {
+        get
+        {
+            RequireRow();
+            return _source.RowId;
+        }
+    }
+
+    /// <summary>The key that led to the row, as the index has it; empty for a combination of id sets. Valid until the next move.</summary>
+    /// <exception cref="InvalidOperationException">The query is on no row.</exception>
+    public ReadOnlySpan<byte> Key
+    {
+        get
+        {
+            RequireRow();
+            return _source.Key;
+        }
+    }
+
+    /// <summary>The version of the row.</summary>
+    /// <inheritdoc cref="Current"/>
+    public RowVersion Version => _functions.Open(Bytes(), _source.RowId).RowVersion;
+
+    /// <summary>The place of the row that was returned last, behind which the next page begins; where there was none, the place that was given.</summary>
+    /// <remarks>It stays after the query has been disposed.</remarks>
+    public PageToken Token => _hasReturned ? new PageToken(_source.Key, _source.RowId) : _after;
+
+    /// <summary>Returns rows in descending order.</summary>
+    /// <returns>This query.</returns>
+    /// <exception cref="InvalidOperationException">A row has been read already.</exception>
+    public RowQuery<TRow> Backward()
+    {
+        RequireNew();
+        _isBackward = true;
+        return this;
+    }
+
+    /// <summary>Begins behind the last row of another page of the same query.</summary>
+    /// <param name="token">The place: <see cref="Token"/> of that page. The default begins at the start.</param>
+    /// <returns>This query.</returns>
+    /// <inheritdoc cref="Backward"/>
+    public RowQuery<TRow> After(PageToken token)
+    {
+        RequireNew();
+        _after = token;
+        return this;
+    }
+
+    /// <summary>Ends after so many rows.</summary>
+    /// <param name="count">The number of rows.</param>
+    /// <returns>This query.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The number is negative.</exception>
+    /// <inheritdoc cref="Backward"/>
+    public RowQuery<TRow> Take(long count)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(count);
+        RequireNew();
+        _left = count;
+        return this;
+    }
+
+    /// <summary>
+    /// Counts all rows of the range without reading them, whatever <see cref="After"/> and <see cref="Take"/> leave out. A row that the index has under
+    /// several keys of the range counts for each.
+    /// </summary>
+    /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
+    public long Count()
+    {
+        ObjectDisposedException.ThrowIf(_state == State.Disposed, this);
+        return _source.Count();
+    }
+
+    /// <summary>Goes to the next row; false at the end.</summary>
+    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
+    public bool MoveNext()
+    {
+        ObjectDisposedException.ThrowIf(_state == State.Disposed, this);
+        if (_state == State.AtEnd)
+            return false;
+        if (_left == 0 || !_source.MoveNext(_isBackward, _after))
+        {
+            _state = State.AtEnd;
+            return false;
+        }
+
+        _left--;
+        _state = State.OnRow;
+        _hasReturned = true;
+        return true;
+    }
+
+    /// <summary>Returns the query itself, so that <c>foreach</c> can enumerate it, and dispose of it at the end.</summary>
+    public RowQuery<TRow> GetEnumerator() => this;
+
+    /// <summary>Closes the query. Further calls of this method do nothing.</summary>
+    public void Dispose()
+    {
+        if (_state == State.Disposed)
+            return;
+        _state = State.Disposed;
+        _source.Dispose();
+    }
+
+    /// <summary>Describes the query by its state.</summary>
+    public override string ToString() => _state switch
+    {
+        State.New => $"query of table '{_functions.Name}', not begun",
+        State.OnRow => $"query of table '{_functions.Name}' on row {_source.RowId}",
+        State.AtEnd => $"query of table '{_functions.Name}' at its end",
+        _ => $"query of table '{_functions.Name}' (disposed)",
+    };
+
+    private ReadOnlySpan<byte> Bytes()
+    {
+        RequireRow();
+        if (!_rows.TryGet(RowKey.Write(_source.RowId, stackalloc byte[RowKey.Bytes]), out var row))
+            ThrowMissing();
+        return row;
+    }
+
+    private void RequireRow()
+    {
+        ObjectDisposedException.ThrowIf(_state == State.Disposed, this);
+        if (_state != State.OnRow)
+            throw new InvalidOperationException(_state == State.New ? "The query has not begun: call MoveNext first." : "The query is at its end.");
+    }
+
+    private void RequireNew()
+    {
+        ObjectDisposedException.ThrowIf(_state == State.Disposed, this);
+        if (_state != State.New)
+            throw new InvalidOperationException("The query has begun already: set direction, start and limit before the first row is read.");
+    }
+
+    [DoesNotReturn]
+    private void ThrowMissing()
+    {
+        if (_session.Trees.CanWrite)
+            throw new InvalidOperationException($"Row {_source.RowId} of table '{_functions.Name}' has been deleted since the query has returned it.");
+        throw RowLookup.Missing(_session, _source.RowId);
+    }
+}

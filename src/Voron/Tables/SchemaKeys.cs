@@ -1,0 +1,68 @@
+using System.Buffers.Binary;
+using System.Text;
+
+namespace Voron.Tables;
+
+/// <summary>The keys of the tree of schemas.</summary>
+/// <remarks>
+/// <code>
+///   00              the number of the next table (2 bytes)
+///   01 table        the row id of the next row (8 bytes), where that is not the last row's plus one
+///   02 name         the schema of a table
+/// </code>
+/// All numbers of the values are in little-endian order, the number of a table in a key in big-endian order.
+/// </remarks>
+internal static class SchemaKeys
+{
+    /// <summary>The maximum length of the name of a table in bytes of UTF-8.</summary>
+    public const int MaxNameBytes = 200;
+
+    private const byte NextTableMark = 0;
+    private const byte NextRowMark = 1;
+    private const byte TableMark = 2;
+
+    private static readonly UTF8Encoding Utf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
+
+    public static ReadOnlySpan<byte> NextTable => [NextTableMark];
+
+    /// <summary>The place before the schemas of all tables.</summary>
+    public static ReadOnlySpan<byte> Tables => [TableMark];
+
+    public static byte[] NextRow(ushort table)
+    {
+        byte[] key = [NextRowMark, 0, 0];
+        BinaryPrimitives.WriteUInt16BigEndian(key.AsSpan(1), table);
+        return key;
+    }
+
+    /// <summary>Checks the name of an index.</summary>
+    /// <param name="name">The name.</param>
+    /// <param name="what">What has the name, for messages.</param>
+    /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
+    public static void CheckName(string name, string what) => _ = Encode(name, what);
+
+    /// <summary>Returns the key of a table's schema.</summary>
+    /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
+    public static byte[] Table(string name) => [TableMark, .. Encode(name, "a table")];
+
+    /// <summary>Returns the name in the key of a schema.</summary>
+    public static string TableName(ReadOnlySpan<byte> key) => Encoding.UTF8.GetString(key[1..]);
+
+    private static byte[] Encode(string name, string what)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(name);
+        byte[] bytes;
+        try
+        {
+            bytes = Utf8.GetBytes(name);
+        }
+        catch (EncoderFallbackException cause)
+        {
+            throw new ArgumentException($"The name of {what} must be valid text, but half of a surrogate pair is at index {cause.Index}.", nameof(name), cause);
+        }
+
+        if (bytes.Length > MaxNameBytes)
+            throw new ArgumentException($"The name of {what} has at most {MaxNameBytes} bytes in UTF-8, but this one has {bytes.Length}.", nameof(name));
+        return bytes;
+    }
+}

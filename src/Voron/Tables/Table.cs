@@ -1,0 +1,258 @@
+using System.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
+using Voron.Primitives;
+
+namespace Voron.Tables;
+
+/// <summary>A table that can be read: rows with a primary key, and with indexes.</summary>
+/// <remarks>
+/// A handle, valid until its transaction ends, for one thread at a time. In a write transaction it sees what the transaction has written. The
+/// functions and the codec of the definition must not call the table.
+/// </remarks>
+/// <typeparam name="TKey">The type of the primary key.</typeparam>
+/// <typeparam name="TRow">The type of a row.</typeparam>
+[DebuggerDisplay("{ToString(),nq}")]
+public readonly struct Table<TKey, TRow>
+{
+    private readonly TypedFunctions<TKey, TRow>? _functions;
+    private readonly Tree _rows;
+
+    internal Table(TypedFunctions<TKey, TRow> functions, Tree rows)
+    {
+        _functions = functions;
+        _rows = rows;
+    }
+
+    /// <summary>The name of the table.</summary>
+    public string Name => Functions.Name;
+
+    /// <summary>The number of rows, which is known without a walk through the table.</summary>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public long Count => Session.Rows.Count;
+
+    internal TypedFunctions<TKey, TRow> Functions
+    {
+        get
+        {
+            if (_functions == null)
+                EndedErrors.ThrowDefault("table", nameof(TableTransactions.OpenTable));
+            return _functions;
+        }
+    }
+
+    internal TableSession Session
+    {
+        get
+        {
+            var session = SessionAsIs;
+            session.Enter(_functions!);
+            return session;
+        }
+    }
+
+    internal TableSession SessionToWrite
+    {
+        get
+        {
+            var session = SessionAsIs;
+            session.EnterToWrite(_functions!);
+            return session;
+        }
+    }
+
+    private TableSession SessionAsIs
+    {
+        get
+        {
+            if (_functions == null)
+                EndedErrors.ThrowDefault("table", nameof(TableTransactions.OpenTable));
+            return (TableSession)_rows.Opened.Companion!;
+        }
+    }
+
+    /// <summary>Gets the row with a key; false when there is none.</summary>
+    /// <param name="key">The primary key.</param>
+    /// <param name="row">The row.</param>
+    /// <exception cref="ArgumentException">The key is empty or too long.</exception>
+    /// <exception cref="RowFormatException">The row is of a newer version of the definition, or the codec cannot read it.</exception>
+    /// <exception cref="CorruptionException">A page on the way is damaged, or the index of keys names a row that does not exist.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public bool TryGet(TKey key, [MaybeNullWhen(false)] out TRow row) => TryGet(key, out row, out _);
+
+    /// <summary>Gets the row with a key, and its version; false when there is none.</summary>
+    /// <param name="key">The primary key.</param>
+    /// <param name="row">The row.</param>
+    /// <param name="version">The version of the row; <see cref="RowVersion.None"/> when there is none.</param>
+    /// <inheritdoc cref="TryGet(TKey, out TRow)"/>
+    public bool TryGet(TKey key, [MaybeNullWhen(false)] out TRow row, out RowVersion version)
+    {
+        var session = Session;
+        var found = RowLookup.TryFind(session, _functions!, key, out var rowId, out var bytes);
+        row = found ? Read(session, bytes, rowId, out version) : Missing(out version);
+        return found;
+    }
+
+    /// <summary>Returns true if there is a row with that key.</summary>
+    /// <inheritdoc cref="TryGet(TKey, out TRow)"/>
+    public bool Contains(TKey key) => RowLookup.TryFindId(Session, _functions!, key, out _);
+
+    /// <summary>Gets the version of the row with a key, without reading its fields; false when there is none.</summary>
+    /// <param name="key">The primary key.</param>
+    /// <param name="version">The version of the row; <see cref="RowVersion.None"/> when there is none.</param>
+    /// <inheritdoc cref="TryGet(TKey, out TRow)"/>
+    public bool TryGetVersion(TKey key, out RowVersion version)
+    {
+        var session = Session;
+        var found = RowLookup.TryFind(session, _functions!, key, out var rowId, out var bytes);
+        version = found ? _functions!.Open(bytes, rowId).RowVersion : RowVersion.None;
+        return found;
+    }
+
+    /// <summary>
+    /// Gets a reader for the fields of the row with a key, in the memory of its page; false when there is none. Its spans are valid until the
+    /// transaction ends, or in a write transaction until its next write.
+    /// </summary>
+    /// <param name="key">The primary key.</param>
+    /// <param name="row">Reads the fields, in the order in which the codec has written them.</param>
+    /// <inheritdoc cref="TryGet(TKey, out TRow)"/>
+    [UnscopedRef]
+    public bool TryGetReader(TKey key, out RowReader row)
+    {
+        var session = Session;
+        var found = RowLookup.TryFind(session, _functions!, key, out var rowId, out var bytes);
+        row = found ? _functions!.Open(bytes, rowId) : default;
+        return found;
+    }
+
+    /// <summary>Gets the row with an id, as queries and indexes return it; false when there is none.</summary>
+    /// <param name="rowId">The id.</param>
+    /// <param name="row">The row.</param>
+    /// <inheritdoc cref="TryGet(TKey, out TRow)"/>
+    public bool TryGetByRowId(long rowId, [MaybeNullWhen(false)] out TRow row)
+    {
+        var session = Session;
+        var found = RowLookup.TryGet(session, rowId, out var bytes);
+        row = found ? Read(session, bytes, rowId, out _) : default;
+        return found;
+    }
+
+    /// <summary>Gets the row that has a key in a unique index; false when there is none.</summary>
+    /// <param name="index">The name of the index.</param>
+    /// <param name="key">The key, written as the function of the index writes it.</param>
+    /// <param name="row">The row.</param>
+    /// <exception cref="ArgumentException">The definition has no unique index of that name, or the key is empty or too long.</exception>
+    /// <exception cref="IndexNotReadyException">The index does not have the keys of all rows.</exception>
+    /// <inheritdoc cref="TryGet(TKey, out TRow)"/>
+    public bool TryGetBy(string index, ReadOnlySpan<byte> key, [MaybeNullWhen(false)] out TRow row)
+    {
+        var session = Session;
+        var open = ReadyIndex(session, index);
+        if (!open.Schema!.IsUnique)
+            throw new ArgumentException($"The index '{index}' of table '{Name}' is not unique: use {nameof(From)}.", nameof(index));
+        var found = RowLookup.TryFindId(session, open.Entries, key, out var rowId);
+        row = found ? Read(session, RowLookup.Get(session, rowId), rowId, out _) : default;
+        return found;
+    }
+
+    /// <summary>Returns a query for all rows, in the order of their ids: that in which they were inserted, unless the key of a row is its id.</summary>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public RowQuery<TRow> Scan()
+    {
+        var session = Session;
+        return new RowQuery<TRow>(session, _functions!, new EntrySource(session.Rows, KeyRange.All, isOfRows: true));
+    }
+
+    /// <summary>Returns a query for the rows whose primary keys are in a range, in the order of the keys.</summary>
+    /// <param name="keys">The keys, as the codec of keys writes them. They are copied.</param>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public RowQuery<TRow> ByKey(KeyRange keys)
+    {
+        var session = Session;
+        var source = _functions!.KeyCodec == null
+            ? new EntrySource(session.Rows, keys, isOfRows: true)
+            : new EntrySource(session.IndexOf(0).Entries, keys, isOfRows: false);
+        return new RowQuery<TRow>(session, _functions, source);
+    }
+
+    /// <summary>
+    /// Returns a query for the rows whose keys in an index are in a range, in the order of the keys, and of the row ids where keys are equal. A row
+    /// with several keys in the range comes once for each.
+    /// </summary>
+    /// <param name="index">The name of the index.</param>
+    /// <param name="keys">The keys, written as the function of the index writes them. They are copied.</param>
+    /// <exception cref="ArgumentException">The definition has no index of that name.</exception>
+    /// <exception cref="IndexNotReadyException">The index does not have the keys of all rows.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public RowQuery<TRow> From(string index, KeyRange keys)
+    {
+        var session = Session;
+        var open = ReadyIndex(session, index);
+        RowSource source = open.Schema!.IsUnique ? new EntrySource(open.Entries, keys, isOfRows: false) : new IdSource(open.Ids, keys);
+        return new RowQuery<TRow>(session, _functions!, source);
+    }
+
+    /// <summary>
+    /// Returns the ids of the rows that have a key in an index that is not unique. <see cref="IdQuery"/> combines such sets, and <see cref="Rows"/>
+    /// reads the rows.
+    /// </summary>
+    /// <param name="index">The name of the index.</param>
+    /// <param name="key">The key, written as the function of the index writes it.</param>
+    /// <exception cref="ArgumentException">The definition has no index of that name, or it is unique.</exception>
+    /// <exception cref="IndexNotReadyException">The index does not have the keys of all rows.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public IdQuery Ids(string index, ReadOnlySpan<byte> key)
+    {
+        var open = ReadyIndex(Session, index);
+        if (open.Schema!.IsUnique)
+            throw new ArgumentException($"The index '{index}' of table '{Name}' is unique: use {nameof(TryGetBy)}.", nameof(index));
+        return open.Ids.Query(key);
+    }
+
+    /// <summary>Returns a query for the rows of a combination of <see cref="Ids"/>, in the order of their ids.</summary>
+    /// <param name="ids">The ids, of this table and transaction. The query takes them over, and disposes of them.</param>
+    /// <exception cref="ArgumentNullException"><paramref name="ids"/> is null.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public RowQuery<TRow> Rows(IdQuery ids)
+    {
+        ArgumentNullException.ThrowIfNull(ids);
+        return new RowQuery<TRow>(Session, _functions!, new CombinedSource(ids));
+    }
+
+    /// <summary>Returns the state of an index of the definition in this snapshot.</summary>
+    /// <param name="index">The name of the index.</param>
+    /// <exception cref="ArgumentException">The definition has no index of that name.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public IndexState GetIndexState(string index) => Session.IndexOf(Functions.FindSlot(index)).State;
+
+    /// <summary>Returns the name of the table.</summary>
+    public override string ToString() => _functions == null ? "table (never opened)" : $"table '{_functions.Name}'";
+
+    private OpenIndex ReadyIndex(TableSession session, string index)
+    {
+        var open = session.IndexOf(_functions!.FindSlot(index));
+        if (open.State != IndexState.Ready)
+            throw new IndexNotReadyException(Name, index, open.State);
+        return open;
+    }
+
+    private TRow Read(TableSession session, ReadOnlySpan<byte> bytes, long rowId, out RowVersion version)
+    {
+        session.BeginCallback();
+        try
+        {
+            var row = _functions!.Read(bytes, rowId);
+            version = RowLayout.Version(bytes);
+            return row;
+        }
+        finally
+        {
+            session.EndCallback();
+        }
+    }
+
+    private static TRow? Missing(out RowVersion version)
+    {
+        version = RowVersion.None;
+        return default;
+    }
+}

@@ -1,0 +1,55 @@
+namespace Voron.Tables;
+
+/// <summary>How a definition of the program fits the schema of the environment. It never changes.</summary>
+internal sealed class TableBinding
+{
+    private readonly byte[] _bytes;
+
+    /// <param name="schema">The schema.</param>
+    /// <param name="bytes">Its bytes.</param>
+    /// <param name="slots">The indexes of the definition.</param>
+    /// <param name="definitionVersion">The version of the definition.</param>
+    public TableBinding(TableSchema schema, byte[] bytes, IReadOnlyList<IndexShape> slots, int definitionVersion)
+    {
+        Schema = schema;
+        _bytes = bytes;
+        Slots = [.. slots.Select(slot => Fitting(schema, slot))];
+        Refusal = FindRefusal(schema, slots, definitionVersion);
+    }
+
+    public TableSchema Schema { get; }
+
+    /// <summary>For each index of the definition, that of the schema; null if the environment does not have it, or has another version of it.</summary>
+    public IndexSchema?[] Slots { get; }
+
+    /// <summary>Why the definition must not write; null if it may.</summary>
+    public string? Refusal { get; }
+
+    /// <summary>Returns whether these are still the bytes of the schema.</summary>
+    public bool IsOf(ReadOnlySpan<byte> bytes) => bytes.SequenceEqual(_bytes);
+
+    /// <summary>Returns the index of the schema that is the same as one of the definition, or null.</summary>
+    public static IndexSchema? Fitting(TableSchema schema, IndexShape shape) =>
+        schema.Find(shape.Name) is { } index && index.Version == shape.Version && index.IsUnique == shape.IsUnique ? index : null;
+
+    private static string? FindRefusal(TableSchema schema, IReadOnlyList<IndexShape> slots, int definitionVersion)
+    {
+        if (definitionVersion != schema.Version)
+        {
+            return $"The table '{schema.Name}' has version {schema.Version}, and the definition of this program has version {definitionVersion}. " + (
+                definitionVersion < schema.Version
+                    ? "Rows can be read, but not written: use the newer program."
+                    : $"{nameof(TableEvolution.EvolveAsync)} raises the version of the table; rows can be read until then, but not written.");
+        }
+
+        foreach (var index in schema.Indexes)
+        {
+            if (index.State == IndexState.Failed || slots.Any(slot => Fitting(schema, slot) == index))
+                continue;
+            return $"The table '{schema.Name}' has an index '{index.Name}' of version {index.Version} that the definition of this program does not " +
+                $"have. To write would leave it wrong: add it to the definition, or drop it with {nameof(TableEvolution.EvolveAsync)}.";
+        }
+
+        return null;
+    }
+}

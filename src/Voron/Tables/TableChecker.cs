@@ -1,0 +1,135 @@
+using Voron.Trees;
+
+namespace Voron.Tables;
+
+/// <summary>Compares the rows of a table with its indexes.</summary>
+/// <remarks>
+/// Each key of each row must be in its index. If the index then has as many entries as the rows have keys, it has no others; if it has more, they are
+/// looked for, one by one, in the keys of the rows that they name.
+/// </remarks>
+internal sealed class TableChecker(TableSession session)
+{
+    private const int MaxProblems = 100;
+
+    private readonly List<string> _problems = [];
+    private readonly long[] _keys = new long[session.Binding.Slots.Length];
+    private long _rows;
+
+    /// <param name="transactionId">The snapshot.</param>
+    public TableVerificationReport Run(long transactionId)
+    {
+        CheckRows();
+        for (var slot = 0; slot < _keys.Length; slot++)
+            CheckCount(slot);
+        var compared = session.Schema.Indexes.Where(index => IsCompared(index) && session.Binding.Slots.Contains(index)).ToHashSet();
+        var left = session.Schema.Indexes.Where(index => !compared.Contains(index)).Select(index => index.Name);
+        var absent = session.Functions.Slots.Where(slot => session.Schema.Find(slot.Name) == null).Select(slot => slot.Name);
+        return new TableVerificationReport(transactionId, _rows, _keys.Sum(), [.. left, .. absent], _problems);
+    }
+
+    private static bool IsCompared(IndexSchema? index) => index?.State == IndexState.Ready;
+
+    private void CheckRows()
+    {
+        var next = session.StoredNextRowId();
+        using var cursor = session.Rows.OpenCursor();
+        for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
+        {
+            if (!RowKey.TryRead(cursor.Key, out var rowId))
+            {
+                Report($"a row has the key {KeyText.Of(cursor.Key)}, which is no row id");
+                continue;
+            }
+
+            _rows++;
+            try
+            {
+                session.ReadKeys(rowId, session.Copy(cursor.Value));
+            }
+            catch (TableException problem)
+            {
+                Report(problem.Message);
+                continue;
+            }
+
+            for (var slot = 0; slot < _keys.Length; slot++)
+                CheckKeys(slot, rowId);
+        }
+
+        if (next > RowKey.Max + 1)
+            Report($"its next row id is {next}, but ids end at {RowKey.Max}");
+    }
+
+    private void CheckKeys(int slot, long rowId)
+    {
+        var index = session.IndexOf(slot);
+        if (!IsCompared(index.Schema))
+            return;
+        var keys = session.OldKeys[slot];
+        for (var i = 0; i < keys.Count; i++)
+        {
+            if (index.Schema!.IsUnique && !IndexEditor.IsBound(index, keys, i))
+                continue;
+            _keys[slot]++;
+            if (!Has(index, keys[i], rowId, out var other))
+                Report($"row {rowId} is not under its key {KeyText.Of(keys[i])} in {Describe(index)}{(other < 0 ? "" : $", but row {other} is")}");
+        }
+    }
+
+    private static bool Has(OpenIndex index, ReadOnlySpan<byte> key, long rowId, out long other)
+    {
+        other = -1;
+        if (!index.Schema!.IsUnique)
+            return index.Ids.Contains(key, rowId);
+        return index.Entries.TryGet(key, out var value) && RowKey.TryRead(value, out other) && other == rowId;
+    }
+
+    private void CheckCount(int slot)
+    {
+        var index = session.IndexOf(slot);
+        if (!IsCompared(index.Schema))
+            return;
+        var entries = index.Schema!.IsUnique ? index.Entries.Count : index.Ids.ValueCount;
+        if (entries == _keys[slot])
+            return;
+        Report($"{Describe(index)} has {entries} entries, but the rows have {_keys[slot]} keys");
+        using RowSource source = index.Schema.IsUnique ? new EntrySource(index.Entries, KeyRange.All, isOfRows: false) : new IdSource(index.Ids, KeyRange.All);
+        while (_problems.Count < MaxProblems && source.MoveNext(isBackward: false, default))
+        {
+            if (!RowHas(slot, source.Key, source.RowId))
+                Report($"{Describe(index)} has row {source.RowId} under {KeyText.Of(source.Key)}, which is no key of that row");
+        }
+    }
+
+    private bool RowHas(int slot, ReadOnlySpan<byte> key, long rowId)
+    {
+        if (!RowLookup.TryGet(session, rowId, out var row))
+            return false;
+        try
+        {
+            session.ReadKeys(rowId, session.Copy(row));
+        }
+        catch (TableException)
+        {
+            // Reported with the row.
+            return true;
+        }
+
+        var keys = session.OldKeys[slot];
+        for (var i = 0; i < keys.Count; i++)
+        {
+            if (keys[i].SequenceEqual(key))
+                return true;
+        }
+
+        return false;
+    }
+
+    private void Report(string problem)
+    {
+        if (_problems.Count < MaxProblems)
+            _problems.Add($"table '{session.Schema.Name}': {problem}");
+    }
+
+    private static string Describe(OpenIndex index) => index.Schema!.Name.Length == 0 ? "the primary key" : $"the index '{index.Schema.Name}'";
+}

@@ -1,0 +1,61 @@
+using System.Diagnostics;
+
+namespace Voron.Tables;
+
+/// <summary>
+/// A table of a program: its name and version, how rows become bytes, the key of a row, and its indexes. <see cref="TableDefinition"/> makes one.
+/// </summary>
+/// <remarks>
+/// It never changes: each call that adds an index returns another definition. Keep one in a static field, and use it for all environments and threads.
+/// </remarks>
+/// <typeparam name="TKey">The type of the primary key.</typeparam>
+/// <typeparam name="TRow">The type of a row.</typeparam>
+[DebuggerDisplay("{ToString(),nq}")]
+public sealed class TableDefinition<TKey, TRow>
+{
+    internal TableDefinition(TypedFunctions<TKey, TRow> functions) => Functions = functions;
+
+    /// <summary>The name of the table.</summary>
+    public string Name => Functions.Name;
+
+    /// <summary>The version of the definition: 1 to 65,535. A program that changes fields or indexes raises it.</summary>
+    public int Version => Functions.Version;
+
+    /// <summary>The names of the indexes, without the primary key.</summary>
+    public IReadOnlyList<string> IndexNames => [.. Functions.Slots.Select(slot => slot.Name).Where(name => name.Length > 0)];
+
+    internal TypedFunctions<TKey, TRow> Functions { get; }
+
+    /// <summary>Returns the definition with another index, in which several rows may have the same key.</summary>
+    /// <param name="name">The name of the index.</param>
+    /// <param name="version">The version of the function. Raise it when the function returns other keys than before: the index is built again then.</param>
+    /// <param name="keys">
+    /// Adds the keys of a row: none for a row that is not in the index, several for one that is in it at several places. It must depend on the row
+    /// alone, and return the same keys each time; a key that is added twice counts once. It must not use the table.
+    /// </param>
+    /// <exception cref="ArgumentException">The name is empty, too long, or taken.</exception>
+    /// <exception cref="ArgumentNullException">The function is null.</exception>
+    public TableDefinition<TKey, TRow> Index(string name, int version, IndexFunction<TRow> keys) => With(name, version, isUnique: false, keys);
+
+    /// <summary>
+    /// Returns the definition with another index, in which no two rows may have the same key. A key with a null in it is not in the index, and binds
+    /// no row.
+    /// </summary>
+    /// <inheritdoc cref="Index"/>
+    public TableDefinition<TKey, TRow> UniqueIndex(string name, int version, IndexFunction<TRow> keys) =>
+        With(name, version, isUnique: true, keys);
+
+    /// <summary>Returns the name, the version and the indexes.</summary>
+    public override string ToString() => $"table '{Name}' version {Version}" + (IndexNames.Count == 0 ? "" : $", indexes {string.Join(", ", IndexNames)}");
+
+    private TableDefinition<TKey, TRow> With(string name, int version, bool isUnique, IndexFunction<TRow> keys)
+    {
+        ArgumentNullException.ThrowIfNull(keys);
+        SchemaKeys.CheckName(name, "an index");
+        if (Functions.Slots.Any(slot => slot.Name == name))
+            throw new ArgumentException($"The definition of table '{Name}' has an index '{name}' already.", nameof(name));
+        if (Functions.Slots.Count == TableSchema.MaxIndexes)
+            throw new ArgumentException($"A table has at most {TableSchema.MaxIndexes} indexes.", nameof(name));
+        return new TableDefinition<TKey, TRow>(Functions.With(new IndexShape(name, version, isUnique), keys));
+    }
+}

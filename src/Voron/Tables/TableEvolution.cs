@@ -1,0 +1,136 @@
+namespace Voron.Tables;
+
+/// <summary>Brings tables to the definitions of a new program, and drops tables.</summary>
+public static class TableEvolution
+{
+    /// <summary>
+    /// Brings a table to its definition: creates it if there is none, drops the indexes that the definition does not have, builds those that it adds or
+    /// has in another version, and raises the version of the table. Call it when the program starts.
+    /// </summary>
+    /// <remarks>
+    /// <para>
+    /// Indexes are built in steps, beside readers and writers, which see the table as it is meanwhile: a new index answers queries when it is ready.
+    /// A step is a transaction of its own, which keeps other writers waiting for as long as <see cref="EvolveOptions.MaxHold"/> says. An index that is
+    /// not ready rejects no write. What was built stays: after a cancellation, a crash or a failure, the next call goes on there.
+    /// </para>
+    /// <para>
+    /// Programs with the old definition go on reading, but no longer write. Pages of dropped indexes are freed in the background.
+    /// </para>
+    /// </remarks>
+    /// <param name="environment">The environment.</param>
+    /// <param name="definition">The definition.</param>
+    /// <param name="progress">Receives the progress after each step.</param>
+    /// <param name="options">The size of the steps; null for 2 ms.</param>
+    /// <param name="cancellationToken">Ends the call after the current step.</param>
+    /// <exception cref="DuplicateKeyException">
+    /// Two rows have the same key of a new unique index. The index has failed, until another call finds that the rows have changed.
+    /// </exception>
+    /// <exception cref="SchemaMismatchException">
+    /// The table has keys of another kind, or a newer version, or another call has dropped an index that this one was building.
+    /// </exception>
+    /// <exception cref="RowFormatException">The codec cannot read a row.</exception>
+    /// <exception cref="IndexKeyException">The function of an index failed for a row.</exception>
+    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
+    /// <exception cref="ArgumentNullException">The environment or the definition is null.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call.</exception>
+    /// <exception cref="OperationCanceledException">The call was cancelled.</exception>
+    public static ValueTask<EvolveReport> EvolveAsync<TKey, TRow>(
+        this StorageEnvironment environment, TableDefinition<TKey, TRow> definition, IProgress<EvolveProgress>? progress = null,
+        EvolveOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        ArgumentNullException.ThrowIfNull(definition);
+        return EvolveAsync(environment, definition.Functions, progress, options ?? new EvolveOptions(), cancellationToken);
+    }
+
+    /// <summary>
+    /// Takes its name from a table at once, durably, and frees the pages of its rows and indexes in steps, in the background; false if there is none of
+    /// that name. A table of the same name can be created as soon as the call has returned.
+    /// </summary>
+    /// <param name="environment">The environment.</param>
+    /// <param name="name">The name of the table.</param>
+    /// <param name="cancellationToken">Cancels the wait for the writer.</param>
+    /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
+    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
+    /// <exception cref="ArgumentNullException">The environment is null.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    /// <exception cref="OperationCanceledException">The call was cancelled; nothing was dropped.</exception>
+    public static async ValueTask<bool> DropTableAsync(this StorageEnvironment environment, string name, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        using var writing = await environment.BeginWriteAsync(cancellationToken).ConfigureAwait(false);
+        if (!TableCreation.Delete(writing, name, static (transaction, tree) => transaction.DropSystemTree(tree)))
+            return false;
+        await writing.CommitAsync(CancellationToken.None).ConfigureAwait(false);
+        environment.FreeDroppedTrees();
+        return true;
+    }
+
+    private static async ValueTask<EvolveReport> EvolveAsync(
+        StorageEnvironment environment, TableFunctions functions, IProgress<EvolveProgress>? progress, EvolveOptions options, CancellationToken stop)
+    {
+        var (isCreated, dropped, built) = (false, new List<string>(), new List<string>());
+        using (var writing = await environment.BeginWriteAsync(stop).ConfigureAwait(false))
+        {
+            isCreated = TableSession.Open(new TableTrees(writing), functions) == null;
+            if (isCreated)
+            {
+                TableCreation.Create(writing, functions);
+                built.AddRange(functions.Slots.Select(slot => slot.Name).Where(name => name.Length > 0));
+            }
+            else
+            {
+                built.AddRange(SchemaPlan.Apply(writing, functions, dropped));
+            }
+
+            await writing.CommitAsync(CancellationToken.None).ConfigureAwait(false);
+        }
+
+        environment.FreeDroppedTrees();
+        var rows = 0L;
+        while (await StepAsync(environment, functions, options, stop).ConfigureAwait(false) is { } step)
+        {
+            rows += step.Rows;
+            built.AddRange(step.Ready);
+            progress?.Report(new EvolveProgress(step.Indexes, rows, step.Cursor, step.Limit));
+        }
+
+        return new EvolveReport(isCreated, built, dropped, rows);
+    }
+
+    private static async ValueTask<IndexStep?> StepAsync(
+        StorageEnvironment environment, TableFunctions functions, EvolveOptions options, CancellationToken stop)
+    {
+        using var writing = await environment.BeginWriteAsync(stop).ConfigureAwait(false);
+        var step = IndexBuilder.Step(Reopen(writing, functions), options);
+        if (step != null)
+            await writing.CommitAsync(CancellationToken.None).ConfigureAwait(false);
+        else
+            ThrowIfUnfinished(writing, functions);
+        return step;
+    }
+
+    private static TableSession Reopen(WriteTransaction writing, TableFunctions functions)
+    {
+        var session = TableSession.Open(new TableTrees(writing), functions)
+            ?? throw new SchemaMismatchException(functions.Name, $"The table '{functions.Name}' was dropped while its indexes were being built.");
+        if (session.Binding.Refusal is { } refusal)
+            throw new SchemaMismatchException(functions.Name, $"Another program has changed the table while its indexes were being built. {refusal}");
+        return session;
+    }
+
+    private static void ThrowIfUnfinished(WriteTransaction writing, TableFunctions functions)
+    {
+        var session = Reopen(writing, functions);
+        for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
+        {
+            var name = functions.Slots[slot].Name;
+            if (session.Binding.Slots[slot] is not { } index)
+                throw new SchemaMismatchException(functions.Name, $"The index '{name}' of table '{functions.Name}' was dropped by another call while it was being built.");
+            if (index.State == IndexState.Failed)
+                throw new DuplicateKeyException(functions.Name, name, index.FailedKey, index.FailedRows.Second, index.FailedRows.First);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+namespace Voron.Tables;
+
+/// <summary>What a definition knows of a table, without the types of its keys and rows.</summary>
+internal abstract class TableFunctions
+{
+    private const int MaxBindings = 8;
+
+    private TableBinding[] _bindings = [];
+
+    protected TableFunctions(string name, int version, string? keyCodec, IReadOnlyList<IndexShape> slots)
+    {
+        Name = name;
+        Version = version;
+        KeyCodec = keyCodec;
+        Slots = slots;
+        SchemaKey = SchemaKeys.Table(name);
+    }
+
+    public string Name { get; }
+
+    public int Version { get; }
+
+    /// <summary>The name of the codec of keys; null if the key of a row is its id.</summary>
+    public string? KeyCodec { get; }
+
+    /// <summary>The indexes. The first one is the primary key, unless the key of a row is its id.</summary>
+    public IReadOnlyList<IndexShape> Slots { get; }
+
+    /// <summary>The key of the schema in the tree of schemas.</summary>
+    public byte[] SchemaKey { get; }
+
+    /// <summary>Reads a row, and computes its keys in all indexes.</summary>
+    /// <exception cref="RowFormatException">The codec cannot read the row.</exception>
+    /// <exception cref="IndexKeyException">The function of an index failed.</exception>
+    public abstract void ReadKeys(ReadOnlySpan<byte> row, long rowId, KeySet keys);
+
+    /// <summary>Returns the place of an index among those of the definition.</summary>
+    /// <exception cref="ArgumentException">The definition has no such index.</exception>
+    public int FindSlot(string index)
+    {
+        ArgumentNullException.ThrowIfNull(index);
+        for (var slot = 0; slot < Slots.Count; slot++)
+        {
+            if (Slots[slot].Name == index && index.Length > 0)
+                return slot;
+        }
+
+        throw new ArgumentException($"The definition of table '{Name}' has no index '{index}'.", nameof(index));
+    }
+
+    /// <summary>Compares the definition with a schema. Keeps the results of a few schemas, because most transactions meet the same ones.</summary>
+    /// <param name="bytes">The bytes of the schema.</param>
+    /// <param name="path">The path of the data file, for messages.</param>
+    /// <exception cref="SchemaMismatchException">The table has keys of another kind.</exception>
+    /// <exception cref="CorruptionException">The bytes are no schema.</exception>
+    public TableBinding Bind(ReadOnlySpan<byte> bytes, string path)
+    {
+        var known = Volatile.Read(ref _bindings);
+        foreach (var binding in known)
+        {
+            if (binding.IsOf(bytes))
+                return binding;
+        }
+
+        var schema = TableSchema.Parse(Name, bytes, path);
+        if (schema.HasRowIdKeys != (KeyCodec == null) || (KeyCodec != null && schema.KeyCodec != KeyCodec))
+        {
+            var stored = schema.HasRowIdKeys ? "row ids" : $"'{schema.KeyCodec}'";
+            throw new SchemaMismatchException(
+                Name,
+                $"The table '{Name}' in '{path}' has keys of the kind {stored}, and the definition of this program has keys of the kind " +
+                $"{(KeyCodec == null ? "row ids" : $"'{KeyCodec}'")}. The keys of a table cannot change: use another table, and copy the rows.");
+        }
+
+        var made = new TableBinding(schema, bytes.ToArray(), Slots, Version);
+
+        // Of two threads that add one at once, either may win: the other schema is only read again.
+        Volatile.Write(ref _bindings, [made, .. known.Take(MaxBindings - 1)]);
+        return made;
+    }
+}

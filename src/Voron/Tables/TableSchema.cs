@@ -1,0 +1,215 @@
+using System.Buffers.Binary;
+using System.Diagnostics.CodeAnalysis;
+using System.Text;
+using Voron.Trees;
+
+namespace Voron.Tables;
+
+/// <summary>A table as the environment has it: its number, and its indexes with their states. It never changes: each change makes another one.</summary>
+/// <remarks>
+/// The bytes, all numbers in little-endian order, texts in UTF-8 behind their length in two bytes:
+/// <code>
+/// 0 | 1  form: 1
+/// 1 | 1  flags: 1 the key of a row is its id
+/// 2 | 2  number of the table
+/// 4 | 4  version of the definition
+/// 8 | 2  the next number of an index
+/// 10| 2  number of indexes
+///        text: name of the codec of keys
+///        for each index: number (2), flags (1: 1 unique), state (1), version (4), name (text)
+///            building: cursor (8), limit (8);  failed: both rows (8, 8), key (text)
+/// </code>
+/// </remarks>
+internal sealed record TableSchema
+{
+    /// <summary>Indexes that a table can have, the primary key included.</summary>
+    public const int MaxIndexes = 256;
+
+    private const byte Form = 1;
+    private const int HeaderBytes = 12;
+    private const byte RowIdKeys = 1;
+    private const byte Unique = 1;
+
+    public required string Name { get; init; }
+
+    /// <summary>The number of the table, never used for another one.</summary>
+    public required ushort Id { get; init; }
+
+    /// <summary>The version of the definition that has evolved the table last.</summary>
+    public required int Version { get; init; }
+
+    /// <summary>True if the key of a row is its id, and the table has no index of keys.</summary>
+    public required bool HasRowIdKeys { get; init; }
+
+    /// <summary>The name of the codec of keys.</summary>
+    public required string KeyCodec { get; init; }
+
+    /// <summary>The number that the next new index gets.</summary>
+    public required ushort NextIndexId { get; init; }
+
+    public required IReadOnlyList<IndexSchema> Indexes { get; init; }
+
+    /// <summary>The name of the tree of the rows.</summary>
+    public byte[] RowsName => SystemTree.RowsName(Id);
+
+    /// <summary>Returns the index of a name, or null.</summary>
+    public IndexSchema? Find(string name)
+    {
+        foreach (var index in Indexes)
+        {
+            if (index.Name == name)
+                return index;
+        }
+
+        return null;
+    }
+
+    /// <summary>Returns a schema with another state of an index.</summary>
+    public TableSchema With(IndexSchema changed) => this with
+    {
+        Indexes = [.. Indexes.Select(index => index.Id == changed.Id ? changed : index)],
+    };
+
+    /// <summary>Reads a schema.</summary>
+    /// <param name="name">The name of the table.</param>
+    /// <param name="bytes">The bytes.</param>
+    /// <param name="path">The path of the data file, for messages.</param>
+    /// <exception cref="CorruptionException">The bytes are no schema.</exception>
+    public static TableSchema Parse(string name, ReadOnlySpan<byte> bytes, string path)
+    {
+        if (bytes.Length < HeaderBytes || bytes[0] != Form)
+            ThrowDamaged(name, path);
+        var count = BinaryPrimitives.ReadUInt16LittleEndian(bytes[10..]);
+        var rest = bytes[HeaderBytes..];
+        var codec = TakeText(ref rest, name, path);
+        var indexes = new List<IndexSchema>();
+        for (var i = 0; i < count; i++)
+            indexes.Add(ParseIndex(ref rest, name, path));
+        var schema = new TableSchema
+        {
+            Name = name,
+            Id = BinaryPrimitives.ReadUInt16LittleEndian(bytes[2..]),
+            Version = BinaryPrimitives.ReadInt32LittleEndian(bytes[4..]),
+            HasRowIdKeys = (bytes[1] & RowIdKeys) != 0,
+            KeyCodec = codec,
+            NextIndexId = BinaryPrimitives.ReadUInt16LittleEndian(bytes[8..]),
+            Indexes = indexes,
+        };
+
+        var isWhole = rest.IsEmpty && count <= MaxIndexes && indexes.All(index => index.Id < schema.NextIndexId)
+            && indexes.Select(index => index.Id).Distinct().Count() == count && indexes.Select(index => index.Name).Distinct().Count() == count
+            && schema.HasRowIdKeys != indexes.Exists(index => index.Id == IndexSchema.PrimaryKey && index.IsUnique && index.State == IndexState.Ready);
+        if (!isWhole)
+            ThrowDamaged(name, path);
+        return schema;
+    }
+
+    /// <summary>Returns the bytes of the schema.</summary>
+    public byte[] ToBytes()
+    {
+        var bytes = new List<byte>();
+        AddNumbers(bytes, [Form, HasRowIdKeys ? RowIdKeys : (byte)0], Id);
+        AddInt32(bytes, Version);
+        AddNumbers(bytes, [], NextIndexId, (ushort)Indexes.Count);
+        AddText(bytes, Encoding.UTF8.GetBytes(KeyCodec));
+        foreach (var index in Indexes)
+        {
+            AddNumbers(bytes, [], index.Id);
+            bytes.AddRange([index.IsUnique ? Unique : (byte)0, (byte)index.State]);
+            AddInt32(bytes, index.Version);
+            AddText(bytes, Encoding.UTF8.GetBytes(index.Name));
+            if (index.State == IndexState.Building)
+            {
+                AddInt64(bytes, index.Cursor);
+                AddInt64(bytes, index.Limit);
+            }
+            else if (index.State == IndexState.Failed)
+            {
+                AddInt64(bytes, index.FailedRows.First);
+                AddInt64(bytes, index.FailedRows.Second);
+                AddText(bytes, index.FailedKey);
+            }
+        }
+
+        return [.. bytes];
+    }
+
+    private static IndexSchema ParseIndex(ref ReadOnlySpan<byte> rest, string table, string path)
+    {
+        var head = Take(ref rest, 8, table, path);
+        var state = (IndexState)head[3];
+        if (state is IndexState.Absent || !Enum.IsDefined(state))
+            ThrowDamaged(table, path);
+        var index = new IndexSchema
+        {
+            Id = BinaryPrimitives.ReadUInt16LittleEndian(head),
+            IsUnique = (head[2] & Unique) != 0,
+            State = state,
+            Version = BinaryPrimitives.ReadInt32LittleEndian(head[4..]),
+            Name = TakeText(ref rest, table, path),
+        };
+
+        if (state == IndexState.Ready)
+            return index;
+        var rows = Take(ref rest, 16, table, path);
+        var (first, second) = (BinaryPrimitives.ReadInt64LittleEndian(rows), BinaryPrimitives.ReadInt64LittleEndian(rows[8..]));
+        return state == IndexState.Building
+            ? index with { Cursor = first, Limit = second }
+            : index with { FailedRows = (first, second), FailedKey = TakeBytes(ref rest, table, path).ToArray() };
+    }
+
+    private static string TakeText(ref ReadOnlySpan<byte> rest, string table, string path)
+    {
+        var bytes = TakeBytes(ref rest, table, path);
+        if (!System.Text.Unicode.Utf8.IsValid(bytes))
+            ThrowDamaged(table, path);
+        return Encoding.UTF8.GetString(bytes);
+    }
+
+    private static ReadOnlySpan<byte> TakeBytes(ref ReadOnlySpan<byte> rest, string table, string path) =>
+        Take(ref rest, BinaryPrimitives.ReadUInt16LittleEndian(Take(ref rest, sizeof(ushort), table, path)), table, path);
+
+    private static ReadOnlySpan<byte> Take(ref ReadOnlySpan<byte> rest, int length, string table, string path)
+    {
+        if (rest.Length < length)
+            ThrowDamaged(table, path);
+        var taken = rest[..length];
+        rest = rest[length..];
+        return taken;
+    }
+
+    private static void AddNumbers(List<byte> bytes, ReadOnlySpan<byte> first, params ReadOnlySpan<ushort> numbers)
+    {
+        bytes.AddRange(first);
+        Span<byte> buffer = stackalloc byte[sizeof(ushort)];
+        foreach (var number in numbers)
+        {
+            BinaryPrimitives.WriteUInt16LittleEndian(buffer, number);
+            bytes.AddRange(buffer);
+        }
+    }
+
+    private static void AddInt32(List<byte> bytes, int number)
+    {
+        Span<byte> buffer = stackalloc byte[sizeof(int)];
+        BinaryPrimitives.WriteInt32LittleEndian(buffer, number);
+        bytes.AddRange(buffer);
+    }
+
+    private static void AddInt64(List<byte> bytes, long number)
+    {
+        Span<byte> buffer = stackalloc byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64LittleEndian(buffer, number);
+        bytes.AddRange(buffer);
+    }
+
+    private static void AddText(List<byte> bytes, ReadOnlySpan<byte> text)
+    {
+        AddNumbers(bytes, [], (ushort)text.Length);
+        bytes.AddRange(text);
+    }
+
+    [DoesNotReturn]
+    private static void ThrowDamaged(string table, string path) => throw new CorruptionException(
+        $"The schema of table '{table}' in '{path}' is damaged, or was written by a newer engine. Run Verify, or restore a backup.");
+}

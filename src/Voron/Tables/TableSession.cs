@@ -1,0 +1,230 @@
+using System.Diagnostics.CodeAnalysis;
+using Voron.Transactions;
+using Voron.Trees;
+
+namespace Voron.Tables;
+
+/// <summary>A table that a transaction has open: its trees, and buffers for one row at a time.</summary>
+/// <remarks>
+/// It stays with the object of the tree of rows, which is pooled with its transaction, so that opening a table allocates nothing. The schema is
+/// compared before each call if its tree has changed, because a rollback to a savepoint, or a call through another handle, may have changed it.
+/// </remarks>
+internal sealed class TableSession
+{
+    private const int MaxKeptBytes = 64 << 10;
+
+    private TableTrees _trees;
+    private OpenTree _schemas = null!;
+    private long _schemaChanges;
+    private OpenIndex[] _indexes = [];
+    private byte[] _old = [];
+    private KeySet? _newKeys;
+    private KeySet? _oldKeys;
+    private long _nextRowId;
+    private Tree _rows;
+    private bool _isInCallback;
+
+    /// <summary>The definition for which the session is set up.</summary>
+    public TableFunctions Functions { get; private set; } = null!;
+
+    public TableBinding Binding { get; private set; } = null!;
+
+    public TableSchema Schema => Binding.Schema;
+
+    /// <summary>The rows.</summary>
+    public ref readonly Tree Rows => ref _rows;
+
+    /// <summary>The transaction.</summary>
+    public TableTrees Trees => _trees;
+
+    /// <summary>The row that is being written.</summary>
+    public RowBuffer Buffer { get; } = new();
+
+    /// <summary>The keys of the row as it will be.</summary>
+    public KeySet NewKeys => _newKeys!;
+
+    /// <summary>The keys of the row as it was.</summary>
+    public KeySet OldKeys => _oldKeys!;
+
+    /// <summary>Room for a key.</summary>
+    public byte[] KeyBuffer { get; private set; } = [];
+
+    /// <summary>Opens a table; null when there is none.</summary>
+    /// <exception cref="SchemaMismatchException">The table has keys of another kind.</exception>
+    /// <exception cref="CorruptionException">The schema is damaged, or a tree of the table is missing.</exception>
+    public static TableSession? Open(TableTrees trees, TableFunctions functions)
+    {
+        if (!trees.TryOpen(SystemTree.Schemas, out Tree schemas) || !schemas.TryGet(functions.SchemaKey, out var bytes))
+            return null;
+        var binding = functions.Bind(bytes, trees.DataFilePath);
+        if (!trees.TryOpen(binding.Schema.RowsName, out Tree rows))
+            throw MissingTree(binding.Schema, binding.Schema.RowsName, trees);
+        var open = rows.Opened;
+        if (open.Companion is not TableSession session)
+            open.Companion = session = new TableSession();
+        session.Begin(trees, schemas.Opened, functions, binding, rows);
+        return session;
+    }
+
+    /// <summary>The tree of an index of the definition.</summary>
+    public OpenIndex IndexOf(int slot) => _indexes[slot];
+
+    /// <summary>Prepares a call through a handle of that definition.</summary>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    /// <exception cref="InvalidOperationException">The table was dropped in this transaction, or a function of the definition calls the table.</exception>
+    public void Enter(TableFunctions functions)
+    {
+        if (_isInCallback)
+            ThrowInCallback();
+        if (functions != Functions || !_schemas.IsSettled || _schemas.StateAsIs.ChangeCount != _schemaChanges)
+            Refresh(functions);
+    }
+
+    /// <summary>Prepares a call that writes.</summary>
+    /// <exception cref="SchemaMismatchException">The definition must not write.</exception>
+    /// <inheritdoc cref="Enter"/>
+    public void EnterToWrite(TableFunctions functions)
+    {
+        Enter(functions);
+        if (Binding.Refusal is { } refusal)
+            throw new SchemaMismatchException(functions.Name, refusal);
+    }
+
+    /// <summary>Marks that functions of the definition are called, which must not call the table.</summary>
+    public void BeginCallback() => _isInCallback = true;
+
+    public void EndCallback() => _isInCallback = false;
+
+    /// <summary>Reads the row with the functions of the definition, and computes the keys that it has.</summary>
+    /// <inheritdoc cref="TableFunctions.ReadKeys"/>
+    public void ReadKeys(long rowId, ReadOnlySpan<byte> row)
+    {
+        BeginCallback();
+        try
+        {
+            Functions.ReadKeys(row, rowId, OldKeys);
+        }
+        finally
+        {
+            EndCallback();
+        }
+    }
+
+    /// <summary>Copies a row, so that functions can read it whatever they do to the transaction.</summary>
+    public ReadOnlySpan<byte> Copy(ReadOnlySpan<byte> row)
+    {
+        if (_old.Length < row.Length)
+            _old = GC.AllocateUninitializedArray<byte>(Math.Max(row.Length, Math.Min(2 * _old.Length, MaxKeptBytes)));
+        row.CopyTo(_old);
+        return _old.AsSpan(0, row.Length);
+    }
+
+    /// <summary>Returns the id that the next new row gets, which no row has had before.</summary>
+    /// <exception cref="StorageFullException">All ids have been used.</exception>
+    public long PeekRowId()
+    {
+        if (_nextRowId < 0)
+        {
+            _nextRowId = StoredNextRowId();
+            if (Rows.TryGetLast(out var last) && RowKey.TryRead(last.Key, out var rowId))
+                _nextRowId = Math.Max(_nextRowId, rowId + 1);
+        }
+
+        if (_nextRowId > RowKey.Max)
+            throw new StorageFullException($"The table '{Schema.Name}' has used all {RowKey.Max + 1} row ids, and uses none twice. Copy its rows into another table.");
+        return _nextRowId;
+    }
+
+    /// <summary>Notes that a row has an id. Ids may be left out, for example by a rollback.</summary>
+    public void NoteRowId(long rowId)
+    {
+        if (_nextRowId >= 0)
+            _nextRowId = Math.Max(_nextRowId, rowId + 1);
+    }
+
+    /// <summary>The stored number below which no row id is used again; 0 if none is stored.</summary>
+    public long StoredNextRowId()
+    {
+        var schemas = new Tree(_schemas, _schemas.Generation);
+        return schemas.TryGet(SchemaKeys.NextRow(Schema.Id), out var stored) && stored.Length == sizeof(long)
+            ? System.Buffers.Binary.BinaryPrimitives.ReadInt64LittleEndian(stored)
+            : 0;
+    }
+
+    /// <summary>Writes another schema of the table.</summary>
+    public void Save(TableSchema schema)
+    {
+        new WriteTree(_schemas).Put(Functions.SchemaKey, schema.ToBytes());
+        Refresh(Functions);
+    }
+
+    /// <summary>Stores the row id below which none is used again.</summary>
+    public void SaveNextRowId(long next)
+    {
+        Span<byte> bytes = stackalloc byte[sizeof(long)];
+        System.Buffers.Binary.BinaryPrimitives.WriteInt64LittleEndian(bytes, next);
+        new WriteTree(_schemas).Put(SchemaKeys.NextRow(Schema.Id), bytes);
+    }
+
+    /// <summary>Returns an exception that says which tree of the table is missing.</summary>
+    private static CorruptionException MissingTree(TableSchema schema, ReadOnlySpan<byte> name, TableTrees trees) => new(
+        $"The {SystemTree.Describe(name)}, '{schema.Name}', is missing in '{trees.DataFilePath}'. Run Verify, or restore a backup.");
+
+    private void Begin(TableTrees trees, OpenTree schemas, TableFunctions functions, TableBinding binding, Tree rows)
+    {
+        if (_old.Length > MaxKeptBytes)
+            _old = [];
+        _trees = trees;
+        _schemas = schemas;
+        _isInCallback = false;
+        _nextRowId = -1;
+        _rows = rows;
+        if (KeyBuffer.Length != trees.MaxKeyLength)
+            KeyBuffer = new byte[trees.MaxKeyLength];
+        Bind(functions, binding);
+    }
+
+    private void Refresh(TableFunctions functions)
+    {
+        var schemas = new Tree(_schemas, _schemas.Generation);
+        if (!schemas.TryGet(functions.SchemaKey, out var bytes))
+            throw new InvalidOperationException($"The table '{functions.Name}' has been dropped in this transaction.");
+        if (functions == Functions && Binding.IsOf(bytes))
+            _schemaChanges = _schemas.StateAsIs.ChangeCount;
+        else
+            Bind(functions, functions.Bind(bytes, _trees.DataFilePath));
+    }
+
+    private void Bind(TableFunctions functions, TableBinding binding)
+    {
+        if (functions != Functions || _newKeys == null)
+        {
+            _newKeys = new KeySet(functions.Slots.Count, _trees.MaxKeyLength);
+            _oldKeys = new KeySet(functions.Slots.Count, _trees.MaxKeyLength);
+        }
+
+        Functions = functions;
+        Binding = binding;
+        if (_indexes.Length != binding.Slots.Length)
+            _indexes = new OpenIndex[binding.Slots.Length];
+        for (var slot = 0; slot < _indexes.Length; slot++)
+            _indexes[slot] = Open(binding.Schema, binding.Slots[slot]);
+        _schemaChanges = _schemas.StateAsIs.ChangeCount;
+    }
+
+    private OpenIndex Open(TableSchema schema, IndexSchema? index)
+    {
+        if (index == null)
+            return default;
+        var name = index.TreeName(schema.Id);
+        if (index.IsUnique && _trees.TryOpen(name, out Tree entries))
+            return new OpenIndex(index, entries, default);
+        if (!index.IsUnique && _trees.TryOpen(name, out IdTree ids))
+            return new OpenIndex(index, default, ids);
+        throw MissingTree(schema, name, _trees);
+    }
+
+    [DoesNotReturn]
+    private static void ThrowInCallback() => throw new InvalidOperationException(
+        "A function of the table's definition calls the table. An index function and a row codec must depend on the row alone.");
+}

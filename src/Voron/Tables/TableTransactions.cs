@@ -1,0 +1,93 @@
+using Voron.Trees;
+
+namespace Voron.Tables;
+
+/// <summary>Opens the tables of a transaction.</summary>
+public static class TableTransactions
+{
+    /// <summary>Opens a table, or creates it with all indexes of its definition when there is none of that name.</summary>
+    /// <remarks>The first table of an environment raises its format: older engines cannot open it any more, even if the transaction is rolled back.</remarks>
+    /// <param name="transaction">The transaction.</param>
+    /// <param name="definition">The definition. Its name is the name of the table; trees have names of their own.</param>
+    /// <exception cref="SchemaMismatchException">The table has keys of another kind.</exception>
+    /// <exception cref="StorageFullException">There is no room, or all 65,535 numbers of tables have been used.</exception>
+    /// <exception cref="ArgumentNullException">The definition is null.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public static WriteTable<TKey, TRow> CreateTable<TKey, TRow>(this WriteTransaction transaction, TableDefinition<TKey, TRow> definition)
+    {
+        if (transaction.TryOpenTable(definition, out var table))
+            return table;
+        TableCreation.Create(transaction, definition.Functions);
+        return transaction.OpenTable(definition);
+    }
+
+    /// <summary>Opens a table.</summary>
+    /// <param name="transaction">The transaction.</param>
+    /// <param name="definition">The definition.</param>
+    /// <exception cref="KeyNotFoundException">There is no table of that name.</exception>
+    /// <exception cref="SchemaMismatchException">The table has keys of another kind.</exception>
+    /// <exception cref="CorruptionException">The schema of the table is damaged, or one of its trees is missing.</exception>
+    /// <exception cref="ArgumentNullException">The definition is null.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public static WriteTable<TKey, TRow> OpenTable<TKey, TRow>(this WriteTransaction transaction, TableDefinition<TKey, TRow> definition) =>
+        transaction.TryOpenTable(definition, out var table) ? table : throw Missing(definition.Name, transaction.DataFilePath);
+
+    /// <summary>Opens a table; false when there is none of that name.</summary>
+    /// <param name="transaction">The transaction.</param>
+    /// <param name="definition">The definition.</param>
+    /// <param name="table">The table; a default value when there is none.</param>
+    /// <inheritdoc cref="OpenTable{TKey, TRow}(WriteTransaction, TableDefinition{TKey, TRow})"/>
+    public static bool TryOpenTable<TKey, TRow>(
+        this WriteTransaction transaction, TableDefinition<TKey, TRow> definition, out WriteTable<TKey, TRow> table)
+    {
+        ArgumentNullException.ThrowIfNull(definition);
+        var session = TableSession.Open(new TableTrees(transaction), definition.Functions);
+        table = session == null ? default : new WriteTable<TKey, TRow>(new Table<TKey, TRow>(definition.Functions, session.Rows));
+        return session != null;
+    }
+
+    /// <inheritdoc cref="OpenTable{TKey, TRow}(WriteTransaction, TableDefinition{TKey, TRow})"/>
+    public static Table<TKey, TRow> OpenTable<TKey, TRow>(this ReadTransaction transaction, TableDefinition<TKey, TRow> definition) =>
+        transaction.TryOpenTable(definition, out var table) ? table : throw Missing(definition.Name, transaction.DataFilePath);
+
+    /// <inheritdoc cref="TryOpenTable{TKey, TRow}(WriteTransaction, TableDefinition{TKey, TRow}, out WriteTable{TKey, TRow})"/>
+    public static bool TryOpenTable<TKey, TRow>(
+        this ReadTransaction transaction, TableDefinition<TKey, TRow> definition, out Table<TKey, TRow> table)
+    {
+        ArgumentNullException.ThrowIfNull(definition);
+        var session = TableSession.Open(new TableTrees(transaction), definition.Functions);
+        table = session == null ? default : new Table<TKey, TRow>(definition.Functions, session.Rows);
+        return session != null;
+    }
+
+    /// <summary>Deletes a table with its indexes, and frees their pages; false when there is none of that name.</summary>
+    /// <remarks>For large tables, <see cref="TableEvolution.DropTableAsync"/> does it in steps. The number of the table is not used again.</remarks>
+    /// <param name="transaction">The transaction.</param>
+    /// <param name="name">The name of the table.</param>
+    /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
+    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public static bool DeleteTable(this WriteTransaction transaction, string name) =>
+        TableCreation.Delete(transaction, name, static (transaction, tree) => transaction.DeleteSystemTree(tree));
+
+    /// <summary>Returns the names of all tables, in the order of their UTF-8 bytes.</summary>
+    /// <param name="transaction">The transaction.</param>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public static IReadOnlyList<string> GetTableNames(this ReadTransaction transaction) => ListNames(new TableTrees(transaction));
+
+    /// <inheritdoc cref="GetTableNames(ReadTransaction)"/>
+    public static IReadOnlyList<string> GetTableNames(this WriteTransaction transaction) => ListNames(new TableTrees(transaction));
+
+    private static List<string> ListNames(TableTrees trees)
+    {
+        var names = new List<string>();
+        if (!trees.TryOpen(SystemTree.Schemas, out Tree schemas))
+            return names;
+        foreach (var entry in schemas.Prefix(SchemaKeys.Tables))
+            names.Add(SchemaKeys.TableName(entry.Key));
+        return names;
+    }
+
+    private static KeyNotFoundException Missing(string name, string path) => new(
+        $"There is no table '{name}' in '{path}'. {nameof(CreateTable)} creates one in a write transaction.");
+}

@@ -1,0 +1,50 @@
+using Voron.Format;
+
+namespace Voron.Tables;
+
+/// <summary>A transaction as tables see it: the trees of the engine's own, by the bytes of their names.</summary>
+internal readonly struct TableTrees
+{
+    private readonly ReadTransaction _reading;
+    private readonly WriteTransaction _writing;
+    private readonly bool _canWrite;
+
+    public TableTrees(ReadTransaction transaction) => _reading = transaction;
+
+    public TableTrees(WriteTransaction transaction)
+    {
+        _writing = transaction;
+        _canWrite = true;
+    }
+
+    /// <summary>True in a write transaction.</summary>
+    public bool CanWrite => _canWrite;
+
+    public string DataFilePath => _canWrite ? _writing.DataFilePath : _reading.DataFilePath;
+
+    /// <summary>The maximum length of a key in bytes.</summary>
+    public int MaxKeyLength => _canWrite ? _writing.MaxKeyLength : _reading.MaxKeyLength;
+
+    /// <summary>The write transaction. Only tables that were opened in one ask for it.</summary>
+    public WriteTransaction Writing => _writing;
+
+    /// <summary>Opens a tree of entries; false when there is none.</summary>
+    public bool TryOpen(ReadOnlySpan<byte> name, out Tree tree)
+    {
+        if (!_canWrite)
+            return _reading.TryFindSystemTree(name, out tree);
+        var open = _writing.FindSystemTree(name, TreeKind.Plain);
+        tree = open == null ? default : new Tree(open, open.Generation);
+        return open != null;
+    }
+
+    /// <summary>Opens a tree of id sets; false when there is none.</summary>
+    public bool TryOpen(ReadOnlySpan<byte> name, out IdTree tree)
+    {
+        if (!_canWrite)
+            return _reading.TryFindSystemTree(name, out tree);
+        var open = _writing.FindSystemTree(name, TreeKind.IdSets);
+        tree = open == null ? default : new IdTree(open, open.Generation);
+        return open != null;
+    }
+}

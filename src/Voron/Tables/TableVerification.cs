@@ -1,0 +1,41 @@
+namespace Voron.Tables;
+
+/// <summary>Verifies that the indexes of a table agree with its rows.</summary>
+public static class TableVerification
+{
+    /// <summary>
+    /// Reads all rows of a table, computes their keys, and compares these with the indexes, both ways. Reads a snapshot, so others go on writing.
+    /// <see cref="StorageEnvironment.Verify"/> checks pages and trees, but does not know the functions of a definition.
+    /// </summary>
+    /// <param name="environment">The environment.</param>
+    /// <param name="definition">The definition of the table.</param>
+    /// <exception cref="KeyNotFoundException">There is no such table.</exception>
+    /// <exception cref="SchemaMismatchException">The table has keys of another kind.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
+    /// <exception cref="ArgumentNullException">The environment or the definition is null.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public static TableVerificationReport VerifyTable<TKey, TRow>(this StorageEnvironment environment, TableDefinition<TKey, TRow> definition)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        ArgumentNullException.ThrowIfNull(definition);
+        using var reading = environment.BeginRead();
+        return Verify(reading, definition);
+    }
+
+    /// <summary>Verifies a table in a snapshot that the caller has.</summary>
+    /// <param name="transaction">The snapshot.</param>
+    /// <param name="definition">The definition of the table.</param>
+    /// <inheritdoc cref="VerifyTable{TKey, TRow}(StorageEnvironment, TableDefinition{TKey, TRow})"/>
+    public static TableVerificationReport VerifyTable<TKey, TRow>(this ReadTransaction transaction, TableDefinition<TKey, TRow> definition)
+    {
+        ArgumentNullException.ThrowIfNull(definition);
+        return Verify(transaction, definition);
+    }
+
+    private static TableVerificationReport Verify<TKey, TRow>(ReadTransaction reading, TableDefinition<TKey, TRow> definition)
+    {
+        // Reports that there is no such table.
+        _ = reading.OpenTable(definition);
+        return new TableChecker(TableSession.Open(new TableTrees(reading), definition.Functions)!).Run(reading.TransactionId);
+    }
+}

@@ -1,0 +1,19 @@
+namespace Voron.Tables;
+
+/// <summary>The findings of <see cref="TableVerification"/>.</summary>
+/// <param name="TransactionId">The snapshot that was verified.</param>
+/// <param name="Rows">The number of rows.</param>
+/// <param name="IndexKeys">The number of keys of these rows in the indexes that were compared.</param>
+/// <param name="Unchecked">The names of the indexes that were not compared: they are not ready, or the definition does not have them.</param>
+/// <param name="Problems">A sentence for each problem, a hundred at most; empty when there is none.</param>
+public sealed record TableVerificationReport(
+    long TransactionId, long Rows, long IndexKeys, IReadOnlyList<string> Unchecked, IReadOnlyList<string> Problems)
+{
+    /// <summary>True when there are no problems.</summary>
+    public bool IsSound => Problems.Count == 0;
+
+    /// <inheritdoc/>
+    public override string ToString() =>
+        $"transaction {TransactionId}: {Rows} rows, {IndexKeys} index keys, {Unchecked.Count} indexes unchecked, {Problems.Count} problems"
+        + (IsSound ? "" : ": " + string.Join("; ", Problems.Take(10)));
+}

@@ -1,0 +1,44 @@
+namespace Voron.Tables;
+
+/// <summary>What a definition knows of a table.</summary>
+internal sealed class TypedFunctions<TKey, TRow> : RowFunctions<TRow>
+{
+    private readonly Func<TRow, TKey> _key;
+    private readonly IKeyCodec<TKey>? _keys;
+
+    /// <param name="name">The name of the table.</param>
+    /// <param name="version">The version of the definition.</param>
+    /// <param name="codec">The codec of rows.</param>
+    /// <param name="keys">The codec of keys, null if the key of a row is its id; and what returns the key of a row.</param>
+    /// <param name="slots">The indexes.</param>
+    /// <param name="functions">Their functions; null for the primary key.</param>
+    public TypedFunctions(
+        string name, int version, IRowCodec<TRow> codec, (IKeyCodec<TKey>? Codec, Func<TRow, TKey> Of) keys, IReadOnlyList<IndexShape> slots,
+        IndexFunction<TRow>?[] functions)
+        : base(name, version, codec, keys.Codec?.Name, slots, functions)
+    {
+        _keys = keys.Codec;
+        _key = keys.Of;
+        Functions = functions;
+    }
+
+    private IndexFunction<TRow>?[] Functions { get; }
+
+    /// <summary>Returns the same functions with another index.</summary>
+    public TypedFunctions<TKey, TRow> With(IndexShape shape, IndexFunction<TRow> function) =>
+        new(Name, Version, Codec, (_keys, _key), [.. Slots, shape], [.. Functions, function]);
+
+    /// <summary>Writes a key as the index of keys has it.</summary>
+    public ReadOnlySpan<byte> WriteKey(TKey key, Span<byte> buffer)
+    {
+        var writer = new KeyWriter(buffer);
+        _keys!.Write(key, ref writer);
+        return writer.Written;
+    }
+
+    /// <summary>Returns the key of a row.</summary>
+    public TKey KeyOf(in TRow row) => _key(row);
+
+    /// <inheritdoc/>
+    protected override void AddPrimaryKey(in TRow row, ref IndexKeys keys) => _keys!.Write(_key(row), ref keys.Begin());
+}

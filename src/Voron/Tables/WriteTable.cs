@@ -1,0 +1,293 @@
+using System.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
+
+namespace Voron.Tables;
+
+/// <summary>A table that can be written: rows with a primary key, and with indexes that each write keeps up to date.</summary>
+/// <remarks>
+/// A handle, valid until its transaction ends, for one thread at a time. A call that is refused (a duplicate key, a stale version, a function that
+/// throws) has written nothing of its row, and the transaction goes on. Writes are refused, while reads are not, if the table has another version or
+/// an index that the definition does not have: see <see cref="TableEvolution.EvolveAsync"/>.
+/// </remarks>
+/// <typeparam name="TKey">The type of the primary key.</typeparam>
+/// <typeparam name="TRow">The type of a row.</typeparam>
+[DebuggerDisplay("{ToString(),nq}")]
+public readonly struct WriteTable<TKey, TRow>
+{
+    private const int DeletedTogether = 256;
+
+    private readonly Table<TKey, TRow> _table;
+
+    internal WriteTable(Table<TKey, TRow> table) => _table = table;
+
+    /// <inheritdoc cref="Table{TKey, TRow}.Name"/>
+    public string Name => _table.Name;
+
+    /// <inheritdoc cref="Table{TKey, TRow}.Count"/>
+    public long Count => _table.Count;
+
+    /// <summary>Returns the same table, for code that only reads.</summary>
+    public Table<TKey, TRow> AsReadOnly() => _table;
+
+    /// <summary>Converts to the same table, for code that only reads.</summary>
+    public static implicit operator Table<TKey, TRow>(WriteTable<TKey, TRow> table) => table._table;
+
+    /// <inheritdoc cref="AsReadOnly"/>
+    public Table<TKey, TRow> ToTable() => _table;
+
+    /// <inheritdoc cref="Table{TKey, TRow}.TryGet(TKey, out TRow)"/>
+    public bool TryGet(TKey key, [MaybeNullWhen(false)] out TRow row) => _table.TryGet(key, out row);
+
+    /// <inheritdoc cref="Table{TKey, TRow}.TryGet(TKey, out TRow, out RowVersion)"/>
+    public bool TryGet(TKey key, [MaybeNullWhen(false)] out TRow row, out RowVersion version) => _table.TryGet(key, out row, out version);
+
+    /// <inheritdoc cref="Table{TKey, TRow}.Contains"/>
+    public bool Contains(TKey key) => _table.Contains(key);
+
+    /// <inheritdoc cref="Table{TKey, TRow}.TryGetVersion"/>
+    public bool TryGetVersion(TKey key, out RowVersion version) => _table.TryGetVersion(key, out version);
+
+    /// <inheritdoc cref="Table{TKey, TRow}.TryGetReader"/>
+    [UnscopedRef]
+    public bool TryGetReader(TKey key, out RowReader row) => _table.TryGetReader(key, out row);
+
+    /// <inheritdoc cref="Table{TKey, TRow}.TryGetByRowId"/>
+    public bool TryGetByRowId(long rowId, [MaybeNullWhen(false)] out TRow row) => _table.TryGetByRowId(rowId, out row);
+
+    /// <inheritdoc cref="Table{TKey, TRow}.TryGetBy"/>
+    public bool TryGetBy(string index, ReadOnlySpan<byte> key, [MaybeNullWhen(false)] out TRow row) => _table.TryGetBy(index, key, out row);
+
+    /// <inheritdoc cref="Table{TKey, TRow}.Scan"/>
+    public RowQuery<TRow> Scan() => _table.Scan();
+
+    /// <inheritdoc cref="Table{TKey, TRow}.ByKey"/>
+    public RowQuery<TRow> ByKey(KeyRange keys) => _table.ByKey(keys);
+
+    /// <inheritdoc cref="Table{TKey, TRow}.From"/>
+    public RowQuery<TRow> From(string index, KeyRange keys) => _table.From(index, keys);
+
+    /// <inheritdoc cref="Table{TKey, TRow}.Ids"/>
+    public IdQuery Ids(string index, ReadOnlySpan<byte> key) => _table.Ids(index, key);
+
+    /// <inheritdoc cref="Table{TKey, TRow}.Rows"/>
+    public RowQuery<TRow> Rows(IdQuery ids) => _table.Rows(ids);
+
+    /// <inheritdoc cref="Table{TKey, TRow}.GetIndexState"/>
+    public IndexState GetIndexState(string index) => _table.GetIndexState(index);
+
+    /// <summary>Inserts a row.</summary>
+    /// <param name="row">The row.</param>
+    /// <returns>The version of the row.</returns>
+    /// <exception cref="DuplicateKeyException">Another row has the primary key, or a key of a unique index.</exception>
+    /// <exception cref="IndexKeyException">The function of an index threw, or returned a key that is empty or too long.</exception>
+    /// <exception cref="RowFormatException">The codec cannot write the row.</exception>
+    /// <exception cref="SchemaMismatchException">The definition does not fit the table.</exception>
+    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public RowVersion Insert(in TRow row)
+    {
+        var session = Prepare(row);
+        if (_table.Functions.KeyCodec != null)
+            return RowEditor.Insert(session, -1);
+        var rowId = RowId(row);
+        if (RowLookup.Contains(session, rowId))
+            throw new DuplicateKeyException(Name, "", RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]), null, rowId);
+        return RowEditor.Insert(session, rowId);
+    }
+
+    /// <summary>
+    /// Inserts rows. If one of them is refused, none is inserted, and the transaction is as it was before the call; the exception names the row's key.
+    /// </summary>
+    /// <param name="rows">The rows.</param>
+    /// <inheritdoc cref="Insert"/>
+    public void InsertMany(ReadOnlySpan<TRow> rows)
+    {
+        var undo = _table.SessionToWrite.Trees.Writing.CreateSavepoint();
+        try
+        {
+            foreach (ref readonly var row in rows)
+                Insert(row);
+        }
+        catch
+        {
+            undo.Rollback();
+            undo.Release();
+            throw;
+        }
+
+        undo.Release();
+    }
+
+    /// <summary>Inserts a row, or replaces the row with the same primary key.</summary>
+    /// <param name="row">The row.</param>
+    /// <returns>The version of the row, which stays if nothing changes.</returns>
+    /// <inheritdoc cref="Insert"/>
+    public RowVersion Upsert(in TRow row)
+    {
+        var session = Prepare(row);
+        return TryFind(session, row, out var rowId, out var old) ? RowEditor.Update(session, rowId, old) : InsertNew(session, row);
+    }
+
+    /// <summary>Inserts or replaces a row if the row with the same primary key still has the version that the caller has read.</summary>
+    /// <param name="row">The row.</param>
+    /// <param name="expected">The version that the caller has read; <see cref="RowVersion.None"/> if there must be no row.</param>
+    /// <returns>The version of the row, which stays if nothing changes.</returns>
+    /// <exception cref="ConcurrencyException">The row has another version, or there is none, or there is one where none was expected.</exception>
+    /// <inheritdoc cref="Insert"/>
+    public RowVersion Upsert(in TRow row, RowVersion expected)
+    {
+        var session = Prepare(row);
+        var found = TryFind(session, row, out var rowId, out var old);
+        Expect(expected, found ? RowLayout.Version(old) : RowVersion.None);
+        return found ? RowEditor.Update(session, rowId, old) : InsertNew(session, row);
+    }
+
+    /// <summary>Replaces the row with the same primary key; false, with nothing written, when there is none.</summary>
+    /// <param name="row">The row.</param>
+    /// <param name="version">The version of the row; <see cref="RowVersion.None"/> when there is none.</param>
+    /// <inheritdoc cref="Insert"/>
+    public bool TryUpdate(in TRow row, out RowVersion version)
+    {
+        var session = Prepare(row);
+        var found = TryFind(session, row, out var rowId, out var old);
+        version = found ? RowEditor.Update(session, rowId, old) : RowVersion.None;
+        return found;
+    }
+
+    /// <summary>Deletes the row with a key; false when there is none.</summary>
+    /// <param name="key">The primary key.</param>
+    /// <exception cref="ArgumentException">The key is empty or too long.</exception>
+    /// <exception cref="IndexKeyException">The function of an index threw for the row, whose keys are needed to remove them.</exception>
+    /// <exception cref="RowFormatException">The codec cannot read the row.</exception>
+    /// <exception cref="SchemaMismatchException">The definition does not fit the table.</exception>
+    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public bool Delete(TKey key)
+    {
+        var session = _table.SessionToWrite;
+        if (!RowLookup.TryFind(session, _table.Functions, key, out var rowId, out var row))
+            return false;
+        RowEditor.Delete(session, rowId, session.Copy(row));
+        return true;
+    }
+
+    /// <summary>Deletes the row with a key if it still has the version that the caller has read.</summary>
+    /// <param name="key">The primary key.</param>
+    /// <param name="expected">The version that the caller has read; <see cref="RowVersion.None"/> if there must be no row.</param>
+    /// <exception cref="ConcurrencyException">The row has another version, or there is none, or there is one where none was expected.</exception>
+    /// <inheritdoc cref="Delete(TKey)"/>
+    public bool Delete(TKey key, RowVersion expected)
+    {
+        var session = _table.SessionToWrite;
+        var found = RowLookup.TryFind(session, _table.Functions, key, out var rowId, out var row);
+        Expect(expected, found ? _table.Functions.Open(row, rowId).RowVersion : RowVersion.None);
+        if (found)
+            RowEditor.Delete(session, rowId, session.Copy(row));
+        return found;
+    }
+
+    /// <summary>Deletes the rows whose keys in an index are in a range, in the order of the keys.</summary>
+    /// <param name="index">The name of the index.</param>
+    /// <param name="keys">The keys, written as the function of the index writes them.</param>
+    /// <param name="most">The number of rows to delete at most, so that a caller can divide the work among transactions.</param>
+    /// <returns>The number of rows deleted.</returns>
+    /// <exception cref="ArgumentException">The definition has no index of that name.</exception>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="most"/> is negative.</exception>
+    /// <exception cref="IndexNotReadyException">The index does not have the keys of all rows.</exception>
+    /// <inheritdoc cref="Delete(TKey)"/>
+    public long DeleteWhere(string index, KeyRange keys, long most = long.MaxValue)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(most);
+        var session = _table.SessionToWrite;
+        Span<long> rowIds = stackalloc long[DeletedTogether];
+        var deleted = 0L;
+        while (deleted < most)
+        {
+            var count = 0;
+            using (var query = _table.From(index, keys))
+            {
+                while (count < Math.Min(DeletedTogether, most - deleted) && query.MoveNext())
+                    rowIds[count++] = query.RowId;
+            }
+
+            // A row with several keys in the range was collected once for each, and is deleted once.
+            var before = deleted;
+            foreach (var rowId in rowIds[..count])
+            {
+                if (!RowLookup.TryGet(session, rowId, out var row))
+                    continue;
+                RowEditor.Delete(session, rowId, session.Copy(row));
+                deleted++;
+            }
+
+            if (deleted == before)
+                break;
+        }
+
+        return deleted;
+    }
+
+    /// <inheritdoc cref="Table{TKey, TRow}.ToString"/>
+    public override string ToString() => _table.ToString();
+
+    private TableSession Prepare(in TRow row)
+    {
+        var session = _table.SessionToWrite;
+        var functions = _table.Functions;
+        session.BeginCallback();
+        try
+        {
+            functions.Write(row, session.Buffer);
+            functions.ComputeKeys(row, null, session.NewKeys);
+        }
+        finally
+        {
+            session.EndCallback();
+        }
+
+        // The functions may have ended the transaction, or rolled it back to a savepoint.
+        return _table.SessionToWrite;
+    }
+
+    private RowVersion InsertNew(TableSession session, in TRow row) => RowEditor.Insert(session, _table.Functions.KeyCodec == null ? RowId(row) : -1);
+
+    private bool TryFind(TableSession session, in TRow row, out long rowId, out ReadOnlySpan<byte> old)
+    {
+        old = default;
+        ReadOnlySpan<byte> bytes;
+        if (_table.Functions.KeyCodec == null)
+        {
+            rowId = RowId(row);
+            if (!RowLookup.TryGet(session, rowId, out bytes))
+                return false;
+        }
+        else
+        {
+            if (!RowLookup.TryFindId(session, session.IndexOf(0).Entries, session.NewKeys[0][0], out rowId))
+                return false;
+            bytes = RowLookup.Get(session, rowId);
+        }
+
+        _ = _table.Functions.Open(bytes, rowId);
+        old = session.Copy(bytes);
+        return true;
+    }
+
+    private long RowId(in TRow row)
+    {
+        var rowId = RowLookup.RowIdOf(_table.Functions.KeyOf(row));
+        if (rowId is < 0 or > RowKey.Max)
+        {
+            throw new IndexKeyException(
+                Name, "", null, new ArgumentOutOfRangeException(nameof(row), rowId, $"The key of a row that is its id must be 0 to {RowKey.Max}."));
+        }
+
+        return rowId;
+    }
+
+    private void Expect(RowVersion expected, RowVersion actual)
+    {
+        if (expected != actual)
+            throw new ConcurrencyException(Name, expected, actual);
+    }
+}

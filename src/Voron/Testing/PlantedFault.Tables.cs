@@ -1,0 +1,23 @@
+namespace Voron.Testing;
+
+/// <content>The faults of tables.</content>
+internal static partial class PlantedFault
+{
+    /// <summary>An update of a row keeps the index keys that the row had before and has no longer.</summary>
+    public static readonly bool LeaveOldIndexKeys = Is(nameof(LeaveOldIndexKeys));
+
+    /// <summary>The id of the last row is given out again after the row has been deleted.</summary>
+    public static readonly bool ReuseRowId = Is(nameof(ReuseRowId));
+
+    /// <summary>Unique keys are looked up after the row has been written.</summary>
+    public static readonly bool CheckUniqueTooLate = Is(nameof(CheckUniqueTooLate));
+
+    /// <summary>Writers do not maintain the rows below the cursor of an index that is built.</summary>
+    public static readonly bool SkipRowsBelowCursor = Is(nameof(SkipRowsBelowCursor));
+
+    /// <summary>An index is ready before its last slice has been built.</summary>
+    public static readonly bool ReadyBeforeLastSlice = Is(nameof(ReadyBeforeLastSlice));
+
+    /// <summary>The cursor of an index that is built does not move past the last row whose keys a step has added.</summary>
+    public static readonly bool MoveCursorAlone = Is(nameof(MoveCursorAlone));
+}
