@@ -32,8 +32,8 @@ public ref struct IndexKeys
 
     /// <summary>Begins a key of several fields, which are then added to the writer.</summary>
     /// <returns>
-    /// The writer of this key. The key ends with the next one that is begun or added, and when the function returns; then the writer must no longer be
-    /// used. Keep it as a reference, not as a copy: <c>ref var key = ref keys.Begin();</c>
+    /// The writer of this key. The key ends with the next one that is begun or added, and when the function returns; then the writer must no longer
+    /// be used. Keep it as a reference, not as a copy: <c>ref var key = ref keys.Begin();</c>
     /// </returns>
     /// <exception cref="InvalidOperationException">This is the default value, which belongs to no table.</exception>
     [UnscopedRef]

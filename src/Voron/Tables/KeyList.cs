@@ -19,6 +19,8 @@ internal sealed class KeyList(int maxKeyLength) : IDisposable
     private Comparison<Key>? _order;
     private int _used;
 
+    private Span<Key> Keys => _keys.AsSpan(0, Count);
+
     /// <summary>The number of keys.</summary>
     public int Count { get; private set; }
 
@@ -26,10 +28,10 @@ internal sealed class KeyList(int maxKeyLength) : IDisposable
     public bool HasEmptyKey { get; private set; }
 
     /// <summary>A key: a part of the buffer, valid until the list changes.</summary>
-    public ReadOnlySpan<byte> this[int index] => Bytes(_keys[..Count][index]);
+    public ReadOnlySpan<byte> this[int index] => Bytes(Keys[index]);
 
     /// <summary>Returns true if a field of the key is null.</summary>
-    public bool HasNull(int index) => _keys[..Count][index].HasNull;
+    public bool HasNull(int index) => Keys[index].HasNull;
 
     /// <summary>Removes all keys.</summary>
     public void Clear()
@@ -69,7 +71,7 @@ internal sealed class KeyList(int maxKeyLength) : IDisposable
     {
         if (IsSorted())
             return;
-        _keys.AsSpan(0, Count).Sort(_order ??= Compare);
+        Keys.Sort(_order ??= Compare);
         var last = 0;
         for (var i = 1; i < Count; i++)
         {

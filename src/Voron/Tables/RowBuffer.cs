@@ -4,7 +4,7 @@ using System.Numerics;
 
 namespace Voron.Tables;
 
-/// <summary>The buffers in which a row is put together: one for the fixed part, and one for the variable part with room for the rest before it.</summary>
+/// <summary>Buffers in which a row is put together: one for its fixed part, one for its variable part with room before it for the rest.</summary>
 /// <remarks>
 /// <code>
 ///   Begin ──▶ TakeFixed, TakeVariable + EndField, AddNull, BeginField + writes + EndField ──▶ Finish

@@ -76,7 +76,10 @@ public readonly ref partial struct RowWriter
     /// <inheritdoc cref="WriteBoolean"/>
     public void WriteGuid(Guid value) => value.TryWriteBytes(Buffer.TakeFixed(FixedField.GuidSize), bigEndian: true, out _);
 
-    /// <summary>Writes a point in time: eight bytes. Its ticks and its <see cref="DateTime.Kind"/> are kept as they are: a local time means another instant in another time zone.</summary>
+    /// <summary>
+    /// Writes a point in time: eight bytes. Its ticks and its <see cref="DateTime.Kind"/> are kept, so a local time is another instant in another
+    /// time zone.
+    /// </summary>
     /// <inheritdoc cref="WriteBoolean"/>
     public void WriteDateTime(DateTime value) => Write((ulong)value.Ticks | (ulong)value.Kind << FixedField.KindShift);
 
