@@ -16,7 +16,12 @@ internal sealed class CombinedSource(IdQuery ids) : RowSource
         return found;
     }
 
-    public override long Count() => _isBegun ? throw new InvalidOperationException("Count the rows of a combination before reading them.") : ids.CountRest();
+    public override long Count()
+    {
+        if (_isBegun)
+            throw new InvalidOperationException("Count the rows of a combination before reading them.");
+        return ids.CountRest();
+    }
 
     public override void Dispose() => ids.Dispose();
 }

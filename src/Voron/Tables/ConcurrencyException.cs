@@ -1,6 +1,8 @@
 namespace Voron.Tables;
 
-/// <summary>A row was changed, inserted or deleted by others since the caller has read it. Nothing was written, and the transaction goes on.</summary>
+/// <summary>
+/// A row was changed, inserted or deleted by others since the caller has read it. Nothing was written, and the transaction goes on.
+/// </summary>
 public sealed class ConcurrencyException : TableException
 {
     internal ConcurrencyException(string table, RowVersion expected, RowVersion actual)

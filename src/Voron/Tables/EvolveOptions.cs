@@ -1,7 +1,9 @@
 namespace Voron.Tables;
 
 /// <summary>How long a step of <see cref="TableEvolution.EvolveAsync"/> keeps other writers waiting.</summary>
-/// <remarks>A step is a transaction of its own, so many small steps cost many commits. It ends at the first of the two limits, but reads a row at least.</remarks>
+/// <remarks>
+/// A step is a transaction of its own, and many small steps cost many commits. It ends at the first of the two limits, but reads a row at least.
+/// </remarks>
 public sealed record EvolveOptions
 {
     private readonly TimeSpan _maxHold = TimeSpan.FromMilliseconds(2);

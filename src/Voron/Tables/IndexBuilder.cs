@@ -48,7 +48,7 @@ internal static class IndexBuilder
         for (var found = cursor.Seek(RowKey.Write(from, key)); found; found = cursor.MoveNext())
         {
             if (!RowKey.TryRead(cursor.Key, out var rowId))
-                throw new CorruptionException($"A row of table '{session.Schema.Name}' has a key of {cursor.Key.Length} bytes. Run Verify, or restore a backup.");
+                throw RowLookup.NoRowId(session.Schema.Name, cursor.Key);
             if (rowId >= to)
                 break;
             if (rows > 0 && (bytes >= options.MaxBytes || Stopwatch.GetElapsedTime(began) >= options.MaxHold))

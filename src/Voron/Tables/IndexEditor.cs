@@ -49,6 +49,8 @@ internal static class IndexEditor
             new WriteTree(index.Entries.Opened).DeleteIf(keys[key], RowKey.Write(rowId, value));
     }
 
-    /// <summary>Returns whether a unique index has a key: not if there is a null in it. The primary key has every key, whatever its codec writes.</summary>
+    /// <summary>
+    /// Returns whether a unique index has a key: not if there is a null in it. The primary key has every key, whatever its codec writes.
+    /// </summary>
     public static bool IsBound(OpenIndex index, KeyList keys, int key) => !keys.HasNull(key) || index.Schema!.Id == IndexSchema.PrimaryKey;
 }

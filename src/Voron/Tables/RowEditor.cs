@@ -12,7 +12,9 @@ namespace Voron.Tables;
 /// </remarks>
 internal static class RowEditor
 {
-    /// <summary>The bits of a row version below the id of the transaction: changes of one row in one transaction have versions of their own.</summary>
+    /// <summary>
+    /// The bits of a row version below the id of the transaction: changes of one row in one transaction have versions of their own.
+    /// </summary>
     private const int VersionBits = 16;
 
     /// <summary>Inserts the row in the session's buffer, whose keys have been computed.</summary>
@@ -104,9 +106,8 @@ internal static class RowEditor
             var keys = session.NewKeys[slot];
             for (var i = 0; i < keys.Count; i++)
             {
-                if (!IndexEditor.IsBound(index, keys, i) || !index.Entries.TryGet(keys[i], out var entry) || !RowKey.TryRead(entry, out var other) || other == rowId)
-                    continue;
-                throw new DuplicateKeyException(session.Schema.Name, index.Schema.Name, keys[i], rowId, other);
+                if (IndexEditor.IsBound(index, keys, i) && RowLookup.TryFindId(session, index.Entries, keys[i], out var other) && other != rowId)
+                    throw new DuplicateKeyException(session.Schema.Name, index.Schema.Name, keys[i], rowId, other);
             }
         }
     }

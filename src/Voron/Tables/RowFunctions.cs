@@ -81,9 +81,9 @@ internal abstract class RowFunctions<TRow> : TableFunctions
         {
             var list = keys[slot];
             list.Clear();
+            var collected = new IndexKeys(list);
             try
             {
-                var collected = new IndexKeys(list);
                 if (_functions[slot] is { } function)
                     function(row, ref collected);
                 else
@@ -94,12 +94,16 @@ internal abstract class RowFunctions<TRow> : TableFunctions
             }
             catch (Exception cause)
             {
-                throw new IndexKeyException(Name, Slots[slot].Name, rowId, cause);
+                throw new IndexKeyException(Name, Slots[slot].Name, rowId, collected.IsKeyTooLong ? TooLong(list.MaxKeyLength, cause) : cause);
             }
 
             list.SortDistinct();
         }
     }
+
+    /// <summary>Reports that a key is too long.</summary>
+    protected static ArgumentException TooLong(int maxKeyLength, Exception cause) => new(
+        $"A key has at most {maxKeyLength} bytes in this environment, and this one has more: leave out or shorten a field.", cause);
 
     /// <summary>Adds the key of a row.</summary>
     protected abstract void AddPrimaryKey(in TRow row, ref IndexKeys keys);

@@ -25,7 +25,7 @@ internal static class RowLookup
         if (!index.TryGet(key, out var value))
             return false;
         if (!RowKey.TryRead(value, out rowId))
-            throw new CorruptionException($"An entry of an index of table '{session.Schema.Name}' has {value.Length} bytes instead of a row id.");
+            throw NoRowId(session.Schema.Name, value);
         return true;
     }
 
@@ -69,6 +69,10 @@ internal static class RowLookup
     /// <summary>Returns the key of a table whose keys are row ids.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static long RowIdOf<TKey>(TKey key) => typeof(TKey) == typeof(long) ? Unsafe.As<TKey, long>(ref key) : -1;
+
+    /// <summary>Reports that a key or a value is no row id.</summary>
+    public static CorruptionException NoRowId(string table, ReadOnlySpan<byte> bytes) =>
+        new($"An entry of table '{table}' has {bytes.Length} bytes instead of a row id. Run Verify, or restore a backup.");
 
     /// <summary>Reports that an index names a row that does not exist.</summary>
     public static CorruptionException Missing(TableSession session, long rowId) => new(

@@ -3,7 +3,9 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Voron.Tables;
 
-/// <summary>Rows in the order of an index, to be enumerated once: by <c>foreach</c>, which disposes of the query, or by <see cref="MoveNext"/>.</summary>
+/// <summary>
+/// Rows in the order of an index, to be enumerated once: by <c>foreach</c>, which disposes of the query, or by <see cref="MoveNext"/>.
+/// </summary>
 /// <remarks>
 /// It is valid until its transaction ends, for one thread at a time. In a write transaction, the table may change on the way: the query keeps its
 /// place. Direction, start and limit are set before the first row is read.
@@ -67,7 +69,8 @@ public sealed class RowQuery<TRow> : IDisposable
     }
 
     /// <summary>
-    /// A reader for the fields of the row, in the memory of its page: valid until the transaction ends, or in a write transaction until its next write.
+    /// A reader for the fields of the row, in the memory of its page: valid until the transaction ends, or in a write transaction until its next
+    /// write.
     /// </summary>
     /// <inheritdoc cref="Current"/>
     public RowReader Reader => _functions.Open(Bytes(), _source.RowId);
@@ -98,7 +101,9 @@ public sealed class RowQuery<TRow> : IDisposable
     /// <inheritdoc cref="Current"/>
     public RowVersion Version => _functions.Open(Bytes(), _source.RowId).RowVersion;
 
-    /// <summary>The place of the row that was returned last, behind which the next page begins; where there was none, the place that was given.</summary>
+    /// <summary>
+    /// The place of the row that was returned last, behind which the next page begins; where there was none, the place that was given.
+    /// </summary>
     /// <remarks>It stays after the query has been disposed.</remarks>
     public PageToken Token => _hasReturned ? new PageToken(_source.Key, _source.RowId) : _after;
 
@@ -123,7 +128,7 @@ public sealed class RowQuery<TRow> : IDisposable
         return this;
     }
 
-    /// <summary>Ends after so many rows.</summary>
+    /// <summary>Ends after a number of rows.</summary>
     /// <param name="count">The number of rows.</param>
     /// <returns>This query.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The number is negative.</exception>
@@ -137,8 +142,8 @@ public sealed class RowQuery<TRow> : IDisposable
     }
 
     /// <summary>
-    /// Counts all rows of the range without reading them, whatever <see cref="After"/> and <see cref="Take"/> leave out. A row that the index has under
-    /// several keys of the range counts for each.
+    /// Counts all rows of the range without reading them, whatever <see cref="After"/> and <see cref="Take"/> leave out. A row that the index has
+    /// under several keys of the range counts for each.
     /// </summary>
     /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
     public long Count()

@@ -58,11 +58,16 @@ internal static class SchemaKeys
         }
         catch (EncoderFallbackException cause)
         {
-            throw new ArgumentException($"The name of {what} must be valid text, but half of a surrogate pair is at index {cause.Index}.", nameof(name), cause);
+            throw new ArgumentException(
+                $"The name of {what} must be valid text, but half of a surrogate pair is at index {cause.Index}.", nameof(name), cause);
         }
 
         if (bytes.Length > MaxNameBytes)
-            throw new ArgumentException($"The name of {what} has at most {MaxNameBytes} bytes in UTF-8, but this one has {bytes.Length}.", nameof(name));
+        {
+            throw new ArgumentException(
+                $"The name of {what} has at most {MaxNameBytes} bytes in UTF-8, but this one has {bytes.Length}.", nameof(name));
+        }
+
         return bytes;
     }
 }

@@ -28,7 +28,11 @@ internal static class SchemaPlan
         foreach (var shape in functions.Slots.Where(shape => changed.Find(shape.Name) == null))
         {
             if (changed.NextIndexId == ushort.MaxValue)
-                throw new StorageFullException($"The table '{functions.Name}' has used all numbers of indexes, and uses none twice. Copy its rows into another table.");
+            {
+                throw new StorageFullException(
+                    $"The table '{functions.Name}' has used all numbers of indexes, and uses none twice. Copy its rows into another table.");
+            }
+
             var index = new IndexSchema
             {
                 Id = changed.NextIndexId,

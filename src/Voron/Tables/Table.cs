@@ -154,7 +154,9 @@ public readonly struct Table<TKey, TRow>
         return found;
     }
 
-    /// <summary>Returns a query for all rows, in the order of their ids: that in which they were inserted, unless the key of a row is its id.</summary>
+    /// <summary>
+    /// Returns a query for all rows, in the order of their ids: that in which they were inserted, unless the key of a row is its id.
+    /// </summary>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public RowQuery<TRow> Scan()
     {

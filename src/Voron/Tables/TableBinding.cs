@@ -19,7 +19,9 @@ internal sealed class TableBinding
 
     public TableSchema Schema { get; }
 
-    /// <summary>For each index of the definition, that of the schema; null if the environment does not have it, or has another version of it.</summary>
+    /// <summary>
+    /// For each index of the definition, that of the schema; null if the environment does not have it, or has another version of it.
+    /// </summary>
     public IndexSchema?[] Slots { get; }
 
     /// <summary>Why the definition must not write; null if it may.</summary>

@@ -93,7 +93,9 @@ internal sealed class TableChecker(TableSession session)
         if (entries == _keys[slot])
             return;
         Report($"{Describe(index)} has {entries} entries, but the rows have {_keys[slot]} keys");
-        using RowSource source = index.Schema.IsUnique ? new EntrySource(index.Entries, KeyRange.All, isOfRows: false) : new IdSource(index.Ids, KeyRange.All);
+        using RowSource source = index.Schema.IsUnique
+            ? new EntrySource(index.Entries, KeyRange.All, isOfRows: false)
+            : new IdSource(index.Ids, KeyRange.All);
         while (_problems.Count < MaxProblems && source.MoveNext(isBackward: false, default))
         {
             if (!RowHas(slot, source.Key, source.RowId))

@@ -67,7 +67,9 @@ internal static class TableCreation
 
     private static ushort TakeTableId(WriteTree schemas, string path)
     {
-        var id = schemas.TryGet(SchemaKeys.NextTable, out var stored) && stored.Length == sizeof(ushort) ? BinaryPrimitives.ReadUInt16LittleEndian(stored) : (ushort)1;
+        var id = schemas.TryGet(SchemaKeys.NextTable, out var stored) && stored.Length == sizeof(ushort)
+            ? BinaryPrimitives.ReadUInt16LittleEndian(stored)
+            : (ushort)1;
         if (id == ushort.MaxValue)
             throw new StorageFullException($"No table can be created: '{path}' has used all {ushort.MaxValue - 1} numbers of tables, and uses none twice.");
         Span<byte> next = stackalloc byte[sizeof(ushort)];

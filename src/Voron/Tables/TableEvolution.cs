@@ -4,14 +4,14 @@ namespace Voron.Tables;
 public static class TableEvolution
 {
     /// <summary>
-    /// Brings a table to its definition: creates it if there is none, drops the indexes that the definition does not have, builds those that it adds or
-    /// has in another version, and raises the version of the table. Call it when the program starts.
+    /// Brings a table to its definition: creates it if there is none, drops the indexes that the definition does not have, builds those that it adds
+    /// or has in another version, and raises the version of the table. Call it when the program starts.
     /// </summary>
     /// <remarks>
     /// <para>
     /// Indexes are built in steps, beside readers and writers, which see the table as it is meanwhile: a new index answers queries when it is ready.
-    /// A step is a transaction of its own, which keeps other writers waiting for as long as <see cref="EvolveOptions.MaxHold"/> says. An index that is
-    /// not ready rejects no write. What was built stays: after a cancellation, a crash or a failure, the next call goes on there.
+    /// A step is a transaction of its own, which keeps other writers waiting for as long as <see cref="EvolveOptions.MaxHold"/> says. An index that
+    /// is not ready rejects no write. What was built stays: after a cancellation, a crash or a failure, the next call goes on there.
     /// </para>
     /// <para>
     /// Programs with the old definition go on reading, but no longer write. Pages of dropped indexes are freed in the background.
@@ -45,8 +45,8 @@ public static class TableEvolution
     }
 
     /// <summary>
-    /// Takes its name from a table at once, durably, and frees the pages of its rows and indexes in steps, in the background; false if there is none of
-    /// that name. A table of the same name can be created as soon as the call has returned.
+    /// Takes its name from a table at once, durably, and frees the pages of its rows and indexes in steps, in the background; false if there is none
+    /// of that name. A table of the same name can be created as soon as the call has returned.
     /// </summary>
     /// <param name="environment">The environment.</param>
     /// <param name="name">The name of the table.</param>
@@ -57,7 +57,8 @@ public static class TableEvolution
     /// <exception cref="ArgumentNullException">The environment is null.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     /// <exception cref="OperationCanceledException">The call was cancelled; nothing was dropped.</exception>
-    public static async ValueTask<bool> DropTableAsync(this StorageEnvironment environment, string name, CancellationToken cancellationToken = default)
+    public static async ValueTask<bool> DropTableAsync(
+        this StorageEnvironment environment, string name, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(environment);
         using var writing = await environment.BeginWriteAsync(cancellationToken).ConfigureAwait(false);
@@ -128,7 +129,11 @@ public static class TableEvolution
         {
             var name = functions.Slots[slot].Name;
             if (session.Binding.Slots[slot] is not { } index)
-                throw new SchemaMismatchException(functions.Name, $"The index '{name}' of table '{functions.Name}' was dropped by another call while it was being built.");
+            {
+                throw new SchemaMismatchException(
+                    functions.Name, $"The index '{name}' of table '{functions.Name}' was dropped by another call while it was being built.");
+            }
+
             if (index.State == IndexState.Failed)
                 throw new DuplicateKeyException(functions.Name, name, index.FailedKey, index.FailedRows.Second, index.FailedRows.First);
         }

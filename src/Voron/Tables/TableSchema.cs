@@ -5,7 +5,9 @@ using Voron.Trees;
 
 namespace Voron.Tables;
 
-/// <summary>A table as the environment has it: its number, and its indexes with their states. It never changes: each change makes another one.</summary>
+/// <summary>
+/// A table as the environment has it: its number, and its indexes with their states. It never changes: each change makes another one.
+/// </summary>
 /// <remarks>
 /// The bytes, all numbers in little-endian order, texts in UTF-8 behind their length in two bytes:
 /// <code>
@@ -96,10 +98,7 @@ internal sealed record TableSchema
             Indexes = indexes,
         };
 
-        var isWhole = rest.IsEmpty && count <= MaxIndexes && indexes.All(index => index.Id < schema.NextIndexId)
-            && indexes.Select(index => index.Id).Distinct().Count() == count && indexes.Select(index => index.Name).Distinct().Count() == count
-            && schema.HasRowIdKeys != indexes.Exists(index => index.Id == IndexSchema.PrimaryKey && index.IsUnique && index.State == IndexState.Ready);
-        if (!isWhole)
+        if (!rest.IsEmpty || !IsWhole(schema))
             ThrowDamaged(name, path);
         return schema;
     }
@@ -132,6 +131,17 @@ internal sealed record TableSchema
         }
 
         return [.. bytes];
+    }
+
+    private static bool IsWhole(TableSchema schema)
+    {
+        var indexes = schema.Indexes;
+        var hasPrimaryKey = indexes.Any(index => index.Id == IndexSchema.PrimaryKey && index.IsUnique && index.State == IndexState.Ready);
+        return indexes.Count <= MaxIndexes
+            && indexes.All(index => index.Id < schema.NextIndexId)
+            && indexes.DistinctBy(index => index.Id).Count() == indexes.Count
+            && indexes.DistinctBy(index => index.Name).Count() == indexes.Count
+            && hasPrimaryKey != schema.HasRowIdKeys;
     }
 
     private static IndexSchema ParseIndex(ref ReadOnlySpan<byte> rest, string table, string path)

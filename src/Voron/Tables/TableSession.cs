@@ -71,7 +71,9 @@ internal sealed class TableSession
 
     /// <summary>Prepares a call through a handle of that definition.</summary>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
-    /// <exception cref="InvalidOperationException">The table was dropped in this transaction, or a function of the definition calls the table.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The table was dropped in this transaction, or a function of the definition calls the table.
+    /// </exception>
     public void Enter(TableFunctions functions)
     {
         if (_isInCallback)
@@ -131,7 +133,11 @@ internal sealed class TableSession
         }
 
         if (_nextRowId > RowKey.Max)
-            throw new StorageFullException($"The table '{Schema.Name}' has used all {RowKey.Max + 1} row ids, and uses none twice. Copy its rows into another table.");
+        {
+            throw new StorageFullException(
+                $"The table '{Schema.Name}' has used all {RowKey.Max + 1} row ids, and uses none twice. Copy its rows into another table.");
+        }
+
         return _nextRowId;
     }
 

@@ -6,7 +6,9 @@ namespace Voron.Tables;
 public static class TableTransactions
 {
     /// <summary>Opens a table, or creates it with all indexes of its definition when there is none of that name.</summary>
-    /// <remarks>The first table of an environment raises its format: older engines cannot open it any more, even if the transaction is rolled back.</remarks>
+    /// <remarks>
+    /// The first table of an environment raises its format: older engines cannot open it any more, even if the transaction is rolled back.
+    /// </remarks>
     /// <param name="transaction">The transaction.</param>
     /// <param name="definition">The definition. Its name is the name of the table; trees have names of their own.</param>
     /// <exception cref="SchemaMismatchException">The table has keys of another kind.</exception>

@@ -29,10 +29,19 @@ internal sealed class TypedFunctions<TKey, TRow> : RowFunctions<TRow>
         new(Name, Version, Codec, (_keys, _key), [.. Slots, shape], [.. Functions, function]);
 
     /// <summary>Writes a key as the index of keys has it.</summary>
+    /// <exception cref="ArgumentException">The key is longer than the buffer.</exception>
     public ReadOnlySpan<byte> WriteKey(TKey key, Span<byte> buffer)
     {
         var writer = new KeyWriter(buffer);
-        _keys!.Write(key, ref writer);
+        try
+        {
+            _keys!.Write(key, ref writer);
+        }
+        catch (InvalidOperationException cause) when (writer.IsFull)
+        {
+            throw TooLong(buffer.Length, cause);
+        }
+
         return writer.Written;
     }
 

@@ -96,7 +96,8 @@ public readonly struct WriteTable<TKey, TRow>
     }
 
     /// <summary>
-    /// Inserts rows. If one of them is refused, none is inserted, and the transaction is as it was before the call; the exception names the row's key.
+    /// Inserts rows. If one of them is refused, none is inserted, and the transaction is as it was before the call; the exception names the row's
+    /// key.
     /// </summary>
     /// <param name="rows">The rows.</param>
     /// <inheritdoc cref="Insert"/>

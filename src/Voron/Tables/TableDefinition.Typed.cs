@@ -6,7 +6,8 @@ namespace Voron.Tables;
 /// A table of a program: its name and version, how rows become bytes, the key of a row, and its indexes. <see cref="TableDefinition"/> makes one.
 /// </summary>
 /// <remarks>
-/// It never changes: each call that adds an index returns another definition. Keep one in a static field, and use it for all environments and threads.
+/// It never changes: each call that adds an index returns another definition. Keep one in a static field, and use it for all environments and
+/// threads.
 /// </remarks>
 /// <typeparam name="TKey">The type of the primary key.</typeparam>
 /// <typeparam name="TRow">The type of a row.</typeparam>
@@ -28,7 +29,9 @@ public sealed class TableDefinition<TKey, TRow>
 
     /// <summary>Returns the definition with another index, in which several rows may have the same key.</summary>
     /// <param name="name">The name of the index.</param>
-    /// <param name="version">The version of the function. Raise it when the function returns other keys than before: the index is built again then.</param>
+    /// <param name="version">
+    /// The version of the function. Raise it when the function returns other keys than before: the index is built again then.
+    /// </param>
     /// <param name="keys">
     /// Adds the keys of a row: none for a row that is not in the index, several for one that is in it at several places. It must depend on the row
     /// alone, and return the same keys each time; a key that is added twice counts once. It must not use the table.
@@ -46,7 +49,8 @@ public sealed class TableDefinition<TKey, TRow>
         With(name, version, isUnique: true, keys);
 
     /// <summary>Returns the name, the version and the indexes.</summary>
-    public override string ToString() => $"table '{Name}' version {Version}" + (IndexNames.Count == 0 ? "" : $", indexes {string.Join(", ", IndexNames)}");
+    public override string ToString() =>
+        $"table '{Name}' version {Version}" + (IndexNames.Count == 0 ? "" : $", indexes {string.Join(", ", IndexNames)}");
 
     private TableDefinition<TKey, TRow> With(string name, int version, bool isUnique, IndexFunction<TRow> keys)
     {
