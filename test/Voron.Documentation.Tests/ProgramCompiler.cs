@@ -1,3 +1,4 @@
+using System.Reflection;
 using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.CSharp;
 
@@ -28,6 +29,15 @@ internal static class ProgramCompiler
         .. ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator).Select(path => MetadataReference.CreateFromFile(path)),
     ]);
 
+    /// <summary>The source generators that a new project has; the build copies them here.</summary>
+    private static readonly Lazy<IReadOnlyList<ISourceGenerator>> Generators = new(() =>
+    [
+        .. Directory.GetFiles(Path.Combine(AppContext.BaseDirectory, "generators"), "*.dll")
+            .SelectMany(path => Assembly.LoadFrom(path).GetTypes())
+            .Where(type => type.IsDefined(typeof(GeneratorAttribute), inherit: false) && typeof(IIncrementalGenerator).IsAssignableFrom(type))
+            .Select(type => ((IIncrementalGenerator)Activator.CreateInstance(type)!).AsSourceGenerator()),
+    ]);
+
     /// <summary>Compiles a program to an assembly in a file.</summary>
     /// <returns>The errors and warnings of the compiler.</returns>
     public static IReadOnlyList<Diagnostic> Compile(string code, string assemblyPath)
@@ -44,7 +54,9 @@ internal static class ProgramCompiler
             References.Value,
             options);
         using var file = File.Create(assemblyPath);
-        var result = compilation.Emit(file);
-        return [.. result.Diagnostics.Where(diagnostic => diagnostic.Severity >= DiagnosticSeverity.Warning)];
+        CSharpGeneratorDriver.Create(Generators.Value, parseOptions: parsing)
+            .RunGeneratorsAndUpdateCompilation(compilation, out var whole, out var reported);
+        var result = whole.Emit(file);
+        return [.. reported.Concat(result.Diagnostics).Where(diagnostic => diagnostic.Severity >= DiagnosticSeverity.Warning)];
     }
 }
