@@ -19,6 +19,8 @@ internal sealed class KeyList(int maxKeyLength) : IDisposable
     private Comparison<Key>? _order;
     private int _used;
 
+    private Span<Key> Keys => _keys.AsSpan(0, Count);
+
     /// <summary>The maximum length of a key in bytes.</summary>
     public int MaxKeyLength => maxKeyLength;
 
