@@ -24,17 +24,20 @@ internal static class RowEditor
     /// <exception cref="DuplicateKeyException">Another row has a unique key.</exception>
     public static RowVersion Insert(TableSession session, long givenId)
     {
+        var first = session.Functions.KeyCodec == null ? 0 : 1;
         if (!PlantedFault.CheckUniqueTooLate)
-            CheckUnique(session, null);
+            CheckUnique(session, null, first);
         var rowId = givenId >= 0 ? givenId : session.PeekRowId();
         var version = FirstVersion(session);
-        var rows = new WriteTree(session.Rows.Opened);
         Span<byte> key = stackalloc byte[RowKey.Bytes];
-        rows.Put(RowKey.Write(rowId, key), session.Buffer.Finish(version.Value));
+        var row = session.Buffer.Finish(version.Value);
+        if (first > 0)
+            AddPrimaryKey(session, RowKey.Write(rowId, key));
+        new WriteTree(session.Rows.Opened).Put(RowKey.Write(rowId, key), row);
         session.NoteRowId(rowId);
         if (PlantedFault.CheckUniqueTooLate)
-            CheckUnique(session, null);
-        for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
+            CheckUnique(session, null, first);
+        for (var slot = first; slot < session.Binding.Slots.Length; slot++)
         {
             var keys = session.NewKeys[slot];
             for (var i = 0; i < keys.Count; i++)
@@ -58,7 +61,7 @@ internal static class RowEditor
         if (RowLayout.ContentEquals(old, row))
             return before;
         session.ReadKeys(rowId, old);
-        CheckUnique(session, rowId);
+        CheckUnique(session, rowId, firstSlot: 0);
         Span<byte> key = stackalloc byte[RowKey.Bytes];
         new WriteTree(session.Rows.Opened).Put(RowKey.Write(rowId, key), row);
         for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
@@ -96,9 +99,18 @@ internal static class RowEditor
             session.SaveNextRowId(rowId + 1);
     }
 
-    private static void CheckUnique(TableSession session, long? rowId)
+    // The last check, in one search with the first write: it adds the key, unless another row has it.
+    private static void AddPrimaryKey(TableSession session, ReadOnlySpan<byte> rowId)
     {
-        for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
+        var entries = new WriteTree(session.IndexOf(0).Entries.Opened);
+        var key = session.NewKeys[0][0];
+        if (!entries.Insert(key, rowId) && RowLookup.TryFindId(session, entries, key, out var other))
+            throw new DuplicateKeyException(session.Schema.Name, "", key, null, other);
+    }
+
+    private static void CheckUnique(TableSession session, long? rowId, int firstSlot)
+    {
+        for (var slot = firstSlot; slot < session.Binding.Slots.Length; slot++)
         {
             var index = session.IndexOf(slot);
             if (index.State != IndexState.Ready || !index.Schema!.IsUnique)
