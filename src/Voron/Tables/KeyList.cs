@@ -88,6 +88,13 @@ internal sealed class KeyList(int maxKeyLength) : IDisposable
         Count = last + 1;
     }
 
+    /// <summary>Returns the buffer to the pool if it is longer than that. All keys are removed then.</summary>
+    public void Trim(int maxBytes)
+    {
+        if (_bytes.Length > maxBytes)
+            Dispose();
+    }
+
     /// <summary>Removes all keys, and returns the buffer to the pool. The next key takes another one.</summary>
     public void Dispose()
     {

@@ -14,6 +14,13 @@ internal sealed class KeySet
             _lists[i] = new KeyList(maxKeyLength);
     }
 
+    /// <summary>Returns buffers to the pool that are longer than that.</summary>
+    public void Trim(int maxBytes)
+    {
+        foreach (var list in _lists)
+            list.Trim(maxBytes);
+    }
+
     /// <summary>The keys in one index, each once and in order.</summary>
     public KeyList this[int slot] => _lists[slot];
 }

@@ -122,6 +122,13 @@ internal sealed class RowBuffer : IBufferWriter<byte>, IDisposable
         return _bytes.AsSpan(_room + _variableLength);
     }
 
+    /// <summary>Returns the buffers to the pool if they are longer than that.</summary>
+    public void Trim(int maxBytes)
+    {
+        if (_bytes.Length + _fixed.Length > maxBytes)
+            Dispose();
+    }
+
     /// <summary>Returns the buffers to the pool. The next row takes others.</summary>
     public void Dispose()
     {

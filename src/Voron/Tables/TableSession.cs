@@ -178,8 +178,7 @@ internal sealed class TableSession
 
     private void Begin(TableTrees trees, OpenTree schemas, TableFunctions functions, TableBinding binding, Tree rows)
     {
-        if (_old.Length > MaxKeptBytes)
-            _old = [];
+        TrimBuffers();
         _trees = trees;
         _schemas = schemas;
         _isInCallback = false;
@@ -188,6 +187,16 @@ internal sealed class TableSession
         if (KeyBuffer.Length != trees.MaxKeyLength)
             KeyBuffer = new byte[trees.MaxKeyLength];
         Bind(functions, binding);
+    }
+
+    // A single large row must not keep its memory for as long as the transaction's objects are pooled.
+    private void TrimBuffers()
+    {
+        if (_old.Length > MaxKeptBytes)
+            _old = [];
+        Buffer.Trim(MaxKeptBytes);
+        _newKeys?.Trim(MaxKeptBytes);
+        _oldKeys?.Trim(MaxKeptBytes);
     }
 
     private void Refresh(TableFunctions functions)
