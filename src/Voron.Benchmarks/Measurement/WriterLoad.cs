@@ -5,7 +5,7 @@ namespace Voron.Benchmarks.Measurement;
 /// <summary>One writer beside other work: transactions, with 100 us of computing after each.</summary>
 internal static class WriterLoad
 {
-    /// <summary>Writes as long as a task runs, and returns the times that the transactions took.</summary>
+    /// <summary>Writes as long as a task runs, once at least, and returns the times that the transactions took.</summary>
     /// <param name="task">The task.</param>
     /// <param name="write">Makes one durable transaction.</param>
     /// <param name="afterHundred">Called after every hundred transactions; null for nothing.</param>
@@ -17,7 +17,7 @@ internal static class WriterLoad
             {
                 var random = new Random(3);
                 var computation = new Computation();
-                while (!task.IsCompleted)
+                do
                 {
                     var began = Stopwatch.GetTimestamp();
                     write(random);
@@ -26,6 +26,7 @@ internal static class WriterLoad
                     if (histogram.Count % 100 == 0)
                         afterHundred?.Invoke();
                 }
+                while (!task.IsCompleted);
             },
             CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default).ConfigureAwait(false);
         await task.ConfigureAwait(false);
