@@ -27,6 +27,7 @@ internal static class Program
             OperationsCommand.Create(),
             BuildingBlocksCommand.Create(),
             StructuresCommand.Create(),
+            TablesCommand.Create(),
             RunOneCommand.Create(),
             MemoryRunCommand.Create(),
             HoldMemoryCommand.Create(),

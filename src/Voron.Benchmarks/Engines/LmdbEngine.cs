@@ -18,7 +18,8 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
 
     /// <param name="directory">An empty directory.</param>
     /// <param name="databaseFlags">Flags of the unnamed database.</param>
-    public LmdbEngine(string directory, uint databaseFlags = 0)
+    /// <param name="namedDatabases">The number of databases that <see cref="OpenNamed"/> opens.</param>
+    public LmdbEngine(string directory, uint databaseFlags = 0, int namedDatabases = 0)
     {
         nint environment;
         Check(CreateEnvironment(&environment));
@@ -26,6 +27,7 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
         try
         {
             Check(SetMapSize(environment, unchecked((nuint)MapBytes)));
+            Check(SetMaxDatabases(environment, (uint)namedDatabases));
             Check(OpenEnvironment(environment, directory, flags: 0, FileMode644));
             BeginWrite();
             uint database;
@@ -54,6 +56,9 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
     /// <summary>The handle of the unnamed database.</summary>
     internal uint Database => _database;
 
+    /// <summary>The write transaction, or zero.</summary>
+    internal nint Writing => _write;
+
     /// <summary>The bytes of the pages in use. The file also has free ones, which later commits would use.</summary>
     internal long UsedBytes
     {
@@ -72,6 +77,14 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
         nint transaction;
         Check(BeginTransaction(_environment, 0, flags: 0, &transaction));
         _write = transaction;
+    }
+
+    /// <summary>Opens a named database in the write transaction, or creates it.</summary>
+    internal uint OpenNamed(string name, uint flags)
+    {
+        uint database;
+        Check(OpenDatabase(_write, name, flags | CreateDatabase, &database));
+        return database;
     }
 
     /// <summary>Begins a read transaction, which the caller ends.</summary>

@@ -10,6 +10,9 @@ internal static unsafe partial class LmdbNative
 
     internal const uint ReadOnlyTransaction = 0x20000;
 
+    internal const uint CreateDatabase = 0x40000;
+    internal const uint IntegerKeys = 0x08;
+
     internal const uint SortedDuplicates = 0x04;
     internal const uint FixedDuplicates = 0x10;
     internal const uint IntegerDuplicates = 0x20;
@@ -18,10 +21,13 @@ internal static unsafe partial class LmdbNative
     internal const int CursorGetMultiple = 5;
     internal const int CursorLast = 6;
     internal const int CursorNext = 8;
+    internal const int CursorNextDuplicate = 9;
     internal const int CursorNextMultiple = 10;
     internal const int CursorPrevious = 12;
     internal const int CursorSet = 15;
+    internal const int CursorSetRange = 17;
 
+    internal const uint OnlyIfMissing = 0x10;
     internal const uint AppendAtEnd = 0x20000;
 
     /// <summary>The pages at the beginning of the file that belong to no database.</summary>
@@ -48,6 +54,9 @@ internal static unsafe partial class LmdbNative
 
     [LibraryImport(Library, EntryPoint = "mdb_env_set_mapsize")]
     internal static partial int SetMapSize(nint environment, nuint bytes);
+
+    [LibraryImport(Library, EntryPoint = "mdb_env_set_maxdbs")]
+    internal static partial int SetMaxDatabases(nint environment, uint count);
 
     [LibraryImport(Library, EntryPoint = "mdb_env_info")]
     internal static partial int GetInfo(nint environment, LmdbInfo* info);

@@ -1,0 +1,28 @@
+using Voron.Benchmarks.Peers;
+
+namespace Voron.Benchmarks.Engines.Tables;
+
+/// <summary>An engine whose tables can be measured.</summary>
+/// <param name="Name">The engine and its way.</param>
+/// <param name="IsInstalled">Whether the engine is on this machine.</param>
+/// <param name="Open">Opens a store in an empty directory.</param>
+internal sealed record TableWay(string Name, Func<bool> IsInstalled, Func<string, TableStore> Open);
+
+/// <summary>All tables, this project's own first.</summary>
+internal static class TableCatalog
+{
+    public const string Own = "Voron";
+    public const string Sqlite = "SQLite";
+    public const string CachedSqlite = "SQLite, cache of 256 MiB";
+    public const string Lmdb = "LMDB, indexes by hand";
+
+    private const int CacheKibibytes = 256 << 10;
+
+    public static IReadOnlyList<TableWay> All { get; } =
+    [
+        new(Own, () => true, directory => new VoronTable(directory)),
+        new(Sqlite, () => true, directory => new SqliteTable(directory)),
+        new(CachedSqlite, () => true, directory => new SqliteTable(directory, cacheKibibytes: CacheKibibytes)),
+        new(Lmdb, () => LmdbNative.IsInstalled, directory => new LmdbTable(directory)),
+    ];
+}

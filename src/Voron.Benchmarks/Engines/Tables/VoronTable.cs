@@ -1,0 +1,110 @@
+using Voron.Benchmarks.Workloads;
+using Voron.Tables;
+
+namespace Voron.Benchmarks.Engines.Tables;
+
+/// <summary>A table of Voron with default options.</summary>
+internal sealed class VoronTable : TableStore
+{
+    /// <summary>The name of the index by section.</summary>
+    public const string Sections = "section";
+
+    private const string Tags = "tag";
+    private const string Sources = "source";
+    private const int KeyBytes = 256;
+
+    private static readonly string[] Names = [Sections, Tags, Sources];
+
+    private readonly StorageEnvironment _environment;
+    private readonly byte[] _key = new byte[KeyBytes];
+    private TableDefinition<string, Package> _definition;
+    private WriteTransaction _write;
+    private WriteTable<string, Package> _writeTable;
+    private ReadTransaction _read;
+    private Table<string, Package> _readTable;
+
+    /// <param name="directory">An empty directory.</param>
+    /// <param name="definition">The definition; null for that with all indexes.</param>
+    public VoronTable(string directory, TableDefinition<string, Package>? definition = null)
+    {
+        _definition = definition ?? Indexed;
+        _environment = StorageEnvironment.Open(directory);
+        using var writing = _environment.BeginWrite();
+        writing.CreateTable(_definition);
+        writing.Commit();
+    }
+
+    /// <summary>The table with all indexes but that by section.</summary>
+    public static TableDefinition<string, Package> WithoutSections { get; } = TableDefinition
+        .Create("packages", 1, new PackageCodec(), KeyCodec.Utf8, static row => row.Id)
+        .Index(Tags, 1, AddTags)
+        .UniqueIndex(Sources, 1, static (in Package row, ref IndexKeys keys) => keys.Begin().Add(row.Source).Add(row.Version));
+
+    private static TableDefinition<string, Package> Indexed { get; } = WithSections(WithoutSections, Sections);
+
+    /// <summary>Adds an index by section to a definition.</summary>
+    public static TableDefinition<string, Package> WithSections(TableDefinition<string, Package> definition, string name) =>
+        definition.Index(name, 1, static (in Package row, ref IndexKeys keys) => keys.Add(row.Section));
+
+    public override void BeginWrite()
+    {
+        _write = _environment.BeginWrite();
+        _writeTable = _write.OpenTable(_definition);
+    }
+
+    public override void Insert(ReadOnlySpan<Package> rows)
+    {
+        foreach (ref readonly var row in rows)
+            _writeTable.Insert(row);
+    }
+
+    public override void SetSize(string id, int size)
+    {
+        if (!_writeTable.TryGet(id, out var row) || !_writeTable.TryUpdate(row with { Size = size }, out _))
+            throw Missing(id);
+    }
+
+    public override void Commit() => _write.Commit();
+
+    public override void Settle() => _environment.Flush();
+
+    public override void BeginRead()
+    {
+        _read = _environment.BeginRead();
+        _readTable = _read.OpenTable(_definition);
+    }
+
+    public override Package Get(string id) => _readTable.TryGet(id, out var row) ? row : throw Missing(id);
+
+    public override void Read(PackageIndex index, string key, int most, ref RowChecksum sum)
+    {
+        using var rows = _readTable.From(Names[(int)index], Range(index, key));
+        foreach (var row in rows.Take(most))
+            sum.Add(row);
+    }
+
+    public override void EndRead() => _read.Dispose();
+
+    /// <summary>Changes the definition, and returns when all of its indexes are built.</summary>
+    public async Task EvolveAsync(TableDefinition<string, Package> definition, CancellationToken stop)
+    {
+        // Writers that begin while an index is built maintain it.
+        _definition = definition;
+        await _environment.EvolveAsync(definition, cancellationToken: stop).ConfigureAwait(false);
+    }
+
+    public override void Dispose() => _environment.Dispose();
+
+    private static void AddTags(in Package row, ref IndexKeys keys)
+    {
+        foreach (var tag in row.Tags)
+            keys.Add(tag);
+    }
+
+    // The keys of one section or tag are equal; a source is the beginning of a key.
+    private KeyRange Range(PackageIndex index, string key)
+    {
+        var writer = new KeyWriter(_key);
+        return index == PackageIndex.Source ? KeyRange.From(writer.AddPrefix(key).Written) : KeyRange.Prefix(writer.Add(key).Written);
+    }
+}
