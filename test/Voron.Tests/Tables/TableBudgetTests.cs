@@ -34,11 +34,12 @@ public sealed class TableBudgetTests : IDisposable
         _directory.Dispose();
     }
 
-    // A row has 12 bytes of header, 4 of ends, 12 of numbers and 17 of text. Its keys have 8, 4 and 12 bytes, and each entry has a slot and its lengths.
+    // A row has 47 bytes. Its keys have 8, 4 and 12 bytes, and each entry has a slot, its lengths and a row id. The pages that are divided add the rest: a new
+    // page is journaled as a whole.
     [Fact]
     public void Rows_that_are_appended_write_themselves_and_their_keys()
     {
-        Measure(Rows / 2, table => table.InsertMany(_rows.AsSpan(Rows / 2))).Should().BeLessThanOrEqualTo(170);
+        Measure(Rows / 2, table => table.InsertMany(_rows.AsSpan(Rows / 2))).Should().BeLessThanOrEqualTo(260);
     }
 
     [Fact]
