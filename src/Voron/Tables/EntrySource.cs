@@ -33,6 +33,14 @@ internal sealed class EntrySource : RowSource
         return true;
     }
 
+    public override bool HasRows => _isOfRows;
+
+    public override bool TryGetRow(out ReadOnlySpan<byte> row)
+    {
+        row = _isOfRows && _cursor.IsOnEntry ? _cursor.Value : default;
+        return !row.IsEmpty;
+    }
+
     public override long Count()
     {
         if (_range.IsEmpty)

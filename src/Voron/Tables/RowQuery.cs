@@ -20,6 +20,9 @@ namespace Voron.Tables;
 [DebuggerDisplay("{ToString(),nq}")]
 public sealed class RowQuery<TRow> : IDisposable
 {
+    /// <summary>Rows that are looked up one by one before a query looks up many together: most queries return few.</summary>
+    private const int SingleRows = 4;
+
     private readonly TableSession _session;
     private readonly RowFunctions<TRow> _functions;
     private readonly Tree _rows;
@@ -27,7 +30,14 @@ public sealed class RowQuery<TRow> : IDisposable
     private PageToken _after;
     private long _left = long.MaxValue;
     private bool _isBackward;
-    private bool _hasReturned;
+    private byte[] _key = [];
+    private int _keyLength;
+    private long _rowId;
+    private long _returned;
+
+    // In a read transaction, from the second few rows on: rows that are looked up together. The source is ahead of the row then.
+    private RowBatch? _batch;
+    private int _at;
     private State _state;
 
     internal RowQuery(TableSession session, RowFunctions<TRow> functions, RowSource source)
@@ -42,6 +52,7 @@ public sealed class RowQuery<TRow> : IDisposable
     {
         New,
         OnRow,
+        Failed,
         AtEnd,
         Disposed,
     }
@@ -59,7 +70,7 @@ public sealed class RowQuery<TRow> : IDisposable
             _session.BeginCallback();
             try
             {
-                return _functions.Read(bytes, _source.RowId);
+                return _functions.Read(bytes, _rowId);
             }
             finally
             {
@@ -73,7 +84,7 @@ public sealed class RowQuery<TRow> : IDisposable
     /// write.
     /// </summary>
     /// <inheritdoc cref="Current"/>
-    public RowReader Reader => _functions.Open(Bytes(), _source.RowId);
+    public RowReader Reader => _functions.Open(Bytes(), _rowId);
 
     /// <summary>The id of the row, known without reading the row.</summary>
     /// <exception cref="InvalidOperationException">The query is on no row.</exception>
@@ -82,7 +93,7 @@ public sealed class RowQuery<TRow> : IDisposable
         get
         {
             RequireRow();
-            return _source.RowId;
+            return _rowId;
         }
     }
 
@@ -93,19 +104,19 @@ public sealed class RowQuery<TRow> : IDisposable
         get
         {
             RequireRow();
-            return _source.Key;
+            return _key.AsSpan(0, _keyLength);
         }
     }
 
     /// <summary>The version of the row.</summary>
     /// <inheritdoc cref="Current"/>
-    public RowVersion Version => _functions.Open(Bytes(), _source.RowId).RowVersion;
+    public RowVersion Version => _functions.Open(Bytes(), _rowId).RowVersion;
 
     /// <summary>
     /// The place of the row that was returned last, behind which the next page begins; where there was none, the place that was given.
     /// </summary>
     /// <remarks>It stays after the query has been disposed.</remarks>
-    public PageToken Token => _hasReturned ? new PageToken(_source.Key, _source.RowId) : _after;
+    public PageToken Token => _returned > 0 ? new PageToken(_key.AsSpan(0, _keyLength), _rowId) : _after;
 
     /// <summary>Returns rows in descending order.</summary>
     /// <returns>This query.</returns>
@@ -160,15 +171,18 @@ public sealed class RowQuery<TRow> : IDisposable
         ObjectDisposedException.ThrowIf(_state == State.Disposed, this);
         if (_state == State.AtEnd)
             return false;
-        if (_left == 0 || !_source.MoveNext(_isBackward, _after))
+        if (_state == State.Failed)
+            ThrowFailed();
+        if (_left == 0 || !Advance())
         {
             _state = State.AtEnd;
+            ReturnBatch();
             return false;
         }
 
         _left--;
+        _returned++;
         _state = State.OnRow;
-        _hasReturned = true;
         return true;
     }
 
@@ -181,6 +195,7 @@ public sealed class RowQuery<TRow> : IDisposable
         if (_state == State.Disposed)
             return;
         _state = State.Disposed;
+        ReturnBatch();
         _source.Dispose();
     }
 
@@ -188,15 +203,65 @@ public sealed class RowQuery<TRow> : IDisposable
     public override string ToString() => _state switch
     {
         State.New => $"query of table '{_functions.Name}', not begun",
-        State.OnRow => $"query of table '{_functions.Name}' on row {_source.RowId}",
+        State.OnRow => $"query of table '{_functions.Name}' on row {_rowId}",
+        State.Failed => $"query of table '{_functions.Name}' that has failed",
         State.AtEnd => $"query of table '{_functions.Name}' at its end",
         _ => $"query of table '{_functions.Name}' (disposed)",
     };
 
+    private bool Advance()
+    {
+        // In a write transaction, rows may change between two moves, so each is looked up when it is asked for.
+        if (_batch == null && (_returned < SingleRows || _session.Trees.CanWrite || _source.HasRows))
+        {
+            if (!_source.MoveNext(_isBackward, _after))
+                return false;
+            Keep(_source.Key, _source.RowId);
+            return true;
+        }
+
+        if ((_batch == null || ++_at == _batch.Count) && !Fill(_batch ??= _session.TakeBatch()))
+            return false;
+        Keep(_batch.Key(_at), _batch.RowId(_at));
+        return true;
+    }
+
+    private bool Fill(RowBatch batch)
+    {
+        // If a page is damaged, the source has passed rows that were not returned.
+        _state = State.Failed;
+        _at = 0;
+        batch.Clear();
+        while (batch.Count < Math.Min(RowBatch.MaxRows, _left) && _source.MoveNext(_isBackward, _after))
+            batch.Add(_source);
+        batch.LookUp(_rows);
+        return batch.Count > 0;
+    }
+
+    private void Keep(ReadOnlySpan<byte> key, long rowId)
+    {
+        if (_key.Length < key.Length)
+            _key = new byte[Math.Max(key.Length, 32)];
+        key.CopyTo(_key);
+        (_keyLength, _rowId) = (key.Length, rowId);
+    }
+
+    // The batch serves another query from here on.
+    private void ReturnBatch()
+    {
+        if (_batch != null)
+            _session.ReturnBatch(_batch);
+        _batch = null;
+    }
+
     private ReadOnlySpan<byte> Bytes()
     {
         RequireRow();
-        if (!_rows.TryGet(RowKey.Write(_source.RowId, stackalloc byte[RowKey.Bytes]), out var row))
+        ReadOnlySpan<byte> row;
+        var found = _batch != null
+            ? _batch.TryGet(_at, out row)
+            : _source.TryGetRow(out row) || _rows.TryGet(RowKey.Write(_rowId, stackalloc byte[RowKey.Bytes]), out row);
+        if (!found)
             ThrowMissing();
         return row;
     }
@@ -204,6 +269,8 @@ public sealed class RowQuery<TRow> : IDisposable
     private void RequireRow()
     {
         ObjectDisposedException.ThrowIf(_state == State.Disposed, this);
+        if (_state == State.Failed)
+            ThrowFailed();
         if (_state != State.OnRow)
             throw new InvalidOperationException(_state == State.New ? "The query has not begun: call MoveNext first." : "The query is at its end.");
     }
@@ -216,10 +283,14 @@ public sealed class RowQuery<TRow> : IDisposable
     }
 
     [DoesNotReturn]
+    private void ThrowFailed() =>
+        throw new InvalidOperationException($"The query of table '{_functions.Name}' has failed on a damaged page. Begin another one behind its token.");
+
+    [DoesNotReturn]
     private void ThrowMissing()
     {
         if (_session.Trees.CanWrite)
-            throw new InvalidOperationException($"Row {_source.RowId} of table '{_functions.Name}' has been deleted since the query has returned it.");
-        throw RowLookup.Missing(_session, _source.RowId);
+            throw new InvalidOperationException($"Row {_rowId} of table '{_functions.Name}' has been deleted since the query has returned it.");
+        throw RowLookup.Missing(_session, _rowId);
     }
 }

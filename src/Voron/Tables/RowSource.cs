@@ -12,6 +12,16 @@ internal abstract class RowSource : IDisposable
     /// <summary>The key that led to the row: a copy, valid until the next move.</summary>
     public ReadOnlySpan<byte> Key => _key.AsSpan(0, _keyLength);
 
+    /// <summary>True if the source has the rows at hand, and not only their ids.</summary>
+    public virtual bool HasRows => false;
+
+    /// <summary>Gets the row if the source has it at hand.</summary>
+    public virtual bool TryGetRow(out ReadOnlySpan<byte> row)
+    {
+        row = default;
+        return false;
+    }
+
     /// <summary>Goes to the next row, or to the first one; false at the end.</summary>
     /// <param name="isBackward">True to go in descending order. The same for each call.</param>
     /// <param name="after">Where the first call begins; the default for the start of the range.</param>

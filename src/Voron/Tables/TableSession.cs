@@ -23,6 +23,7 @@ internal sealed class TableSession
     private long _nextRowId;
     private Tree _rows;
     private bool _isInCallback;
+    private RowBatch? _freeBatch;
 
     /// <summary>The definition for which the session is set up.</summary>
     public TableFunctions Functions { get; private set; } = null!;
@@ -90,6 +91,16 @@ internal sealed class TableSession
         Enter(functions);
         if (Binding.Refusal is { } refusal)
             throw new SchemaMismatchException(functions.Name, refusal);
+    }
+
+    /// <summary>Takes a batch for a query, which returns it.</summary>
+    public RowBatch TakeBatch() => Interlocked.Exchange(ref _freeBatch, null) ?? new RowBatch();
+
+    /// <summary>Takes a batch back, for the next query.</summary>
+    public void ReturnBatch(RowBatch batch)
+    {
+        batch.Clear();
+        Volatile.Write(ref _freeBatch, batch);
     }
 
     /// <summary>Marks that functions of the definition are called, which must not call the table.</summary>

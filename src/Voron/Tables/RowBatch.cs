@@ -1,0 +1,47 @@
+namespace Voron.Tables;
+
+/// <summary>Rows of a query that are looked up together, since their searches wait for memory side by side. Serves one query after the other.</summary>
+internal sealed class RowBatch
+{
+    /// <summary>The number of rows that a group search takes at once.</summary>
+    public const int MaxRows = 32;
+
+    private readonly LookupBatch _lookups = new();
+    private readonly long[] _rowIds = new long[MaxRows];
+    private readonly int[] _keyEnds = new int[MaxRows];
+    private byte[] _keys = new byte[1024];
+
+    /// <summary>The number of rows.</summary>
+    public int Count { get; private set; }
+
+    /// <summary>Removes all rows.</summary>
+    public void Clear()
+    {
+        Count = 0;
+        _lookups.Clear();
+    }
+
+    /// <summary>Adds the row on which a source is, of which there must be fewer than <see cref="MaxRows"/>.</summary>
+    public void Add(RowSource source)
+    {
+        var key = source.Key;
+        var start = Count == 0 ? 0 : _keyEnds[Count - 1];
+        if (_keys.Length - start < key.Length)
+            Array.Resize(ref _keys, Math.Max(2 * _keys.Length, start + key.Length));
+        key.CopyTo(_keys.AsSpan(start));
+        _keyEnds[Count] = start + key.Length;
+        _rowIds[Count++] = source.RowId;
+        _lookups.Add(RowKey.Write(source.RowId, stackalloc byte[RowKey.Bytes]));
+    }
+
+    /// <summary>Looks up all rows.</summary>
+    public void LookUp(Tree rows) => rows.GetMany(_lookups);
+
+    public long RowId(int index) => _rowIds[index];
+
+    public ReadOnlySpan<byte> Key(int index) => _keys.AsSpan((index == 0 ? 0 : _keyEnds[index - 1]).._keyEnds[index]);
+
+    /// <summary>Gets a row in the memory of its page; false if the table does not have it.</summary>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public bool TryGet(int index, out ReadOnlySpan<byte> row) => _lookups.TryGetValue(index, out row);
+}
