@@ -36,6 +36,18 @@ internal sealed class KeyList(int maxKeyLength) : IDisposable
     /// <summary>Returns true if a field of the key is null.</summary>
     public bool HasNull(int index) => Keys[index].HasNull;
 
+    /// <summary>Returns whether the list has a key, and has it without a null.</summary>
+    public bool HasBound(ReadOnlySpan<byte> key)
+    {
+        for (var i = 0; i < Count; i++)
+        {
+            if (!Keys[i].HasNull && Bytes(Keys[i]).SequenceEqual(key))
+                return true;
+        }
+
+        return false;
+    }
+
     /// <summary>Removes all keys.</summary>
     public void Clear()
     {

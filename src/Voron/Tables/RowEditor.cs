@@ -51,16 +51,18 @@ internal static class RowEditor
     /// <param name="session">The table.</param>
     /// <param name="rowId">The row.</param>
     /// <param name="old">The row as it is: a copy, in which no fault was found.</param>
+    /// <param name="hasOldKeys">True if the keys of the row as it is have been computed.</param>
     /// <returns>The version of the row, which stays if nothing changes.</returns>
     /// <exception cref="DuplicateKeyException">Another row has a unique key.</exception>
-    public static RowVersion Update(TableSession session, long rowId, ReadOnlySpan<byte> old)
+    public static RowVersion Update(TableSession session, long rowId, ReadOnlySpan<byte> old, bool hasOldKeys = false)
     {
         var before = RowLayout.Version(old);
         var version = new RowVersion(Math.Max(before.Value + 1, FirstVersion(session).Value));
         var row = session.Buffer.Finish(version.Value);
         if (RowLayout.ContentEquals(old, row))
             return before;
-        session.ReadKeys(rowId, old);
+        if (!hasOldKeys)
+            session.ReadKeys(rowId, old);
         CheckUnique(session, rowId, firstSlot: 0);
         Span<byte> key = stackalloc byte[RowKey.Bytes];
         new WriteTree(session.Rows.Opened).Put(RowKey.Write(rowId, key), row);
@@ -115,9 +117,12 @@ internal static class RowEditor
             var index = session.IndexOf(slot);
             if (index.State != IndexState.Ready || !index.Schema!.IsUnique)
                 continue;
+            // A key that the row has already is its own.
             var keys = session.NewKeys[slot];
             for (var i = 0; i < keys.Count; i++)
             {
+                if (rowId != null && session.OldKeys[slot].HasBound(keys[i]))
+                    continue;
                 if (IndexEditor.IsBound(index, keys, i) && RowLookup.TryFindId(session, index.Entries, keys[i], out var other) && other != rowId)
                     throw new DuplicateKeyException(session.Schema.Name, index.Schema.Name, keys[i], rowId, other);
             }

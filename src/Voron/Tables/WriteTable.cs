@@ -155,6 +155,31 @@ public readonly struct WriteTable<TKey, TRow>
         return found;
     }
 
+    /// <summary>Changes the row with a key; false, with nothing written, when there is none. Reads the row once, so it is the fastest way.</summary>
+    /// <param name="key">The primary key.</param>
+    /// <param name="state">Passed to the function, so that it need not capture anything.</param>
+    /// <param name="change">Returns the row as it is to be, with the same primary key. It may change the row that it gets. It must not call the table.</param>
+    /// <param name="version">The version of the row, which stays if nothing changes; <see cref="RowVersion.None"/> when there is none.</param>
+    /// <exception cref="ArgumentException">The key is empty or too long, or the function has returned a row with another one.</exception>
+    /// <inheritdoc cref="Insert"/>
+    public bool TryUpdate<TState>(TKey key, TState state, Func<TRow, TState, TRow> change, out RowVersion version)
+    {
+        ArgumentNullException.ThrowIfNull(change);
+        var session = _table.SessionToWrite;
+        version = RowVersion.None;
+        if (!RowLookup.TryFind(session, _table.Functions, key, out var rowId, out var bytes))
+            return false;
+        var old = session.Copy(bytes);
+        if (!Change(session, rowId, old, state, change))
+        {
+            throw new ArgumentException(
+                $"The function has returned a row with another primary key. Row {rowId} of table '{Name}' was not changed.", nameof(change));
+        }
+
+        version = RowEditor.Update(_table.SessionToWrite, rowId, old, hasOldKeys: true);
+        return true;
+    }
+
     /// <summary>Deletes the row with a key; false when there is none.</summary>
     /// <param name="key">The primary key.</param>
     /// <exception cref="ArgumentException">The key is empty or too long.</exception>
@@ -248,6 +273,29 @@ public readonly struct WriteTable<TKey, TRow>
 
         // The functions may have ended the transaction, or rolled it back to a savepoint.
         return _table.SessionToWrite;
+    }
+
+    // Returns false if the function has changed the primary key.
+    private bool Change<TState>(TableSession session, long rowId, ReadOnlySpan<byte> old, TState state, Func<TRow, TState, TRow> change)
+    {
+        var functions = _table.Functions;
+        session.BeginCallback();
+        try
+        {
+            // The keys come first: the function may change the row itself.
+            var row = functions.Read(old, rowId);
+            functions.ComputeKeys(row, rowId, session.OldKeys);
+            var changed = change(row, state);
+            functions.Write(changed, session.Buffer);
+            functions.ComputeKeys(changed, rowId, session.NewKeys);
+            return functions.KeyCodec == null
+                ? RowLookup.RowIdOf(functions.KeyOf(changed)) == rowId
+                : session.NewKeys[0][0].SequenceEqual(session.OldKeys[0][0]);
+        }
+        finally
+        {
+            session.EndCallback();
+        }
     }
 
     private RowVersion InsertNew(TableSession session, in TRow row) => RowEditor.Insert(session, _table.Functions.KeyCodec == null ? RowId(row) : -1);

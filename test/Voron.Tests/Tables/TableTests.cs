@@ -78,6 +78,28 @@ public sealed class TableTests : IDisposable
     }
 
     [Fact]
+    public void A_row_is_changed_by_a_function_that_keeps_its_key()
+    {
+        _environment.Insert(TableKit.Items, new Item("a", "net", 1, "one"), new Item("b", "net", 2, "two"));
+        _environment.Write(writing =>
+        {
+            var table = writing.OpenTable(TableKit.Items);
+            table.TryUpdate("none", 0, static (row, _) => row, out var none).Should().BeFalse();
+            none.Should().Be(RowVersion.None);
+            table.TryUpdate("a", "games", static (row, section) => row with { Section = section }, out var version).Should().BeTrue();
+            table.TryUpdate("a", 0, static (row, _) => row, out var same).Should().BeTrue();
+            same.Should().Be(version);
+            table.Invoking(t => t.TryUpdate("a", 0, static (row, _) => row with { Id = "c" }, out _)).Should().Throw<ArgumentException>();
+            table.Invoking(t => t.TryUpdate("a", 0, static (_, _) => throw new FormatException("No."), out _)).Should().Throw<FormatException>();
+            table.Invoking(t => t.TryUpdate("a", 0, static (row, _) => row with { Source = "two", Size = 2 }, out _)).Should().Throw<DuplicateKeyException>();
+            table.TryUpdate("b", 0, static (row, _) => row with { Source = "three" }, out _).Should().BeTrue();
+            table.TryUpdate("a", 0, static (row, _) => row with { Source = "two", Size = 2 }, out _).Should().BeTrue();
+            TableKit.Ids(table.From("section", KeyRange.All)).Should().Equal("a", "b");
+        });
+        _environment.MustBeSound(TableKit.Items, 2);
+    }
+
+    [Fact]
     public void A_row_id_is_never_used_again()
     {
         _environment.Insert(TableKit.Items, new Item("a"), new Item("b"));

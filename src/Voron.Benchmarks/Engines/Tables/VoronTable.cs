@@ -60,7 +60,7 @@ internal sealed class VoronTable : TableStore
 
     public override void SetSize(string id, int size)
     {
-        if (!_writeTable.TryGet(id, out var row) || !_writeTable.TryUpdate(row with { Size = size }, out _))
+        if (!_writeTable.TryUpdate(id, size, static (row, size) => row with { Size = size }, out _))
             throw Missing(id);
     }
 
