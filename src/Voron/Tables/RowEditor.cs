@@ -79,6 +79,7 @@ internal static class RowEditor
     {
         session.ReadKeys(rowId, old);
         KeepRowId(session, rowId);
+        session.NoteDeleted(RowLayout.Version(old));
         Span<byte> key = stackalloc byte[RowKey.Bytes];
         new WriteTree(session.Rows.Opened).Delete(RowKey.Write(rowId, key));
         for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
@@ -89,8 +90,12 @@ internal static class RowEditor
         }
     }
 
-    /// <summary>The version of a row that is inserted.</summary>
-    private static RowVersion FirstVersion(TableSession session) => new(session.Trees.Writing.TransactionId << VersionBits);
+    /// <summary>
+    /// The version of a row that is inserted: higher than that of each row that the transaction has deleted. Otherwise one with the same key could
+    /// have the same version, and a caller whose operation is merged into the transaction would take the new row for the one that it has read.
+    /// </summary>
+    private static RowVersion FirstVersion(TableSession session) =>
+        new(Math.Max(session.Trees.Writing.TransactionId << VersionBits, session.NewestDeleted.Value + 1));
 
     // The next row id is that of the last row plus one, unless the last row is deleted.
     private static void KeepRowId(TableSession session, long rowId)

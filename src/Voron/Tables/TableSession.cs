@@ -50,6 +50,12 @@ internal sealed class TableSession
     /// <summary>Room for a key.</summary>
     public byte[] KeyBuffer { get; private set; } = [];
 
+    /// <summary>
+    /// The highest version of the rows that the transaction has deleted, or another one before it, whose versions are lower. The session stays when
+    /// another call of the transaction opens the table.
+    /// </summary>
+    public RowVersion NewestDeleted { get; private set; }
+
     /// <summary>Opens a table; null when there is none.</summary>
     /// <exception cref="SchemaMismatchException">The table has keys of another kind.</exception>
     /// <exception cref="CorruptionException">The schema is damaged, or a tree of the table is missing.</exception>
@@ -157,6 +163,13 @@ internal sealed class TableSession
     {
         if (_nextRowId >= 0)
             _nextRowId = Math.Max(_nextRowId, rowId + 1);
+    }
+
+    /// <summary>Notes that a row of that version is deleted.</summary>
+    public void NoteDeleted(RowVersion version)
+    {
+        if (version.Value > NewestDeleted.Value)
+            NewestDeleted = version;
     }
 
     /// <summary>The stored number below which no row id is used again; 0 if none is stored.</summary>

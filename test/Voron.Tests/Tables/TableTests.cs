@@ -148,6 +148,22 @@ public sealed class TableTests : IDisposable
     }
 
     [Fact]
+    public void A_row_that_is_inserted_after_a_deletion_in_the_same_transaction_has_a_version_of_its_own()
+    {
+        _environment.Write(writing =>
+        {
+            var read = writing.CreateTable(TableKit.Items).Insert(new Item("a"));
+
+            // Operations of one group commit open the table one after the other.
+            writing.OpenTable(TableKit.Items).Delete("a").Should().BeTrue();
+            var table = writing.OpenTable(TableKit.Items);
+            table.Insert(new Item("a", "net")).Value.Should().BeGreaterThan(read.Value);
+            table.Invoking(t => t.Upsert(new Item("a", "games"), read)).Should().Throw<ConcurrencyException>();
+        });
+        _environment.MustBeSound(TableKit.Items, 1);
+    }
+
+    [Fact]
     public void A_table_of_numbers_is_found_by_row_id()
     {
         var numbers = TableDefinition.CreateWithRowIds("numbers", 1, new ItemCodec(), static (Item item) => long.Parse(item.Id, provider: null))
