@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
+using Voron.Testing;
 
 namespace Voron.Tables;
 
@@ -111,7 +112,8 @@ public readonly struct WriteTable<TKey, TRow>
         }
         catch
         {
-            undo.Rollback();
+            if (!PlantedFault.KeepRowOfViolation)
+                undo.Rollback();
             undo.Release();
             throw;
         }

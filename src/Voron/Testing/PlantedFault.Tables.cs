@@ -12,6 +12,9 @@ internal static partial class PlantedFault
     /// <summary>Unique keys are looked up after the row has been written.</summary>
     public static readonly bool CheckUniqueTooLate = Is(nameof(CheckUniqueTooLate));
 
+    /// <summary>Rows that are inserted together stay when one of them is refused.</summary>
+    public static readonly bool KeepRowOfViolation = Is(nameof(KeepRowOfViolation));
+
     /// <summary>Writers do not maintain the rows below the cursor of an index that is built.</summary>
     public static readonly bool SkipRowsBelowCursor = Is(nameof(SkipRowsBelowCursor));
 

@@ -124,6 +124,7 @@ public sealed unsafe class GuardedMemoryTests
     [InlineData("io-fault", 300)]
     [InlineData("memory-fault", 200)]
     [InlineData("model", 60_000)]
+    [InlineData("index-agreement", 8_000)]
     [InlineData("schedules", 1_000)]
     [InlineData("isolation", 3_000)]
     [InlineData("lifetimes", 100)]

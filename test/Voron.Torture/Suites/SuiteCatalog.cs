@@ -20,6 +20,8 @@ internal static class SuiteCatalog
         new IoFaultSuite(),
         new DiskFullSuite(),
         new ModelSuite(),
+        new IndexAgreementSuite(),
+        new EvolveSuite(),
         new BitRotSuite(),
         new MalformedSuite(),
         new EquivalenceSuite(),

@@ -1,0 +1,146 @@
+using System.Text;
+using Voron.Tables;
+
+namespace Voron.Torture.Tables;
+
+/// <summary>A key as the model has it: bytes, as characters of Latin-1, whose order as characters is theirs as bytes.</summary>
+/// <param name="Bytes">The bytes.</param>
+/// <param name="HasNull">True if a field of it is null, so that it is not in a unique index.</param>
+internal readonly record struct ModelKey(string Bytes, bool HasNull = false)
+{
+    public byte[] ToBytes() => ToBytes(Bytes);
+
+    public static byte[] ToBytes(string key) => Encoding.Latin1.GetBytes(key);
+
+    public static string Of(ReadOnlySpan<byte> bytes) => Encoding.Latin1.GetString(bytes);
+
+    public static implicit operator ModelKey(KeyWriter writer) => new(Of(writer.Written));
+}
+
+/// <summary>An index of a definition, and what the model knows of its keys. Each has two versions, which have different keys.</summary>
+/// <param name="Name">Its name, which says what kind it is.</param>
+/// <param name="Version">1 or 2.</param>
+/// <param name="IsUnique">True if no two rows may have the same key.</param>
+internal sealed record TableIndex(string Name, int Version, bool IsUnique)
+{
+    public const string Plain = "plain";
+    public const string Multiple = "multiple";
+    public const string Partial = "partial";
+    public const string Computed = "computed";
+    public const string UniqueFields = "unique fields";
+    public const string UniqueNull = "unique null";
+    public const string UniqueMultiple = "unique multiple";
+
+    public static readonly IReadOnlyList<string> Names = [Plain, Multiple, Partial, Computed, UniqueFields, UniqueNull, UniqueMultiple];
+
+    /// <summary>Fewer rows than this are in the partial index.</summary>
+    private int Threshold => 150 * Version;
+
+    /// <summary>One index of each kind.</summary>
+    public static IReadOnlyList<TableIndex> OfEachKind { get; } = [.. Names.Select(name => Of(name, 1))];
+
+    public static TableIndex Of(string name, int version) => new(name, version, name.StartsWith("unique", StringComparison.Ordinal));
+
+    /// <summary>Adds the index to a definition.</summary>
+    public TableDefinition<TKey, TableRow> AddTo<TKey>(TableDefinition<TKey, TableRow> definition, RowTraps traps)
+    {
+        IndexFunction<TableRow> function = (in TableRow row, ref IndexKeys keys) => Add(row, ref keys, traps);
+        return IsUnique ? definition.UniqueIndex(Name, Version, function) : definition.Index(Name, Version, function);
+    }
+
+    /// <summary>Returns the keys of a row as they are to be: sorted, and each once.</summary>
+    public ModelKey[] KeysOf(TableRow row)
+    {
+        var keys = new SortedDictionary<string, bool>(StringComparer.Ordinal);
+        foreach (var key in Expected(row))
+            keys[key.Bytes] = key.HasNull && (!keys.TryGetValue(key.Bytes, out var hasNull) || hasNull);
+        return [.. keys.Select(key => new ModelKey(key.Key, key.Value))];
+    }
+
+    public override string ToString() => $"{Name} {Version}";
+
+    private void Add(TableRow row, ref IndexKeys keys, RowTraps traps)
+    {
+        // One that throws has added keys before.
+        switch (Name)
+        {
+            case Plain when Version == 1:
+                keys.Add(row.City);
+                break;
+            case Plain:
+                keys.Begin().Add(row.Size % 5).Add(row.City);
+                break;
+            case Multiple:
+                foreach (var tag in row.Tags)
+                    keys.Add(Version == 1 ? tag : tag + row.Tags.Length);
+                break;
+            case Partial when row.Size < Threshold:
+                keys.Add(row.Size);
+                break;
+            case Computed:
+                keys.Begin().Add((row.Size + row.City.Length) % (6 + Version)).AddDescending(row.City);
+                break;
+            case UniqueFields when Version == 1:
+                keys.Begin().Add(row.City).Add(row.Size);
+                break;
+            case UniqueFields:
+                keys.Begin().Add(row.Size).Add(row.City);
+                break;
+            case UniqueNull:
+                AddSerial(row, ref keys.Begin());
+                break;
+            case UniqueMultiple:
+                foreach (var code in row.Codes)
+                    keys.Add(Version == 1 ? code : -code);
+                break;
+        }
+
+        traps.Check(row, Name);
+    }
+
+    private void AddSerial(TableRow row, ref KeyWriter key)
+    {
+        if (Version == 2)
+            key.Add((byte)2);
+        if (row.Serial is { } serial)
+            key.AddNotNull().Add(serial);
+        else
+            key.AddNull().Add(row.Size % 3);
+    }
+
+    private IEnumerable<ModelKey> Expected(TableRow row) => Name switch
+    {
+        Plain => [Version == 1 ? Key(row.City) : Key(row.Size % 5, row.City)],
+        Multiple => row.Tags.Select(tag => Key(Version == 1 ? tag : tag + row.Tags.Length)),
+        Partial => row.Size < Threshold ? [Key(row.Size)] : [],
+        Computed => [Descending((row.Size + row.City.Length) % (6 + Version), row.City)],
+        UniqueFields => [Version == 1 ? Key(row.City, row.Size) : Key(row.Size, row.City)],
+        UniqueNull => [Serial(row)],
+        UniqueMultiple => row.Codes.Select(code => Key(Version == 1 ? code : -code)),
+        _ => throw new InvalidOperationException(Name),
+    };
+
+    private ModelKey Serial(TableRow row)
+    {
+        var head = Version == 2 ? "\u0002" : "";
+        return row.Serial is { } serial
+            ? new ModelKey(head + "\u0001" + Key(serial).Bytes)
+            : new ModelKey(head + "\0" + Key(row.Size % 3).Bytes, HasNull: true);
+    }
+
+    private static ModelKey Key(params ReadOnlySpan<object> fields)
+    {
+        var writer = new KeyWriter(new byte[512]);
+        foreach (var field in fields)
+        {
+            if (field is int number)
+                writer.Add(number);
+            else
+                writer.Add((string)field);
+        }
+
+        return writer;
+    }
+
+    private static ModelKey Descending(int first, string second) => new KeyWriter(new byte[512]).Add(first).AddDescending(second);
+}

@@ -1,0 +1,61 @@
+using Voron.Tables;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Tables;
+
+/// <summary>A table of a run: its definition, its rows, and where its steps are reported.</summary>
+internal sealed class TableSetting<TKey>(SuiteRun run, TableKind<TKey> kind, IReadOnlyList<TableIndex> indexes, int version = 1)
+{
+    public const string Name = "rows";
+
+    public Tape Random => run.Choices;
+
+    public TableKind<TKey> Kind => kind;
+
+    public IReadOnlyList<TableIndex> Indexes => indexes;
+
+    public int Version => version;
+
+    public required RowTraps Traps { get; init; }
+
+    public required RowDrawer Rows { get; init; }
+
+    public required TableDefinition<TKey, TableRow> Definition { get; init; }
+
+    /// <summary>True if some rows are refused by the functions of the definition.</summary>
+    public bool HasTraps { get; init; }
+
+    /// <summary>The number of calls so far.</summary>
+    public long Calls { get; private set; }
+
+    /// <summary>Makes a setting with a definition that has the indexes.</summary>
+    public static TableSetting<TKey> Make(SuiteRun run, TableKind<TKey> kind, IReadOnlyList<TableIndex> indexes, RowDrawer rows, int version = 1)
+    {
+        var traps = new RowTraps();
+        return new TableSetting<TKey>(run, kind, indexes, version)
+        {
+            Traps = traps,
+            Rows = rows,
+            Definition = kind.Define(Name, version, indexes, traps),
+        };
+    }
+
+    /// <summary>Returns false when a script is at its end.</summary>
+    public bool GoesOn() => run.Choices.HasMore && !run.Stop.IsCancellationRequested;
+
+    /// <summary>Reports what happens.</summary>
+    public void Note(string what) => run.Report(what);
+
+    public void NoteRefusal(Refusal refusal)
+    {
+        Note($"  refused by {refusal}");
+        run.Tally(refusal.Type.Name);
+    }
+
+    /// <summary>Reports a call, and counts it.</summary>
+    public void Add(string what)
+    {
+        Calls++;
+        Note(what);
+    }
+}
