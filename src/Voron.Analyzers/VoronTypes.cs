@@ -28,6 +28,7 @@ internal sealed class VoronTypes
     private readonly INamedTypeSymbol? _valueWriter;
     private readonly INamedTypeSymbol? _savepoint;
     private readonly INamedTypeSymbol? _nested;
+    private readonly INamedTypeSymbol? _rowQuery;
     private readonly INamedTypeSymbol? _stream;
     private readonly INamedTypeSymbol? _disposable;
     private readonly INamedTypeSymbol? _asyncDisposable;
@@ -45,6 +46,7 @@ internal sealed class VoronTypes
         _valueWriter = compilation.GetTypeByMetadataName("Voron.ValueWriter");
         _savepoint = compilation.GetTypeByMetadataName("Voron.Savepoint");
         _nested = compilation.GetTypeByMetadataName("Voron.NestedTransaction");
+        _rowQuery = compilation.GetTypeByMetadataName("Voron.Tables.RowQuery`1");
         _stream = compilation.GetTypeByMetadataName("System.IO.Stream");
         _disposable = compilation.GetTypeByMetadataName("System.IDisposable");
         _asyncDisposable = compilation.GetTypeByMetadataName("System.IAsyncDisposable");
@@ -132,6 +134,10 @@ internal sealed class VoronTypes
     public bool MustBeDisposed(ITypeSymbol? type) =>
         type is INamedTypeSymbol { DeclaredAccessibility: Accessibility.Public } && IsVoron(type) && !Same(type, _environment)
         && type.AllInterfaces.Any(contract => Same(contract, _disposable) || Same(contract, _asyncDisposable));
+
+    /// <summary>Whether a method returns the object on which it is called, as those that set the direction and the limit of a query do.</summary>
+    public bool ReturnsItself(IMethodSymbol method) =>
+        _rowQuery != null && Same(method.ContainingType.OriginalDefinition, _rowQuery) && Same(method.ReturnType.OriginalDefinition, _rowQuery);
 
     /// <summary>Whether a type offers only asynchronous disposal.</summary>
     public bool IsOnlyAsyncDisposable(ITypeSymbol type) => !type.AllInterfaces.Any(contract => Same(contract, _disposable));

@@ -33,7 +33,8 @@ public sealed class DisposalAnalyzer : DiagnosticAnalyzer
             context =>
             {
                 var call = (IInvocationOperation)context.Operation;
-                if (types.IsVoron(call.TargetMethod) && types.MustBeDisposed(VoronTypes.Unwrap(call.Type)))
+                var isNew = types.IsVoron(call.TargetMethod) && !types.ReturnsItself(call.TargetMethod);
+                if (isNew && types.MustBeDisposed(VoronTypes.Unwrap(call.Type)))
                     created.Enqueue(call);
             },
             OperationKind.Invocation);

@@ -40,7 +40,7 @@ internal sealed class FateFinder(VoronTypes types)
                 case IExpressionStatementOperation or INameOfOperation or IBinaryOperation or IIsTypeOperation:
                     return Fate.Used;
                 case IInvocationOperation call when call.Instance == current:
-                    if (call.PassesTaskOn())
+                    if (call.PassesTaskOn() || types.ReturnsItself(call.TargetMethod))
                         continue;
                     return OfCall(call);
                 case IPropertyReferenceOperation property when property.Instance == current:

@@ -211,6 +211,20 @@ internal static class DisposedSnippets
                     Use(entry.Key);
             }
             """,
+        ["a query of rows that a foreach or a using statement disposes"] = """
+            void M(Voron.Tables.Table<string, string> table)
+            {
+                foreach (var row in table.Scan().Backward().Take(20))
+                    Keep(row);
+                using var query = table.From("a", KeyRange.All).Take(20);
+                using var other = table.Scan();
+                if (Condition())
+                    other.Backward();
+                other.Take(3);
+                var later = table.Scan().Take(5);
+                Keep(Condition() ? later.Backward() : later);
+            }
+            """,
         ["a savepoint that is used"] = """
             void M()
             {

@@ -118,6 +118,14 @@ internal static class UndisposedSnippets
                     Use(cursor.Key);
             }
             """,
+        ["a query of rows"] = """
+            void M(Voron.Tables.Table<string, string> table)
+            {
+                [|table.Scan()|].Backward().Take(20);
+                var query = [|table.From("a", KeyRange.All)|].Take(20);
+                Keep(query.Backward().Count());
+            }
+            """,
         ["a nested transaction that is neither committed nor disposed"] = """
             void M()
             {
