@@ -105,7 +105,9 @@ internal static unsafe class EngineOpener
         var publisher = new CommitPublisher(ring, dataFile, engine.Counters, engine.Observers);
         // Comes before anything is deleted or written, so that a damaged environment is left as it is.
         VerifyDirectExtents(engine, recovered);
-        if (!options.ReadOnly)
+        if (options.ReadOnly)
+            ReplayedFeatures.Name(engine, checkpoints, recovered);
+        else
             OpenForWriting(engine, publisher, checkpoints, recovered, owned);
         return new OpenedEngine(directoryLock, engine, checkpoints, publisher, recovered);
     }
@@ -218,6 +220,7 @@ internal static unsafe class EngineOpener
     {
         KeepStamp(engine.DataFile, checkpoints.Current, recovered.Stamp);
         checkpoints.CompleteAmendment();
+        ReplayedFeatures.Name(engine, checkpoints, recovered);
         checkpoints.SkipTo(recovered.HighestNumber);
         OpenChangeLog(engine, checkpoints.Current, recovered, owned);
         OpenJournal(engine, publisher, checkpoints, recovered, owned);

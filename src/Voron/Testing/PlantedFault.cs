@@ -33,6 +33,9 @@ internal static partial class PlantedFault
     /// <summary>Records of a newer format version are written before the header has that version.</summary>
     public static readonly bool UpgradeRecordsAlone = Name == nameof(UpgradeRecordsAlone);
 
+    /// <summary>An opening leaves a feature unnamed that replayed transactions have begun to use.</summary>
+    public static readonly bool LeaveFeaturesUnnamed = Name == nameof(LeaveFeaturesUnnamed);
+
     /// <summary>A feature of the format is used before the header names it.</summary>
     public static readonly bool RaiseVersionLate = Name == nameof(RaiseVersionLate);
 

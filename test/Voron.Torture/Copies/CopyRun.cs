@@ -37,7 +37,6 @@ internal sealed class CopyRun(SuiteRun run)
         {
             Overlaps = _choices.Next(2) == 1,
             Reclaims = _choices.Next(4) == 3,
-            HasOtherKinds = false,
         };
         var content = workload.Open([Content.Empty]);
         var first = disk.TraceCount;

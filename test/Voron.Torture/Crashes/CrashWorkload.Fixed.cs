@@ -5,9 +5,6 @@ namespace Voron.Torture.Crashes;
 /// <content>Trees of other kinds, and other steps that change the format of the environment.</content>
 internal sealed partial class CrashWorkload
 {
-    /// <summary>Changes fixed-size trees and trees of id sets beside ordinary ones.</summary>
-    public bool HasOtherKinds { get; init; } = true;
-
     // The first tree of such a kind in an environment rewrites the header, for which the flusher must not be busy: it is made in a commit with
     // nothing beside it.
     private bool HasFixedTrees => _environment!.Internals.Engine.Format.Has(FormatFeatures.Arrays);

@@ -100,7 +100,6 @@ internal sealed partial class CrashWorkload : IDisposable
         switch (_random.Next(100))
         {
             case < 28:
-            case < 34 when !HasOtherKinds:
                 _run.Report("commit");
                 Commit(_random.Next(1, 9));
                 break;

@@ -181,6 +181,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.BelieveStart), "copies", 40_000),
         new(nameof(PlantedFault.BelieveSpareBytes), "bit-rot", 20_000),
         new(nameof(PlantedFault.CountOverSnapshots), "model", 2_000_000),
+        new(nameof(PlantedFault.LeaveFeaturesUnnamed), "copies", 8_000),
 
         new(nameof(PlantedFault.KeepLastDroppedLeaf), "model", 400_000),
         new(nameof(PlantedFault.KeepDroppedValues), "power-cut", 40_000),

@@ -20,7 +20,6 @@ internal sealed class CopiesSuite : Suite
     [
         "every subset: of two moments with at most five files all mixtures, of others 40 random ones, and as many with files left out",
         "a data file that changes while it is copied, but after the header and before the journal files",
-        "a header from before the first fixed-size tree, or tree of id sets, beside a newer journal: it opens, but Verify says that the feature is missing",
         "files of more than two copies of different environments, or of two histories that began with the same copy",
     ];
 
