@@ -59,6 +59,13 @@ internal sealed unsafe class PageReplay : IRecordVisitor
     /// </summary>
     public ISet<long>? WholeSinceHole { get; set; }
 
+    /// <summary>
+    /// True if the data file may have pages of transactions that the journal lacks. A page that says so stays as it is: older diffs would make it a
+    /// mixture of two states, with a right checksum. What the page says is outside of its checksum, so it counts only in a salvage whose data file
+    /// does not fit its header.
+    /// </summary>
+    public bool KeepsNewerPages { get; init; }
+
     /// <summary>The state after the last transaction replayed.</summary>
     public EnvironmentState State => _state;
 
@@ -178,6 +185,8 @@ internal sealed unsafe class PageReplay : IRecordVisitor
                 if (_lists.HasImageFrom(page, id) || WholeSinceHole?.Contains(page) == false)
                     return true;
                 var changed = Base(page, id);
+                if (changed->TransactionId > id)
+                    return true;
                 return changed->Frame != null && changed->Pages == 1 && PageDiff.TryApply(content, changed->Frame, _pageSize);
 
             case PageEntryKind.Zeros:
@@ -240,7 +249,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         var known = _versions.Newest(page);
         if (known != null)
         {
-            known->TransactionId = id;
+            known->TransactionId = Math.Max(known->TransactionId, id);
             return known;
         }
 
@@ -252,8 +261,16 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         else if ((isDirect ? _directPages.FindFault(page, expected, out var cause) : _dataFile.TryVerify(page, out cause)) is { } fault)
             _faults[page] = (fault, cause);
         else
-            _dataFile.File.Read(page * _pageSize, new Span<byte>(read->Frame, _pageSize));
+            ReadVerified(page, read);
         return read;
+    }
+
+    private void ReadVerified(long page, VersionNode* target)
+    {
+        _dataFile.File.Read(page * _pageSize, new Span<byte>(target->Frame, _pageSize));
+        var version = ((PageHeader*)target->Frame)->TransactionId;
+        if (KeepsNewerPages && version > _lists.LastTransactionId)
+            target->TransactionId = version;
     }
 
     private void ReadUnverified(long page, byte* frame)

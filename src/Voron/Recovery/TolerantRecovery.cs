@@ -2,6 +2,7 @@ using Voron.Format;
 using Voron.IO;
 using Voron.Journal;
 using Voron.Paging;
+using Voron.Testing;
 
 namespace Voron.Recovery;
 
@@ -46,7 +47,7 @@ internal static class TolerantRecovery
         lists.Finish();
         var misfit = FindMisfit(checkpoint, lists, target.DataFile);
         target.Versions.EnsureCapacity(target.DataFile.CapacityPages);
-        var replay = new PageReplay(target, lists, header) { Lost = lost };
+        var replay = new PageReplay(target, lists, header) { Lost = lost, KeepsNewerPages = misfit != null && !PlantedFault.MixNewerPages };
         if (header.JournalSnapshotNumber != 0)
             JournalSnapshotReader.Read(disk, header.EnvironmentId, header, replay, target.Records);
         var end = chain.Follow(replay);

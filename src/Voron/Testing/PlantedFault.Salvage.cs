@@ -12,6 +12,9 @@ internal static partial class PlantedFault
     /// <summary>A data file that is stamped as finished is believed to have all pages of the flush.</summary>
     public static readonly bool BelieveFinishedStamp = Is(nameof(BelieveFinishedStamp));
 
+    /// <summary>Diffs are applied to pages of the data file that are newer than the journal.</summary>
+    public static readonly bool MixNewerPages = Is(nameof(MixNewerPages));
+
     /// <summary>The value of an old leaf is what its place has now.</summary>
     public static readonly bool BelieveUsedPlaces = Is(nameof(BelieveUsedPlaces));
 }

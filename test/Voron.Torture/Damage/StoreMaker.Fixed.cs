@@ -24,8 +24,6 @@ internal sealed partial class StoreMaker
             wide.Put(i, Value(i, WideValueBytes));
     }
 
-    // Nothing that is put is deleted by the same transaction: bytes that no state has would be left in pages, and a salvage that mixes pages of
-    // two states may find them.
     private static void ChangeFixed(WriteTransaction writing, int round)
     {
         var tree = writing.OpenFixedTree("fixed");

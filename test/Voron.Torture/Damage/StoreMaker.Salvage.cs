@@ -13,6 +13,7 @@ internal sealed partial class StoreMaker
         .. MakeAll(),
         Unwritten(TornPageProtection.Checksums, each: 1), Unwritten(TornPageProtection.Checksums, each: 2),
         Unwritten(TornPageProtection.FullPageImages, each: 2),
+        Overtaken(),
         PlacesUsedAgain(),
         LargeCatalog(),
         LongValue(),
@@ -35,6 +36,46 @@ internal sealed partial class StoreMaker
                     $"flushing, stamped as finished, {(each == 1 ? "no page" : "every second page")} written, {form}",
                     files => files.With(ForgedStore.DataFile, WithOldPages(files[ForgedStore.DataFile], before, each)));
             }
+        };
+        maker._environment.Flush();
+        return image!;
+    }
+
+    /// <summary>
+    /// A flush is over but for its header. Its pages have bytes that no state has, of values that a transaction has put and deleted: a salvage that
+    /// has lost the transaction finds them if it makes older ones again.
+    /// </summary>
+    private static StoreImage Overtaken()
+    {
+        const int keys = 150;
+        using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Never);
+        maker.Commit(writing =>
+        {
+            var tree = writing.CreateFixedTree("fixed", FixedValueBytes);
+            for (var i = 0; i < keys; i++)
+                tree.Put(i * 7 % keys, Value(i, FixedValueBytes));
+        });
+        maker._environment.Flush();
+        for (var round = 0; round < 4; round++)
+        {
+            var first = 20 + round * 10;
+            maker.Commit(writing =>
+            {
+                var tree = writing.OpenFixedTree("fixed");
+                tree.Delete(first - 20);
+                for (var key = first; key < first + 8; key++)
+                {
+                    tree.Put(key, Value(1_000 + key, FixedValueBytes));
+                    tree.Delete(key);
+                }
+            });
+        }
+
+        StoreImage? image = null;
+        maker._disk.BeforeWrite = name =>
+        {
+            if (name == ForgedStore.HeaderFile)
+                image ??= maker.Take("flushing, values that were put and deleted");
         };
         maker._environment.Flush();
         return image!;

@@ -61,6 +61,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.PreferOlder), "salvage-damage", 2_000),
         new(nameof(PlantedFault.BelieveFinishedStamp), "salvage-damage", 4_000),
         new(nameof(PlantedFault.BelieveUsedPlaces), "salvage-damage", 4_000),
+        new(nameof(PlantedFault.MixNewerPages), "salvage-damage", 20_000),
         new(nameof(PlantedFault.ForgetDirectWrites), "changes", 4_000),
         new(nameof(PlantedFault.ForgetReplayedWrites), "changes", 4_000),
         new(nameof(PlantedFault.ForgetInsideOfExtents), "changes", 16_000),

@@ -27,7 +27,7 @@ internal sealed class SalvageCase(StoreImage image, SuiteRun run)
 
         for (var count = _choices.Next(4) == 3 ? _choices.Next(2, 5) : _choices.Next(8) == 7 ? 0 : 1; count > 0; count--)
         {
-            var damage = StoreDamage.Choose(_files, _choices);
+            var damage = StoreDamage.Choose(_files, image.Records, _choices);
             if (damage == null)
                 continue;
             _damages.Add(damage);

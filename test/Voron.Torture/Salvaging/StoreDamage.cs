@@ -32,7 +32,10 @@ internal sealed record StoreDamage(string File, string What, int Offset, int Len
     public bool HitsJournal => JournalFile.IndexOf(File) >= 0 || File.StartsWith("rewrite-", StringComparison.Ordinal);
 
     /// <summary>Chooses a damage; null if there is no file any more.</summary>
-    public static StoreDamage? Choose(StoreFiles files, Tape choices)
+    /// <param name="files">The files, some of which may be damaged.</param>
+    /// <param name="records">The records of the journal: many cuts are between two of them.</param>
+    /// <param name="choices">The choices.</param>
+    public static StoreDamage? Choose(StoreFiles files, IReadOnlyList<RecordPlace> records, Tape choices)
     {
         var names = files.Names.Where(name => files[name].Length > 0).ToList();
         if (names.Count == 0)
@@ -47,7 +50,9 @@ internal sealed record StoreDamage(string File, string What, int Offset, int Len
             case 7:
                 return new StoreDamage(file, Gone, 0, 0, 0);
             case 6:
-                return new StoreDamage(file, Cut, choices.Next(length), 0, 0);
+                List<int> places = [.. records.Where(record => record.File == file && record.Offset < length).Select(record => (int)record.Offset)];
+                var isBetween = places.Count > 0 && choices.Next(3) > 0;
+                return new StoreDamage(file, Cut, isBetween ? places[choices.Next(places.Count)] : choices.Next(length), 0, 0);
             case 5:
                 return new StoreDamage(file, Zeroed, choices.Next(length / ForgedStore.PageSize) * ForgedStore.PageSize, ForgedStore.PageSize, 0);
             default:
