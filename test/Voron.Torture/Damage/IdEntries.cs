@@ -24,7 +24,8 @@ internal static class IdEntries
 
     public static long IdOf(ReadOnlySpan<byte> joined) => BinaryPrimitives.ReadInt64BigEndian(joined[^sizeof(long)..]);
 
-    private static byte[] Join(ReadOnlySpan<byte> key, long id)
+    /// <summary>Returns the key of the entry for an id.</summary>
+    public static byte[] Join(ReadOnlySpan<byte> key, long id)
     {
         var bytes = new byte[key.Length + sizeof(long)];
         key.CopyTo(bytes);

@@ -3,10 +3,14 @@ using System.Text;
 
 namespace Voron.Torture.Damage;
 
-/// <content>Stores with id trees, which a salvage does not know.</content>
+/// <content>Id trees: with sets of each form.</content>
 internal sealed partial class StoreMaker
 {
     private const string IdTreeName = "ids";
+    private const int LargeSet = 2_500;
+
+    /// <summary>Sparse ids have two pages of their own then, and dense ones one.</summary>
+    private const int SmallSet = 900;
 
     /// <summary>Creates images of stores with an id tree.</summary>
     public static IReadOnlyList<StoreImage> MakeWithIds() => [WithIds(isClosed: true), WithIds(isClosed: false)];
@@ -14,7 +18,7 @@ internal sealed partial class StoreMaker
     private static StoreImage WithIds(bool isClosed)
     {
         using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Never);
-        maker.Commit(FillIds);
+        maker.Commit(writing => FillIds(writing, LargeSet));
         maker._environment.Flush();
         for (var round = 1; round < 4; round++)
             maker.Commit(writing => ChangeIds(writing, round));
@@ -26,13 +30,13 @@ internal sealed partial class StoreMaker
     }
 
     // One id, few in the leaf, pages of their own, and several of them below a branch.
-    private static void FillIds(WriteTransaction writing)
+    private static void FillIds(WriteTransaction writing, int count)
     {
         var tree = writing.CreateIdTree(IdTreeName);
         for (var key = 0; key < 40; key++)
             AddIds(tree, key, count: key % 4 == 0 ? 1 : 3 * key, stride: 1 + key);
-        AddIds(tree, 40, count: 2_500, stride: 5);
-        AddIds(tree, 41, count: 2_500, stride: 1L << 34);
+        AddIds(tree, 40, count, stride: 5);
+        AddIds(tree, 41, count, stride: 1L << 34);
     }
 
     private static void ChangeIds(WriteTransaction writing, int round)

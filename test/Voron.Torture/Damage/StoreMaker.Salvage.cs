@@ -10,7 +10,7 @@ internal sealed partial class StoreMaker
     /// <summary>Creates the images of <see cref="MakeAll"/>, and those for a salvage.</summary>
     public static IReadOnlyList<StoreImage> MakeForSalvage() =>
     [
-        .. MakeAll(),
+        .. MakeAll(hasIds: true),
         Unwritten(TornPageProtection.Checksums, each: 1), Unwritten(TornPageProtection.Checksums, each: 2),
         Unwritten(TornPageProtection.FullPageImages, each: 2),
         Overtaken(),
@@ -22,7 +22,7 @@ internal sealed partial class StoreMaker
     /// <summary>A flush has stamped the file as finished, but the device has lost its pages, or every second of them.</summary>
     private static StoreImage Unwritten(TornPageProtection form, int each)
     {
-        using var maker = new StoreMaker(form, JournalCompression.Never);
+        using var maker = new StoreMaker(form, JournalCompression.Never, hasIds: true);
         maker.Fill();
         maker._environment.Flush();
         maker.Change(4);

@@ -18,24 +18,28 @@ internal sealed partial class StoreMaker : IDisposable
     private readonly Dictionary<long, StoreContent> _contents = [];
     private readonly TornPageProtection _form;
     private readonly JournalCompression _compression;
+    private readonly bool _hasIds;
     private readonly StorageEnvironment _environment;
     private long _pageCount;
     private int _round;
 
-    private StoreMaker(TornPageProtection form, JournalCompression compression)
+    private StoreMaker(TornPageProtection form, JournalCompression compression, bool hasIds = false)
     {
         _form = form;
         _compression = compression;
+        _hasIds = hasIds;
         _environment = Open();
     }
 
     /// <summary>Creates all images, each from its own environment.</summary>
-    public static IReadOnlyList<StoreImage> MakeAll() =>
+    /// <param name="hasIds">True to have an id tree in each of them.</param>
+    public static IReadOnlyList<StoreImage> MakeAll(bool hasIds = false) =>
     [
-        Closed(), DurabilityConfirmed(TornPageProtection.Checksums, JournalCompression.Never),
-        DurabilityConfirmed(TornPageProtection.FullPageImages, JournalCompression.Always),
-        Unconfirmed(), Flushing(TornPageProtection.Checksums, "voron.data"), Flushing(TornPageProtection.Checksums, "voron.header"),
-        Flushing(TornPageProtection.FullPageImages, "voron.header"), JournalSnapshot(), Sealed(),
+        Closed(hasIds), DurabilityConfirmed(TornPageProtection.Checksums, JournalCompression.Never, hasIds),
+        DurabilityConfirmed(TornPageProtection.FullPageImages, JournalCompression.Always, hasIds),
+        Unconfirmed(hasIds), Flushing(TornPageProtection.Checksums, "voron.data", hasIds),
+        Flushing(TornPageProtection.Checksums, "voron.header", hasIds), Flushing(TornPageProtection.FullPageImages, "voron.header", hasIds),
+        JournalSnapshot(hasIds), Sealed(hasIds),
     ];
 
     public static StorageOptions Options(TornPageProtection form, bool readOnly = false, Microsoft.Extensions.Logging.ILogger? logger = null) => new()
@@ -54,9 +58,9 @@ internal sealed partial class StoreMaker : IDisposable
     };
 
     /// <summary>All content is in the data file, and the header says so.</summary>
-    public static StoreImage Closed()
+    public static StoreImage Closed(bool hasIds = false)
     {
-        using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Always);
+        using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Always, hasIds);
         maker.Fill();
         maker._environment.Dispose();
         return maker.Take("closed");
@@ -65,9 +69,9 @@ internal sealed partial class StoreMaker : IDisposable
     /// <summary>
     /// Some content is in the data file, later transactions are in the journal, and a record confirms the durability of the last.
     /// </summary>
-    public static StoreImage DurabilityConfirmed(TornPageProtection form, JournalCompression compression)
+    public static StoreImage DurabilityConfirmed(TornPageProtection form, JournalCompression compression, bool hasIds = false)
     {
-        using var maker = new StoreMaker(form, compression);
+        using var maker = new StoreMaker(form, compression, hasIds);
         maker.Fill();
         maker._environment.Flush();
         maker.Change(4);
@@ -75,9 +79,9 @@ internal sealed partial class StoreMaker : IDisposable
         return maker.Take($"durability confirmed, {form}");
     }
 
-    private static StoreImage Unconfirmed()
+    private static StoreImage Unconfirmed(bool hasIds)
     {
-        using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Never);
+        using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Never, hasIds);
         maker.Fill();
         maker._environment.Flush();
         maker.Change(3);
@@ -85,9 +89,9 @@ internal sealed partial class StoreMaker : IDisposable
     }
 
     /// <summary>The process was killed when its flush was about to write to the file.</summary>
-    private static StoreImage Flushing(TornPageProtection form, string file)
+    private static StoreImage Flushing(TornPageProtection form, string file, bool hasIds)
     {
-        using var maker = new StoreMaker(form, JournalCompression.Never);
+        using var maker = new StoreMaker(form, JournalCompression.Never, hasIds);
         maker.Fill();
         maker._environment.Flush();
         maker.Change(4);
@@ -102,9 +106,9 @@ internal sealed partial class StoreMaker : IDisposable
     }
 
     /// <summary>A reader held the flusher back, and a journal snapshot holds the versions that it could not write.</summary>
-    private static StoreImage JournalSnapshot()
+    private static StoreImage JournalSnapshot(bool hasIds)
     {
-        using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Never);
+        using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Never, hasIds);
         maker.Fill();
         maker._environment.Flush();
         using (maker._environment.BeginRead())
@@ -119,9 +123,9 @@ internal sealed partial class StoreMaker : IDisposable
     }
 
     /// <summary>The environment has been recovered before, so that a later journal file seals an earlier one.</summary>
-    private static StoreImage Sealed()
+    private static StoreImage Sealed(bool hasIds)
     {
-        using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Never);
+        using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Never, hasIds);
         maker.Fill();
         maker._environment.Flush();
         maker.Change(3);
@@ -136,6 +140,7 @@ internal sealed partial class StoreMaker : IDisposable
     {
         _form = before._form;
         _compression = before._compression;
+        _hasIds = before._hasIds;
         _disk = new ImageDisk(files, isLent: true);
         _round = before._round;
         _pageCount = before._pageCount;
@@ -204,6 +209,8 @@ internal sealed partial class StoreMaker : IDisposable
             writing.CreateTree("few").Put(Key(1), Value(1, 10));
             writing.CreateTree("empty");
             FillFixed(writing);
+            if (_hasIds)
+                FillIds(writing, SmallSet);
         });
         Commit(writing =>
         {
@@ -244,6 +251,8 @@ internal sealed partial class StoreMaker : IDisposable
                 if (round == 3)
                     writing.RenameTree("few", "a few");
                 ChangeFixed(writing, round);
+                if (_hasIds)
+                    ChangeIds(writing, round);
                 items.Delete(Key(round * 11));
             });
         }

@@ -1,5 +1,6 @@
 using Voron.Format;
 using Voron.Salvaging;
+using Voron.Torture.Damage;
 using Voron.Torture.Harness;
 using Voron.Trees.Arrays;
 
@@ -9,17 +10,42 @@ namespace Voron.Torture.Salvaging;
 internal sealed class CollectedTrees : ISalvageTarget
 {
     private readonly Dictionary<string, Dictionary<string, byte[]>> _trees = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, Dictionary<string, long>> _sets = new(StringComparer.Ordinal);
     private Dictionary<string, byte[]> _tree = [];
+    private Dictionary<string, long> _lastIds = [];
     private TreeForm _form;
 
-    /// <summary>The entries of each tree by key, in hexadecimal.</summary>
+    /// <summary>The entries of each tree by key, in hexadecimal. For those of an id tree see <see cref="IdEntries"/>.</summary>
     public IReadOnlyDictionary<string, Dictionary<string, byte[]>> Trees => _trees;
+
+    /// <summary>Returns the number of entries of a tree, or of sets.</summary>
+    public int CountOf(string tree) =>
+        _sets.TryGetValue(tree, out var sets) ? sets.Count : _trees.TryGetValue(tree, out var entries) ? entries.Count : 0;
 
     public void EnterTree(string name, TreeForm form)
     {
         if (!_trees.TryGetValue(name, out var tree))
             _trees[name] = tree = new Dictionary<string, byte[]>(StringComparer.Ordinal);
         (_tree, _form) = (tree, form);
+        if (form.Kind != TreeKind.IdSets)
+            return;
+        if (!_sets.TryGetValue(name, out var sets))
+            _sets[name] = sets = new Dictionary<string, long>(StringComparer.Ordinal);
+        _lastIds = sets;
+    }
+
+    public bool TryBeginSet(ReadOnlySpan<byte> key) => !_lastIds.ContainsKey(Convert.ToHexString(key));
+
+    public void AddIds(ReadOnlySpan<byte> key, ReadOnlySpan<long> ids, ReadOnlySpan<byte> payloads)
+    {
+        var text = Convert.ToHexString(key);
+        for (var i = 0; i < ids.Length; i++)
+        {
+            var last = _lastIds.GetValueOrDefault(text, -1);
+            BrokenPromiseException.Require(ids[i] > last, $"the set of key {text} gets id {ids[i]} behind {last}");
+            _lastIds[text] = ids[i];
+            _tree[Convert.ToHexString(IdEntries.Join(key, ids[i]))] = [payloads[i]];
+        }
     }
 
     public bool TryAdd(ReadOnlySpan<byte> key, ValueSource value, out string? fault)

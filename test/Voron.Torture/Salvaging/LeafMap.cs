@@ -3,6 +3,7 @@ using Voron.Format;
 using Voron.Paging;
 using Voron.Torture.Damage;
 using Voron.Trees.Arrays;
+using Voron.Trees.IdSets;
 using Voron.Trees.Pages;
 
 namespace Voron.Torture.Salvaging;
@@ -74,6 +75,12 @@ internal sealed unsafe class LeafMap
             }
 
             var record = SlottedPage.Record(bytes, i);
+            if (LeafPage.Kind(record) == ValueKind.Extended)
+            {
+                AddSet(pages, tree, page, record);
+                continue;
+            }
+
             var entry = (tree, Convert.ToHexString(LeafPage.Key(record)));
             Add(page, 1, entry);
             if (LeafPage.Kind(record) == ValueKind.Overflow)
@@ -87,6 +94,49 @@ internal sealed unsafe class LeafMap
                 Add(value.FirstPage, LargeValues.PageCount(pages.PageSize, value.Length), entry);
                 if (!value.IsOneChunk)
                     Add(value.ChecksumPage, TreeLimits.OverflowPages(pages.PageSize, LargeValues.ChunkCount(value.Length) * sizeof(ulong)), entry);
+            }
+        }
+    }
+
+    // An id is lost with its page, with any page above it, and with the leaf.
+    private void AddSet(PageReader pages, string tree, long leaf, byte* record)
+    {
+        var key = LeafPage.Key(record).ToArray();
+        var behind = LeafPage.InlineBytes(record);
+        if (*(ExtendedForm*)behind == ExtendedForm.IdSet)
+        {
+            var set = *(IdSetReference*)behind;
+            WalkSet(pages, set.Root, set.Depth, [leaf], (tree, key));
+            return;
+        }
+
+        var ids = stackalloc long[IdBlock.MaxIds];
+        var payloads = stackalloc byte[IdBlock.MaxIds];
+        var count = InlineIds.Unpack(pages, behind, LeafPage.InlineLength(record), ids, payloads);
+        for (var i = 0; i < count; i++)
+            Add(leaf, 1, (tree, Convert.ToHexString(IdEntries.Join(key, ids[i]))));
+    }
+
+    private void WalkSet(PageReader pages, long page, int depth, long[] above, (string Tree, byte[] Key) owner)
+    {
+        long[] way = [.. above, page];
+        var bytes = pages.Read(new(page));
+        if (depth > 1)
+        {
+            var layout = ArrayLayout.OfBranches(pages.PageSize);
+            for (var i = 0; i < ArrayPage.Count(bytes); i++)
+                WalkSet(pages, ArrayPage.Child(bytes, layout, i).Value, depth - 1, way, owner);
+            return;
+        }
+
+        var ids = stackalloc long[IdBlock.MaxIds];
+        for (var block = 0; block < IdPage.Count(bytes); block++)
+        {
+            var count = IdPage.Unpack(pages, bytes, block, ids);
+            for (var i = 0; i < count; i++)
+            {
+                foreach (var lost in way)
+                    Add(lost, 1, (owner.Tree, Convert.ToHexString(IdEntries.Join(owner.Key, ids[i]))));
             }
         }
     }

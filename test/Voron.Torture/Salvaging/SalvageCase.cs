@@ -1,5 +1,6 @@
 using Voron.Format;
 using Voron.Salvaging;
+using Voron.Torture.Crashes;
 using Voron.Torture.Damage;
 using Voron.Torture.Harness;
 using static Voron.Torture.Harness.BrokenPromiseException;
@@ -109,7 +110,7 @@ internal sealed class SalvageCase(StoreImage image, SuiteRun run)
     {
         foreach (var tree in report.Trees)
         {
-            var count = target.Trees.TryGetValue(tree.Name, out var found) ? found.Count : 0;
+            var count = target.CountOf(tree.Name);
             Require(count == tree.Found, $"'{tree.Name}' has {count} entries, but the report says {tree.Found}");
         }
 
@@ -181,8 +182,9 @@ internal sealed class SalvageCase(StoreImage image, SuiteRun run)
             if (target.Trees[name].ContainsKey(Convert.ToHexString(key)))
                 continue;
             Require(found.HasLosses, $"'{name}' lacks entries, but has no losses");
+            var owner = IdTreeContent.IsName(name) ? IdEntries.KeyOf(key).ToArray() : key;
             Require(
-                found.LostRanges.Any(range => IsIn(range, key)) || found.LostValues.Any(lost => lost.Key.AsSpan().SequenceEqual(key)),
+                found.LostRanges.Any(range => IsIn(range, owner)) || found.LostValues.Any(lost => lost.Key.AsSpan().SequenceEqual(owner)),
                 $"'{name}' lacks key {Convert.ToHexString(key)}, but no lost range has it");
         }
     }
