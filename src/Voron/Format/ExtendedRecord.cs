@@ -47,7 +47,7 @@ internal static unsafe class ExtendedRecord
     }
 
     private static bool IsSound(in FewIdsHeader few, int length) =>
-        few.First >= 0 && few.Shape.IsPossible && FewIdsHeader.Size + few.Shape.Size <= length;
+        few.First >= 0 && few.Shape.FitsIn(length - FewIdsHeader.Size);
 
     private static bool IsSound(in IdSetReference set, ushort spare) =>
         set.Depth is > 0 and <= IdSetReference.MaxDepth && spare == 0 && set.Root is > 0 and < uint.MaxValue

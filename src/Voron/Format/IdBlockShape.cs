@@ -1,3 +1,5 @@
+using Voron.Testing;
+
 namespace Voron.Format;
 
 /// <summary>The shape of a block of ids: it says where in the block everything is. The first id stands outside of the block.</summary>
@@ -54,6 +56,9 @@ internal readonly record struct IdBlockShape(int Count, int GapWidth, int Payloa
     public bool IsPossible => Count is > 0 and <= MaxIds && (IsTail
         ? GapWidth is TailGapWidth or LargeTailGapWidth && PayloadWidth == MaxPayloadWidth
         : GapWidth is >= 0 and <= MaxGapWidth && PayloadWidth is >= 0 and <= MaxPayloadWidth);
+
+    /// <summary>Returns whether a block of that many bytes can have this shape.</summary>
+    public bool FitsIn(int room) => IsPossible && (Size <= room || PlantedFault.TrustBlockWidth);
 
     public static int RoundUp(int bytes) => (bytes + RoomUnit - 1) & -RoomUnit;
 }

@@ -53,7 +53,7 @@ internal static unsafe class IdStructure
     {
         ref readonly var entry = ref entries[index];
         var shape = entry.Shape;
-        if (!shape.IsPossible || shape.Size > entry.Room || (entry.Flags & ~IdBlockEntry.TailFlag) != 0)
+        if (!shape.FitsIn(entry.Room) || (entry.Flags & ~IdBlockEntry.TailFlag) != 0)
             return $"block {index} has {shape.Count} ids of {shape.GapWidth} and {shape.PayloadWidth} bits and flags {entry.Flags:x2} in {entry.Room} bytes";
         if (entry.IsTail && (index + 1 < count || entry.Room < shape.Room))
             return $"block {index} of {count} with {entry.Room} bytes is marked as the tail";

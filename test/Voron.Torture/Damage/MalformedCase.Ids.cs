@@ -1,4 +1,5 @@
 using Voron.Torture.Crashes;
+using Voron.Torture.Harness;
 
 namespace Voron.Torture.Damage;
 
@@ -29,14 +30,25 @@ internal sealed partial class MalformedCase
     {
         using var ids = tree.OpenIds(key);
         var found = random.Next(2) == 0 ? ids.Seek(id) : ids.SeekForPrevious(id);
+        var last = found ? ids.Id : 0;
         for (var step = random.Next(300); found && step > 0; step--)
-            found = random.Next(3) > 0 ? ids.MoveNext() : ids.MovePrevious();
+        {
+            var forward = random.Next(3) > 0;
+            found = forward ? ids.MoveNext() : ids.MovePrevious();
+            if (!found)
+                break;
+            CheckStep(last, ids.Id, forward);
+            last = ids.Id;
+        }
     }
+
+    // A walk over ids that do not rise might never end, and would add to a set what cannot be read again.
+    private static void CheckStep(long from, long to, bool forward) =>
+        BrokenPromiseException.Require(forward ? to > from : to < from, $"id {to} follows id {from}, {(forward ? "forward" : "backward")}");
 
     private void ScanIds(IdTree tree, bool forward)
     {
         using var keys = tree.OpenCursor();
-        var found = new long[500];
         while (forward ? keys.MoveNext() : keys.MovePrevious())
         {
             Touch(keys.Key);
@@ -46,9 +58,34 @@ internal sealed partial class MalformedCase
             Try(() =>
             {
                 using var ids = at.OpenIds();
-                while (forward ? ids.Fill(found, new byte[found.Length]) > 0 : ids.MovePrevious())
-                    _ = ids.IsOnId;
+                if (forward)
+                    ScanForward(ids);
+                else
+                    ScanBackward(ids);
             });
+        }
+    }
+
+    private static void ScanForward(IdCursor ids)
+    {
+        var found = new long[500];
+        var last = -1L;
+        for (int count; (count = ids.Fill(found, new byte[found.Length])) > 0;)
+        {
+            foreach (var id in found.AsSpan(0, count))
+            {
+                CheckStep(last, id, forward: true);
+                last = id;
+            }
+        }
+    }
+
+    private static void ScanBackward(IdCursor ids)
+    {
+        for (long? last = null; ids.MovePrevious(); last = ids.Id)
+        {
+            if (last is { } from)
+                CheckStep(from, ids.Id, forward: false);
         }
     }
 

@@ -109,6 +109,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.BelieveJournalHeaders), "bit-rot", 200_000),
         new(nameof(PlantedFault.BelievePageStructure), "malformed", 10_000) { EndsProcess = true },
         new(nameof(PlantedFault.BelieveDirectory), "malformed", 10_000) { EndsProcess = true },
+        new(nameof(PlantedFault.TrustBlockWidth), "malformed", 10_000) { EndsProcess = true },
         new(nameof(PlantedFault.BelieveStates), "boundary", 200),
         new(nameof(PlantedFault.LoseRecordInSplit), "boundary", 200),
         new(nameof(PlantedFault.SearchMissesLast), "model", 400_000),
@@ -180,9 +181,9 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.BelieveStamp), "copies", 8_000),
         new(nameof(PlantedFault.StampAtEnd), "copies", 40_000),
         new(nameof(PlantedFault.BelieveStart), "copies", 40_000),
+        new(nameof(PlantedFault.LeaveFeaturesUnnamed), "copies", 8_000),
         new(nameof(PlantedFault.BelieveSpareBytes), "bit-rot", 20_000),
         new(nameof(PlantedFault.CountOverSnapshots), "model", 2_000_000),
-        new(nameof(PlantedFault.LeaveFeaturesUnnamed), "copies", 8_000),
 
         new(nameof(PlantedFault.KeepLastDroppedLeaf), "model", 400_000),
         new(nameof(PlantedFault.KeepDroppedValues), "power-cut", 40_000),

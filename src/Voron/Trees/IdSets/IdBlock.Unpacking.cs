@@ -23,7 +23,7 @@ internal static unsafe partial class IdBlock
     /// <returns>False if the block is malformed: it has no room for the shape, or an id would be above the largest one.</returns>
     public static bool TryUnpack(byte* block, int room, in IdBlockShape shape, long first, long* ids)
     {
-        if (!Fits(room, shape) || first < 0)
+        if (!shape.FitsIn(room) || first < 0)
             return false;
         ids[0] = first;
         var gaps = shape.Count - 1;
@@ -53,7 +53,7 @@ internal static unsafe partial class IdBlock
     /// <returns>False if the block has no room for the shape.</returns>
     public static bool TryUnpackPayloads(byte* block, int room, in IdBlockShape shape, byte* payloads)
     {
-        if (!Fits(room, shape))
+        if (!shape.FitsIn(room))
             return false;
         var source = block + shape.PayloadOffset;
         switch (shape.PayloadWidth)
@@ -71,8 +71,6 @@ internal static unsafe partial class IdBlock
 
         return true;
     }
-
-    private static bool Fits(int room, in IdBlockShape shape) => shape.IsPossible && shape.Size <= room;
 
     [SkipLocalsInit]
     private static void UnpackNarrow(byte* block, int room, in IdBlockShape shape, long* ids)
