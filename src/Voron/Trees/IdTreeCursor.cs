@@ -223,17 +223,25 @@ internal sealed class IdTreeCursor
     /// asked for.
     /// </summary>
     /// <inheritdoc cref="IdSetCursor.Fill"/>
+    /// <exception cref="CorruptionException">
+    /// A page on the way is damaged. The cursor is where it was, since nothing says what has been copied.
+    /// </exception>
     public int Fill(Span<long> ids, Span<byte> payloads)
     {
         Refresh();
-        if (ids.IsEmpty || (!(_isSought && _place == Place.OnId) && !MoveNext()))
+        if (ids.IsEmpty)
             return 0;
-        BeginStep();
-        _isSought = false;
-        Set.Seek(_id);
-        var filled = Set.Fill(ids, payloads);
-        _place = Set.IsOnId ? Place.OnId : Place.AfterLast;
-        return filled;
+        var (place, isSought) = (_place == Place.OnId ? Place.NearId : _place, _isSought);
+        var id = _place == Place.OnId ? Set.Current : _id;
+        try
+        {
+            return FillOn(ids, payloads);
+        }
+        catch
+        {
+            (_place, _id, _isSought) = (place, id, isSought);
+            throw;
+        }
     }
 
     /// <summary>Describes the place. Reads no page, and throws nothing.</summary>
@@ -246,6 +254,20 @@ internal sealed class IdTreeCursor
         Place.Lost => "lost, after a failure",
         _ => "without a position",
     };
+
+    private int FillOn(Span<long> ids, Span<byte> payloads)
+    {
+        // After a failure, the cursor is near the id that was sought.
+        var isFirst = _isSought && (_place == Place.OnId || (_place == Place.NearId && TryReturn()));
+        if (!isFirst && !MoveNext())
+            return 0;
+        BeginStep();
+        _isSought = false;
+        Set.Seek(_id);
+        var filled = Set.Fill(ids, payloads);
+        _place = Set.IsOnId ? Place.OnId : Place.AfterLast;
+        return filled;
+    }
 
     // The following seek can fail half-way.
     private void Leave()

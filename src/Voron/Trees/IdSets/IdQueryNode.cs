@@ -94,8 +94,23 @@ internal sealed class IdQueryNode
     /// behind the current id.
     /// </summary>
     /// <returns>The number of ids; 0 when there are no more.</returns>
-    /// <exception cref="CorruptionException">A page is damaged. The query stays at the last id that it has copied.</exception>
+    /// <exception cref="CorruptionException">A page is damaged. The query is where it was, since nothing says what has been copied.</exception>
     public int Fill(Span<long> ids)
+    {
+        var (isStarted, current, isPending) = (_isStarted, Current, _isPending);
+        try
+        {
+            return FillOn(ids);
+        }
+        catch
+        {
+            Restart();
+            (_isStarted, Current, _isPending) = (isStarted, current, isPending);
+            throw;
+        }
+    }
+
+    private int FillOn(Span<long> ids)
     {
         var filled = 0;
         if (_isPending && !ids.IsEmpty)
@@ -107,6 +122,15 @@ internal sealed class IdQueryNode
         while (filled < ids.Length && MoveNext())
             ids[filled++] = Current;
         return filled;
+    }
+
+    // The parts are ahead of the query, and go forward only.
+    private void Restart()
+    {
+        _isStarted = _isOver = _isPending = false;
+        _set?.MoveToStart();
+        foreach (var operand in _operands)
+            operand.Restart();
     }
 
     private bool Advance(long id)
