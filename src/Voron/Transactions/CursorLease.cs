@@ -27,6 +27,9 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
     /// <summary>Increases when the cursor is disposed or its tree's handles end.</summary>
     public long Generation { get; private set; }
 
+    /// <summary>True if the tree does not know the cursor any more: it must not be opened again, although a thread may still return it.</summary>
+    public bool IsForgotten { get; set; }
+
     private ArrayCursor? _array;
 
     private IdTreeCursor? _ids;

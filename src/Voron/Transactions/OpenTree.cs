@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.Testing;
 using Voron.Trees;
@@ -11,7 +12,7 @@ namespace Voron.Transactions;
 /// <summary>A tree that one transaction has opened.</summary>
 internal sealed class OpenTree : TransactionTree, IBufferedTree
 {
-    /// <summary>A tree that had more cursors open than this is not kept for the next transaction.</summary>
+    /// <summary>The number of cursors that are kept for the next transaction.</summary>
     private const int MaxKeptCursors = 16;
 
     private readonly TreeLog? _log;
@@ -61,9 +62,6 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
 
     /// <summary>What a layer above has built on the tree. It stays with this object, which may be another tree in the next transaction.</summary>
     public object? Companion { get; set; }
-
-    /// <summary>False when this object has grown too large to be kept for another transaction.</summary>
-    public bool IsReusable => _cursors.Count <= MaxKeptCursors;
 
     public void Open(ReadOnlySpan<byte> name, in TreeHeader header, int index)
     {
@@ -259,6 +257,27 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         foreach (var cursor in _cursors)
             cursor.End(isUndone);
     }
+    /// <summary>Keeps a few of the cursors for the next transaction. The handles have ended.</summary>
+    public void TrimCursors()
+    {
+        if (_cursors.Count <= MaxKeptCursors)
+            return;
+        foreach (var cursor in CollectionsMarshal.AsSpan(_cursors)[MaxKeptCursors..])
+            cursor.IsForgotten = true;
+        _cursors.RemoveRange(MaxKeptCursors, _cursors.Count - MaxKeptCursors);
+        _cursors.TrimExcess();
+
+        // Another thread may be about to return a cursor that it disposes, and adds that one to the list itself.
+        var kept = new List<CursorLease>(MaxKeptCursors);
+        while (_freeCursors.Take() is { } cursor)
+        {
+            if (!cursor.IsForgotten)
+                kept.Add(cursor);
+        }
+
+        kept.ForEach(_freeCursors.Add);
+    }
+
 
     /// <summary>Opens a cursor that is not in use.</summary>
     /// <param name="generation">The generation of the tree's handle.</param>
@@ -340,6 +359,8 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
 
         try
         {
+        while (lease is { IsForgotten: true })
+            lease = _freeCursors.Take();
             lease.Open();
         }
         catch

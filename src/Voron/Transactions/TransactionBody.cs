@@ -62,17 +62,14 @@ internal abstract class TransactionBody : TransactionOwner
     /// <summary>Closes all trees. Keeps little of their memory for the next transaction.</summary>
     protected void EndTrees()
     {
-        var areReusable = true;
         for (var i = 0; i < _treeCount; i++)
         {
             _trees[i].Close(isUndone: false);
-            areReusable &= _trees[i].IsReusable;
+            _trees[i].TrimCursors();
         }
 
         _names.Clear();
         _treeCount = 0;
-        if (!areReusable)
-            _trees.RemoveAll(static tree => !tree.IsReusable);
         if (_trees.Count > MaxKeptTrees)
         {
             _trees.RemoveRange(MaxKeptTrees, _trees.Count - MaxKeptTrees);
