@@ -22,7 +22,7 @@ internal static class IdTreeAccess
         Span<byte> buffer = stackalloc byte[WaitingIds.MaxOperandBytes];
         var operation = change.IsRemoval ? WaitingOperation.RemoveId : WaitingOperation.AddId;
         if (!tree.TryDefer(key, WaitingIds.Operand(buffer, change), operation))
-            Apply(tree, key, [change]);
+            ApplyAlone(tree, key, change);
     }
 
     /// <summary>Adds ids to the set of a key, and returns the number of those that it did not have.</summary>
@@ -83,14 +83,25 @@ internal static class IdTreeAccess
         write.ThrowIfBroken();
         try
         {
+            // The key may be a span of the tree's own pages, which the waiting changes change.
+            var own = tree.HasPuts ? key.ToArray() : key;
             var state = tree.SettledState();
             var before = state.NestedValues;
-            return TreeWriter.Delete(write.Pages, state, key) ? before - state.NestedValues : 0;
+            return TreeWriter.Delete(write.Pages, state, own) ? before - state.NestedValues : 0;
         }
         catch (Exception e) when (write.Break(e))
         {
             throw;
         }
+    }
+
+    // The key may be a span of the tree's own pages, which the waiting changes change.
+    [SkipLocalsInit]
+    private static void ApplyAlone(OpenTree tree, ReadOnlySpan<byte> key, in IdChange change)
+    {
+        Span<byte> copy = stackalloc byte[key.Length];
+        key.CopyTo(copy);
+        Apply(tree, copy, [change]);
     }
 
     private static long Apply(OpenTree tree, ReadOnlySpan<byte> key, scoped ReadOnlySpan<IdChange> changes)

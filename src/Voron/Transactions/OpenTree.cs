@@ -100,14 +100,22 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         Owner.Write!.AssertWriterHeld();
         _puts ??= Owner.Write!.Buffers.Rent(this);
         if (!_puts.TryAdd(key, value, operation))
-        {
-            ApplyPuts();
-            var isAdded = _puts.TryAdd(key, value, operation);
-            Debug.Assert(isAdded, "A buffer whose puts were applied must have room for another put.");
-        }
-
+            AddAfterOthers(key, value, operation);
         Pending |= Work.Puts;
         return true;
+    }
+
+    // Key and value may be spans of pages of the tree, which the waiting puts change.
+    [SkipLocalsInit]
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void AddAfterOthers(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, WaitingOperation operation)
+    {
+        Span<byte> copy = stackalloc byte[key.Length + value.Length];
+        key.CopyTo(copy);
+        value.CopyTo(copy[key.Length..]);
+        ApplyPuts();
+        var isAdded = _puts!.TryAdd(copy[..key.Length], copy[key.Length..], operation);
+        Debug.Assert(isAdded, "A buffer whose puts were applied must have room for another put.");
     }
 
     /// <summary>Applies the waiting puts.</summary>
@@ -249,14 +257,6 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
             cursor.Return();
     }
 
-    /// <summary>Ends the handles; a call that is already under way through one of them continues.</summary>
-    /// <inheritdoc cref="Close"/>
-    public void CloseHandles(bool isUndone)
-    {
-        Generation = isUndone ? HandleGeneration.AfterHandle(Generation) : HandleGeneration.AfterTransaction(Generation);
-        foreach (var cursor in _cursors)
-            cursor.End(isUndone);
-    }
     /// <summary>Keeps a few of the cursors for the next transaction. The handles have ended.</summary>
     public void TrimCursors()
     {
@@ -278,6 +278,14 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         kept.ForEach(_freeCursors.Add);
     }
 
+    /// <summary>Ends the handles; a call that is already under way through one of them continues.</summary>
+    /// <inheritdoc cref="Close"/>
+    public void CloseHandles(bool isUndone)
+    {
+        Generation = isUndone ? HandleGeneration.AfterHandle(Generation) : HandleGeneration.AfterTransaction(Generation);
+        foreach (var cursor in _cursors)
+            cursor.End(isUndone);
+    }
 
     /// <summary>Opens a cursor that is not in use.</summary>
     /// <param name="generation">The generation of the tree's handle.</param>
@@ -351,6 +359,8 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     private CursorLease RentCursor()
     {
         var lease = _freeCursors.Take();
+        while (lease is { IsForgotten: true })
+            lease = _freeCursors.Take();
         if (lease == null)
         {
             lease = new CursorLease(this, _freeCursors);
@@ -359,8 +369,6 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
 
         try
         {
-        while (lease is { IsForgotten: true })
-            lease = _freeCursors.Take();
             lease.Open();
         }
         catch

@@ -1,3 +1,4 @@
+using System.Text;
 using Voron.Tests.Faults;
 using Voron.Torture.Memory;
 
@@ -9,6 +10,179 @@ public sealed class IdTreeChangeTests : IDisposable
     private readonly StorageEnvironment _environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
 
     public void Dispose() => _environment.Dispose();
+
+    [Theory]
+    [InlineData(20)]
+    [InlineData(5_000)]
+    public void A_cursor_goes_back_with_a_savepoint(int count)
+    {
+        using var writing = _environment.BeginWrite();
+        var tree = writing.CreateIdTree("t");
+        tree.AddMany("k"u8, Multiples(2, count));
+        using var ids = tree.OpenIds("k"u8);
+        using var later = tree.OpenIds("later"u8);
+        using var keys = tree.OpenCursor();
+        keys.SeekFirst().Should().BeTrue();
+        ids.Seek(10).Should().BeTrue();
+        var savepoint = writing.CreateSavepoint();
+        tree.Remove("k"u8, 10);
+        tree.Add("k"u8, 11);
+        tree.AddMany("later"u8, [1, 2]);
+        ids.IsOnId.Should().BeFalse();
+        ids.MoveNext().Should().BeTrue();
+        (ids.Id, later.Count, later.MoveNext()).Should().Be((11, 2, true));
+        savepoint.Rollback();
+        ids.IsOnId.Should().BeFalse("its id is gone");
+        ids.MoveNext().Should().BeTrue();
+        (ids.Id, ids.Count).Should().Be((12, count));
+        ids.MovePrevious().Should().BeTrue();
+        ids.Id.Should().Be(10, "it is there again");
+        (later.Count, later.IsOnId, later.MoveNext()).Should().Be((0, false, false));
+
+        // Away with the whole set, and back.
+        savepoint = writing.CreateSavepoint();
+        tree.RemoveAll("k"u8).Should().Be(count);
+        (ids.Count, ids.IsOnId, keys.IsOnKey).Should().Be((0, false, false));
+        savepoint.Rollback();
+        (ids.Count, ids.IsOnId, ids.Id, keys.IsOnKey).Should().Be((count, true, 10, true));
+        ids.Fill(new long[3]).Should().Be(3);
+        ids.Id.Should().Be(16);
+    }
+
+    [Theory]
+    [InlineData(20)]
+    [InlineData(5_000)]
+    public void A_query_goes_on_after_a_savepoint_is_rolled_back(int count)
+    {
+        using var writing = _environment.BeginWrite();
+        var tree = writing.CreateIdTree("t");
+        tree.AddMany("twos"u8, Multiples(2, count));
+        tree.AddMany("threes"u8, Multiples(3, count));
+        tree.AddMany("fives"u8, Multiples(5, count));
+        foreach (var (name, make, isIn) in Queries(tree))
+        {
+            using var query = make();
+            var found = new List<long>();
+            while (found.Count < 3 && query.MoveNext())
+                found.Add(query.Current);
+            var last = query.Current;
+            var savepoint = writing.CreateSavepoint();
+            var changing = Enumerable.Range(0, count).Select(i => (long)i).ToArray();
+            tree.RemoveMany("twos"u8, changing);
+            tree.RemoveMany("threes"u8, changing);
+            tree.AddMany("fives"u8, changing);
+            query.MoveNext().Should().BeTrue();
+            query.MoveNext().Should().BeTrue();
+            var passed = Math.Max(query.Current, count - 1);
+            savepoint.Rollback();
+            while (query.MoveNext())
+                found.Add(query.Current);
+
+            // What came and went with the savepoint may be found or not.
+            var all = Enumerable.Range(0, 6 * count).Select(i => (long)i).Where(id => isIn(id, count)).ToList();
+            found.Should().BeInAscendingOrder().And.OnlyHaveUniqueItems(name);
+            found.Where(id => id <= last || id > passed).Should().Equal(all.Where(id => id <= last || id > passed), name);
+        }
+    }
+
+    [Fact]
+    public void Unions_and_differences_go_on_while_their_trees_change()
+    {
+        const int count = 4_000;
+        using var writing = _environment.BeginWrite();
+        var left = writing.CreateIdTree("left");
+        var right = writing.CreateIdTree("right");
+        left.AddMany("k"u8, Multiples(2, count));
+        right.AddMany("k"u8, Multiples(3, count));
+
+        // What has been found goes, what lies far ahead comes, and the sets around the query change, too.
+        var found = new List<long>();
+        using (var union = IdQuery.Or(left.Query("k"u8), right.Query("k"u8)))
+        {
+            while (union.MoveNext())
+            {
+                found.Add(union.Current);
+                left.Remove("k"u8, union.Current);
+                right.Remove("k"u8, union.Current);
+                right.Add("other"u8, union.Current);
+            }
+        }
+
+        found.Should().Equal(Enumerable.Range(0, 3 * count).Select(i => (long)i).Where(id => id % 3 == 0 || (id % 2 == 0 && id < 2 * count)));
+        (left.CountOf("k"u8), right.CountOf("k"u8), right.CountOf("other"u8)).Should().Be((0, 0, found.Count));
+
+        left.AddMany("k"u8, Multiples(1, count));
+        right.AddMany("k"u8, Multiples(2, count));
+        found.Clear();
+        using (var difference = IdQuery.AndNot(left.Query("k"u8), right.Query("k"u8)))
+        {
+            while (difference.MoveNext())
+            {
+                found.Add(difference.Current);
+                left.Remove("k"u8, difference.Current - 1);
+                right.Add("k"u8, difference.Current);
+                right.Remove("k"u8, difference.Current - 1);
+
+                // The next odd id but one is left out from here on.
+                right.Add("k"u8, difference.Current + 4);
+            }
+        }
+
+        found.Should().Equal(Enumerable.Range(0, count).Select(i => (long)i).Where(id => id % 8 is 1 or 3));
+    }
+
+    /// <summary>The leaf of the key is divided and put in order when the changes before it are applied.</summary>
+    [Fact]
+    public void A_key_in_the_tree_may_be_passed_while_changes_wait()
+    {
+        const int keys = 40;
+        using var writing = _environment.BeginWrite();
+        var tree = writing.CreateIdTree("t");
+        for (var i = 0; i < keys; i++)
+            tree.AddMany(Key(i * 100), Multiples(3, 10));
+        var added = 0L;
+        for (var round = 0; round < 20; round++)
+        {
+            var sought = Key(round * 2 * 100);
+            using var cursor = tree.OpenCursor();
+            cursor.SeekExact(sought).Should().BeTrue();
+            var key = cursor.Key;
+            for (var i = 0; i < 256; i++)
+                tree.Add(Key(round * 200 + i % 99 + 1), i);
+            tree.Add(key, 1_000_000 + round);
+            tree.Contains(sought, 1_000_000 + round).Should().BeTrue($"round {round}");
+            cursor.SeekExact(sought).Should().BeTrue();
+            key = cursor.Key;
+            for (var i = 0; i < 200; i++)
+                tree.Remove(Key(round * 200 + i % 99 + 1), i);
+            tree.RemoveAll(key).Should().Be(11, $"round {round}");
+            tree.CountOf(sought).Should().Be(0);
+            added++;
+        }
+
+        added.Should().Be(20);
+    }
+
+    /// <summary>A key that is too long to wait is applied at once, after those that wait.</summary>
+    [Fact]
+    public void A_long_key_in_the_tree_may_be_passed_while_changes_wait()
+    {
+        var options = FaultTestKit.Options();
+        options.PageSize = 16_384;
+        using var environment = StorageEnvironment.OpenInMemory(options);
+        using var writing = environment.BeginWrite();
+        var tree = writing.CreateIdTree("t");
+        var sought = Encoding.ASCII.GetBytes(new string('m', 1_100));
+        tree.AddMany(sought, Multiples(3, 10));
+        tree.Add("a"u8, 1);
+        using var cursor = tree.OpenCursor();
+        cursor.SeekExact(sought).Should().BeTrue();
+        var key = cursor.Key;
+        for (var i = 0; i < 200; i++)
+            tree.Add(Encoding.ASCII.GetBytes($"{i:D3}{new string('x', 60)}"), i);
+        tree.Add(key, 77);
+        (tree.CountOf(sought), tree.Count).Should().Be((11, 202));
+    }
 
     [Fact]
     public void A_transaction_with_many_cursors_leaves_a_few_to_the_next_one()
@@ -53,5 +227,16 @@ public sealed class IdTreeChangeTests : IDisposable
         }
     }
 
+    private static (string Name, Func<IdQuery> Make, Func<long, int, bool> IsIn)[] Queries(WriteIdTree tree) =>
+    [
+        ("and", () => IdQuery.And(tree.Query("twos"u8), tree.Query("threes"u8)), (id, count) => IsIn(2, id, count) && IsIn(3, id, count)),
+        ("or", () => IdQuery.Or(tree.Query("threes"u8), tree.Query("fives"u8)), (id, count) => IsIn(3, id, count) || IsIn(5, id, count)),
+        ("and not", () => IdQuery.AndNot(tree.Query("twos"u8), tree.Query("fives"u8)), (id, count) => IsIn(2, id, count) && !IsIn(5, id, count)),
+    ];
+
+    private static bool IsIn(int step, long id, int count) => id % step == 0 && id / step < count;
+
     private static long[] Multiples(int step, int count) => [.. Enumerable.Range(0, count).Select(i => (long)i * step)];
+
+    private static byte[] Key(int number) => Encoding.ASCII.GetBytes($"{number:D6}");
 }
