@@ -5,6 +5,7 @@ using Voron.IO;
 using Voron.Paging;
 using Voron.Trees;
 using Voron.Trees.Arrays;
+using Voron.Trees.IdSets;
 
 namespace Voron;
 
@@ -167,7 +168,7 @@ public sealed partial class StorageEnvironment
                 if (bytes >= BytesAtOnce)
                     return [.. ArrayKey.ToBytes(_ids[0]), .. keys.Key];
                 copy.AddMany(keys.Key, _ids.AsSpan(0, count), _payloads.AsSpan(0, count));
-                bytes += count * (sizeof(long) + 1);
+                bytes += IdBlock.PackedBytes(_ids.AsSpan(0, count), _payloads.AsSpan(0, count));
             }
 
             return null;

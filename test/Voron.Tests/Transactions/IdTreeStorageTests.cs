@@ -70,7 +70,9 @@ public sealed class IdTreeStorageTests : IDisposable
 
         using var target = new TestDirectory();
         var copied = Path.Combine(target.Path, "copy");
-        await _environment.CompactToAsync(copied, null, Token);
+        var moved = (await _environment.CompactToAsync(copied, null, Token)).BytesMoved;
+        var used = new FileInfo(Path.Combine(copied, "voron.data")).Length;
+        moved.Should().BeInRange(used / 4, 2 * used, "ids count as the bytes that they take in blocks");
         using (var copy = StorageEnvironment.Open(copied, FaultTestKit.Options()))
             Check(copy);
 

@@ -22,6 +22,22 @@ internal static unsafe partial class IdBlock
         return new IdBlockShape(count, Width(gaps), Width(Highest(payloads, count)));
     }
 
+    /// <summary>Returns the bytes that ids and payloads take in full blocks, with the entries of these blocks.</summary>
+    /// <param name="ids">The ids, in ascending order.</param>
+    /// <param name="payloads">A payload for each.</param>
+    public static long PackedBytes(ReadOnlySpan<long> ids, ReadOnlySpan<byte> payloads)
+    {
+        var bytes = 0L;
+        fixed (long* first = ids)
+        fixed (byte* firstPayload = payloads)
+        {
+            for (var from = 0; from < ids.Length; from += MaxIds)
+                bytes += IdBlockEntry.Size + Measure(first + from, firstPayload + from, Math.Min(MaxIds, ids.Length - from)).Room;
+        }
+
+        return bytes;
+    }
+
     /// <summary>Returns the highest payload.</summary>
     public static byte Highest(byte* payloads, int count)
     {
