@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using Voron.Primitives;
@@ -11,6 +12,7 @@ namespace Voron;
 /// is on no entry but stays at the place: the next move goes to the neighbour, as a <see cref="Cursor"/> does. After a seek that threw, it has to
 /// seek again.
 /// </remarks>
+[DebuggerDisplay("{ToString(),nq}")]
 public readonly struct FixedCursor : IDisposable
 {
     private readonly CursorLease _lease;
@@ -162,6 +164,10 @@ public readonly struct FixedCursor : IDisposable
         if (_lease != null && _lease.Generation == _generation)
             _lease.Return();
     }
+
+    /// <summary>Describes the cursor by its place. Any thread may call this at any time.</summary>
+    public override string ToString() =>
+        _lease?.DescribeArray(_generation) is { } place ? $"cursor {place}" : $"cursor ({(_lease == null ? "never opened" : "closed")})";
 
     // A step within a page does not mark the transaction as being read in, because marking would cost as much as the step.
     [MethodImpl(MethodImplOptions.NoInlining)]

@@ -97,6 +97,9 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
         _ = tree.SettledState();
     }
 
+    /// <summary>Describes the position in a fixed-size tree, as <see cref="Describe"/> does.</summary>
+    public string? DescribeArray(long generation) => generation == Generation ? _array?.Describe() : null;
+
     /// <summary>Describes the position in a set of ids, as <see cref="Describe"/> does.</summary>
     public string? DescribeIds(long generation) => generation == Generation ? _ids?.Describe() : null;
 

@@ -95,6 +95,16 @@ internal sealed unsafe class ArrayCursor
         _reader = null;
     }
 
+    /// <summary>Describes the place. Reads no page, and throws nothing.</summary>
+    public string Describe() => _place switch
+    {
+        Place.Entry => $"at {_key}",
+        Place.BeforeFirst => "before the first entry",
+        Place.AfterLast => "after the last entry",
+        Place.Lost => "lost: the last seek failed",
+        _ => "not positioned",
+    };
+
     /// <summary>Goes to the first entry whose key is not below this one; if there is none, returns false and goes past the end.</summary>
     public bool Seek(long key)
     {

@@ -107,6 +107,7 @@ internal static partial class HandleTable
         new("MoveNext()", handle => handle.MoveNext()),
         new("MovePrevious()", handle => handle.MovePrevious()),
         new("Delete()", handle => DeleteIn(handle)),
+        new("ToString()", handle => handle.ToString().Should().NotBeEmpty()) { WorksAlways = true },
         new("Dispose()", handle => handle.Dispose()) { WorksAlways = true },
     ];
 

@@ -45,6 +45,24 @@ public sealed class FixedTreeTests : IDisposable
     }
 
     [Fact]
+    public void A_cursor_describes_its_place()
+    {
+        Fill("t", 0, 10, 3);
+        using var reading = _environment.BeginRead();
+        var cursor = reading.OpenFixedTree("t").OpenCursor();
+        cursor.ToString().Should().Be("cursor not positioned");
+        cursor.Seek(7).Should().BeTrue();
+        cursor.ToString().Should().Be("cursor at 9");
+        cursor.Seek(100).Should().BeFalse();
+        cursor.ToString().Should().Be("cursor after the last entry");
+        cursor.SeekForPrevious(-1).Should().BeFalse();
+        cursor.ToString().Should().Be("cursor before the first entry");
+        cursor.Dispose();
+        cursor.ToString().Should().Be("cursor (closed)");
+        default(FixedCursor).ToString().Should().Be("cursor (never opened)");
+    }
+
+    [Fact]
     public void Many_keys_are_looked_up_together()
     {
         Fill("t", -5_000, 10_000, 2);
