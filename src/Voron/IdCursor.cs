@@ -25,6 +25,9 @@ public readonly struct IdCursor : IDisposable
     }
 
     /// <summary>The number of ids of the set; 0 while the tree does not have the key.</summary>
+    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public long Count
     {
         get
@@ -35,6 +38,7 @@ public readonly struct IdCursor : IDisposable
     }
 
     /// <summary>True while the cursor is on an id.</summary>
+    /// <inheritdoc cref="Count"/>
     public bool IsOnId
     {
         get
@@ -45,7 +49,9 @@ public readonly struct IdCursor : IDisposable
     }
 
     /// <summary>The id.</summary>
+    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
     /// <exception cref="InvalidOperationException">The cursor is on no id, or its id or its tree has been removed.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public long Id
     {
         get
@@ -56,7 +62,7 @@ public readonly struct IdCursor : IDisposable
     }
 
     /// <summary>The payload of the id.</summary>
-    /// <exception cref="InvalidOperationException">The cursor is on no id, or its id or its tree has been removed.</exception>
+    /// <inheritdoc cref="Id"/>
     public byte Payload
     {
         get
@@ -90,6 +96,9 @@ public readonly struct IdCursor : IDisposable
     }
 
     /// <summary>Moves to the first id that is at least <paramref name="id"/>; false when there is none.</summary>
+    /// <exception cref="CorruptionException">A page on the way is damaged. The cursor must seek before it moves again.</exception>
+    /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool Seek(long id)
     {
         using var call = new Call(this);
@@ -97,6 +106,7 @@ public readonly struct IdCursor : IDisposable
     }
 
     /// <summary>Moves to the last id that is at most <paramref name="id"/>; false when there is none.</summary>
+    /// <inheritdoc cref="Seek"/>
     public bool SeekForPrevious(long id)
     {
         using var call = new Call(this);
@@ -104,6 +114,7 @@ public readonly struct IdCursor : IDisposable
     }
 
     /// <summary>Moves to the first id; false when the set is empty.</summary>
+    /// <inheritdoc cref="Seek"/>
     public bool SeekFirst()
     {
         using var call = new Call(this);
@@ -111,6 +122,7 @@ public readonly struct IdCursor : IDisposable
     }
 
     /// <summary>Moves to the last id; false when the set is empty.</summary>
+    /// <inheritdoc cref="Seek"/>
     public bool SeekLast()
     {
         using var call = new Call(this);
@@ -121,6 +133,9 @@ public readonly struct IdCursor : IDisposable
     /// Moves to the next id, or to the first when the cursor has no position; false at the end. If the id has been removed, the next one is the first
     /// that is greater.
     /// </summary>
+    /// <exception cref="CorruptionException">A page on the way is damaged. The cursor is at the id that it was about to leave.</exception>
+    /// <exception cref="InvalidOperationException">The last seek failed, or the tree has been deleted in this transaction.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool MoveNext() => Opened.Ids.TryStepNext() || MoveSlowly(1);
 
@@ -128,6 +143,7 @@ public readonly struct IdCursor : IDisposable
     /// Moves to the previous id, or to the last when the cursor has no position; false at the start. If the id has been removed, the previous one is
     /// the last that is less.
     /// </summary>
+    /// <inheritdoc cref="MoveNext"/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool MovePrevious() => Opened.Ids.TryStepPrevious() || MoveSlowly(-1);
 
@@ -137,6 +153,9 @@ public readonly struct IdCursor : IDisposable
     /// </summary>
     /// <param name="ids">Receives the ids.</param>
     /// <returns>The number of ids; 0 at the end of the set.</returns>
+    /// <exception cref="CorruptionException">A page on the way is damaged. The cursor is where it was, whatever has been copied.</exception>
+    /// <exception cref="InvalidOperationException">The last seek failed, or the tree has been deleted in this transaction.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public int Fill(Span<long> ids) => Fill(ids, default);
 
     /// <summary>Copies the ids that follow, and their payloads, as <see cref="Fill(Span{long})"/> does.</summary>
@@ -144,6 +163,9 @@ public readonly struct IdCursor : IDisposable
     /// <param name="payloads">Receives their payloads; empty if they are not wanted.</param>
     /// <returns>The number of ids; 0 at the end of the set.</returns>
     /// <exception cref="ArgumentException">There is less room for payloads than for ids.</exception>
+    /// <exception cref="CorruptionException">A page on the way is damaged. The cursor is where it was, whatever has been copied.</exception>
+    /// <exception cref="InvalidOperationException">The last seek failed, or the tree has been deleted in this transaction.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public int Fill(Span<long> ids, Span<byte> payloads)
     {
         if (!payloads.IsEmpty && payloads.Length < ids.Length)

@@ -24,6 +24,9 @@ public readonly struct IdKeyCursor : IDisposable
     }
 
     /// <summary>True while the cursor is on a key.</summary>
+    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool IsOnKey
     {
         get
@@ -34,7 +37,9 @@ public readonly struct IdKeyCursor : IDisposable
     }
 
     /// <summary>The key; valid until the cursor moves or the transaction writes.</summary>
+    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
     /// <exception cref="InvalidOperationException">The cursor is on no key, or its key or its tree has been deleted.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public ReadOnlySpan<byte> Key
     {
         [UnscopedRef]
@@ -47,7 +52,8 @@ public readonly struct IdKeyCursor : IDisposable
 
     /// <summary>The number of ids of the key.</summary>
     /// <exception cref="InvalidOperationException">The cursor is on no key, or its key or its tree has been deleted.</exception>
-    /// <exception cref="CorruptionException">The key has a value instead of a set.</exception>
+    /// <exception cref="CorruptionException">A page on the way is damaged, or the key has a value instead of a set.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public long Count
     {
         get
@@ -69,6 +75,9 @@ public readonly struct IdKeyCursor : IDisposable
     }
 
     /// <summary>Moves to the first key that is at least <paramref name="key"/>; false when there is none.</summary>
+    /// <exception cref="CorruptionException">A page on the way is damaged. The cursor must seek before it moves again.</exception>
+    /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool Seek(ReadOnlySpan<byte> key)
     {
         using var call = new Call(this);
@@ -76,6 +85,7 @@ public readonly struct IdKeyCursor : IDisposable
     }
 
     /// <summary>Moves to that key; false when the tree does not have it.</summary>
+    /// <inheritdoc cref="Seek"/>
     public bool SeekExact(ReadOnlySpan<byte> key)
     {
         using var call = new Call(this);
@@ -83,6 +93,7 @@ public readonly struct IdKeyCursor : IDisposable
     }
 
     /// <summary>Moves to the last key that is at most <paramref name="key"/>; false when there is none.</summary>
+    /// <inheritdoc cref="Seek"/>
     public bool SeekForPrevious(ReadOnlySpan<byte> key)
     {
         using var call = new Call(this);
@@ -90,6 +101,7 @@ public readonly struct IdKeyCursor : IDisposable
     }
 
     /// <summary>Moves to the first key; false when the tree is empty.</summary>
+    /// <inheritdoc cref="Seek"/>
     public bool SeekFirst()
     {
         using var call = new Call(this);
@@ -97,6 +109,7 @@ public readonly struct IdKeyCursor : IDisposable
     }
 
     /// <summary>Moves to the last key; false when the tree is empty.</summary>
+    /// <inheritdoc cref="Seek"/>
     public bool SeekLast()
     {
         using var call = new Call(this);
@@ -107,6 +120,9 @@ public readonly struct IdKeyCursor : IDisposable
     /// Moves to the next key, or to the first when the cursor has no position; false at the end. If the key has been deleted, the next one is the
     /// first that is greater.
     /// </summary>
+    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="InvalidOperationException">The last seek failed, or the tree has been deleted in this transaction.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool MoveNext()
     {
         using var call = new Call(this);
@@ -117,6 +133,7 @@ public readonly struct IdKeyCursor : IDisposable
     /// Moves to the previous key, or to the last when the cursor has no position; false at the start. If the key has been deleted, the previous one
     /// is the last that is less.
     /// </summary>
+    /// <inheritdoc cref="MoveNext"/>
     public bool MovePrevious()
     {
         using var call = new Call(this);
@@ -126,6 +143,7 @@ public readonly struct IdKeyCursor : IDisposable
     /// <summary>Returns a cursor over the ids of the key, which this cursor may leave meanwhile.</summary>
     /// <exception cref="InvalidOperationException">The cursor is on no key, or its key or its tree has been deleted.</exception>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public IdCursor OpenIds() => new(LeaseIds(out var lease), lease);
 
     /// <summary>Returns a query for the ids of the key, which this cursor may leave meanwhile.</summary>

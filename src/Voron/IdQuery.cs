@@ -57,7 +57,10 @@ public sealed class IdQuery : IDisposable
     public long MostIds => _node.MostIds;
 
     /// <summary>The id that was found last.</summary>
-    /// <exception cref="InvalidOperationException">No id has been found yet, or there are no more.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// No id has been found yet, or there are no more, or the query is a part of another one, or the tree has been deleted in this transaction.
+    /// </exception>
+    /// <exception cref="ObjectDisposedException">The query has been disposed, or its transaction has ended.</exception>
     public long Current
     {
         get
@@ -88,7 +91,10 @@ public sealed class IdQuery : IDisposable
         Combine([query, without], static nodes => IdQueryNode.AndNot(nodes[0], nodes[1]));
 
     /// <summary>Goes to the next id, or to the first one; false when there are no more.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="CorruptionException">A page on the way is damaged. The query is where it was.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The query is a part of another one, or the tree has been deleted in this transaction.
+    /// </exception>
     /// <exception cref="ObjectDisposedException">The query has been disposed, or its transaction has ended.</exception>
     public bool MoveNext()
     {
@@ -107,7 +113,11 @@ public sealed class IdQuery : IDisposable
     /// <summary>Copies the ids that follow, beginning with one to which a seek went.</summary>
     /// <param name="ids">Receives the ids.</param>
     /// <returns>The number of ids; 0 when there are no more.</returns>
-    /// <inheritdoc cref="MoveNext"/>
+    /// <exception cref="CorruptionException">A page on the way is damaged. The query is where it was, whatever has been copied.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The query is a part of another one, or the tree has been deleted in this transaction.
+    /// </exception>
+    /// <exception cref="ObjectDisposedException">The query has been disposed, or its transaction has ended.</exception>
     public int Fill(Span<long> ids)
     {
         using var call = new Call(this);
@@ -121,7 +131,12 @@ public sealed class IdQuery : IDisposable
     /// <summary>Writes all ids that follow, each as eight bytes in little-endian order.</summary>
     /// <param name="writer">Receives the ids. It must not use the query.</param>
     /// <returns>The number of ids.</returns>
-    /// <inheritdoc cref="MoveNext"/>
+    /// <exception cref="ArgumentException">The writer returns an empty buffer.</exception>
+    /// <exception cref="CorruptionException">A page on the way is damaged. The query is behind the ids that the writer has received.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The query is a part of another one, or the tree has been deleted in this transaction.
+    /// </exception>
+    /// <exception cref="ObjectDisposedException">The query has been disposed, or its transaction has ended.</exception>
     public long CopyTo(IBufferWriter<byte> writer)
     {
         ArgumentNullException.ThrowIfNull(writer);

@@ -25,12 +25,16 @@ public readonly struct IdTree
     }
 
     /// <summary>The number of keys, which is known without a walk through the tree.</summary>
+    /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public long Count => Opened.SettledState().EntryCount;
 
     /// <summary>The number of ids in all sets, which is known without a walk through the tree.</summary>
+    /// <inheritdoc cref="Count"/>
     public long ValueCount => Opened.SettledState().NestedValues;
 
     /// <summary>The name of the tree.</summary>
+    /// <inheritdoc cref="Count"/>
     public string Name => Catalog.Decode(Opened.Name);
 
     internal OpenTree Opened
@@ -47,11 +51,13 @@ public readonly struct IdTree
     }
 
     /// <summary>Returns the number of keys, of levels, and of pages by kind.</summary>
+    /// <inheritdoc cref="Count"/>
     public TreeStatistics GetStatistics() => Opened.GetStatistics();
 
     /// <summary>Returns the number of ids of a key; 0 when the tree does not have it. Costs one lookup, whatever the size of the set.</summary>
     /// <param name="key">The key.</param>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public long CountOf(ReadOnlySpan<byte> key)
     {
@@ -68,6 +74,7 @@ public readonly struct IdTree
     /// <param name="id">The id.</param>
     /// <param name="payload">The payload with which the id was added last; 0 when there is none.</param>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public bool TryGetPayload(ReadOnlySpan<byte> key, long id, out byte payload)
     {
@@ -81,6 +88,7 @@ public readonly struct IdTree
     /// </remarks>
     /// <param name="key">The key, which the cursor copies.</param>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public IdCursor OpenIds(ReadOnlySpan<byte> key) => new(Opened.OpenIds(_generation, key, out var lease), lease);
 
@@ -89,6 +97,7 @@ public readonly struct IdTree
     public IdQuery Query(ReadOnlySpan<byte> key) => new(Opened.OpenIds(_generation, key, out var lease), lease);
 
     /// <summary>Returns a cursor over the keys that is not on a key yet. Dispose it so that it can be reused.</summary>
+    /// <inheritdoc cref="Count"/>
     public IdKeyCursor OpenCursor()
     {
         var lease = Opened.OpenCursor(_generation, out var leaseGeneration);

@@ -95,6 +95,10 @@ public readonly struct WriteIdTree
     public long RemoveMany(ReadOnlySpan<byte> key, ReadOnlySpan<long> ids) => IdTreeAccess.RemoveMany(_tree.Opened, key, ids);
 
     /// <summary>Removes a key with its whole set, and returns the number of its ids.</summary>
+    /// <remarks>
+    /// All pages of the set are read and freed in this transaction: a set of gigabytes makes it a long one, which holds the writer. Remove such a set
+    /// in parts, with <see cref="RemoveMany"/> in several transactions.
+    /// </remarks>
     /// <param name="key">The key.</param>
     /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
     public long RemoveAll(ReadOnlySpan<byte> key) => IdTreeAccess.RemoveAll(_tree.Opened, key);
