@@ -119,6 +119,8 @@ internal static class PageCommand
         ("set depth", page.Set?.Depth),
         ("set level", page.Set is { Level: >= 0 } reached ? reached.Level : null),
         ("set parent", page.Set is { Parent: > 0 } below ? below.Parent : null),
+        ("unread leaves", page.Unread?.Leaves),
+        ("unread branches", page.Unread?.Branches),
         ("reached in set", page.IsOwnerSearched && page.Tree != null && IsOfSet(page) ? page.Set is { Level: >= 0 } : null),
     ];
 

@@ -300,7 +300,8 @@ internal sealed unsafe class PageDescriber
         long? id = child == null ? null : ArrayKey.FromBytes(child.Key);
         if (description.Blocks.Count > 0)
             id = description.Blocks[0].FirstId;
-        return description with { Set = SetPlaceFinder.Find(_snapshot, header, _page, id, _stop) };
+        var found = SetPlaceFinder.Run(_snapshot, header, _page, id, _stop);
+        return description with { Set = found?.Place, Unread = found?.Unread };
     }
 
     private List<(long Index, long Number)> ReadNumbers(long* numbers)

@@ -95,6 +95,9 @@ internal sealed record PageDescription
     /// <summary>Page of a set of ids: its place in the set; null if that was not looked for, or not found.</summary>
     public SetPlace? Set { get; init; }
 
+    /// <summary>Page of a set of ids: what could not be read of its tree in the search for its key; null if that was not looked for.</summary>
+    public UnreadPages? Unread { get; init; }
+
     /// <summary>What was found to own the page; null if that was not looked for, or not found.</summary>
     public PageOwner? Owner { get; init; }
 
@@ -116,6 +119,11 @@ internal sealed record PageDescription
     /// <summary>The bytes of the page; none if there are none, or if they cannot be read.</summary>
     public byte[] Bytes { get; init; } = [];
 }
+
+/// <summary>The pages of a tree that a search could not read, and passed over.</summary>
+/// <param name="Leaves">The number of leaves.</param>
+/// <param name="Branches">The number of branches: nothing below them was searched.</param>
+internal readonly record struct UnreadPages(long Leaves, long Branches);
 
 /// <summary>An entry of a leaf or a branch.</summary>
 /// <param name="Index">Its place in the order of the keys.</param>

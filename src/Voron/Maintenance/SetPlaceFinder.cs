@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.Primitives;
 using Voron.Snapshots;
 using Voron.Trees;
 using Voron.Trees.IdSets;
@@ -7,46 +8,86 @@ using Voron.Trees.Pages;
 namespace Voron.Maintenance;
 
 /// <summary>Finds the key to whose set a page belongs, and the way from the root of the set to the page.</summary>
-/// <remarks>The page has a hash of the key alone, so the leaves of the tree are read.</remarks>
-internal static unsafe class SetPlaceFinder
+/// <remarks>The page has a hash of the key alone, so the leaves of the tree are read. Those that are damaged are counted, and passed over.</remarks>
+internal sealed unsafe class SetPlaceFinder
 {
-    /// <summary>Returns the place; null if no key with the hash of the page has a set with pages of its own.</summary>
+    private readonly SnapshotPages _snapshot;
+    private readonly uint _hash;
+    private readonly long _page;
+    private readonly long? _id;
+    private readonly CancellationToken _stop;
+
+    // A damaged branch may lead to itself, or to one that another link leads to.
+    private readonly HashSet<long> _branches = [];
+    private long _unreadLeaves;
+    private long _unreadBranches;
+
+    private SetPlaceFinder(SnapshotPages snapshot, uint hash, long page, long? id, CancellationToken stop) =>
+        (_snapshot, _hash, _page, _id, _stop) = (snapshot, hash, page, id, stop);
+
+    /// <summary>The place; null if no key with the hash of the page has a set with pages of its own.</summary>
+    public SetPlace? Place { get; private set; }
+
+    /// <summary>The pages of the tree that could not be read. Others may be below them.</summary>
+    public UnreadPages Unread => new(_unreadLeaves, _unreadBranches);
+
+    private bool IsFound => Place is { Level: >= 0 };
+
+    /// <summary>Searches for the place; returns null if the page does not belong to a tree of id sets.</summary>
     /// <param name="snapshot">The pages.</param>
     /// <param name="header">The header of the page, which is an id page or an array page of a set.</param>
     /// <param name="page">The number of the page.</param>
     /// <param name="id">An id that the page has, or that leads through it; null if the page shows none.</param>
     /// <param name="stop">Ends the search.</param>
     /// <exception cref="OperationCanceledException">The search was stopped.</exception>
-    public static SetPlace? Find(SnapshotPages snapshot, in PageHeader header, long page, long? id, CancellationToken stop)
+    public static SetPlaceFinder? Run(SnapshotPages snapshot, in PageHeader header, long page, long? id, CancellationToken stop)
     {
         if (header.TreeMark == 0 || TreePlaceFinder.FindTree(snapshot, header.TreeMark - 1) is not (_, { Kind: TreeKind.IdSets } tree))
             return null;
-        SetPlace? best = null;
-        var cursor = new TreeCursor();
+        var finder = new SetPlaceFinder(snapshot, header.OwnerHash, page, id, stop);
+        if (tree.Depth > 0)
+            finder.Walk(tree.RootPage, tree.Depth - 1);
+        return finder;
+    }
+
+    private void Walk(long page, int level)
+    {
+        _stop.ThrowIfCancellationRequested();
+        var bytes = TryRead(page, level);
+        if (bytes == null)
+            return;
+        for (var i = 0; i < SlottedPage.Count(bytes) && !IsFound; i++)
+        {
+            if (level == 0)
+                Look(SlottedPage.Record(bytes, i));
+            else
+                Walk(BranchPage.Child(bytes, i).Value, level - 1);
+        }
+    }
+
+    private byte* TryRead(long page, int level)
+    {
+        if (level > 0 && !_branches.Add(page))
+            return null;
         try
         {
-            cursor.Open(new TreeState(tree), snapshot, canChange: false);
-            for (var found = cursor.SeekFirst(); found && best is not { Level: >= 0 }; found = cursor.MoveNext())
-            {
-                stop.ThrowIfCancellationRequested();
-                var record = cursor.Record;
-                if (!IdTreeReader.IsSetWithPages(record) || IdSetMarks.Hash(LeafPage.Key(record)) != header.OwnerHash)
-                    continue;
-                var set = *(IdSetReference*)LeafPage.InlineBytes(record);
-                var (level, parent) = Descend(snapshot, set, id, page);
-                best = new SetPlace(LeafPage.Key(record).ToArray(), set.Ids, set.Depth, level, parent);
-            }
+            return level == 0 ? TreePages.ReadLeaf(_snapshot, new PageNumber(page)) : TreePages.ReadBranch(_snapshot, new PageNumber(page));
         }
         catch (VoronException)
         {
-            // The leaves behind the damage cannot be found.
+            _unreadLeaves += level == 0 ? 1 : 0;
+            _unreadBranches += level == 0 ? 0 : 1;
+            return null;
         }
-        finally
-        {
-            cursor.Close();
-        }
+    }
 
-        return best;
+    private void Look(byte* record)
+    {
+        if (!IdTreeReader.IsSetWithPages(record) || IdSetMarks.Hash(LeafPage.Key(record)) != _hash)
+            return;
+        var set = *(IdSetReference*)LeafPage.InlineBytes(record);
+        var (level, parent) = Descend(_snapshot, set, _id, _page);
+        Place = new SetPlace(LeafPage.Key(record).ToArray(), set.Ids, set.Depth, level, parent);
     }
 
     // The levels of a set count from its root. Those of a description count from the id pages, as those of a tree count from its leaves.

@@ -80,6 +80,46 @@ public sealed class ToolIdTreeTests : IDisposable
     }
 
     [Fact]
+    public async Task The_key_of_a_page_is_found_behind_leaves_that_cannot_be_read()
+    {
+        using (var environment = StorageEnvironment.Open(Store, FaultTestKit.Options()))
+        {
+            environment.Write(writing =>
+            {
+                var words = writing.CreateIdTree("words");
+                for (var i = 0; i < 3_000; i++)
+                    words.Add(Encoding.ASCII.GetBytes($"{i:D4}{new string('.', 40)}"), i);
+                words.AddMany("large"u8, [.. Enumerable.Range(0, 20_000).Select(i => 3L * i)]);
+            });
+        }
+
+        List<PageDescription> pages;
+        using (var environment = StorageEnvironment.Open(Store, new StorageOptions { ReadOnly = true }))
+            pages = DescribeAll(environment, OwnerSearchMode.WhenUnclear);
+        var shown = pages.Last(page => page.Content == PageContent.Ids).Page;
+        var leaves = pages.Where(page => page.Content == PageContent.Leaf && page.Tree!.Name == "words").ToList();
+        var bytes = File.ReadAllBytes(DataFile);
+        foreach (var leaf in leaves.Where(leaf => leaf.Entries[0].Key[0] is >= (byte)'0' and <= (byte)'2').Take(3))
+            bytes[leaf.Page * PageSize + PageSize - 1] ^= 1;
+        File.WriteAllBytes(DataFile, bytes);
+        var found = (await ToolRun.Done("page", Store, $"{shown}", "--owner", "-o", "json")).Json;
+        found.GetProperty("setKey").GetString().Should().Be("large");
+        found.GetProperty("reachedInSet").GetBoolean().Should().BeTrue();
+        (found.GetProperty("unreadLeaves").GetInt64(), found.GetProperty("unreadBranches").GetInt64()).Should().Be((3, 0));
+        var lines = (await ToolRun.Done("page", Store, $"{shown}", "--owner")).Lines;
+        lines.Should().Contain(line => line.Contains("unread leaves") && line.Contains('3'));
+
+        // Without the branch above them, there is nothing to search.
+        var branch = pages.First(page => page.Content == PageContent.Branch && page.Tree!.Name == "words" && page.Tree.Parent == 0 && page.Set == null
+            && page.Header!.Value.OwnerHash == 0);
+        bytes[branch.Page * PageSize + PageSize - 1] ^= 1;
+        File.WriteAllBytes(DataFile, bytes);
+        found = (await ToolRun.Of("page", Store, $"{shown}", "--owner", "-o", "json")).Json;
+        found.GetProperty("setKey").ValueKind.Should().Be(System.Text.Json.JsonValueKind.Null);
+        (found.GetProperty("unreadLeaves").GetInt64(), found.GetProperty("unreadBranches").GetInt64()).Should().Be((0, 1));
+    }
+
+    [Fact]
     public async Task A_damaged_page_of_ids_is_shown_as_far_as_it_can_be_read()
     {
         Fill();
