@@ -186,6 +186,18 @@ public sealed class IdQuery : IDisposable
         _ => $"id query over {_sets.Length} sets, {(_isOnId ? $"at {_node.Current}" : "on no id")}",
     };
 
+    /// <summary>Returns whether all sets are of trees of that transaction whose names begin with these bytes.</summary>
+    internal bool IsOver(TransactionOwner owner, ReadOnlySpan<byte> namePrefix)
+    {
+        foreach (var set in _sets)
+        {
+            if (set.Owner != owner || !set.TreeName.StartsWith(namePrefix))
+                return false;
+        }
+
+        return true;
+    }
+
     private static IdQuery Combine(ReadOnlySpan<IdQuery> queries, Func<IdQueryNode[], IdQueryNode> combine)
     {
         if (queries.IsEmpty)
@@ -232,6 +244,8 @@ public sealed class IdQuery : IDisposable
     private readonly struct Operand(CursorLease lease, long generation)
     {
         public TransactionOwner Owner => lease.Tree.Owner;
+
+        public ReadOnlySpan<byte> TreeName => ((OpenTree)lease.Tree).Name;
 
         public TransactionOwner Enter(out bool mark) => lease.Enter(generation, out mark);
 

@@ -32,6 +32,7 @@ public sealed class DuplicateKeyException : TableException
     {
         var what = index.Length == 0 ? "the primary key" : $"the unique index '{index}'";
         var row = rowId is { } id ? $"Row {id}" : "A new row";
-        return $"{row} of table '{table}' has a key of {what} that row {existing} has already: {KeyText.Of(key)}. Nothing of the row was written.";
+        var rest = rowId == null ? "Nothing of the row was written." : "The row stays as it was.";
+        return $"{row} of table '{table}' has a key of {what} that row {existing} has already: {KeyText.Of(key)}. {rest}";
     }
 }

@@ -17,10 +17,11 @@ internal static class IndexBuilder
     /// <summary>Makes one step in a transaction.</summary>
     /// <param name="session">The table, open in the transaction.</param>
     /// <param name="options">The limits of a step.</param>
+    /// <param name="hold">The time for which rows are read: the commit, which applies what has waited, takes the rest.</param>
     /// <returns>What the step did; null if there is nothing to build.</returns>
     /// <exception cref="RowFormatException">The codec cannot read a row.</exception>
     /// <exception cref="IndexKeyException">The function of an index failed for a row.</exception>
-    public static IndexStep? Step(TableSession session, EvolveOptions options)
+    public static IndexStep? Step(TableSession session, EvolveOptions options, TimeSpan hold)
     {
         var building = Building(session);
         if (building.Count == 0)
@@ -29,7 +30,7 @@ internal static class IndexBuilder
         var together = building.Where(index => index.Cursor == from).ToList();
         var others = building.Where(index => index.Cursor > from).Select(index => index.Cursor);
         var to = Math.Min(together.Min(index => index.Limit), others.DefaultIfEmpty(long.MaxValue).Min());
-        var (cursor, rows) = AddRows(session, together, from, to, options);
+        var (cursor, rows) = AddRows(session, together, from, to, options, hold);
         var names = together.Select(index => index.Name).ToList();
         var limit = together.Max(index => index.Limit);
         var ready = Move(session, together, cursor, cursor - from);
@@ -39,10 +40,12 @@ internal static class IndexBuilder
     private static List<IndexSchema> Building(TableSession session) =>
         [.. session.Binding.Slots.Where(index => index?.State == IndexState.Building).Select(index => index!)];
 
-    private static (long Cursor, long Rows) AddRows(TableSession session, List<IndexSchema> together, long from, long to, EvolveOptions options)
+    private static (long Cursor, long Rows) AddRows(TableSession session, List<IndexSchema> together, long from, long to, EvolveOptions options, TimeSpan hold)
     {
         var began = Stopwatch.GetTimestamp();
         var (rows, bytes) = (0L, 0L);
+        for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
+            session.OldKeys.Want(slot, together.Contains(session.Binding.Slots[slot]!));
         using var cursor = session.Rows.OpenCursor();
         Span<byte> key = stackalloc byte[RowKey.Bytes];
         for (var found = cursor.Seek(RowKey.Write(from, key)); found; found = cursor.MoveNext())
@@ -51,10 +54,11 @@ internal static class IndexBuilder
                 throw RowLookup.NoRowId(session.Schema.Name, cursor.Key);
             if (rowId >= to)
                 break;
-            if (rows > 0 && (bytes >= options.MaxBytes || Stopwatch.GetElapsedTime(began) >= options.MaxHold))
+            if (rows > 0 && (bytes >= options.MaxBytes || Stopwatch.GetElapsedTime(began) >= hold))
                 return (rowId, rows);
             var row = session.Copy(cursor.Value);
             session.ReadKeys(rowId, row);
+            session.RequireUnchanged();
             foreach (var index in together)
                 AddKeys(session, index, rowId);
             rows++;

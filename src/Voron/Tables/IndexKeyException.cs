@@ -23,6 +23,7 @@ public sealed class IndexKeyException : TableException
     {
         var what = index.Length == 0 ? "the primary key" : $"the index '{index}'";
         var row = rowId is { } id ? $"row {id}" : "a new row";
-        return $"The keys of {what} of table '{table}' could not be computed for {row}: {cause.Message} Nothing of the row was written.";
+        var rest = rowId == null ? "Nothing of the row was written." : "The row stays as it was.";
+        return $"The keys of {what} of table '{table}' could not be computed for {row}: {cause.Message} {rest}";
     }
 }

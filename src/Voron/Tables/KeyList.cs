@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Runtime.CompilerServices;
 
 namespace Voron.Tables;
 
@@ -36,13 +37,17 @@ internal sealed class KeyList(int maxKeyLength) : IDisposable
     /// <summary>Returns true if a field of the key is null.</summary>
     public bool HasNull(int index) => Keys[index].HasNull;
 
-    /// <summary>Returns whether the list has a key, and has it without a null.</summary>
+    /// <summary>Returns whether the list, which is sorted, has a key, and has it without a null.</summary>
     public bool HasBound(ReadOnlySpan<byte> key)
     {
-        for (var i = 0; i < Count; i++)
+        var (low, high) = (0, Count - 1);
+        while (low <= high)
         {
-            if (!Keys[i].HasNull && Bytes(Keys[i]).SequenceEqual(key))
-                return true;
+            var middle = (low + high) / 2;
+            var order = Bytes(_keys[middle]).SequenceCompareTo(key);
+            if (order == 0)
+                return !_keys[middle].HasNull;
+            (low, high) = order < 0 ? (middle + 1, high) : (low, middle - 1);
         }
 
         return false;
@@ -105,6 +110,8 @@ internal sealed class KeyList(int maxKeyLength) : IDisposable
     {
         if (_bytes.Length > maxBytes)
             Dispose();
+        if (_keys.Length * Unsafe.SizeOf<Key>() > maxBytes)
+            (_keys, Count) = (new Key[MinKeys], 0);
     }
 
     /// <summary>Removes all keys, and returns the buffer to the pool. The next key takes another one.</summary>

@@ -4,15 +4,23 @@ namespace Voron.Tables;
 internal sealed class KeySet
 {
     private readonly KeyList[] _lists;
+    private readonly bool[] _isWanted;
 
     /// <param name="slots">The number of indexes.</param>
     /// <param name="maxKeyLength">The maximum length of a key in bytes.</param>
     public KeySet(int slots, int maxKeyLength)
     {
         _lists = new KeyList[slots];
+        _isWanted = new bool[slots];
         for (var i = 0; i < slots; i++)
             _lists[i] = new KeyList(maxKeyLength);
     }
+
+    /// <summary>Returns whether the keys of the row in an index are needed. The functions of other indexes are not called: they might fail.</summary>
+    public bool IsWanted(int slot) => _isWanted[slot];
+
+    /// <summary>Says whether the keys of the next row in an index are needed.</summary>
+    public void Want(int slot, bool isWanted) => _isWanted[slot] = isWanted;
 
     /// <summary>Returns buffers to the pool that are longer than that.</summary>
     public void Trim(int maxBytes)

@@ -33,17 +33,24 @@ internal static class RowEditor
         var row = session.Buffer.Finish(version.Value);
         if (first > 0)
             AddPrimaryKey(session, RowKey.Write(rowId, key));
-        new WriteTree(session.Rows.Opened).Put(RowKey.Write(rowId, key), row);
-        session.NoteRowId(rowId);
-        if (PlantedFault.CheckUniqueTooLate)
-            CheckUnique(session, null, first);
-        for (var slot = first; slot < session.Binding.Slots.Length; slot++)
+        try
         {
-            var keys = session.NewKeys[slot];
-            for (var i = 0; i < keys.Count; i++)
-                Add(session, slot, keys, i, rowId);
+            new WriteTree(session.Rows.Opened).Put(RowKey.Write(rowId, key), row);
+            session.NoteRowId(rowId);
+            for (var slot = first; slot < session.Binding.Slots.Length; slot++)
+            {
+                var keys = session.NewKeys[slot];
+                for (var i = 0; i < keys.Count; i++)
+                    Add(session, slot, keys, i, rowId);
+            }
+        }
+        catch (Exception e) when (session.Break(e))
+        {
+            throw;
         }
 
+        if (PlantedFault.CheckUniqueTooLate)
+            CheckUnique(session, null, first);
         return version;
     }
 
@@ -62,13 +69,20 @@ internal static class RowEditor
         if (RowLayout.ContentEquals(old, row))
             return before;
         if (!hasOldKeys)
-            session.ReadKeys(rowId, old);
+            session.ReadOldKeys(rowId, old);
         CheckUnique(session, rowId, firstSlot: 0);
         Span<byte> key = stackalloc byte[RowKey.Bytes];
-        new WriteTree(session.Rows.Opened).Put(RowKey.Write(rowId, key), row);
-        for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
-            ApplyDifference(session, slot, rowId);
-        return version;
+        try
+        {
+            new WriteTree(session.Rows.Opened).Put(RowKey.Write(rowId, key), row);
+            for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
+                ApplyDifference(session, slot, rowId);
+            return version;
+        }
+        catch (Exception e) when (session.Break(e))
+        {
+            throw;
+        }
     }
 
     /// <summary>Deletes a row.</summary>
@@ -77,16 +91,23 @@ internal static class RowEditor
     /// <param name="old">The row as it is: a copy, in which no fault was found.</param>
     public static void Delete(TableSession session, long rowId, ReadOnlySpan<byte> old)
     {
-        session.ReadKeys(rowId, old);
-        KeepRowId(session, rowId);
+        session.ReadOldKeys(rowId, old);
         session.NoteDeleted(RowLayout.Version(old));
         Span<byte> key = stackalloc byte[RowKey.Bytes];
-        new WriteTree(session.Rows.Opened).Delete(RowKey.Write(rowId, key));
-        for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
+        try
         {
-            var keys = session.OldKeys[slot];
-            for (var i = 0; i < keys.Count; i++)
-                Remove(session, slot, keys, i, rowId);
+            KeepRowId(session, rowId);
+            new WriteTree(session.Rows.Opened).Delete(RowKey.Write(rowId, key));
+            for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
+            {
+                var keys = session.OldKeys[slot];
+                for (var i = 0; i < keys.Count; i++)
+                    Remove(session, slot, keys, i, rowId);
+            }
+        }
+        catch (Exception e) when (session.Break(e))
+        {
+            throw;
         }
     }
 
@@ -129,9 +150,22 @@ internal static class RowEditor
                 if (rowId != null && session.OldKeys[slot].HasBound(keys[i]))
                     continue;
                 if (IndexEditor.IsBound(index, keys, i) && RowLookup.TryFindId(session, index.Entries, keys[i], out var other) && other != rowId)
-                    throw new DuplicateKeyException(session.Schema.Name, index.Schema.Name, keys[i], rowId, other);
+                    throw Duplicate(session, index, keys[i], rowId, other);
             }
         }
+    }
+
+    // A row that is there already is reported by its primary key.
+    private static DuplicateKeyException Duplicate(TableSession session, OpenIndex index, ReadOnlySpan<byte> key, long? rowId, long other)
+    {
+        if (rowId == null && session.Functions.KeyCodec != null)
+        {
+            var primary = session.NewKeys[0][0];
+            if (RowLookup.TryFindId(session, session.IndexOf(0).Entries, primary, out var same))
+                return new DuplicateKeyException(session.Schema.Name, "", primary, null, same);
+        }
+
+        return new DuplicateKeyException(session.Schema.Name, index.Schema!.Name, key, rowId, other);
     }
 
     private static void ApplyDifference(TableSession session, int slot, long rowId)
@@ -144,9 +178,23 @@ internal static class RowEditor
                 Remove(session, slot, removed, i, rowId);
             else if (order > 0)
                 Add(session, slot, added, j, rowId);
+            else if (order == 0)
+                ApplyNull(session, slot, (removed, i), (added, j), rowId);
             i += order <= 0 ? 1 : 0;
             j += order >= 0 ? 1 : 0;
         }
+    }
+
+    // The same bytes, of which one has a null and the other has not: a unique index has only the latter.
+    private static void ApplyNull(TableSession session, int slot, (KeyList Keys, int At) old, (KeyList Keys, int At) changed, long rowId)
+    {
+        var hadNull = old.Keys.HasNull(old.At);
+        if (hadNull == changed.Keys.HasNull(changed.At) || session.IndexOf(slot).Schema?.IsUnique != true)
+            return;
+        if (hadNull)
+            Add(session, slot, changed.Keys, changed.At, rowId);
+        else
+            Remove(session, slot, old.Keys, old.At, rowId);
     }
 
     private static void Add(TableSession session, int slot, KeyList keys, int key, long rowId)

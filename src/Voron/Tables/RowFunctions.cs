@@ -31,7 +31,7 @@ internal abstract class RowFunctions<TRow> : TableFunctions
         {
             return _codec.Read(ref reader);
         }
-        catch (Exception cause) when (cause is not TableException)
+        catch (Exception cause) when (cause is not (TableException or OutOfMemoryException))
         {
             throw RowFormatException.OnRead(Name, rowId, $"the codec has failed. {cause.Message}", cause);
         }
@@ -61,26 +61,29 @@ internal abstract class RowFunctions<TRow> : TableFunctions
             var writer = new RowWriter(buffer);
             _codec.Write(row, ref writer);
         }
-        catch (Exception cause) when (cause is not TableException)
+        catch (Exception cause) when (cause is not (TableException or OutOfMemoryException))
         {
             throw RowFormatException.OnWrite(Name, cause);
         }
     }
 
     /// <inheritdoc/>
-    public override void ReadKeys(ReadOnlySpan<byte> row, long rowId, KeySet keys) => ComputeKeys(Read(row, rowId), rowId, keys);
+    public override long ReadKeys(ReadOnlySpan<byte> row, long rowId, KeySet keys) => ComputeKeys(Read(row, rowId), rowId, keys);
 
-    /// <summary>Computes the keys of a row in all indexes.</summary>
+    /// <summary>Computes the keys of a row in the indexes that are wanted.</summary>
     /// <param name="row">The row.</param>
     /// <param name="rowId">Its id, for messages; null for one that is to be inserted.</param>
     /// <param name="keys">Receives the keys.</param>
+    /// <returns>The key of the row if that is its id; otherwise -1.</returns>
     /// <exception cref="IndexKeyException">The function of an index failed.</exception>
-    public void ComputeKeys(in TRow row, long? rowId, KeySet keys)
+    public long ComputeKeys(in TRow row, long? rowId, KeySet keys)
     {
         for (var slot = 0; slot < _functions.Length; slot++)
         {
             var list = keys[slot];
             list.Clear();
+            if (!keys.IsWanted(slot))
+                continue;
             var collected = new IndexKeys(list);
             try
             {
@@ -92,19 +95,39 @@ internal abstract class RowFunctions<TRow> : TableFunctions
                 if (list.HasEmptyKey || (_functions[slot] == null && list.Count == 0))
                     throw new InvalidOperationException("A key is empty: it was begun, and nothing was added to it.");
             }
-            catch (Exception cause)
+            catch (Exception cause) when (cause is not OutOfMemoryException)
             {
                 throw new IndexKeyException(Name, Slots[slot].Name, rowId, collected.IsKeyTooLong ? TooLong(list.MaxKeyLength, cause) : cause);
             }
 
             list.SortDistinct();
         }
+
+        return KeyCodec == null ? CheckedRowId(row, rowId) : -1;
     }
 
     /// <summary>Reports that a key is too long.</summary>
     protected static ArgumentException TooLong(int maxKeyLength, Exception cause) => new(
         $"A key has at most {maxKeyLength} bytes in this environment, and this one has more: leave out or shorten a field.", cause);
 
+    /// <summary>Returns the key of a row, which is its id.</summary>
+    protected abstract long RowIdOf(in TRow row);
+
     /// <summary>Adds the key of a row.</summary>
     protected abstract void AddPrimaryKey(in TRow row, ref IndexKeys keys);
+
+    private long CheckedRowId(in TRow row, long? rowId)
+    {
+        try
+        {
+            var key = RowIdOf(row);
+            ArgumentOutOfRangeException.ThrowIfNegative(key);
+            ArgumentOutOfRangeException.ThrowIfGreaterThan(key, RowKey.Max);
+            return key;
+        }
+        catch (Exception cause) when (cause is not OutOfMemoryException)
+        {
+            throw new IndexKeyException(Name, "", rowId, cause);
+        }
+    }
 }

@@ -15,7 +15,7 @@ internal static class RowLookup
             return rowId is >= 0 and <= RowKey.Max && Contains(session, rowId);
         }
 
-        return TryFindId(session, session.IndexOf(0).Entries, functions.WriteKey(key, session.KeyBuffer), out rowId);
+        return TryFindId(session, session.IndexOf(0).Entries, WriteKey(session, functions, key), out rowId);
     }
 
     /// <summary>Finds the id of the row that has a key in a unique index.</summary>
@@ -46,6 +46,19 @@ internal static class RowLookup
             return false;
         row = Get(session, rowId);
         return true;
+    }
+
+    private static ReadOnlySpan<byte> WriteKey<TKey, TRow>(TableSession session, TypedFunctions<TKey, TRow> functions, TKey key)
+    {
+        session.BeginCallback();
+        try
+        {
+            return functions.WriteKey(key, session.KeyBuffer);
+        }
+        finally
+        {
+            session.EndCallback();
+        }
     }
 
     public static bool Contains(TableSession session, long rowId) => session.Rows.Contains(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]));

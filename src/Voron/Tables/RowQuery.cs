@@ -8,7 +8,7 @@ namespace Voron.Tables;
 /// </summary>
 /// <remarks>
 /// It is valid until its transaction ends, for one thread at a time. In a write transaction, the table may change on the way: the query keeps its
-/// place. Direction, start and limit are set before the first row is read.
+/// place, and comes to rows again whose keys move ahead of it. Direction, start and limit are set before the first row is read.
 /// <para>To read page by page, each in a transaction of its own:</para>
 /// <code>
 /// var rows = table.From("section", keys).After(token).Take(20);
@@ -38,6 +38,7 @@ public sealed class RowQuery<TRow> : IDisposable
     // In a read transaction, from the second few rows on: rows that are looked up together. The source is ahead of the row then.
     private RowBatch? _batch;
     private int _at;
+    private bool _isSourceAtEnd;
     private State _state;
 
     internal RowQuery(TableSession session, RowFunctions<TRow> functions, RowSource source)
@@ -232,8 +233,13 @@ public sealed class RowQuery<TRow> : IDisposable
         _state = State.Failed;
         _at = 0;
         batch.Clear();
-        while (batch.Count < Math.Min(RowBatch.MaxRows, _left) && _source.MoveNext(_isBackward, _after))
-            batch.Add(_source);
+        while (!_isSourceAtEnd && batch.Count < Math.Min(RowBatch.MaxRows, _left))
+        {
+            _isSourceAtEnd = !_source.MoveNext(_isBackward, _after);
+            if (!_isSourceAtEnd)
+                batch.Add(_source);
+        }
+
         batch.LookUp(_rows);
         return batch.Count > 0;
     }

@@ -23,7 +23,7 @@ internal static class SchemaPlan
 
         var changed = DropIndexes(transaction, functions, schema with { Version = functions.Version }, dropped);
         var ready = new List<string>();
-        var limit = session.PeekRowId();
+        var limit = session.NextRowId();
         var isEmpty = session.Rows.Count == 0;
         foreach (var shape in functions.Slots.Where(shape => changed.Find(shape.Name) == null))
         {

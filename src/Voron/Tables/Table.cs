@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using Voron.Primitives;
+using Voron.Trees;
 
 namespace Voron.Tables;
 
@@ -164,16 +165,29 @@ public readonly struct Table<TKey, TRow>
         return new RowQuery<TRow>(session, _functions!, new EntrySource(session.Rows, KeyRange.All, isOfRows: true));
     }
 
+    /// <summary>Returns a query for the rows whose ids are in a range, in the order of their ids.</summary>
+    /// <param name="firstRowId">The lowest id.</param>
+    /// <param name="lastRowId">The highest id.</param>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public RowQuery<TRow> Scan(long firstRowId, long lastRowId = long.MaxValue)
+    {
+        var session = Session;
+        var range = KeyRange.From(RowKey.Write(Math.Clamp(firstRowId, 0, RowKey.Max), stackalloc byte[RowKey.Bytes]))
+            .Through(RowKey.Write(Math.Clamp(lastRowId, 0, RowKey.Max), stackalloc byte[RowKey.Bytes]));
+        var isEmpty = firstRowId > RowKey.Max || lastRowId < 0;
+        return new RowQuery<TRow>(session, _functions!, new EntrySource(session.Rows, isEmpty ? default : range, isOfRows: true));
+    }
+
     /// <summary>Returns a query for the rows whose primary keys are in a range, in the order of the keys.</summary>
     /// <param name="keys">The keys, as the codec of keys writes them. They are copied.</param>
+    /// <exception cref="InvalidOperationException">The key of a row is its id: use <see cref="Scan(long, long)"/>.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public RowQuery<TRow> ByKey(KeyRange keys)
     {
         var session = Session;
-        var source = _functions!.KeyCodec == null
-            ? new EntrySource(session.Rows, keys, isOfRows: true)
-            : new EntrySource(session.IndexOf(0).Entries, keys, isOfRows: false);
-        return new RowQuery<TRow>(session, _functions, source);
+        if (_functions!.KeyCodec == null)
+            throw new InvalidOperationException($"The key of a row of table '{Name}' is its id, a number: use {nameof(Scan)} with the first and the last one.");
+        return new RowQuery<TRow>(session, _functions, new EntrySource(session.IndexOf(0).Entries, keys, isOfRows: false));
     }
 
     /// <summary>
@@ -213,11 +227,15 @@ public readonly struct Table<TKey, TRow>
     /// <summary>Returns a query for the rows of a combination of <see cref="Ids"/>, in the order of their ids.</summary>
     /// <param name="ids">The ids, of this table and transaction. The query takes them over, and disposes of them.</param>
     /// <exception cref="ArgumentNullException"><paramref name="ids"/> is null.</exception>
+    /// <exception cref="ArgumentException">The ids are those of another table, or of another transaction.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public RowQuery<TRow> Rows(IdQuery ids)
     {
         ArgumentNullException.ThrowIfNull(ids);
-        return new RowQuery<TRow>(Session, _functions!, new CombinedSource(ids));
+        var session = Session;
+        if (!ids.IsOver(session.Rows.Opened.Owner, SystemTree.IndexName(session.Schema.Id, 0, isUnique: false).AsSpan(0, SystemTree.RowsNameBytes)))
+            throw new ArgumentException($"The ids are not those of table '{Name}' in this transaction: {nameof(Ids)} returns them.", nameof(ids));
+        return new RowQuery<TRow>(session, _functions!, new CombinedSource(ids));
     }
 
     /// <summary>Returns the state of an index of the definition in this snapshot.</summary>

@@ -1,3 +1,5 @@
+using Voron.Trees;
+
 namespace Voron.Tables;
 
 /// <summary>How a definition of the program fits the schema of the environment. It never changes.</summary>
@@ -14,6 +16,8 @@ internal sealed class TableBinding
         Schema = schema;
         _bytes = bytes;
         Slots = [.. slots.Select(slot => Fitting(schema, slot))];
+        RowsName = SystemTree.RowsName(schema.Id);
+        TreeNames = [.. Slots.Select(index => index?.TreeName(schema.Id) ?? [])];
         Refusal = FindRefusal(schema, slots, definitionVersion);
     }
 
@@ -23,6 +27,12 @@ internal sealed class TableBinding
     /// For each index of the definition, that of the schema; null if the environment does not have it, or has another version of it.
     /// </summary>
     public IndexSchema?[] Slots { get; }
+
+    /// <summary>The name of the tree of the rows.</summary>
+    public byte[] RowsName { get; }
+
+    /// <summary>The names of the trees of the indexes.</summary>
+    public byte[][] TreeNames { get; }
 
     /// <summary>Why the definition must not write; null if it may.</summary>
     public string? Refusal { get; }

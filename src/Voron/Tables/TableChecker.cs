@@ -31,6 +31,8 @@ internal sealed class TableChecker(TableSession session)
 
     private void CheckRows()
     {
+        for (var slot = 0; slot < _keys.Length; slot++)
+            session.OldKeys.Want(slot, IsCompared(session.IndexOf(slot).Schema));
         var next = session.StoredNextRowId();
         using var cursor = session.Rows.OpenCursor();
         for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
@@ -44,7 +46,9 @@ internal sealed class TableChecker(TableSession session)
             _rows++;
             try
             {
-                session.ReadKeys(rowId, session.Copy(cursor.Value));
+                var key = session.ReadKeys(rowId, session.Copy(cursor.Value));
+                if (key >= 0 && key != rowId)
+                    Report($"row {rowId} has the key {key}, which must be its id");
             }
             catch (TableException problem)
             {
@@ -96,10 +100,17 @@ internal sealed class TableChecker(TableSession session)
         using RowSource source = index.Schema.IsUnique
             ? new EntrySource(index.Entries, KeyRange.All, isOfRows: false)
             : new IdSource(index.Ids, KeyRange.All);
-        while (_problems.Count < MaxProblems && source.MoveNext(isBackward: false, default))
+        try
         {
-            if (!RowHas(slot, source.Key, source.RowId))
-                Report($"{Describe(index)} has row {source.RowId} under {KeyText.Of(source.Key)}, which is no key of that row");
+            while (_problems.Count < MaxProblems && source.MoveNext(isBackward: false, default))
+            {
+                if (!RowHas(slot, source.Key, source.RowId))
+                    Report($"{Describe(index)} has row {source.RowId} under {KeyText.Of(source.Key)}, which is no key of that row");
+            }
+        }
+        catch (CorruptionException problem)
+        {
+            Report($"{Describe(index)}: {problem.Message}");
         }
     }
 

@@ -28,7 +28,7 @@ internal static class TableCreation
             schema = Add(schema, new IndexShape("", 0, IsUnique: true), IndexSchema.PrimaryKey);
         foreach (var shape in functions.Slots.Where(slot => slot.Name.Length > 0))
             schema = Add(schema, shape, schema.NextIndexId) with { NextIndexId = (ushort)(schema.NextIndexId + 1) };
-        transaction.CreateSystemTree(schema.RowsName, TreeKind.Plain);
+        transaction.CreateSystemTree(SystemTree.RowsName(schema.Id), TreeKind.Plain);
         foreach (var index in schema.Indexes)
             CreateTree(transaction, schema, index);
         schemas.Put(functions.SchemaKey, schema.ToBytes());
@@ -53,7 +53,7 @@ internal static class TableCreation
         var schema = TableSchema.Parse(name, bytes, transaction.DataFilePath);
         schemas.Delete(key);
         schemas.Delete(SchemaKeys.NextRow(schema.Id));
-        deleteTree(transaction, schema.RowsName);
+        deleteTree(transaction, SystemTree.RowsName(schema.Id));
         foreach (var index in schema.Indexes)
             deleteTree(transaction, index.TreeName(schema.Id));
         return true;

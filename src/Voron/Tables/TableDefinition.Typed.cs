@@ -37,6 +37,7 @@ public sealed class TableDefinition<TKey, TRow>
     /// alone, and return the same keys each time; a key that is added twice counts once. It must not use the table.
     /// </param>
     /// <exception cref="ArgumentException">The name is empty, too long, or taken.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The version is negative.</exception>
     /// <exception cref="ArgumentNullException">The function is null.</exception>
     public TableDefinition<TKey, TRow> Index(string name, int version, IndexFunction<TRow> keys) => With(name, version, isUnique: false, keys);
 
@@ -56,6 +57,7 @@ public sealed class TableDefinition<TKey, TRow>
     {
         ArgumentNullException.ThrowIfNull(keys);
         SchemaKeys.CheckName(name, "an index");
+        ArgumentOutOfRangeException.ThrowIfNegative(version);
         if (Functions.Slots.Any(slot => slot.Name == name))
             throw new ArgumentException($"The definition of table '{Name}' has an index '{name}' already.", nameof(name));
         if (Functions.Slots.Count == TableSchema.MaxIndexes)

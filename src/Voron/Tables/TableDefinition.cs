@@ -25,6 +25,7 @@ public static class TableDefinition
         Check(version, rows);
         ArgumentNullException.ThrowIfNull(keys);
         ArgumentNullException.ThrowIfNull(key);
+        SchemaKeys.CheckName(keys.Name, "a codec of keys");
         return new TableDefinition<TKey, TRow>(
             new TypedFunctions<TKey, TRow>(name, version, rows, (keys, key), [new IndexShape("", 0, IsUnique: true)], [null]));
     }

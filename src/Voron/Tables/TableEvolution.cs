@@ -91,7 +91,8 @@ public static class TableEvolution
 
         environment.FreeDroppedTrees();
         var rows = 0L;
-        while (await StepAsync(environment, functions, options, stop).ConfigureAwait(false) is { } step)
+        var pace = new StepPace(options.MaxHold);
+        while (await StepAsync(environment, functions, options, pace, stop).ConfigureAwait(false) is { } step)
         {
             rows += step.Rows;
             built.AddRange(step.Ready);
@@ -102,14 +103,22 @@ public static class TableEvolution
     }
 
     private static async ValueTask<IndexStep?> StepAsync(
-        StorageEnvironment environment, TableFunctions functions, EvolveOptions options, CancellationToken stop)
+        StorageEnvironment environment, TableFunctions functions, EvolveOptions options, StepPace pace, CancellationToken stop)
     {
         using var writing = await environment.BeginWriteAsync(stop).ConfigureAwait(false);
-        var step = IndexBuilder.Step(Reopen(writing, functions), options);
-        if (step != null)
-            await writing.CommitAsync(CancellationToken.None).ConfigureAwait(false);
-        else
+        pace.Begin();
+        var step = IndexBuilder.Step(Reopen(writing, functions), options, pace.ReadingTime);
+        if (step == null)
+        {
             ThrowIfUnfinished(writing, functions);
+            return null;
+        }
+
+        // The writer is free when the record has been submitted, which is before the task completes.
+        pace.EndReading();
+        var commit = writing.CommitAsync(CancellationToken.None);
+        pace.End();
+        await commit.ConfigureAwait(false);
         return step;
     }
 

@@ -29,10 +29,11 @@ internal abstract class TableFunctions
     /// <summary>The key of the schema in the tree of schemas.</summary>
     public byte[] SchemaKey { get; }
 
-    /// <summary>Reads a row, and computes its keys in all indexes.</summary>
+    /// <summary>Reads a row, and computes its keys in the indexes that are wanted.</summary>
+    /// <returns>The key of the row if that is its id; otherwise -1.</returns>
     /// <exception cref="RowFormatException">The codec cannot read the row.</exception>
     /// <exception cref="IndexKeyException">The function of an index failed.</exception>
-    public abstract void ReadKeys(ReadOnlySpan<byte> row, long rowId, KeySet keys);
+    public abstract long ReadKeys(ReadOnlySpan<byte> row, long rowId, KeySet keys);
 
     /// <summary>Returns the place of an index among those of the definition.</summary>
     /// <exception cref="ArgumentException">The definition has no such index.</exception>

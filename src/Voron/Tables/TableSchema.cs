@@ -1,7 +1,6 @@
 using System.Buffers.Binary;
 using System.Diagnostics.CodeAnalysis;
 using System.Text;
-using Voron.Trees;
 
 namespace Voron.Tables;
 
@@ -50,9 +49,6 @@ internal sealed record TableSchema
     public required ushort NextIndexId { get; init; }
 
     public required IReadOnlyList<IndexSchema> Indexes { get; init; }
-
-    /// <summary>The name of the tree of the rows.</summary>
-    public byte[] RowsName => SystemTree.RowsName(Id);
 
     /// <summary>Returns the index of a name, or null.</summary>
     public IndexSchema? Find(string name)
@@ -136,9 +132,11 @@ internal sealed record TableSchema
     private static bool IsWhole(TableSchema schema)
     {
         var indexes = schema.Indexes;
-        var hasPrimaryKey = indexes.Any(index => index.Id == IndexSchema.PrimaryKey && index.IsUnique && index.State == IndexState.Ready);
+        var hasPrimaryKey = indexes.Any(index => index is { Id: IndexSchema.PrimaryKey, IsUnique: true, Version: 0, State: IndexState.Ready });
         return indexes.Count <= MaxIndexes
             && indexes.All(index => index.Id < schema.NextIndexId)
+            && indexes.All(index => (index.Id == IndexSchema.PrimaryKey) == (index.Name.Length == 0))
+            && indexes.All(index => index.Cursor >= 0 && index.Cursor <= index.Limit && index.Limit <= RowKey.Max + 1)
             && indexes.DistinctBy(index => index.Id).Count() == indexes.Count
             && indexes.DistinctBy(index => index.Name).Count() == indexes.Count
             && hasPrimaryKey != schema.HasRowIdKeys;

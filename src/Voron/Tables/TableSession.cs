@@ -22,6 +22,9 @@ internal sealed class TableSession
     private KeySet? _oldKeys;
     private long _nextRowId;
     private Tree _rows;
+    private OpenTree _rowTree = null!;
+    private long _rollbacks;
+    private Stamp _stamp;
     private bool _isInCallback;
     private RowBatch? _freeBatch;
 
@@ -47,6 +50,9 @@ internal sealed class TableSession
     /// <summary>The keys of the row as it was.</summary>
     public KeySet OldKeys => _oldKeys!;
 
+    /// <summary>The id that the row being written has as its key; -1 if the table has keys of another kind.</summary>
+    public long GivenRowId { get; set; } = -1;
+
     /// <summary>Room for a key.</summary>
     public byte[] KeyBuffer { get; private set; } = [];
 
@@ -64,11 +70,13 @@ internal sealed class TableSession
         if (!trees.TryOpen(SystemTree.Schemas, out Tree schemas) || !schemas.TryGet(functions.SchemaKey, out var bytes))
             return null;
         var binding = functions.Bind(bytes, trees.DataFilePath);
-        if (!trees.TryOpen(binding.Schema.RowsName, out Tree rows))
-            throw MissingTree(binding.Schema, binding.Schema.RowsName, trees);
+        if (!trees.TryOpen(binding.RowsName, out Tree rows))
+            throw MissingTree(binding.Schema, binding.RowsName, trees);
         var open = rows.Opened;
         if (open.Companion is not TableSession session)
             open.Companion = session = new TableSession();
+        if (session._isInCallback)
+            ThrowInCallback();
         session.Begin(trees, schemas.Opened, functions, binding, rows);
         return session;
     }
@@ -85,15 +93,19 @@ internal sealed class TableSession
     {
         if (_isInCallback)
             ThrowInCallback();
-        if (functions != Functions || !_schemas.IsSettled || _schemas.StateAsIs.ChangeCount != _schemaChanges)
+
+        // A rollback may have closed trees that were opened since its savepoint, while that of the rows stays.
+        if (functions != Functions || !_schemas.IsSettled || _schemas.StateAsIs.ChangeCount != _schemaChanges || _rollbacks != RollbackCount)
             Refresh(functions);
     }
 
     /// <summary>Prepares a call that writes.</summary>
     /// <exception cref="SchemaMismatchException">The definition must not write.</exception>
+    /// <exception cref="InvalidOperationException">An earlier call has broken the transaction.</exception>
     /// <inheritdoc cref="Enter"/>
     public void EnterToWrite(TableFunctions functions)
     {
+        _rowTree.Owner.Write!.ThrowIfBroken();
         Enter(functions);
         if (Binding.Refusal is { } refusal)
             throw new SchemaMismatchException(functions.Name, refusal);
@@ -110,24 +122,70 @@ internal sealed class TableSession
     }
 
     /// <summary>Marks that functions of the definition are called, which must not call the table.</summary>
-    public void BeginCallback() => _isInCallback = true;
+    public void BeginCallback()
+    {
+        if (_isInCallback)
+            ThrowInCallback();
+        _isInCallback = true;
+        _stamp = CurrentStamp();
+    }
 
     public void EndCallback() => _isInCallback = false;
 
-    /// <summary>Reads the row with the functions of the definition, and computes the keys that it has.</summary>
+    /// <summary>Called after functions of the definition, before a row is written that was looked up before them.</summary>
+    /// <exception cref="ObjectDisposedException">The functions have ended the transaction.</exception>
+    /// <exception cref="InvalidOperationException">The functions have changed the table, or have rolled back to a savepoint.</exception>
+    public void RequireUnchanged()
+    {
+        _ = _rows.Opened;
+        if (_stamp != CurrentStamp())
+        {
+            throw new InvalidOperationException(
+                $"A function of the definition of table '{Functions.Name}' has changed the table or rolled back to a savepoint, so the row was not " +
+                "written. An index function and a row codec must depend on the row alone.");
+        }
+    }
+
+    /// <summary>Reads a row with the functions of the definition, and computes its keys in the indexes that have them.</summary>
     /// <inheritdoc cref="TableFunctions.ReadKeys"/>
-    public void ReadKeys(long rowId, ReadOnlySpan<byte> row)
+    public void ReadOldKeys(long rowId, ReadOnlySpan<byte> row)
+    {
+        WantOldKeys(rowId);
+        ReadKeys(rowId, row);
+        RequireUnchanged();
+    }
+
+    /// <summary>Wants the keys that a row has in the indexes that cover it.</summary>
+    public void WantOldKeys(long rowId)
+    {
+        for (var slot = 0; slot < _indexes.Length; slot++)
+            OldKeys.Want(slot, _indexes[slot].Schema?.Covers(rowId) == true);
+    }
+
+    /// <summary>Wants the keys that a row is to have in the indexes that writers maintain.</summary>
+    public void WantNewKeys()
+    {
+        for (var slot = 0; slot < _indexes.Length; slot++)
+            NewKeys.Want(slot, _indexes[slot].State is IndexState.Ready or IndexState.Building);
+    }
+
+    /// <summary>Reads a row, and computes those of its keys that are wanted as <see cref="OldKeys"/>.</summary>
+    /// <inheritdoc cref="TableFunctions.ReadKeys"/>
+    public long ReadKeys(long rowId, ReadOnlySpan<byte> row)
     {
         BeginCallback();
         try
         {
-            Functions.ReadKeys(row, rowId, OldKeys);
+            return Functions.ReadKeys(row, rowId, OldKeys);
         }
         finally
         {
             EndCallback();
         }
     }
+
+    /// <summary>Notes that a call has failed midway, so that the transaction can only be rolled back. Always returns false, for use in a filter.</summary>
+    public bool Break(Exception cause) => _rowTree.Owner.Write!.Break(cause);
 
     /// <summary>Copies a row, so that functions can read it whatever they do to the transaction.</summary>
     public ReadOnlySpan<byte> Copy(ReadOnlySpan<byte> row)
@@ -138,18 +196,22 @@ internal sealed class TableSession
         return _old.AsSpan(0, row.Length);
     }
 
+    /// <summary>Returns the id that follows all ids that rows have or have had. It may be above the highest one that a row can have.</summary>
+    public long NextRowId()
+    {
+        if (_nextRowId >= 0)
+            return _nextRowId;
+        _nextRowId = StoredNextRowId();
+        if (Rows.TryGetLast(out var last) && RowKey.TryRead(last.Key, out var rowId))
+            _nextRowId = Math.Max(_nextRowId, rowId + 1);
+        return _nextRowId;
+    }
+
     /// <summary>Returns the id that the next new row gets, which no row has had before.</summary>
     /// <exception cref="StorageFullException">All ids have been used.</exception>
     public long PeekRowId()
     {
-        if (_nextRowId < 0)
-        {
-            _nextRowId = StoredNextRowId();
-            if (Rows.TryGetLast(out var last) && RowKey.TryRead(last.Key, out var rowId))
-                _nextRowId = Math.Max(_nextRowId, rowId + 1);
-        }
-
-        if (_nextRowId > RowKey.Max)
+        if (NextRowId() > RowKey.Max)
         {
             throw new StorageFullException(
                 $"The table '{Schema.Name}' has used all {RowKey.Max + 1} row ids, and uses none twice. Copy its rows into another table.");
@@ -202,12 +264,14 @@ internal sealed class TableSession
 
     private void Begin(TableTrees trees, OpenTree schemas, TableFunctions functions, TableBinding binding, Tree rows)
     {
-        TrimBuffers();
+        // An operation of a group commit opens the table again, in the same transaction.
+        if (_rowTree != rows.Opened || rows.Generation != _rows.Generation)
+            TrimBuffers();
         _trees = trees;
         _schemas = schemas;
-        _isInCallback = false;
         _nextRowId = -1;
         _rows = rows;
+        _rowTree = rows.Opened;
         if (KeyBuffer.Length != trees.MaxKeyLength)
             KeyBuffer = new byte[trees.MaxKeyLength];
         Bind(functions, binding);
@@ -228,7 +292,7 @@ internal sealed class TableSession
         var schemas = new Tree(_schemas, _schemas.Generation);
         if (!schemas.TryGet(functions.SchemaKey, out var bytes))
             throw new InvalidOperationException($"The table '{functions.Name}' has been dropped in this transaction.");
-        if (functions == Functions && Binding.IsOf(bytes))
+        if (functions == Functions && Binding.IsOf(bytes) && _rollbacks == RollbackCount)
             _schemaChanges = _schemas.StateAsIs.ChangeCount;
         else
             Bind(functions, functions.Bind(bytes, _trees.DataFilePath));
@@ -242,20 +306,25 @@ internal sealed class TableSession
             _oldKeys = new KeySet(functions.Slots.Count, _trees.MaxKeyLength);
         }
 
-        Functions = functions;
-        Binding = binding;
+        // Set last, so that a call after a failure binds again.
+        Functions = null!;
         if (_indexes.Length != binding.Slots.Length)
             _indexes = new OpenIndex[binding.Slots.Length];
         for (var slot = 0; slot < _indexes.Length; slot++)
-            _indexes[slot] = Open(binding.Schema, binding.Slots[slot]);
+            _indexes[slot] = Open(binding.Schema, binding.Slots[slot], binding.TreeNames[slot]);
+        (Functions, Binding) = (functions, binding);
         _schemaChanges = _schemas.StateAsIs.ChangeCount;
+        _rollbacks = RollbackCount;
     }
 
-    private OpenIndex Open(TableSchema schema, IndexSchema? index)
+    private long RollbackCount => _rowTree.Owner.Write?.RollbackCount ?? 0;
+
+    private Stamp CurrentStamp() => new(_rowTree.Generation, _rowTree.StateAsIs.ChangeCount, _schemas.StateAsIs.ChangeCount, RollbackCount);
+
+    private OpenIndex Open(TableSchema schema, IndexSchema? index, byte[] name)
     {
         if (index == null)
             return default;
-        var name = index.TreeName(schema.Id);
         if (index.IsUnique && _trees.TryOpen(name, out Tree entries))
             return new OpenIndex(index, entries, default);
         if (!index.IsUnique && _trees.TryOpen(name, out IdTree ids))
@@ -266,4 +335,7 @@ internal sealed class TableSession
     [DoesNotReturn]
     private static void ThrowInCallback() => throw new InvalidOperationException(
         "A function of the table's definition calls the table. An index function and a row codec must depend on the row alone.");
+
+    /// <summary>What changes when the table, or its transaction, does.</summary>
+    private readonly record struct Stamp(long Generation, long RowChanges, long SchemaChanges, long Rollbacks);
 }

@@ -45,8 +45,8 @@ internal sealed class TypedFunctions<TKey, TRow> : RowFunctions<TRow>
         return writer.Written;
     }
 
-    /// <summary>Returns the key of a row.</summary>
-    public TKey KeyOf(in TRow row) => _key(row);
+    /// <inheritdoc/>
+    protected override long RowIdOf(in TRow row) => RowLookup.RowIdOf(_key(row));
 
     /// <inheritdoc/>
     protected override void AddPrimaryKey(in TRow row, ref IndexKeys keys) => _keys!.Write(_key(row), ref keys.Begin());

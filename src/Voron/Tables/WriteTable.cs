@@ -58,8 +58,11 @@ public readonly struct WriteTable<TKey, TRow>
     /// <inheritdoc cref="Table{TKey, TRow}.TryGetBy"/>
     public bool TryGetBy(string index, ReadOnlySpan<byte> key, [MaybeNullWhen(false)] out TRow row) => _table.TryGetBy(index, key, out row);
 
-    /// <inheritdoc cref="Table{TKey, TRow}.Scan"/>
+    /// <inheritdoc cref="Table{TKey, TRow}.Scan()"/>
     public RowQuery<TRow> Scan() => _table.Scan();
+
+    /// <inheritdoc cref="Table{TKey, TRow}.Scan(long, long)"/>
+    public RowQuery<TRow> Scan(long firstRowId, long lastRowId = long.MaxValue) => _table.Scan(firstRowId, lastRowId);
 
     /// <inheritdoc cref="Table{TKey, TRow}.ByKey"/>
     public RowQuery<TRow> ByKey(KeyRange keys) => _table.ByKey(keys);
@@ -88,10 +91,8 @@ public readonly struct WriteTable<TKey, TRow>
     public RowVersion Insert(in TRow row)
     {
         var session = Prepare(row);
-        if (_table.Functions.KeyCodec != null)
-            return RowEditor.Insert(session, -1);
-        var rowId = RowId(row);
-        if (RowLookup.Contains(session, rowId))
+        var rowId = session.GivenRowId;
+        if (rowId >= 0 && RowLookup.Contains(session, rowId))
             throw new DuplicateKeyException(Name, "", RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]), null, rowId);
         return RowEditor.Insert(session, rowId);
     }
@@ -128,7 +129,7 @@ public readonly struct WriteTable<TKey, TRow>
     public RowVersion Upsert(in TRow row)
     {
         var session = Prepare(row);
-        return TryFind(session, row, out var rowId, out var old) ? RowEditor.Update(session, rowId, old) : InsertNew(session, row);
+        return TryFind(session, out var rowId, out var old) ? RowEditor.Update(session, rowId, old) : RowEditor.Insert(session, session.GivenRowId);
     }
 
     /// <summary>Inserts or replaces a row if the row with the same primary key still has the version that the caller has read.</summary>
@@ -140,9 +141,9 @@ public readonly struct WriteTable<TKey, TRow>
     public RowVersion Upsert(in TRow row, RowVersion expected)
     {
         var session = Prepare(row);
-        var found = TryFind(session, row, out var rowId, out var old);
+        var found = TryFind(session, out var rowId, out var old);
         Expect(expected, found ? RowLayout.Version(old) : RowVersion.None);
-        return found ? RowEditor.Update(session, rowId, old) : InsertNew(session, row);
+        return found ? RowEditor.Update(session, rowId, old) : RowEditor.Insert(session, session.GivenRowId);
     }
 
     /// <summary>Replaces the row with the same primary key; false, with nothing written, when there is none.</summary>
@@ -152,7 +153,7 @@ public readonly struct WriteTable<TKey, TRow>
     public bool TryUpdate(in TRow row, out RowVersion version)
     {
         var session = Prepare(row);
-        var found = TryFind(session, row, out var rowId, out var old);
+        var found = TryFind(session, out var rowId, out var old);
         version = found ? RowEditor.Update(session, rowId, old) : RowVersion.None;
         return found;
     }
@@ -178,7 +179,8 @@ public readonly struct WriteTable<TKey, TRow>
                 $"The function has returned a row with another primary key. Row {rowId} of table '{Name}' was not changed.", nameof(change));
         }
 
-        version = RowEditor.Update(_table.SessionToWrite, rowId, old, hasOldKeys: true);
+        session.RequireUnchanged();
+        version = RowEditor.Update(session, rowId, old, hasOldKeys: true);
         return true;
     }
 
@@ -219,6 +221,10 @@ public readonly struct WriteTable<TKey, TRow>
     /// <param name="keys">The keys, written as the function of the index writes them.</param>
     /// <param name="most">The number of rows to delete at most, so that a caller can divide the work among transactions.</param>
     /// <returns>The number of rows deleted.</returns>
+    /// <remarks>If a row is refused, those before it stay deleted: a savepoint takes them back.</remarks>
+    /// <exception cref="CorruptionException">
+    /// The index names rows that do not exist, because its function has returned other keys for the same row.
+    /// </exception>
     /// <exception cref="ArgumentException">The definition has no index of that name.</exception>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="most"/> is negative.</exception>
     /// <exception cref="IndexNotReadyException">The index does not have the keys of all rows.</exception>
@@ -248,8 +254,10 @@ public readonly struct WriteTable<TKey, TRow>
                 deleted++;
             }
 
-            if (deleted == before)
+            if (count == 0)
                 break;
+            if (deleted == before)
+                throw RowLookup.Missing(session, rowIds[0]);
         }
 
         return deleted;
@@ -266,7 +274,8 @@ public readonly struct WriteTable<TKey, TRow>
         try
         {
             functions.Write(row, session.Buffer);
-            functions.ComputeKeys(row, null, session.NewKeys);
+            session.WantNewKeys();
+            session.GivenRowId = functions.ComputeKeys(row, null, session.NewKeys);
         }
         finally
         {
@@ -286,13 +295,13 @@ public readonly struct WriteTable<TKey, TRow>
         {
             // The keys come first: the function may change the row itself.
             var row = functions.Read(old, rowId);
+            session.WantOldKeys(rowId);
+            session.WantNewKeys();
             functions.ComputeKeys(row, rowId, session.OldKeys);
             var changed = change(row, state);
             functions.Write(changed, session.Buffer);
-            functions.ComputeKeys(changed, rowId, session.NewKeys);
-            return functions.KeyCodec == null
-                ? RowLookup.RowIdOf(functions.KeyOf(changed)) == rowId
-                : session.NewKeys[0][0].SequenceEqual(session.OldKeys[0][0]);
+            var key = functions.ComputeKeys(changed, rowId, session.NewKeys);
+            return functions.KeyCodec == null ? key == rowId : session.NewKeys[0][0].SequenceEqual(session.OldKeys[0][0]);
         }
         finally
         {
@@ -300,15 +309,13 @@ public readonly struct WriteTable<TKey, TRow>
         }
     }
 
-    private RowVersion InsertNew(TableSession session, in TRow row) => RowEditor.Insert(session, _table.Functions.KeyCodec == null ? RowId(row) : -1);
-
-    private bool TryFind(TableSession session, in TRow row, out long rowId, out ReadOnlySpan<byte> old)
+    private bool TryFind(TableSession session, out long rowId, out ReadOnlySpan<byte> old)
     {
         old = default;
         ReadOnlySpan<byte> bytes;
         if (_table.Functions.KeyCodec == null)
         {
-            rowId = RowId(row);
+            rowId = session.GivenRowId;
             if (!RowLookup.TryGet(session, rowId, out bytes))
                 return false;
         }
@@ -322,18 +329,6 @@ public readonly struct WriteTable<TKey, TRow>
         _ = _table.Functions.Open(bytes, rowId);
         old = session.Copy(bytes);
         return true;
-    }
-
-    private long RowId(in TRow row)
-    {
-        var rowId = RowLookup.RowIdOf(_table.Functions.KeyOf(row));
-        if (rowId is < 0 or > RowKey.Max)
-        {
-            throw new IndexKeyException(
-                Name, "", null, new ArgumentOutOfRangeException(nameof(row), rowId, $"The key of a row that is its id must be 0 to {RowKey.Max}."));
-        }
-
-        return rowId;
     }
 
     private void Expect(RowVersion expected, RowVersion actual)
