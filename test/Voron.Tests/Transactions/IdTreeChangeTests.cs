@@ -131,57 +131,36 @@ public sealed class IdTreeChangeTests : IDisposable
         found.Should().Equal(Enumerable.Range(0, count).Select(i => (long)i).Where(id => id % 8 is 1 or 3));
     }
 
-    /// <summary>The leaf of the key is divided and put in order when the changes before it are applied.</summary>
-    [Fact]
-    public void A_key_in_the_tree_may_be_passed_while_changes_wait()
-    {
-        const int keys = 40;
-        using var writing = _environment.BeginWrite();
-        var tree = writing.CreateIdTree("t");
-        for (var i = 0; i < keys; i++)
-            tree.AddMany(Key(i * 100), Multiples(3, 10));
-        var added = 0L;
-        for (var round = 0; round < 20; round++)
-        {
-            var sought = Key(round * 2 * 100);
-            using var cursor = tree.OpenCursor();
-            cursor.SeekExact(sought).Should().BeTrue();
-            var key = cursor.Key;
-            for (var i = 0; i < 256; i++)
-                tree.Add(Key(round * 200 + i % 99 + 1), i);
-            tree.Add(key, 1_000_000 + round);
-            tree.Contains(sought, 1_000_000 + round).Should().BeTrue($"round {round}");
-            cursor.SeekExact(sought).Should().BeTrue();
-            key = cursor.Key;
-            for (var i = 0; i < 200; i++)
-                tree.Remove(Key(round * 200 + i % 99 + 1), i);
-            tree.RemoveAll(key).Should().Be(11, $"round {round}");
-            tree.CountOf(sought).Should().Be(0);
-            added++;
-        }
-
-        added.Should().Be(20);
-    }
-
-    /// <summary>A key that is too long to wait is applied at once, after those that wait.</summary>
-    [Fact]
-    public void A_long_key_in_the_tree_may_be_passed_while_changes_wait()
+    /// <summary>
+    /// The changes that wait divide the leaf of the key, and its place gets other records. The buffer is full, or a set is removed, or the key is too
+    /// long to wait.
+    /// </summary>
+    [Theory]
+    [InlineData(256, 600, false)]
+    [InlineData(200, 600, true)]
+    [InlineData(200, 1_100, false)]
+    public void A_key_in_the_tree_may_be_passed_while_changes_wait(int waiting, int length, bool removes)
     {
         var options = FaultTestKit.Options();
         options.PageSize = 16_384;
         using var environment = StorageEnvironment.OpenInMemory(options);
         using var writing = environment.BeginWrite();
         var tree = writing.CreateIdTree("t");
-        var sought = Encoding.ASCII.GetBytes(new string('m', 1_100));
+        var sought = Encoding.ASCII.GetBytes(new string('z', length));
         tree.AddMany(sought, Multiples(3, 10));
-        tree.Add("a"u8, 1);
+        for (var i = 0; i < 40; i++)
+            tree.AddMany(Filler(i * 1_000), Multiples(3, 10));
         using var cursor = tree.OpenCursor();
         cursor.SeekExact(sought).Should().BeTrue();
         var key = cursor.Key;
-        for (var i = 0; i < 200; i++)
-            tree.Add(Encoding.ASCII.GetBytes($"{i:D3}{new string('x', 60)}"), i);
-        tree.Add(key, 77);
-        (tree.CountOf(sought), tree.Count).Should().Be((11, 202));
+        for (var i = 0; i < waiting; i++)
+            tree.Add(Filler(i * 100 + 1), i);
+        if (removes)
+            tree.RemoveAll(key).Should().Be(10);
+        else
+            tree.Add(key, 1_000_000);
+        (tree.CountOf(sought), tree.Contains(sought, 1_000_000)).Should().Be((removes ? 0 : 11, !removes));
+        tree.Count.Should().Be(40 + waiting + (removes ? 0 : 1));
     }
 
     [Fact]
@@ -238,5 +217,5 @@ public sealed class IdTreeChangeTests : IDisposable
 
     private static long[] Multiples(int step, int count) => [.. Enumerable.Range(0, count).Select(i => (long)i * step)];
 
-    private static byte[] Key(int number) => Encoding.ASCII.GetBytes($"{number:D6}");
+    private static byte[] Filler(int number) => Encoding.ASCII.GetBytes($"{number:D6}{new string('.', 300)}");
 }
