@@ -60,7 +60,7 @@ public sealed partial class StorageEnvironment
         return report.IsFound;
     }
 
-    /// <summary>Begins to free the pages of trees that a transaction has dropped, if there is a background for it; otherwise a later drop does it.</summary>
+    /// <summary>Begins to free the pages of trees that a transaction has dropped, if there is a background; otherwise a later drop does it.</summary>
     internal void FreeDroppedTrees()
     {
         if (Options.BackgroundFlush)

@@ -30,7 +30,7 @@ internal static class IndexBuilder
         var together = building.Where(index => index.Cursor == from).ToList();
         var others = building.Where(index => index.Cursor > from).Select(index => index.Cursor);
         var to = Math.Min(together.Min(index => index.Limit), others.DefaultIfEmpty(long.MaxValue).Min());
-        var (cursor, rows) = AddRows(session, together, from, to, options, hold);
+        var (cursor, rows) = AddRows(session, together, (from, to), options, hold);
         var names = together.Select(index => index.Name).ToList();
         var limit = together.Max(index => index.Limit);
         var ready = Move(session, together, cursor, cursor - from);
@@ -40,7 +40,8 @@ internal static class IndexBuilder
     private static List<IndexSchema> Building(TableSession session) =>
         [.. session.Binding.Slots.Where(index => index?.State == IndexState.Building).Select(index => index!)];
 
-    private static (long Cursor, long Rows) AddRows(TableSession session, List<IndexSchema> together, long from, long to, EvolveOptions options, TimeSpan hold)
+    private static (long Cursor, long Rows) AddRows(
+        TableSession session, List<IndexSchema> together, (long From, long To) range, EvolveOptions options, TimeSpan hold)
     {
         var began = Stopwatch.GetTimestamp();
         var (rows, bytes) = (0L, 0L);
@@ -48,11 +49,11 @@ internal static class IndexBuilder
             session.OldKeys.Want(slot, together.Contains(session.Binding.Slots[slot]!));
         using var cursor = session.Rows.OpenCursor();
         Span<byte> key = stackalloc byte[RowKey.Bytes];
-        for (var found = cursor.Seek(RowKey.Write(from, key)); found; found = cursor.MoveNext())
+        for (var found = cursor.Seek(RowKey.Write(range.From, key)); found; found = cursor.MoveNext())
         {
             if (!RowKey.TryRead(cursor.Key, out var rowId))
                 throw RowLookup.NoRowId(session.Schema.Name, cursor.Key);
-            if (rowId >= to)
+            if (rowId >= range.To)
                 break;
             if (rows > 0 && (bytes >= options.MaxBytes || Stopwatch.GetElapsedTime(began) >= hold))
                 return (rowId, rows);
@@ -65,7 +66,7 @@ internal static class IndexBuilder
             bytes += row.Length;
         }
 
-        return (to, rows);
+        return (range.To, rows);
     }
 
     private static void AddKeys(TableSession session, IndexSchema index, long rowId)

@@ -1,6 +1,8 @@
 namespace Voron.Tables;
 
-/// <summary>Rows of a query that are looked up together, since their searches wait for memory side by side. Serves one query after the other.</summary>
+/// <summary>
+/// Rows of a query that are looked up together, since their searches wait for memory side by side. Serves one query after the other.
+/// </summary>
 internal sealed class RowBatch
 {
     /// <summary>The number of rows that a group search takes at once.</summary>

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
 
 namespace Voron.Tables;
 
@@ -16,6 +17,10 @@ internal static class RowKey
         BinaryPrimitives.WriteUInt32BigEndian(buffer[2..], (uint)rowId);
         return buffer[..Bytes];
     }
+
+    /// <summary>Returns the key of a table whose keys are row ids.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static long Of<TKey>(TKey key) => typeof(TKey) == typeof(long) ? Unsafe.As<TKey, long>(ref key) : -1;
 
     /// <returns>False if the bytes are no row id.</returns>
     public static bool TryRead(ReadOnlySpan<byte> bytes, out long rowId)

@@ -1,5 +1,3 @@
-using System.Runtime.CompilerServices;
-
 namespace Voron.Tables;
 
 /// <summary>Finds rows by their keys.</summary>
@@ -11,7 +9,7 @@ internal static class RowLookup
     {
         if (functions.KeyCodec == null)
         {
-            rowId = RowIdOf(key);
+            rowId = RowKey.Of(key);
             return rowId is >= 0 and <= RowKey.Max && Contains(session, rowId);
         }
 
@@ -37,7 +35,7 @@ internal static class RowLookup
     {
         if (functions.KeyCodec == null)
         {
-            rowId = RowIdOf(key);
+            rowId = RowKey.Of(key);
             return TryGet(session, rowId, out row);
         }
 
@@ -78,10 +76,6 @@ internal static class RowLookup
             throw Missing(session, rowId);
         return row;
     }
-
-    /// <summary>Returns the key of a table whose keys are row ids.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static long RowIdOf<TKey>(TKey key) => typeof(TKey) == typeof(long) ? Unsafe.As<TKey, long>(ref key) : -1;
 
     /// <summary>Reports that a key or a value is no row id.</summary>
     public static CorruptionException NoRowId(string table, ReadOnlySpan<byte> bytes) =>

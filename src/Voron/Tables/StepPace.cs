@@ -3,8 +3,8 @@ using System.Diagnostics;
 namespace Voron.Tables;
 
 /// <summary>
-/// Divides the time for which a step of an evolution holds the writer. Keys that are added wait, and are applied when the step is committed: with many
-/// keys a row, that takes longer than reading the rows. So a step reads for the part of the time that reading took of the step before.
+/// Divides the time for which a step of an evolution holds the writer. Keys that are added wait, and are applied when the step is committed: with
+/// many keys a row, that takes longer than reading the rows. So a step reads for the part of the time that reading took of the step before.
 /// </summary>
 /// <param name="maxHold">The time for which a step holds the writer.</param>
 internal sealed class StepPace(TimeSpan maxHold)

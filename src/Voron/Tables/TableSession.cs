@@ -184,7 +184,9 @@ internal sealed class TableSession
         }
     }
 
-    /// <summary>Notes that a call has failed midway, so that the transaction can only be rolled back. Always returns false, for use in a filter.</summary>
+    /// <summary>
+    /// Notes that a call has failed midway, so that the transaction can only be rolled back. Always returns false, for use in a filter.
+    /// </summary>
     public bool Break(Exception cause) => _rowTree.Owner.Write!.Break(cause);
 
     /// <summary>Copies a row, so that functions can read it whatever they do to the transaction.</summary>

@@ -46,7 +46,7 @@ internal sealed class TypedFunctions<TKey, TRow> : RowFunctions<TRow>
     }
 
     /// <inheritdoc/>
-    protected override long RowIdOf(in TRow row) => RowLookup.RowIdOf(_key(row));
+    protected override long RowIdOf(in TRow row) => RowKey.Of(_key(row));
 
     /// <inheritdoc/>
     protected override void AddPrimaryKey(in TRow row, ref IndexKeys keys) => _keys!.Write(_key(row), ref keys.Begin());

@@ -161,7 +161,9 @@ public readonly struct WriteTable<TKey, TRow>
     /// <summary>Changes the row with a key; false, with nothing written, when there is none. Reads the row once, so it is the fastest way.</summary>
     /// <param name="key">The primary key.</param>
     /// <param name="state">Passed to the function, so that it need not capture anything.</param>
-    /// <param name="change">Returns the row as it is to be, with the same primary key. It may change the row that it gets. It must not call the table.</param>
+    /// <param name="change">
+    /// Returns the row as it is to be, with the same primary key. It may change the row that it gets. It must not call the table.
+    /// </param>
     /// <param name="version">The version of the row, which stays if nothing changes; <see cref="RowVersion.None"/> when there is none.</param>
     /// <exception cref="ArgumentException">The key is empty or too long, or the function has returned a row with another one.</exception>
     /// <inheritdoc cref="Insert"/>

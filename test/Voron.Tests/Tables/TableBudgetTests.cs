@@ -11,7 +11,9 @@ public sealed class TableBudgetTests : IDisposable
 
     private readonly TestDirectory _directory = new();
     private readonly StorageEnvironment _environment;
-    private readonly Numbered[] _rows = [.. Enumerable.Range(0, Rows).Select(static i => new Numbered { Id = i, Group = i % 50, Text = $"text of row {i:00000}" })];
+    private readonly Numbered[] _rows =
+        [.. Enumerable.Range(0, Rows).Select(static i => new Numbered { Id = i, Group = i % 50, Text = $"text of row {i:00000}" })];
+
     private long _journalBytes;
 
     private static readonly TableDefinition<long, Numbered> Definition = TableDefinition
@@ -34,8 +36,8 @@ public sealed class TableBudgetTests : IDisposable
         _directory.Dispose();
     }
 
-    // A row has 47 bytes. Its keys have 8, 4 and 12 bytes, and each entry has a slot, its lengths and a row id. The pages that are divided add the rest: a new
-    // page is journaled as a whole.
+    // A row has 47 bytes. Its keys have 8, 4 and 12 bytes, and each entry has a slot, its lengths and a row id. The pages that are divided add
+    // the rest: a new page is journaled as a whole.
     [Fact]
     public void Rows_that_are_appended_write_themselves_and_their_keys()
     {
