@@ -10,15 +10,22 @@ internal sealed class AgreementRun<TKey> : IDisposable
     private const int MaxReaders = 4;
     private const int MaxPages = 6;
 
+    private static readonly string[] Others = [TableIndex.Plain, TableIndex.UniqueMultiple, TableIndex.UniqueFields, TableIndex.Multiple];
+
     private readonly SuiteRun _run;
     private readonly Tape _random;
     private readonly TableSetting<TKey> _setting;
+
+    // Another definition of the same table, which is equal; and another table, so that transactions have two.
+    private readonly TableSetting<TKey> _twin;
+    private readonly TableSetting<TKey> _second;
     private readonly List<(ReadTransaction Transaction, TableContent Content)> _readers = [];
     private readonly List<PagedQuery> _pages = [];
     private readonly StorageOptions _options;
     private ModelPlace _place;
     private StorageEnvironment _environment;
     private TableContent _content = new();
+    private TableContent _secondContent = new();
 
     public AgreementRun(SuiteRun run, TableKind<TKey> kind)
     {
@@ -27,24 +34,27 @@ internal sealed class AgreementRun<TKey> : IDisposable
         _options = DrawOptions();
         var keys = _random.Next(4) switch { 3 => 400, 2 => 16, _ => 120 };
         var rows = new RowDrawer(_random, keys, hasLongBodies: _random.Next(3) == 2);
-        _setting = TableSetting<TKey>.Make(run, kind, TableIndex.OfEachKind, rows);
-        _setting = new TableSetting<TKey>(run, kind, TableIndex.OfEachKind)
+        _setting = Make(rows, "rows", TableIndex.OfEachKind);
+        _twin = Make(rows, "rows", TableIndex.OfEachKind);
+        _second = Make(rows, "others", [.. Others.Select(name => TableIndex.Of(name, 2))]);
+
+        TableSetting<TKey> Make(RowDrawer rows, string name, IReadOnlyList<TableIndex> indexes)
         {
-            Traps = _setting.Traps,
-            Rows = rows,
-            Definition = _setting.Definition,
-            HasTraps = true,
-        };
+            var made = TableSetting<TKey>.Make(run, kind, indexes, rows, name: name);
+            made.HasTraps = true;
+            return made;
+        }
+
         _place = new ModelPlace(_random.Next(4) < 3);
         _environment = _place.Open(_options);
         run.Report($"{(kind.HasRowIds ? "row ids" : "text keys")}, {keys} keys, pages of {_options.PageSizeOrDefault}");
     }
 
-    public long Calls => _setting.Calls;
+    public long Calls => _setting.Calls + _twin.Calls + _second.Calls;
 
     public void Run(int calls)
     {
-        while (_setting.Calls < calls && _setting.GoesOn())
+        while (Calls < calls && _setting.GoesOn())
         {
             _random.Mark();
             Step();
@@ -117,6 +127,9 @@ internal sealed class AgreementRun<TKey> : IDisposable
             var table = Create(writing);
             var writer = new TableWriter<TKey>(_setting, table, _content.Copy());
             writer.Run(writing, _random.Next(10) == 9 ? _random.Next(300) : _random.Next(1, 24));
+            var others = _random.Next(3) == 2 ? WriteSecond(writing, _random.Next(1, 12), _secondContent) : _secondContent;
+            if (_random.Next(6) == 5)
+                writer = WriteByTwin(writing, writer.Content);
             if (_random.Next(60) == 59)
                 (table, writer) = DeleteAndCreate(writing, table);
             if (_random.Next(12) == 11)
@@ -130,12 +143,32 @@ internal sealed class AgreementRun<TKey> : IDisposable
             writing.Commit();
             _run.Report("commit");
             _content = writer.Content;
+            _secondContent = others;
         }
 
         if (_random.Next(6) == 5)
             VerifyTable();
         if (_random.Next(6) == 5)
             Read((table, content) => new TableReader<TKey>(_setting, table).Look(content));
+    }
+
+    private TableContent WriteSecond(WriteTransaction writing, int calls, TableContent content)
+    {
+        _run.Report("the other table:");
+        var writer = new TableWriter<TKey>(_second, writing.CreateTable(_second.Definition), content.Copy());
+        writer.Run(writing, calls);
+        return writer.Content;
+    }
+
+    // A handle of the twin, and then one of the first definition again.
+    private TableWriter<TKey> WriteByTwin(WriteTransaction writing, TableContent content)
+    {
+        _run.Report("by another definition that is equal:");
+        var twin = new TableWriter<TKey>(_twin, writing.OpenTable(_twin.Definition), content);
+        twin.Run(writing, _random.Next(1, 12));
+        var writer = new TableWriter<TKey>(_setting, writing.OpenTable(_setting.Definition), twin.Content);
+        writer.Run(writing, _random.Next(6));
+        return writer;
     }
 
     // The table is created in a transaction with calls; at times with a savepoint around its creation, which is rolled back.
@@ -157,7 +190,7 @@ internal sealed class AgreementRun<TKey> : IDisposable
     private (WriteTable<TKey, TableRow> Table, TableWriter<TKey> Writer) DeleteAndCreate(WriteTransaction writing, WriteTable<TKey, TableRow> table)
     {
         _setting.Add("delete the table");
-        if (!writing.DeleteTable(TableSetting<TKey>.Name) || writing.TryOpenTable(_setting.Definition, out _))
+        if (!writing.DeleteTable(_setting.Name) || writing.TryOpenTable(_setting.Definition, out _))
             throw new ModelMismatchException("a table was deleted, and is there");
         try
         {
@@ -180,7 +213,7 @@ internal sealed class AgreementRun<TKey> : IDisposable
         bool isThere;
         using (var reading = _environment.BeginRead())
             isThere = reading.TryOpenTable(_setting.Definition, out _);
-        if (_environment.DropTableAsync(TableSetting<TKey>.Name).AsTask().GetAwaiter().GetResult() != isThere)
+        if (_environment.DropTableAsync(_setting.Name).AsTask().GetAwaiter().GetResult() != isThere)
             throw new ModelMismatchException($"the drop of a table that is {(isThere ? "" : "not ")}there says {!isThere}");
         _content = new TableContent();
     }
@@ -189,26 +222,32 @@ internal sealed class AgreementRun<TKey> : IDisposable
     private void RunGroupCommit()
     {
         _run.Report("group commit");
-        var content = _content;
-        var operations = new (bool Fails, int Calls)[_random.Next(1, 8)];
+        var (content, others) = (_content, _secondContent);
+        var operations = new (bool Fails, int Calls, bool IsSecond)[_random.Next(1, 8)];
         for (var i = 0; i < operations.Length; i++)
-            operations[i] = (_random.Next(4) == 3, _random.Next(1, _random.Next(2) == 0 ? 3 : 16));
+            operations[i] = (_random.Next(4) == 3, _random.Next(1, _random.Next(2) == 0 ? 3 : 16), _random.Next(4) == 3);
 
         // The operations run one after the other, and draw from the tape of the run, which this thread leaves alone until they have ended.
         var tasks = operations.Select(operation => _environment.WriteAsync(writing =>
         {
-            var writer = new TableWriter<TKey>(_setting, writing.CreateTable(_setting.Definition), content.Copy());
-            writer.Run(writing, operation.Calls);
+            var changed = operation.IsSecond ? WriteSecond(writing, operation.Calls, others) : WriteFirst(writing, operation.Calls, content);
             if (operation.Fails)
             {
                 _run.Report("  (fails)");
                 throw new PlannedException();
             }
 
-            content = writer.Content;
+            (content, others) = operation.IsSecond ? (content, changed) : (changed, others);
         }).AsTask()).ToList();
         Await(tasks);
-        _content = content;
+        (_content, _secondContent) = (content, others);
+    }
+
+    private TableContent WriteFirst(WriteTransaction writing, int calls, TableContent content)
+    {
+        var writer = new TableWriter<TKey>(_setting, writing.CreateTable(_setting.Definition), content.Copy());
+        writer.Run(writing, calls);
+        return writer.Content;
     }
 
     private static void Await(List<Task> tasks)
@@ -296,8 +335,22 @@ internal sealed class AgreementRun<TKey> : IDisposable
     {
         VerifyTable();
         Read((table, content) => new TableReader<TKey>(_setting, table).LookAtAll(content));
+        CheckSecond();
         if (_environment.Verify() is { IsSound: false } report)
             throw new ModelMismatchException($"the environment is damaged: {report}");
+    }
+
+    private void CheckSecond()
+    {
+        using var reading = _environment.BeginRead();
+        var isThere = reading.TryOpenTable(_second.Definition, out var table);
+        if (reading.GetTableNames().Contains(_second.Name) != isThere || (!isThere && _secondContent.Count > 0))
+            throw new ModelMismatchException("the other table is not there, or has no name");
+        if (!isThere)
+            return;
+        new TableReader<TKey>(_second, table).LookAtAll(_secondContent);
+        if (reading.VerifyTable(_second.Definition) is var report && (!report.IsSound || report.Rows != _secondContent.Count))
+            throw new ModelMismatchException($"the other table of {_secondContent.Count} rows is damaged: {report}");
     }
 
     private void ReopenOrKill()

@@ -29,7 +29,7 @@ internal sealed class RowDrawer(Random random, int keys, bool hasLongBodies, boo
         {
             City = Cities[random.Next(Cities.Length)],
             Size = random.Next(hasRareKeys && random.Next(4) > 0 ? ManySizes : UsualSizes),
-            Serial = random.Next(3) == 0 ? null : random.Next(_numbers),
+            Serial = DrawSerial(),
             Tags = tags,
             Codes = codes,
             Body = DrawBody(),
@@ -66,6 +66,13 @@ internal sealed class RowDrawer(Random random, int keys, bool hasLongBodies, boo
     };
 
     private static string NameOf(int key) => key % 7 == 3 ? $"n{key}{new string('-', key % 90)}" : $"n{key}";
+
+    private int? DrawSerial() => random.Next(12) switch
+    {
+        < 4 => null,
+        4 when !hasRareKeys => 0,
+        _ => random.Next(_numbers),
+    };
 
     private byte[] DrawBody()
     {

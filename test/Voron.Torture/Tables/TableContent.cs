@@ -65,16 +65,13 @@ internal sealed class TableContent
     }
 
     /// <summary>Returns another row that has a unique key of a row, in the order in which the engine looks.</summary>
-    /// <param name="indexes">The indexes.</param>
-    /// <param name="row">The row.</param>
-    /// <param name="isNew">True if the row does not replace the one with its primary key.</param>
-    public (TableIndex Index, string Key, ModelRow Holder)? FindDuplicate(IEnumerable<TableIndex> indexes, ModelRow row, bool isNew = false)
+    public (TableIndex Index, string Key, ModelRow Holder)? FindDuplicate(IEnumerable<TableIndex> indexes, ModelRow row)
     {
         foreach (var index in indexes.Where(index => index.IsUnique))
         {
             foreach (var key in row.KeysIn(index).Where(key => !key.HasNull))
             {
-                if (_rows.Values.FirstOrDefault(other => (isNew || other.Primary != row.Primary) && other.KeysIn(index).Contains(key)) is { } holder)
+                if (_rows.Values.FirstOrDefault(other => other.Primary != row.Primary && other.KeysIn(index).Contains(key)) is { } holder)
                     return (index, key.Bytes, holder);
             }
         }

@@ -102,7 +102,11 @@ internal sealed record TableIndex(string Name, int Version, bool IsUnique)
     {
         if (Version == 2)
             key.Add((byte)2);
-        if (row.Serial is { } serial)
+
+        // The bytes of a row without a number, but not its null.
+        if (row.Serial == 0)
+            key.Add((byte)0).Add(row.Size % 3);
+        else if (row.Serial is { } serial)
             key.AddNotNull().Add(serial);
         else
             key.AddNull().Add(row.Size % 3);
@@ -123,9 +127,9 @@ internal sealed record TableIndex(string Name, int Version, bool IsUnique)
     private ModelKey Serial(TableRow row)
     {
         var head = Version == 2 ? "\u0002" : "";
-        return row.Serial is { } serial
+        return row.Serial is { } serial and not 0
             ? new ModelKey(head + "\u0001" + Key(serial).Bytes)
-            : new ModelKey(head + "\0" + Key(row.Size % 3).Bytes, HasNull: true);
+            : new ModelKey(head + "\0" + Key(row.Size % 3).Bytes, HasNull: row.Serial == null);
     }
 
     private static ModelKey Key(params ReadOnlySpan<object> fields)

@@ -55,6 +55,8 @@ internal sealed partial class TableReader<TKey>
         var entries = content.ByKey();
         var range = ModelRange.Draw(_random, entries);
         setting.Add($"query by key {range}");
+        if (setting.Kind.HasRowIds)
+            return;
         CheckQuery(() => table.ByKey(range.ToKeyRange()), [.. entries.Where(entry => range.Contains(entry.Key))], hasKeyOfRow: true);
     }
 

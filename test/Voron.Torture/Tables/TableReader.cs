@@ -83,7 +83,7 @@ internal sealed partial class TableReader<TKey>(TableSetting<TKey> setting, Tabl
             throw new ModelMismatchException($"the table has {table.Count} rows instead of {content.Count}");
         using (var scan = table.Scan())
             Compare(scan, RowIdOrder(content), 0, int.MaxValue);
-        using (var byKey = table.ByKey(KeyRange.All))
+        using (var byKey = setting.Kind.HasRowIds ? table.Scan() : table.ByKey(KeyRange.All))
             Compare(byKey, content.ByKey(), 0, int.MaxValue);
         foreach (var index in setting.Indexes)
         {
@@ -171,7 +171,7 @@ internal sealed partial class TableReader<TKey>(TableSetting<TKey> setting, Tabl
             return;
         var key = keys[_random.Next(keys.Length)];
         setting.Add($"look up by '{index}'");
-        var row = content.Rows.FirstOrDefault(row => !key.HasNull && row.KeysIn(index).Contains(key));
+        var row = content.Rows.FirstOrDefault(row => row.KeysIn(index).Contains(new ModelKey(key.Bytes)));
         if (table.TryGetBy(index.Name, key.ToBytes(), out var found) != (row != null))
             throw new ModelMismatchException($"a key of the unique index '{index}' is {(row == null ? "found" : "not found")}");
         if (row != null)

@@ -6,8 +6,6 @@ namespace Voron.Torture.Tables;
 /// <summary>A table of a run: its definition, its rows, and where its steps are reported.</summary>
 internal sealed class TableSetting<TKey>(SuiteRun run, TableKind<TKey> kind, IReadOnlyList<TableIndex> indexes, int version = 1)
 {
-    public const string Name = "rows";
-
     public Tape Random => run.Choices;
 
     public TableKind<TKey> Kind => kind;
@@ -16,6 +14,8 @@ internal sealed class TableSetting<TKey>(SuiteRun run, TableKind<TKey> kind, IRe
 
     public int Version => version;
 
+    public string Name => Definition.Name;
+
     public required RowTraps Traps { get; init; }
 
     public required RowDrawer Rows { get; init; }
@@ -23,20 +23,21 @@ internal sealed class TableSetting<TKey>(SuiteRun run, TableKind<TKey> kind, IRe
     public required TableDefinition<TKey, TableRow> Definition { get; init; }
 
     /// <summary>True if some rows are refused by the functions of the definition.</summary>
-    public bool HasTraps { get; init; }
+    public bool HasTraps { get; set; }
 
     /// <summary>The number of calls so far.</summary>
     public long Calls { get; private set; }
 
     /// <summary>Makes a setting with a definition that has the indexes.</summary>
-    public static TableSetting<TKey> Make(SuiteRun run, TableKind<TKey> kind, IReadOnlyList<TableIndex> indexes, RowDrawer rows, int version = 1)
+    public static TableSetting<TKey> Make(
+        SuiteRun run, TableKind<TKey> kind, IReadOnlyList<TableIndex> indexes, RowDrawer rows, int version = 1, string name = "rows")
     {
         var traps = new RowTraps();
         return new TableSetting<TKey>(run, kind, indexes, version)
         {
             Traps = traps,
             Rows = rows,
-            Definition = kind.Define(Name, version, indexes, traps),
+            Definition = kind.Define(name, version, indexes, traps),
         };
     }
 

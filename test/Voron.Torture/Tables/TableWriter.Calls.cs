@@ -152,14 +152,12 @@ internal sealed partial class TableWriter<TKey>
         if (RefusalOfFunctions(row) is { } refusal)
             return refusal;
         var primary = setting.Kind.Encode(row)!;
-        var inserted = new ModelRow(row, primary);
-        var taken = into.Find(primary) is { } holder ? Refusal.Duplicate("", primary, holder, null) : null;
-
-        // The primary key is looked up last, with its insertion; a row id first.
-        if (taken != null && setting.Kind.HasRowIds)
-            return taken;
+        if (into.Find(primary) is { } holder)
+            return Refusal.Duplicate("", primary, holder, null);
         var ready = setting.Indexes.Where(index => table.GetIndexState(index.Name) == IndexState.Ready);
-        return into.FindDuplicate(ready, inserted, isNew: true) is var (index, key, other) ? Refusal.Duplicate(index.Name, key, other, null) : taken;
+        return into.FindDuplicate(ready, new ModelRow(row, primary)) is var (index, key, other)
+            ? Refusal.Duplicate(index.Name, key, other, null)
+            : null;
     }
 
     private RowVersion DrawExpected(RowVersion actual) => _random.Next(6) switch

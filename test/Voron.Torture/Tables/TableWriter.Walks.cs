@@ -14,7 +14,7 @@ internal sealed partial class TableWriter<TKey>
     private void Walk()
     {
         _reader.LearnAll(Content);
-        var index = _random.Next(4) == 3 ? null : setting.Indexes[_random.Next(setting.Indexes.Count)];
+        var index = _random.Next(4) == 3 && !setting.Kind.HasRowIds ? null : setting.Indexes[_random.Next(setting.Indexes.Count)];
         if (index != null && !_reader.IsReady(index))
             return;
         var entries = EntriesOf(index);

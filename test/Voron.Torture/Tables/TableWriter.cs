@@ -106,7 +106,12 @@ internal sealed partial class TableWriter<TKey>(TableSetting<TKey> setting, Writ
     // Another call, while the function of an index throws for every row, or calls the table.
     private void CallArmed()
     {
-        setting.Traps.Armed = setting.Indexes[_random.Next(setting.Indexes.Count)].Name;
+        var armed = setting.Indexes[_random.Next(setting.Indexes.Count)].Name;
+
+        // The old keys of a row are computed only for indexes that have them.
+        if (table.GetIndexState(armed) != IndexState.Ready)
+            return;
+        setting.Traps.Armed = armed;
         setting.Traps.Instead = _random.Next(2) == 0 ? null : CallTable;
         setting.Note($"functions of '{setting.Traps.Armed}' {(setting.Traps.Instead == null ? "throw" : "call the table")}:");
         try
