@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.Transactions;
 
 namespace Voron;
 
@@ -11,7 +12,7 @@ public readonly partial struct ReadTransaction
     /// <summary>The maximum length of a key in bytes.</summary>
     internal int MaxKeyLength => Trees.Pages.TreeLimits.MaxKeyLength(Body.Pages.PageSize);
 
-    /// <summary>Opens a system tree of entries; a default value, with false, when there is none of that name.</summary>
+    /// <summary>Opens a tree of entries by the bytes of its name; a default value, with false, when there is none of that name.</summary>
     internal bool TryFindSystemTree(ReadOnlySpan<byte> name, out Tree tree)
     {
         var open = Body.OpenTree(_generation, name, TreeKind.Plain, out var treeGeneration);
@@ -19,11 +20,27 @@ public readonly partial struct ReadTransaction
         return open != null;
     }
 
-    /// <summary>Opens a system tree of id sets; a default value, with false, when there is none of that name.</summary>
+    /// <summary>Opens a tree of id sets by the bytes of its name; a default value, with false, when there is none of that name.</summary>
     internal bool TryFindSystemTree(ReadOnlySpan<byte> name, out IdTree tree)
     {
         var open = Body.OpenTree(_generation, name, TreeKind.IdSets, out var treeGeneration);
         tree = open == null ? default : new IdTree(open, treeGeneration);
         return open != null;
+    }
+
+    /// <summary>Returns the trees of the engine's own that were not dropped, in the order of their names.</summary>
+    internal IReadOnlyList<(byte[] Name, TreeHeader Header)> GetSystemTrees()
+    {
+        Body.ThrowIfEnded(_generation);
+        var mark = _body.Enter();
+        try
+        {
+            _body.ThrowIfEnded(_generation);
+            return TreeNames.ListSystem(_body);
+        }
+        finally
+        {
+            _body.Leave(mark);
+        }
     }
 }

@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using Voron.Format;
 using Voron.Trees;
 
 namespace Voron.Transactions;
@@ -39,6 +40,30 @@ internal static class TreeNames
                     continue;
                 var header = Catalog.ToHeader(cursor.Key, cursor.Value, body.Pages.PageCount, body.Pages.PageSize, body.Pages.FilePath);
                 trees.Add(new DroppedTreeStatistics(header.TreeId, header.Pages));
+            }
+        }
+        finally
+        {
+            cursor.Close();
+        }
+
+        return trees;
+    }
+
+    /// <summary>Lists the trees of the engine's own that were not dropped, in the order of their names.</summary>
+    public static IReadOnlyList<(byte[] Name, TreeHeader Header)> ListSystem(TransactionBody body)
+    {
+        var trees = new List<(byte[], TreeHeader)>();
+        var cursor = new TreeCursor();
+        cursor.Open(body.Catalog, body.Pages);
+        try
+        {
+            for (var found = cursor.Seek(SystemTree.First); found; found = cursor.MoveNext())
+            {
+                if (SystemTree.IsDropped(cursor.Key))
+                    continue;
+                var header = Catalog.ToHeader(cursor.Key, cursor.Value, body.Pages.PageCount, body.Pages.PageSize, body.Pages.FilePath);
+                trees.Add((cursor.Key.ToArray(), header));
             }
         }
         finally

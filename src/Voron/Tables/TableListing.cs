@@ -1,0 +1,66 @@
+using Voron.Format;
+using Voron.Trees;
+
+namespace Voron.Tables;
+
+/// <summary>Lists the tables of an environment with their indexes and sizes. Needs no definitions.</summary>
+public static class TableListing
+{
+    /// <summary>Returns all tables of the newest state, in the order of the UTF-8 bytes of their names.</summary>
+    /// <param name="environment">The environment.</param>
+    /// <exception cref="CorruptionException">A schema is damaged, or the tree of a table is missing.</exception>
+    /// <exception cref="ArgumentNullException">The environment is null.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public static IReadOnlyList<TableStatistics> GetTables(this StorageEnvironment environment)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        using var reading = environment.BeginRead();
+        return reading.GetTables();
+    }
+
+    /// <summary>Returns all tables of a snapshot, in the order of the UTF-8 bytes of their names.</summary>
+    /// <param name="transaction">The snapshot.</param>
+    /// <exception cref="CorruptionException">A schema is damaged, or the tree of a table is missing.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public static IReadOnlyList<TableStatistics> GetTables(this ReadTransaction transaction)
+    {
+        var trees = transaction.GetSystemTrees().ToDictionary(tree => Convert.ToHexString(tree.Name), tree => tree.Header);
+        return [.. ReadSchemas(transaction).Select(schema => Describe(schema, trees, transaction.DataFilePath))];
+    }
+
+    /// <summary>Reads the schemas of all tables.</summary>
+    /// <exception cref="CorruptionException">A schema is damaged.</exception>
+    internal static List<TableSchema> ReadSchemas(ReadTransaction transaction)
+    {
+        var schemas = new List<TableSchema>();
+        if (!transaction.TryFindSystemTree(SystemTree.Schemas, out Tree tree))
+            return schemas;
+        foreach (var entry in tree.Prefix(SchemaKeys.Tables))
+            schemas.Add(TableSchema.Parse(SchemaKeys.TableName(entry.Key), entry.Value, transaction.DataFilePath));
+        return schemas;
+    }
+
+    private static TableStatistics Describe(TableSchema schema, Dictionary<string, TreeHeader> trees, string path)
+    {
+        var rows = Find(SystemTree.RowsName(schema.Id));
+        return new TableStatistics(
+            schema.Name, schema.Version, schema.HasRowIdKeys ? null : schema.KeyCodec, rows.EntryCount, rows.Pages,
+            [.. schema.Indexes.OrderBy(index => index.Id).Select(index => Of(index, Find(index.TreeName(schema.Id))))]);
+
+        TreeHeader Find(byte[] name) => trees.TryGetValue(Convert.ToHexString(name), out var header)
+            ? header
+            : throw new CorruptionException(
+                $"The {TableLabels.Of(name, [schema])} is missing in '{path}'. Run Verify, or restore a backup.");
+    }
+
+    private static IndexStatistics Of(IndexSchema index, in TreeHeader tree)
+    {
+        var ids = index.IsUnique ? tree.EntryCount : tree.NestedValues;
+        var isBuilding = index.State == IndexState.Building;
+        return new IndexStatistics(index.Name, index.Version, index.IsUnique, index.State, tree.EntryCount, ids, tree.Pages)
+        {
+            Cursor = isBuilding ? index.Cursor : null,
+            Limit = isBuilding ? index.Limit : null,
+        };
+    }
+}
