@@ -95,18 +95,18 @@ internal sealed class ToolOutput
         WriteTable(columns, rows);
     }
 
-    /// <summary>Writes two lists of rows: tables, the second one only if it has rows, or one JSON object with both.</summary>
-    public void WriteRows(ToolRows rows, ToolRows others)
+    /// <summary>Writes lists of rows: tables, all but the first one only if they have rows, or one JSON object with all.</summary>
+    public void WriteRows(ToolRows rows, params IReadOnlyList<ToolRows> others)
     {
         if (Form == OutputForm.Json)
         {
-            WriteFacts([], [rows, others]);
+            WriteFacts([], [rows, .. others]);
             return;
         }
 
         WriteTable(rows.Columns, rows.Rows);
-        if (others.Rows.Count > 0)
-            WriteTable(others.Columns, others.Rows);
+        foreach (var list in others.Where(list => list.Rows.Count > 0))
+            WriteTable(list.Columns, list.Rows);
     }
 
     /// <summary>Writes a line as it is.</summary>

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Voron.Tables;
 using Voron.Tool.Dumps;
 using Voron.Tool.Streams;
 
@@ -28,7 +29,8 @@ internal static class DumpCommand
             range.RangeOf(parsed);
             using var environment = ToolContext.OpenToRead(parsed.GetRequiredValue(directory));
             using var reading = environment.BeginRead();
-            IReadOnlyList<string> names = parsed.GetValue(trees) is { Length: > 0 } given ? [.. given.Distinct()] : [.. reading.GetTreeNames()];
+            var given = parsed.GetValue(trees);
+            var names = given is { Length: > 0 } ? given.Distinct().ToList() : AllTrees(reading, environment.Path);
             foreach (var name in names)
                 reading.Open(name, environment.Path);
             var target = parsed.GetValue(file);
@@ -45,6 +47,18 @@ internal static class DumpCommand
 
             return Task.FromResult(ExitCode.Done);
         });
+    }
+
+    // A dump of everything must not leave out what it cannot carry.
+    private static IReadOnlyList<string> AllTrees(ReadTransaction reading, string path)
+    {
+        if (reading.GetTableNames() is [var table, ..])
+        {
+            throw new ToolException(
+                ExitCode.Problems, $"'{path}' has a table, '{table}', which a dump cannot carry. Name the trees to dump, or use 'voron backup' or 'voron copy'.");
+        }
+
+        return reading.GetTreeNames();
     }
 
     private static void WriteNew(string file, Action<Stream> write)

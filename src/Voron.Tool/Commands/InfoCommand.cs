@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Voron.Format;
+using Voron.Tables;
 using Voron.Tool.Running;
 
 namespace Voron.Tool.Commands;
@@ -30,6 +31,7 @@ internal static class InfoCommand
                 ("transaction", statistics.PublishedTransactionId),
                 ("recovered records", environment.Recovery.ReplayedRecords),
                 ("trees", reading.GetTreeNames().Count),
+                ("tables", reading.GetTableNames().Count),
                 ("pages", statistics.PageCount),
                 ("data file bytes", statistics.DataFileBytes),
                 ("journal bytes", statistics.TotalJournalBytes),

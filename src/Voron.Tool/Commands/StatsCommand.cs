@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Voron.Tables;
 using Voron.Tool.Reports;
 using Voron.Tool.Shell;
 
@@ -24,7 +25,10 @@ internal static class StatsCommand
             var environment = opened.Environment;
             var statistics = environment.GetStatistics();
             using var reading = environment.BeginRead();
-            var trees = reading.GetTreeNames().Select(name => reading.GetTreeStatistics(name, out _)).ToList();
+            var trees = TreeSizes.Of(reading);
+            var named = trees.Where(tree => !tree.IsSystem).ToList();
+            var ofTables = trees.Where(tree => tree.IsSystem).Sum(tree => tree.Header.Pages);
+            var tables = reading.GetTables();
             var dropped = reading.GetDroppedTrees();
             var droppedPages = dropped.Sum(tree => tree.Pages);
             output.WriteFacts(
@@ -34,12 +38,16 @@ internal static class StatsCommand
                 ("journal bytes", statistics.TotalJournalBytes),
                 ("live journal bytes", statistics.LiveJournalBytes),
                 ("volume free bytes", statistics.VolumeFreeBytes),
-                ("trees", trees.Count),
-                ("entries", trees.Sum(tree => tree.Entries)),
-                ("leaf pages", trees.Sum(tree => tree.LeafPages)),
-                ("branch pages", trees.Sum(tree => tree.BranchPages)),
-                ("overflow pages", trees.Sum(tree => tree.OverflowPages)),
-                ("nested pages", trees.Sum(tree => tree.NestedPages)),
+                ("trees", named.Count),
+                ("entries", named.Sum(tree => tree.Size.Entries)),
+                ("tables", tables.Count),
+                ("rows", tables.Sum(table => table.Rows)),
+                ("leaf pages", trees.Sum(tree => tree.Size.LeafPages)),
+                ("branch pages", trees.Sum(tree => tree.Size.BranchPages)),
+                ("overflow pages", trees.Sum(tree => tree.Size.OverflowPages)),
+                ("nested pages", trees.Sum(tree => tree.Size.NestedPages)),
+                ("pages of tables", ofTables),
+                ("bytes of tables", ofTables * statistics.PageSize),
                 ("dropped trees", dropped.Count),
                 ("pages of dropped trees", droppedPages),
                 ("bytes of dropped trees", droppedPages * statistics.PageSize),

@@ -1,10 +1,11 @@
 using System.CommandLine;
 using Voron.Format;
+using Voron.Tables;
 using Voron.Tool.Shell;
 
 namespace Voron.Tool.Commands;
 
-/// <summary>Lists the trees of an environment.</summary>
+/// <summary>Lists the trees and tables of an environment.</summary>
 internal static class TreesCommand
 {
     private static readonly string[] Columns =
@@ -12,10 +13,17 @@ internal static class TreesCommand
         "name", "entries", "depth", "leaf pages", "branch pages", "overflow pages", "nested pages", "kind", "ids",
     ];
 
+    private static readonly string[] TableColumns = ["table", "version", "rows", "row pages", "row bytes", "keys", "indexes"];
+
+    private static readonly string[] IndexColumns =
+    [
+        "table", "index", "version", "unique", "state", "keys", "row ids", "pages", "bytes", "cursor", "limit",
+    ];
+
     public static Command Create(OpenEnvironment? shell = null)
     {
         var access = new EnvironmentAccess(shell);
-        return access.AddTo(new Command("trees", "Lists the trees of an environment, with their sizes.")).Runs((parsed, output, stop) =>
+        return access.AddTo(new Command("trees", "Lists the trees and tables of an environment, with their sizes.")).Runs((parsed, output, stop) =>
         {
             using var opened = access.OpenToRead(parsed);
             var environment = opened.Environment;
@@ -33,13 +41,43 @@ internal static class TreesCommand
                 ]);
             }
 
+            var tables = reading.GetTables();
             var dropped = reading.GetDroppedTrees().Select(tree => new object?[] { tree.TreeId, tree.Pages, tree.Pages * pageSize });
             output.WriteRows(
                 new ToolRows("trees", Columns, rows),
+                TablesOf(tables, pageSize),
+                IndexesOf(tables, pageSize),
                 new ToolRows("droppedTrees", ["dropped tree", "pages left", "bytes left"], [.. dropped]));
             return Task.FromResult(ExitCode.Done);
         });
     }
+
+    private static ToolRows TablesOf(IReadOnlyList<TableStatistics> tables, long pageSize) => new(
+        "tables", TableColumns,
+        [
+            .. tables.Select(table => new object?[]
+            {
+                table.Name, table.Version, table.Rows, table.RowPages, table.RowPages * pageSize, table.KeyKind ?? "row ids",
+                table.Indexes.Count,
+            }),
+        ]);
+
+    private static ToolRows IndexesOf(IReadOnlyList<TableStatistics> tables, long pageSize) => new(
+        "indexes", IndexColumns,
+        [
+            .. tables.SelectMany(table => table.Indexes.Select(index => new object?[]
+            {
+                table.Name, index.Name.Length == 0 ? "(primary key)" : index.Name, index.Version, index.IsUnique, NameOf(index.State), index.Keys,
+                index.RowIds, index.Pages, index.Pages * pageSize, index.Cursor, index.Limit,
+            })),
+        ]);
+
+    private static string NameOf(IndexState state) => state switch
+    {
+        IndexState.Ready => "ready",
+        IndexState.Building => "building",
+        _ => "failed",
+    };
 
     private static string NameOf(TreeKind kind) => kind switch
     {

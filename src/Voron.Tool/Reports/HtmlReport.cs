@@ -57,8 +57,11 @@ internal sealed class HtmlReport(SpaceReport report)
         Card(Sizes.Bytes(BytesOf(free)), "free pages within");
         Card(Sizes.Bytes(Math.Max(0, report.DataFileBytes - BytesOf(report.PageCount))), "room to grow into");
         Card(Sizes.Bytes(JournalFiles().Sum(file => file.Bytes)), "journal files");
-        Card(Sizes.Count(report.Trees.Count), report.Trees.Count == 1 ? "tree" : "trees");
-        Card(Sizes.Count(report.Trees.Sum(tree => tree.Size.Entries)), "entries");
+        var named = report.Trees.Where(tree => !tree.IsSystem).ToList();
+        Card(Sizes.Count(named.Count), named.Count == 1 ? "tree" : "trees");
+        Card(Sizes.Count(named.Sum(tree => tree.Size.Entries)), "entries");
+        if (report.Tables > 0)
+            Card(Sizes.Count(report.Tables), report.Tables == 1 ? "table" : "tables");
         Card(Sizes.Bytes(report.PageSize), "page size");
         Add("</div>\n");
     }
@@ -71,7 +74,7 @@ internal sealed class HtmlReport(SpaceReport report)
         AddDropped();
         if (report.Trees.Count == 0)
         {
-            Add("<p>There is no tree.</p>\n");
+            Add("<p>There is no tree and no table.</p>\n");
             return;
         }
 

@@ -1,15 +1,19 @@
 using Voron.Maintenance;
 using Voron.Paging;
+using Voron.Tables;
 using Voron.Transactions;
 
 namespace Voron.Tool.Reports;
 
 /// <summary>A tree and its space.</summary>
-/// <param name="Name">Its name.</param>
+/// <param name="Name">Its name; of a tree of a table, what it is.</param>
 /// <param name="Size">Its size.</param>
 /// <param name="LeafFill">How full its leaves are on average, with the id pages of its sets, from 0 to 1; null if the sample has none of it.</param>
 internal sealed record TreeSpace(string Name, TreeStatistics Size, double? LeafFill)
 {
+    /// <summary>True for one of the engine's own, such as those of tables.</summary>
+    public bool IsSystem { get; init; }
+
     public long Pages => Size.LeafPages + Size.BranchPages + Size.OverflowPages + Size.NestedPages;
 }
 
@@ -44,6 +48,9 @@ internal sealed record SpaceReport
     /// <summary>The trees, the largest first.</summary>
     public required IReadOnlyList<TreeSpace> Trees { get; init; }
 
+    /// <summary>The number of tables, whose trees are among <see cref="Trees"/>.</summary>
+    public int Tables { get; init; }
+
     /// <summary>The dropped trees whose pages are not all free.</summary>
     public IReadOnlyList<DroppedTreeStatistics> DroppedTrees { get; init; } = [];
 
@@ -70,11 +77,10 @@ internal sealed record SpaceReport
         var sample = PageSample.Take(engine, snapshot.Snapshot, SampledPages, stop);
         var fills = sample.Where(page => page.IsLeaf && page.TreeMark != 0).ToLookup(page => page.TreeMark, page => page.UsedFraction);
         var trees = new List<TreeSpace>();
-        foreach (var name in reading.GetTreeNames())
+        foreach (var tree in TreeSizes.Of(reading))
         {
-            var size = reading.GetTreeStatistics(name, out var tree);
-            var fill = fills[tree.TreeId + 1];
-            trees.Add(new TreeSpace(name, size, fill.Any() ? fill.Average() : null));
+            var fill = fills[tree.Header.TreeId + 1];
+            trees.Add(new TreeSpace(tree.Name, tree.Size, fill.Any() ? fill.Average() : null) { IsSystem = tree.IsSystem });
         }
 
         return new SpaceReport
@@ -91,6 +97,7 @@ internal sealed record SpaceReport
             UsedPages = cells.Sum(cell => cell.UsedPages),
             ReplayedRecords = environment.Recovery.ReplayedRecords,
             Trees = [.. trees.OrderByDescending(tree => tree.Pages).ThenBy(tree => tree.Name, StringComparer.Ordinal)],
+            Tables = reading.GetTableNames().Count,
             DroppedTrees = reading.GetDroppedTrees(),
             Cells = cells,
             Sample = sample,

@@ -142,7 +142,9 @@ public sealed class ToolCommandTests : IDisposable
     {
         var kinds = typeof(VoronException).Assembly.GetExportedTypes().Where(type => type.IsSubclassOf(typeof(VoronException))).ToList();
         kinds.Should().NotBeEmpty();
-        foreach (var kind in kinds.Where(kind => kind != typeof(BackupException)))
+
+        // The tool has no definitions, so it reads and writes no rows.
+        foreach (var kind in kinds.Where(kind => kind != typeof(BackupException) && !kind.IsAssignableTo(typeof(Voron.Tables.TableException))))
         {
             var failure = (Exception)System.Runtime.CompilerServices.RuntimeHelpers.GetUninitializedObject(kind);
             Failures.CodeOf(failure).Should().NotBe(ExitCode.Problems, kind.Name);
