@@ -62,22 +62,21 @@ public sealed partial class StorageEnvironment
             var target = StorageEnvironment.Open(part, TargetOptions());
             try
             {
-                foreach (var name in reading.GetTreeNames())
-                    _expected += BytesOf(reading.GetTreeStatistics(name, out _));
-                foreach (var name in reading.GetTreeNames())
+                var trees = TreesOf(reading);
+                _expected = trees.Sum(tree => tree.Header.Pages * source.Options.PageSizeOrDefault);
+                foreach (var (name, tree) in trees)
                 {
                     byte[]? from = null;
                     do
                     {
                         var before = _copied;
-                        _ = reading.GetTreeStatistics(name, out var tree);
                         from = tree.Kind switch
                         {
                             TreeKind.Plain => CopySome(reading, target, name, from),
-                            TreeKind.Array => CopySomeOfArray(reading, target, name, from),
+                            TreeKind.Array => CopySomeOfArray(reading, target, Catalog.Decode(name), from),
                             TreeKind.IdSets => CopySomeOfSets(reading, target, name, from),
                             _ => throw new InvalidOperationException(
-                                $"The tree '{name}' in '{source.Path}' is {TreeKinds.Describe(tree.Kind)}, which cannot be copied in the order of its keys."),
+                                $"The {Catalog.Describe(name)} in '{source.Path}' is {TreeKinds.Describe(tree.Kind)}, which cannot be copied in the order of its keys."),
                         };
                         await _pace.PauseAsync(_copied - before, stop).ConfigureAwait(false);
                     }
@@ -93,14 +92,29 @@ public sealed partial class StorageEnvironment
             }
         }
 
+        // Those of users and those of tables, but no dropped ones.
+        private static List<(byte[] Name, TreeHeader Header)> TreesOf(ReadTransaction reading)
+        {
+            var trees = new List<(byte[], TreeHeader)>();
+            foreach (var name in reading.GetTreeNames())
+            {
+                _ = reading.GetTreeStatistics(name, out var header);
+                trees.Add((System.Text.Encoding.UTF8.GetBytes(name), header));
+            }
+
+            trees.AddRange(reading.GetSystemTrees());
+            return trees;
+        }
+
         // Returns the key to go on with; null at the end of the tree.
-        private byte[]? CopySome(ReadTransaction reading, StorageEnvironment target, string name, byte[]? from)
+        private byte[]? CopySome(ReadTransaction reading, StorageEnvironment target, byte[] name, byte[]? from)
         {
             using var writing = target.BeginWrite();
-            var tree = writing.CreateTree(name);
+            var tree = new WriteTree(writing.CreateSystemTree(name, TreeKind.Plain));
+            _ = reading.TryFindSystemTree(name, out Tree original);
             var bytes = 0L;
             byte[]? next = null;
-            foreach (var entry in reading.OpenTree(name).Range(from == null ? KeyRange.All : KeyRange.From(from)))
+            foreach (var entry in original.Range(from == null ? KeyRange.All : KeyRange.From(from)))
             {
                 stop.ThrowIfCancellationRequested();
                 if (bytes >= BytesAtOnce)
@@ -138,11 +152,12 @@ public sealed partial class StorageEnvironment
         }
 
         // A large set takes several transactions. What comes next is an id and, behind it, the key.
-        private byte[]? CopySomeOfSets(ReadTransaction reading, StorageEnvironment target, string name, byte[]? from)
+        private byte[]? CopySomeOfSets(ReadTransaction reading, StorageEnvironment target, byte[] name, byte[]? from)
         {
             using var writing = target.BeginWrite();
-            var copy = writing.CreateIdTree(name);
-            using var keys = reading.OpenIdTree(name).OpenCursor();
+            var copy = new WriteIdTree(writing.CreateSystemTree(name, TreeKind.IdSets));
+            _ = reading.TryFindSystemTree(name, out IdTree original);
+            using var keys = original.OpenCursor();
             var bytes = 0L;
             byte[]? next = null;
             var first = from == null ? 0 : ArrayKey.FromBytes(from.AsSpan(0, ArrayKey.Size));
@@ -180,9 +195,6 @@ public sealed partial class StorageEnvironment
             _copied += bytes;
             options.Progress?.Report(new CompactionProgress(_copied, Math.Max(_copied, _expected), target.GetStatistics().DataFileBytes));
         }
-
-        private long BytesOf(TreeStatistics statistics) =>
-            (statistics.LeafPages + statistics.BranchPages + statistics.OverflowPages + statistics.NestedPages) * source.Options.PageSizeOrDefault;
 
         // The values of the source decide about nothing here but the layout: what is journaled, and what is written at once.
         private StorageOptions TargetOptions() => new()

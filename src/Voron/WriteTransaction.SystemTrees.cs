@@ -13,7 +13,7 @@ public readonly partial struct WriteTransaction
     /// <summary>The maximum length of a key in bytes.</summary>
     internal int MaxKeyLength => Trees.Pages.TreeLimits.MaxKeyLength(Body.WritePages.PageSize);
 
-    /// <summary>Opens a system tree, or creates it when there is none of that name.</summary>
+    /// <summary>Opens a tree by the bytes of its name, or creates it when there is none of that name.</summary>
     internal OpenTree CreateSystemTree(ReadOnlySpan<byte> name, TreeKind kind) => Body.CreateTree(name, kind);
 
     /// <summary>Opens a system tree; null when there is none of that name.</summary>
