@@ -71,7 +71,7 @@ public static class Salvage
             var report = ToReport(damaged, target, findings, began);
             if (!report.IsProven && report.Trees.Count == 0)
                 throw NothingFound(report);
-            made!.Finish(report.Trees);
+            report = made!.Finish(report, findings);
             made.Dispose();
             isMade = true;
             directory.Complete();

@@ -33,6 +33,7 @@ public sealed partial record SalvageReport
         WriteAll(json, "damage", Damage, Write);
         WriteAll(json, "lostNames", LostNames, Write);
         WriteAll(json, "trees", Trees, Write);
+        WriteAll(json, "tables", Tables, Write);
         json.WriteEndObject();
     }
 
@@ -59,6 +60,18 @@ public sealed partial record SalvageReport
         json.WriteBoolean("hasLosses", tree.HasLosses);
         WriteAll(json, "lostRanges", tree.LostRanges, Write);
         WriteAll(json, "lostValues", tree.LostValues, Write);
+    }
+
+    private static void Write(Utf8JsonWriter json, SalvagedTable table)
+    {
+        json.WriteString("name", table.Name);
+        json.WriteNumber("rows", table.Rows);
+        json.WriteNumber("keysWithoutRow", table.KeysWithoutRow);
+        json.WriteNumber("rowsWithoutKey", table.RowsWithoutKey);
+        json.WriteStartArray("indexesToBuild");
+        foreach (var index in table.IndexesToBuild)
+            json.WriteStringValue(index);
+        json.WriteEndArray();
     }
 
     private static void Write(Utf8JsonWriter json, LostRange range)

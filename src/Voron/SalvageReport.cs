@@ -48,6 +48,9 @@ public sealed partial record SalvageReport
     /// <summary>The trees of the new environment.</summary>
     public required IReadOnlyList<SalvagedTree> Trees { get; init; }
 
+    /// <summary>The tables of the new environment, whose rows and indexes are among <see cref="Trees"/>.</summary>
+    public IReadOnlyList<SalvagedTable> Tables { get; init; } = [];
+
     /// <summary>The time that the salvage took, with its verification.</summary>
     public required TimeSpan Duration { get; init; }
 
@@ -71,6 +74,8 @@ public sealed partial record SalvageReport
         writer.WriteLine(string.Create(CultureInfo.InvariantCulture, $"Found: {Entries} entries in {Trees.Count} trees{expected}"));
         foreach (var tree in Trees)
             WriteText(writer, tree);
+        foreach (var table in Tables)
+            writer.WriteLine($"  {table}");
         foreach (var range in LostNames)
             writer.WriteLine($"Lost names of trees: {Describe(range)}");
         writer.WriteLine(string.Create(CultureInfo.InvariantCulture, $"Damage: {DamageCount}"));

@@ -1,5 +1,7 @@
 using Voron.Format;
 using Voron.Salvaging;
+using Voron.Tables;
+using Voron.Trees;
 using Voron.Trees.Arrays;
 
 namespace Voron;
@@ -20,6 +22,7 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
     private WriteIdTree _idTree;
     private TreeForm _form;
     private string? _name;
+    private byte[]? _systemName;
     private long _entries;
     private long _bytes;
     private long _uncommitted;
@@ -44,15 +47,23 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
         });
     }
 
-    public void EnterTree(string name, TreeForm form)
+    public void EnterTree(string name, TreeForm form) => Enter(name, null, form);
+
+    public void EnterSystemTree(byte[] name, TreeForm form) => Enter(SystemTree.Describe(name), name, form);
+
+    private void Enter(string name, byte[]? systemName, TreeForm form)
     {
-        if (name == _name && _isWriting)
+        if (name == _name && systemName == _systemName && _isWriting)
             return;
-        (_name, _form) = (name, form);
+        (_name, _systemName, _form) = (name, systemName, form);
         if (!_isWriting)
             _writing = _environment.BeginWrite();
         _isWriting = true;
-        if (form.Kind == TreeKind.Array)
+        if (systemName != null && form.Kind == TreeKind.IdSets)
+            _idTree = new WriteIdTree(_writing.CreateSystemTree(systemName, form.Kind));
+        else if (systemName != null)
+            _tree = new WriteTree(_writing.CreateSystemTree(systemName, form.Kind));
+        else if (form.Kind == TreeKind.Array)
             _fixedTree = _writing.CreateFixedTree(name, form.ValueSize);
         else if (form.Kind == TreeKind.IdSets)
             _idTree = _writing.CreateIdTree(name);
@@ -62,7 +73,7 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
 
     public bool TryBeginSet(ReadOnlySpan<byte> key)
     {
-        EnterTree(_name!, _form);
+        Enter(_name!, _systemName, _form);
         if (_idTree.CountOf(key) > 0)
             return false;
         _entries++;
@@ -72,7 +83,7 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
 
     public void AddIds(ReadOnlySpan<byte> key, ReadOnlySpan<long> ids, ReadOnlySpan<byte> payloads)
     {
-        EnterTree(_name!, _form);
+        Enter(_name!, _systemName, _form);
         _idTree.AddMany(key, ids, payloads);
         var bytes = ids.Length * SetSource.BytesPerId;
         _bytes += bytes;
@@ -83,7 +94,7 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
 
     public bool TryAdd(ReadOnlySpan<byte> key, ValueSource value, out string? fault)
     {
-        EnterTree(_name!, _form);
+        Enter(_name!, _systemName, _form);
         fault = null;
         if (_form.Kind == TreeKind.Array ? _fixedTree.Contains(ArrayKey.FromBytes(key)) : _tree.Contains(key))
             return false;
@@ -98,31 +109,29 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
         return true;
     }
 
-    /// <summary>Verifies the environment, and that each tree has as many entries as have been added to it.</summary>
+    /// <summary>
+    /// Verifies that each tree has as many entries as have been added to it, makes the tables usable, and verifies the environment.
+    /// </summary>
+    /// <param name="report">The report.</param>
+    /// <param name="findings">What was found.</param>
+    /// <returns>The report with the tables.</returns>
     /// <exception cref="CorruptionException">The environment is not what was written to it.</exception>
     /// <exception cref="OperationCanceledException">The salvage was cancelled.</exception>
-    public void Finish(IReadOnlyList<SalvagedTree> trees)
+    public SalvageReport Finish(SalvageReport report, SalvageFindings findings)
     {
         Commit();
         _stop.ThrowIfCancellationRequested();
-        using (var reading = _environment.BeginRead())
-        {
-            var names = reading.GetTreeNames().ToHashSet(StringComparer.Ordinal);
-            foreach (var tree in trees)
-            {
-                var count = names.Contains(tree.Name) ? reading.GetTreeStatistics(tree.Name, out _).Entries : 0;
-                if (count != tree.Found)
-                    throw new CorruptionException($"The new environment in '{_environment.Path}' has {count} entries in tree '{tree.Name}', but {tree.Found} were written to it.");
-            }
-        }
-
+        CheckCounts(findings.Trees);
+        report = new TableSalvage(_environment, findings, _stop).Mend(report);
         _environment.CompactAsync(null, _stop).AsTask().GetAwaiter().GetResult();
         using (_stop.Register(static opened => Task.Run(((StorageEnvironment)opened!).Dispose, CancellationToken.None), _environment))
         {
-            var report = Verify();
-            if (!report.IsSound)
-                throw new CorruptionException($"The new environment in '{_environment.Path}' is not what was written to it: {report}");
+            var verified = Verify();
+            if (!verified.IsSound)
+                throw new CorruptionException($"The new environment in '{_environment.Path}' is not what was written to it: {verified}");
         }
+
+        return report;
     }
 
     public void Dispose()
@@ -149,6 +158,21 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
         catch (VoronException)
         {
             // The directory is deleted next.
+        }
+    }
+
+    private void CheckCounts(IReadOnlyList<TreeFindings> trees)
+    {
+        using var reading = _environment.BeginRead();
+        var names = reading.GetTreeNames().ToHashSet(StringComparer.Ordinal);
+        var ofSystem = reading.GetSystemTrees().ToDictionary(tree => Convert.ToHexString(tree.Name), tree => tree.Header.EntryCount);
+        foreach (var tree in trees)
+        {
+            var found = tree.ToReport().Found;
+            var count = tree.SystemName is { } system ? ofSystem.GetValueOrDefault(Convert.ToHexString(system))
+                : names.Contains(tree.Name) ? reading.GetTreeStatistics(tree.Name, out _).Entries : 0;
+            if (count != found)
+                throw new CorruptionException($"The new environment in '{_environment.Path}' has {count} entries in tree '{tree.Name}', but {found} were written to it.");
         }
     }
 

@@ -17,7 +17,8 @@ namespace Voron.Salvaging;
 /// </remarks>
 internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
 {
-    private const string LostAndFound = "lost+found";
+    /// <summary>What the names of trees begin with whose names, or whose tables, are lost.</summary>
+    public const string LostAndFound = "lost+found";
 
     /// <summary>The mark of the pages of the catalog, whose tree id is 0.</summary>
     private const uint CatalogMark = 1;
@@ -109,6 +110,14 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
 
     private void Enter(TreeFindings? tree, SalvageGrade grade, bool isOrphan) => (_tree, _grade, _isOrphan) = (tree, grade, isOrphan);
 
+    private void EnterInTarget(TreeFindings tree, TreeForm form)
+    {
+        if (tree.SystemName is { } name)
+            _target.EnterSystemTree(name, form);
+        else
+            _target.EnterTree(tree.Name, form);
+    }
+
     private void TakeNames(byte* leaf)
     {
         for (var i = 0; i < SlottedPage.Count(leaf); i++)
@@ -123,8 +132,10 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
                 var header = Voron.Trees.Catalog.ToHeader(name, value, uint.MaxValue, _pages.PageSize, "");
                 if (SystemTree.IsDropped(name))
                     AddDropped(name, header);
+                else if (SystemTree.IsOfTables(name))
+                    AddSystemTree(name, header);
                 else
-                    AddTree(Voron.Trees.Catalog.Decode(name), header);
+                    AddTree(Voron.Trees.Catalog.Decode(name), systemName: null, header);
             }
             catch (CorruptionException e)
             {
@@ -133,12 +144,21 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
         }
     }
 
-    private void AddTree(string name, in TreeHeader header)
+    private void AddSystemTree(ReadOnlySpan<byte> name, in TreeHeader header)
+    {
+        if (header.Kind != SystemTree.Kind(name))
+            throw new CorruptionException($"The {SystemTree.Describe(name)} is of another kind in its header.");
+        AddTree(SystemTree.Describe(name), name.ToArray(), header);
+    }
+
+    private void AddTree(string shownName, byte[]? systemName, in TreeHeader header)
     {
         _catalog.Count(_grade);
-        if (!_names.Add(name))
+
+        // No user can name a tree with half of a surrogate pair.
+        if (!_names.Add(systemName == null ? shownName : '\ud800' + shownName))
             return;
-        var tree = new TreeFindings(name, header, header.TreeId);
+        var tree = new TreeFindings(shownName, header, header.TreeId) { SystemName = systemName };
         _trees.Add(tree);
         _treesById.TryAdd(header.TreeId, tree);
         _unwalked.Enqueue(tree);
@@ -161,7 +181,7 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
         {
             Enter(tree, grade, isOrphan: false);
             if (!tree.IsDropped)
-                _target.EnterTree(tree.Name, tree.Form);
+                EnterInTarget(tree, tree.Form);
             if (tree.Header!.Value.RootPage is var root && root != 0)
                 _walk.Run(root, tree.TreeId!.Value + 1, _stop);
         }
@@ -289,7 +309,7 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
         // The kind of a lost tree shows in its leaves; and a leaf of another kind than its tree is in the wrong place.
         if (tree.Form != form)
             (tree, room) = (LostTree(header->TreeMark, header->PageNumber, form), null);
-        _target.EnterTree(tree.Name, form);
+        EnterInTarget(tree, form);
         if (form.Kind == TreeKind.Array)
         {
             TakeArrayEntries(tree, leaf, new ArrayLayout(_pages.PageSize, form.ValueSize), room);

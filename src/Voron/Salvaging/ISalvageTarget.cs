@@ -1,3 +1,5 @@
+using Voron.Trees;
+
 namespace Voron.Salvaging;
 
 /// <summary>The new environment of a salvage.</summary>
@@ -10,6 +12,11 @@ internal interface ISalvageTarget
     /// <param name="name">The name of the tree.</param>
     /// <param name="form">What its leaves have.</param>
     void EnterTree(string name, TreeForm form);
+
+    /// <summary>Creates a tree of the engine's own, or leads back to it: the following entries belong to it.</summary>
+    /// <param name="name">The name of the tree in the catalog.</param>
+    /// <param name="form">What its leaves have.</param>
+    void EnterSystemTree(byte[] name, TreeForm form) => EnterTree(SystemTree.Describe(name), form);
 
     /// <summary>Adds an entry, unless the tree has its key.</summary>
     /// <param name="key">The key; that of a fixed-size tree as <see cref="Trees.Arrays.ArrayKey"/> has it.</param>

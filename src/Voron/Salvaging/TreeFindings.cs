@@ -14,6 +14,9 @@ internal sealed class TreeFindings(string name, TreeHeader? header, uint? treeId
 
     public string Name => name;
 
+    /// <summary>Its name in the catalog, if it is a tree of the engine's own; null for others.</summary>
+    public byte[]? SystemName { get; init; }
+
     public TreeHeader? Header => header;
 
     public uint? TreeId => treeId;
@@ -29,6 +32,10 @@ internal sealed class TreeFindings(string name, TreeHeader? header, uint? treeId
 
     /// <summary>True if entries may be in pages that nothing leads to.</summary>
     public bool IsIncomplete => _lost.Count > 0 || (header is { } counted && _byGrade.Sum() + _lostValues.Count < counted.EntryCount);
+
+    /// <summary>True if all of its entries are <see cref="SalvageGrade.Proven"/>, so that it is as it was.</summary>
+    public bool IsWhole => _lost.Count == 0 && _lostValues.Count == 0
+        && header is { } counted && _byGrade[(int)SalvageGrade.Proven] == counted.EntryCount && _byGrade.Sum() == counted.EntryCount;
 
     public void Count(SalvageGrade grade) => _byGrade[(int)grade]++;
 

@@ -61,6 +61,9 @@ internal static class SystemTree
     /// <summary>Returns whether a name is that of a system tree of a kind that this engine does not know.</summary>
     public static bool IsUnknown(ReadOnlySpan<byte> name) => Is(name) && !IsDropped(name) && !IsOfTables(name);
 
+    /// <summary>The kind of a tree of the tables.</summary>
+    public static TreeKind Kind(ReadOnlySpan<byte> name) => name is [Mark, Index, ..] ? TreeKind.IdSets : TreeKind.Plain;
+
     /// <summary>The feature that an environment with a tree of this name has in its header.</summary>
     public static FormatFeatures Feature(ReadOnlySpan<byte> name) => IsOfTables(name) ? FormatFeatures.Tables : FormatFeatures.None;
 

@@ -54,6 +54,9 @@ internal static class LayerRules
     /// <summary>The layers above the public API, which use its handles and what lies behind them. The root does not know them.</summary>
     private static readonly string[] AboveRoot = ["Tables"];
 
+    /// <summary>The only reference from the root to a layer above it: at its end, a salvage makes tables usable.</summary>
+    private static readonly (string From, string To) Door = ("SalvageTarget.cs", "Tables/TableSalvage.cs");
+
     /// <summary>Folders that belong to the layer above them.</summary>
     private static readonly string[] PartsOfLayers = ["IO/Posix", "IO/Windows"];
 
@@ -119,7 +122,7 @@ internal static class LayerRules
         if (user == used || AboveRoot.Contains(user))
             return false;
         if (user == Root)
-            return AboveRoot.Contains(used);
+            return AboveRoot.Contains(used) && (from, to) != Door;
         var rank = Array.IndexOf(Lowest, used);
         if (rank >= 0)
             return Array.IndexOf(Lowest, user) is var own && own >= 0 && own < rank;

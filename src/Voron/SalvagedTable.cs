@@ -1,0 +1,44 @@
+using System.Globalization;
+using Voron.Tables;
+
+namespace Voron;
+
+/// <summary>A table as a salvage has left it in the new environment: <see cref="SalvageReport"/>.</summary>
+/// <remarks>
+/// An index of which anything may be missing, or that may name rows which are lost, is empty and answers no queries until
+/// <see cref="TableEvolution.EvolveAsync"/> has built it again from the rows. The primary key cannot be built without the definition, so it comes
+/// over as it is, without the keys of lost rows.
+/// </remarks>
+public sealed record SalvagedTable
+{
+    /// <summary>The name of the table.</summary>
+    public required string Name { get; init; }
+
+    /// <summary>The number of rows.</summary>
+    public required long Rows { get; init; }
+
+    /// <summary>The number of primary keys that were left out because their rows are lost.</summary>
+    public required long KeysWithoutRow { get; init; }
+
+    /// <summary>
+    /// The number of rows whose primary keys are lost, at least: lookups by key do not find them, but <see cref="Table{TKey, TRow}.Scan()"/> does. If
+    /// there are any, copy the rows into another table.
+    /// </summary>
+    public required long RowsWithoutKey { get; init; }
+
+    /// <summary>The names of the indexes that <see cref="TableEvolution.EvolveAsync"/> builds again.</summary>
+    public required IReadOnlyList<string> IndexesToBuild { get; init; }
+
+    /// <inheritdoc/>
+    public override string ToString()
+    {
+        var text = string.Create(CultureInfo.InvariantCulture, $"table '{Name}': {Rows} rows");
+        if (KeysWithoutRow > 0)
+            text += string.Create(CultureInfo.InvariantCulture, $"; {KeysWithoutRow} primary keys of lost rows were left out");
+        if (RowsWithoutKey > 0)
+            text += string.Create(CultureInfo.InvariantCulture, $"; {RowsWithoutKey} rows have lost their primary keys");
+        if (IndexesToBuild.Count > 0)
+            text += $"; {nameof(TableEvolution.EvolveAsync)} builds these indexes again: {string.Join(", ", IndexesToBuild.Select(name => $"'{name}'"))}";
+        return text;
+    }
+}
