@@ -1,5 +1,7 @@
 using System.Text;
+using Voron.Format;
 using Voron.Torture.Crashes;
+using Voron.Trees;
 using Voron.Trees.Arrays;
 
 namespace Voron.Torture.Damage;
@@ -19,6 +21,13 @@ internal sealed class StoreContent
             trees.Add((name, FixedContent.IsName(name) ? EntriesOf(reading.OpenFixedTree(name))
                 : IdTreeContent.IsName(name) ? IdEntries.Of(reading.OpenIdTree(name))
                 : EntriesOf(reading.OpenTree(name))));
+        }
+
+        // The trees of tables, by their descriptions.
+        foreach (var (name, header) in reading.GetSystemTrees())
+        {
+            if (header.Kind == TreeKind.Plain && reading.TryFindSystemTree(name, out Tree tree))
+                trees.Add((SystemTree.Describe(name), EntriesOf(tree)));
         }
 
         return new StoreContent { Trees = trees };

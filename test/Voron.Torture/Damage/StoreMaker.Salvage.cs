@@ -1,4 +1,5 @@
 using System.Globalization;
+using Voron.Tables;
 
 namespace Voron.Torture.Damage;
 
@@ -17,6 +18,7 @@ internal sealed partial class StoreMaker
         PlacesUsedAgain(),
         LargeCatalog(),
         LongValue(),
+        Tables(),
     ];
 
     /// <summary>A flush has stamped the file as finished, but the device has lost its pages, or every second of them.</summary>
@@ -162,5 +164,48 @@ internal sealed partial class StoreMaker
         return maker.Take("long value");
     }
 
+    /// <summary>
+    /// Two tables; a part of the changes is in the journal. All indexes are unique, because the entries of
+    /// others are ids.
+    /// </summary>
+    private static StoreImage Tables()
+    {
+        using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Never);
+        var numbers = TableDefinition.CreateWithRowIds("numbers", 1, new NumberCodec(), static (int number) => number);
+        var texts = TableDefinition.Create("texts", 1, new NumberCodec(), KeyCodec.Int32, static (int number) => number)
+            .UniqueIndex("negative", 1, static (in int number, ref IndexKeys keys) => keys.Add(-number));
+        maker.Commit(writing =>
+        {
+            writing.CreateTree("items").Put(Key(1), Value(1, 50));
+            for (var i = 0; i < 200; i++)
+            {
+                writing.CreateTable(numbers).Insert(i);
+                writing.CreateTable(texts).Insert(i);
+            }
+        });
+        maker._environment.Flush();
+        maker.Commit(writing =>
+        {
+            for (var i = 200; i < 260; i++)
+                writing.OpenTable(texts).Insert(i);
+            for (var i = 150; i < 200; i++)
+                writing.OpenTable(numbers).Delete(i);
+        });
+        maker._environment.Internals.ConfirmDurability();
+        return maker.Take("tables");
+    }
+
     private static string LongName(int i) => string.Create(CultureInfo.InvariantCulture, $"{i:D3}-{new string('n', 190)}");
+
+    /// <summary>Writes a number, with bytes behind it that follow from it.</summary>
+    private sealed class NumberCodec : IRowCodec<int>
+    {
+        public void Write(in int row, ref RowWriter writer)
+        {
+            writer.WriteInt32(row);
+            writer.WriteBytes(Value(row, 40 + row % 50));
+        }
+
+        public int Read(ref RowReader reader) => reader.ReadInt32();
+    }
 }

@@ -42,6 +42,12 @@ internal sealed unsafe class LeafMap
                     Walk(snapshot, name, header.RootPage);
             }
 
+            foreach (var (name, header) in reading.GetSystemTrees())
+            {
+                if (header.RootPage != 0)
+                    Walk(snapshot, Voron.Trees.SystemTree.Describe(name), header.RootPage);
+            }
+
             snapshot.End();
             snapshot.Retire();
         }

@@ -3,6 +3,7 @@ using Voron.Salvaging;
 using Voron.Torture.Crashes;
 using Voron.Torture.Damage;
 using Voron.Torture.Harness;
+using Voron.Trees;
 using static Voron.Torture.Harness.BrokenPromiseException;
 
 namespace Voron.Torture.Salvaging;
@@ -172,7 +173,7 @@ internal sealed class SalvageCase(StoreImage image, SuiteRun run)
         var found = report.Trees.FirstOrDefault(tree => tree.Name == name);
         if (found == null)
         {
-            var isNamed = report.LostNames.Any(range => IsIn(range, System.Text.Encoding.UTF8.GetBytes(name)));
+            var isNamed = report.LostNames.Any(range => IsIn(range, NameOf(name)));
             Require(report.HasLosses && isNamed, $"'{name}' is missing, but no range of lost names has it");
             return;
         }
@@ -187,6 +188,23 @@ internal sealed class SalvageCase(StoreImage image, SuiteRun run)
                 found.LostRanges.Any(range => IsIn(range, owner)) || found.LostValues.Any(lost => lost.Key.AsSpan().SequenceEqual(owner)),
                 $"'{name}' lacks key {Convert.ToHexString(key)}, but no lost range has it");
         }
+    }
+
+    // The name in the catalog; those of the trees of tables are not the ones that a report shows.
+    private static byte[] NameOf(string shown)
+    {
+        for (ushort table = 1; table <= 2; table++)
+        {
+            byte[][] names =
+            [
+                SystemTree.Schemas.ToArray(), SystemTree.RowsName(table), SystemTree.IndexName(table, 0, isUnique: true),
+                SystemTree.IndexName(table, 1, isUnique: true),
+            ];
+            if (names.FirstOrDefault(name => SystemTree.Describe(name) == shown) is { } found)
+                return found;
+        }
+
+        return System.Text.Encoding.UTF8.GetBytes(shown);
     }
 
     private static bool IsIn(LostRange range, ReadOnlySpan<byte> key) =>
