@@ -107,8 +107,8 @@ internal abstract class RowFunctions<TRow> : TableFunctions
     }
 
     /// <summary>Reports that a key is too long.</summary>
-    protected static ArgumentException TooLong(int maxKeyLength, Exception cause) => new(
-        $"A key has at most {maxKeyLength} bytes in this environment, and this one has more: leave out or shorten a field.", cause);
+    protected static ArgumentException TooLong(int maxKeyLength, Exception cause, string? parameter = null) => new(
+        $"A key has at most {maxKeyLength} bytes in this environment, and this one has more: leave out or shorten a field.", parameter, cause);
 
     /// <summary>Returns the key of a row, which is its id.</summary>
     protected abstract long RowIdOf(in TRow row);

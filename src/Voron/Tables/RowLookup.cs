@@ -4,7 +4,7 @@ namespace Voron.Tables;
 internal static class RowLookup
 {
     /// <summary>Finds the id of the row with a primary key.</summary>
-    /// <exception cref="ArgumentException">The key is empty or too long.</exception>
+    /// <exception cref="ArgumentException">The key is too long.</exception>
     public static bool TryFindId<TKey, TRow>(TableSession session, TypedFunctions<TKey, TRow> functions, TKey key, out long rowId)
     {
         if (functions.KeyCodec == null)
@@ -28,7 +28,7 @@ internal static class RowLookup
     }
 
     /// <summary>Finds the row with a primary key, in the memory of its page.</summary>
-    /// <exception cref="ArgumentException">The key is empty or too long.</exception>
+    /// <exception cref="ArgumentException">The key is too long.</exception>
     /// <exception cref="CorruptionException">The index of keys has the key, but the table does not have the row.</exception>
     public static bool TryFind<TKey, TRow>(
         TableSession session, TypedFunctions<TKey, TRow> functions, TKey key, out long rowId, out ReadOnlySpan<byte> row)

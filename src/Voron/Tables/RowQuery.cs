@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
+using Voron.Primitives;
 
 namespace Voron.Tables;
 
@@ -89,6 +90,7 @@ public sealed class RowQuery<TRow> : IDisposable
 
     /// <summary>The id of the row, known without reading the row.</summary>
     /// <exception cref="InvalidOperationException">The query is on no row.</exception>
+    /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
     public long RowId
     {
         get
@@ -100,6 +102,7 @@ public sealed class RowQuery<TRow> : IDisposable
 
     /// <summary>The key that led to the row, as the index has it; empty for a combination of id sets. Valid until the next move.</summary>
     /// <exception cref="InvalidOperationException">The query is on no row.</exception>
+    /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
     public ReadOnlySpan<byte> Key
     {
         get
@@ -122,6 +125,7 @@ public sealed class RowQuery<TRow> : IDisposable
     /// <summary>Returns rows in descending order.</summary>
     /// <returns>This query.</returns>
     /// <exception cref="InvalidOperationException">A row has been read already.</exception>
+    /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
     public RowQuery<TRow> Backward()
     {
         RequireNew();
@@ -160,7 +164,7 @@ public sealed class RowQuery<TRow> : IDisposable
     /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
     public long Count()
     {
-        ObjectDisposedException.ThrowIf(_state == State.Disposed, this);
+        CheckOpen();
         return _source.Count();
     }
 
@@ -169,7 +173,7 @@ public sealed class RowQuery<TRow> : IDisposable
     /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
     public bool MoveNext()
     {
-        ObjectDisposedException.ThrowIf(_state == State.Disposed, this);
+        CheckOpen();
         if (_state == State.AtEnd)
             return false;
         if (_state == State.Failed)
@@ -272,9 +276,18 @@ public sealed class RowQuery<TRow> : IDisposable
         return row;
     }
 
+    private void CheckOpen()
+    {
+        if (_state == State.Disposed)
+            EndedErrors.ThrowQuery();
+
+        // Throws if the transaction has ended, or was rolled back to a savepoint that is older than the table's handle.
+        _ = _rows.Opened;
+    }
+
     private void RequireRow()
     {
-        ObjectDisposedException.ThrowIf(_state == State.Disposed, this);
+        CheckOpen();
         if (_state == State.Failed)
             ThrowFailed();
         if (_state != State.OnRow)
@@ -283,7 +296,7 @@ public sealed class RowQuery<TRow> : IDisposable
 
     private void RequireNew()
     {
-        ObjectDisposedException.ThrowIf(_state == State.Disposed, this);
+        CheckOpen();
         if (_state != State.New)
             throw new InvalidOperationException("The query has begun already: set direction, start and limit before the first row is read.");
     }

@@ -74,7 +74,7 @@ public readonly struct Table<TKey, TRow>
     /// <summary>Gets the row with a key; false when there is none.</summary>
     /// <param name="key">The primary key.</param>
     /// <param name="row">The row.</param>
-    /// <exception cref="ArgumentException">The key is empty or too long.</exception>
+    /// <exception cref="ArgumentException">The key is too long.</exception>
     /// <exception cref="RowFormatException">The row is of a newer version of the definition, or the codec cannot read it.</exception>
     /// <exception cref="CorruptionException">A page on the way is damaged, or the index of keys names a row that does not exist.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
@@ -141,7 +141,7 @@ public readonly struct Table<TKey, TRow>
     /// <param name="index">The name of the index.</param>
     /// <param name="key">The key, written as the function of the index writes it.</param>
     /// <param name="row">The row.</param>
-    /// <exception cref="ArgumentException">The definition has no unique index of that name, or the key is empty or too long.</exception>
+    /// <exception cref="ArgumentException">The definition has no unique index of that name.</exception>
     /// <exception cref="IndexNotReadyException">The index does not have the keys of all rows.</exception>
     /// <inheritdoc cref="TryGet(TKey, out TRow)"/>
     public bool TryGetBy(string index, ReadOnlySpan<byte> key, [MaybeNullWhen(false)] out TRow row)

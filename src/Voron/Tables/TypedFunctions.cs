@@ -39,7 +39,7 @@ internal sealed class TypedFunctions<TKey, TRow> : RowFunctions<TRow>
         }
         catch (InvalidOperationException cause) when (writer.IsFull)
         {
-            throw TooLong(buffer.Length, cause);
+            throw TooLong(buffer.Length, cause, nameof(key));
         }
 
         return writer.Written;

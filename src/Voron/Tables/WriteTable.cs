@@ -165,7 +165,7 @@ public readonly struct WriteTable<TKey, TRow>
     /// Returns the row as it is to be, with the same primary key. It may change the row that it gets. It must not call the table.
     /// </param>
     /// <param name="version">The version of the row, which stays if nothing changes; <see cref="RowVersion.None"/> when there is none.</param>
-    /// <exception cref="ArgumentException">The key is empty or too long, or the function has returned a row with another one.</exception>
+    /// <exception cref="ArgumentException">The key is too long, or the function has returned a row with another one.</exception>
     /// <inheritdoc cref="Insert"/>
     public bool TryUpdate<TState>(TKey key, TState state, Func<TRow, TState, TRow> change, out RowVersion version)
     {
@@ -188,7 +188,7 @@ public readonly struct WriteTable<TKey, TRow>
 
     /// <summary>Deletes the row with a key; false when there is none.</summary>
     /// <param name="key">The primary key.</param>
-    /// <exception cref="ArgumentException">The key is empty or too long.</exception>
+    /// <exception cref="ArgumentException">The key is too long.</exception>
     /// <exception cref="IndexKeyException">The function of an index threw for the row, whose keys are needed to remove them.</exception>
     /// <exception cref="RowFormatException">The codec cannot read the row.</exception>
     /// <exception cref="SchemaMismatchException">The definition does not fit the table.</exception>

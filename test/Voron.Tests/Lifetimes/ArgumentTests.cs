@@ -1,5 +1,7 @@
 using System.Buffers;
 using System.IO.Pipelines;
+using Voron.Tables;
+using Voron.Tests.Tables;
 
 namespace Voron.Tests.Lifetimes;
 
@@ -32,6 +34,7 @@ public sealed partial class ArgumentTests
         $"LookupBatch.Add({Bytes})", "WriteTransaction.CommitAsync(CancellationToken)", "StorageEnvironment.BeginWriteAsync(CancellationToken)",
         .. AnyFixedKeyFits,
         .. AnyIdFits,
+        .. AnyRowFits,
         "TreeRange.TryGetFirst(TreeEntry)", "TreeRange.TryGetLast(TreeEntry)", "TreeEntry.TryCopyValueTo(Span<Byte>, Int32)",
     ];
 
@@ -58,6 +61,7 @@ public sealed partial class ArgumentTests
             place => place.Writing.SetState<string>(null!, "state")),
         .. FixedTrees,
         .. IdTrees,
+        .. Tables,
         .. Keys($"WriteTree.Put({Bytes}, {Bytes})", (place, key) => place.WriteTree.Put(key, [1])),
         .. Keys($"WriteTree.Put({Bytes}, StagedValue)", (place, key) => place.WriteTree.Put(key, HandleSet.Foreign)),
         new($"WriteTree.Put({Bytes}, StagedValue)", "value", typeof(ArgumentNullException), place => place.WriteTree.Put([1], (StagedValue)null!)),
@@ -189,14 +193,15 @@ public sealed partial class ArgumentTests
     [Fact]
     public void Every_method_with_parameters_has_a_row()
     {
-        var methods = new[]
-        {
+        Type[] types =
+        [
             typeof(ReadTransaction), typeof(WriteTransaction), typeof(Tree), typeof(WriteTree), typeof(Cursor), typeof(Savepoint),
             typeof(NestedTransaction), typeof(LookupBatch), typeof(StorageEnvironment), typeof(TreeRange), typeof(TreeEntry),
             typeof(ValueWriter), typeof(FixedTree), typeof(WriteFixedTree), typeof(FixedCursor), typeof(IdTree), typeof(WriteIdTree),
-            typeof(IdCursor), typeof(IdKeyCursor), typeof(IdQuery),
-        }.SelectMany(type => HandleMembers.Of(type).Where(member => member.Contains('(') && !member.EndsWith("()", StringComparison.Ordinal))
-            .Select(member => $"{type.Name}.{member}"));
+            typeof(IdCursor), typeof(IdKeyCursor), typeof(IdQuery), .. TableHandles,
+        ];
+        var methods = types.SelectMany(type => HandleMembers.Of(type)
+            .Where(member => member.Contains('(') && !member.EndsWith("()", StringComparison.Ordinal)).Select(member => $"{type.Name}.{member}"));
         methods.Should().BeEquivalentTo(Rows.Select(row => row.Member).Concat(AnyArgumentFits).Distinct());
     }
 
@@ -232,6 +237,7 @@ public sealed partial class ArgumentTests
         after.GetTreeNames().Should().Equal(HandleSet.TreeName, HandleSet.FixedName, "other", HandleSet.IdsName);
         after.OpenTree(HandleSet.TreeName).Count.Should().Be(99);
         after.OpenIdTree(HandleSet.IdsName).ValueCount.Should().Be(99);
+        after.OpenTable(TableKit.Items).Count.Should().Be(99);
         environment.Verify().Problems.Should().BeEmpty();
     }
 

@@ -1,10 +1,13 @@
+using Voron.Tables;
+using Voron.Tests.Tables;
+
 namespace Voron.Tests.Lifetimes;
 
 /// <summary>
 /// Every public member of every handle, used before its beginning and after each kind of end: the exception is the same everywhere, and names
 /// what has ended. A member without a row in <see cref="HandleTable"/> fails.
 /// </summary>
-public sealed class EndedHandleTests
+public sealed partial class EndedHandleTests
 {
     private static readonly Dictionary<Outcome, string> Messages = new()
     {
@@ -37,6 +40,9 @@ public sealed class EndedHandleTests
         Covers<IdCursor>(HandleTable.IdCursor);
         Covers<IdKeyCursor>(HandleTable.IdKeyCursor);
         Covers<IdQuery>(HandleTable.IdQuery);
+        Covers<Table<string, Item>>(HandleTable.Table);
+        Covers<WriteTable<string, Item>>(HandleTable.WriteTable);
+        Covers<RowQuery<Item>>(HandleTable.RowQuery);
         Covers<Savepoint>(HandleTable.Savepoint);
         Covers<NestedTransaction>(HandleTable.NestedTransaction);
         Covers<LookupBatch>(HandleTable.LookupBatch);
@@ -51,28 +57,6 @@ public sealed class EndedHandleTests
         static void Covers<T>(IEnumerable<HandleRow<T>> rows)
             where T : allows ref struct =>
             HandleMembers.Of(typeof(T)).Should().BeEquivalentTo(rows.Select(row => row.Member), "{0} has these members", typeof(T).Name);
-    }
-
-    [Fact]
-    public void Every_handle_type_is_among_them()
-    {
-        var plain = new[]
-        {
-            "Report", "Statistics", "Options", "Exception", "Outcome", "Compression", "Protection", "Mode", "State",
-            "Progress", "Fault", "Info", "Kind", nameof(BackupFile), nameof(BackupSet), nameof(BackupSetEntry),
-            nameof(Salvage), "Grade", nameof(SalvageDamage), nameof(SalvagedTree), nameof(LostRange), nameof(LostValue),
-            nameof(KeyRange), nameof(KeyRangeExtensions), nameof(KeyReader), nameof(KeyWriter), "CommitStateKey`1",
-        };
-        typeof(StorageEnvironment).Assembly.GetExportedTypes()
-            .Where(type => !plain.Any(end => type.Name.EndsWith(end, StringComparison.Ordinal)))
-            .Should().BeEquivalentTo(
-            [
-                typeof(ReadTransaction), typeof(WriteTransaction), typeof(Tree), typeof(WriteTree), typeof(Cursor), typeof(Savepoint),
-                typeof(NestedTransaction), typeof(LookupBatch), typeof(StorageEnvironment), typeof(TreeRange), typeof(TreeEntry),
-                typeof(TreeRange.Enumerator), typeof(ValueWriter), typeof(StagedValue), typeof(FixedTree), typeof(FixedTree<>),
-                typeof(WriteFixedTree), typeof(WriteFixedTree<>), typeof(FixedCursor), typeof(IdTree), typeof(WriteIdTree), typeof(IdCursor),
-                typeof(IdKeyCursor), typeof(IdQuery),
-            ]);
     }
 
     [Fact]
@@ -92,6 +76,8 @@ public sealed class EndedHandleTests
         Check(HandleTable.WriteIdTree, default, HandleState.Default, Outcome.NeverBegun);
         Check(HandleTable.IdCursor, default, HandleState.Default, Outcome.NeverBegun);
         Check(HandleTable.IdKeyCursor, default, HandleState.Default, Outcome.NeverBegun);
+        Check(HandleTable.Table, default, HandleState.Default, Outcome.NeverBegun);
+        Check(HandleTable.WriteTable, default, HandleState.Default, Outcome.NeverBegun);
         Check(HandleTable.Savepoint, default, HandleState.Default, Outcome.NeverBegun);
         Check(HandleTable.NestedTransaction, default, HandleState.Default, Outcome.NeverBegun);
         Check(HandleTable.TreeRange, default, HandleState.Default, Outcome.NeverBegun);
@@ -167,6 +153,8 @@ public sealed class EndedHandleTests
             Check(HandleTable.IdKeyCursor, handles.IdKeyCursor, HandleState.Disposed, Outcome.CursorClosed);
             handles.IdQuery.Dispose();
             Check(HandleTable.IdQuery, handles.IdQuery, HandleState.Disposed, Outcome.QueryEnded);
+            handles.RowQuery.Dispose();
+            Check(HandleTable.RowQuery, handles.RowQuery, HandleState.Disposed, Outcome.QueryEnded);
             handles.Stream.Dispose();
             Check(HandleTable.Stream, handles.Stream, HandleState.Disposed, Outcome.StreamClosed);
             handles.Stream.CanRead.Should().BeFalse();
@@ -354,6 +342,7 @@ public sealed class EndedHandleTests
         Check(works ? HandleTable.Cursor.Where(row => !IsEnd(row)) : HandleTable.Cursor, handles.Cursor, state, ofCursor);
         CheckFixedTrees(handles, state, outcome, ofCursor);
         CheckIdTrees(handles, state, outcome, ofCursor);
+        CheckTables(handles, state, outcome);
     }
 
     private static void CheckIdTrees(HandleSet handles, HandleState state, Outcome outcome, Outcome ofCursor)

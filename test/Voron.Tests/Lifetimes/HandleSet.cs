@@ -1,3 +1,6 @@
+using Voron.Tables;
+using Voron.Tests.Tables;
+
 namespace Voron.Tests.Lifetimes;
 
 /// <summary>Handles of all kinds in one transaction.</summary>
@@ -10,6 +13,8 @@ internal sealed class HandleSet
     public const long FixedKey = 50;
 
     public const string IdsName = "sets";
+
+    public const string RowKey = "row 50";
 
     public static readonly byte[] IdKey = [9];
 
@@ -53,6 +58,12 @@ internal sealed class HandleSet
 
     public IdQuery IdQuery { get; private init; } = null!;
 
+    public Table<string, Item> Table { get; private init; }
+
+    public WriteTable<string, Item> WriteTable { get; private init; }
+
+    public RowQuery<Item> RowQuery { get; private init; } = null!;
+
     public Savepoint Savepoint { get; private init; }
 
     public NestedTransaction Nested { get; private init; }
@@ -70,6 +81,7 @@ internal sealed class HandleSet
         for (var i = 1; i < 100; i++)
             numbers.Put(i, i);
         Fill(writing.CreateIdTree(IdsName));
+        writing.CreateTable(TableKit.Items).InsertMany([.. Enumerable.Range(1, 99).Select(i => new Item($"row {i:D2}"))]);
         writing.Commit();
         return environment;
     }
@@ -91,18 +103,21 @@ internal sealed class HandleSet
         var tree = reading.OpenTree(TreeName);
         var numbers = reading.OpenFixedTree(FixedName);
         var sets = reading.OpenIdTree(IdsName);
+        var table = reading.OpenTable(TableKit.Items);
         return new HandleSet
         {
             Reading = reading,
             Tree = tree,
             FixedTree = numbers,
             IdTree = sets,
+            Table = table,
             Typed = new FixedTree<long>(numbers),
             Cursor = CursorOf(tree),
             FixedCursor = CursorOf(numbers),
             IdCursor = CursorOf(sets),
             IdKeyCursor = KeyCursorOf(sets),
             IdQuery = sets.Query(IdKey),
+            RowQuery = QueryOf(table),
             Stream = StreamOf(tree),
             Batch = BatchOf(tree),
         };
@@ -114,6 +129,7 @@ internal sealed class HandleSet
         var tree = writing.OpenTree(TreeName);
         var numbers = writing.OpenFixedTree(FixedName);
         var sets = writing.OpenIdTree(IdsName);
+        var table = writing.OpenTable(TableKit.Items);
         return new HandleSet
         {
             Writing = writing,
@@ -123,6 +139,8 @@ internal sealed class HandleSet
             IdTree = sets,
             WriteFixedTree = numbers,
             WriteIdTree = sets,
+            Table = table,
+            WriteTable = table,
             Typed = new FixedTree<long>(numbers),
             TypedWrite = new WriteFixedTree<long>(numbers),
             Savepoint = writing.CreateSavepoint(),
@@ -132,6 +150,7 @@ internal sealed class HandleSet
             IdCursor = CursorOf(sets),
             IdKeyCursor = KeyCursorOf(sets),
             IdQuery = sets.Query(IdKey),
+            RowQuery = QueryOf(table),
             Stream = StreamOf(tree),
             Batch = BatchOf(tree),
         };
@@ -156,6 +175,13 @@ internal sealed class HandleSet
         var cursor = tree.OpenCursor();
         cursor.SeekExact(IdKey).Should().BeTrue();
         return cursor;
+    }
+
+    private static RowQuery<Item> QueryOf(Table<string, Item> table)
+    {
+        var query = table.From("section", KeyRange.All);
+        query.MoveNext().Should().BeTrue();
+        return query;
     }
 
     private static Cursor CursorOf(Tree tree)

@@ -1,0 +1,105 @@
+using Voron.Tables;
+using Voron.Tests.Tables;
+
+namespace Voron.Tests.Lifetimes;
+
+/// <content>The handles of tables.</content>
+internal static partial class HandleTable
+{
+    private static readonly Item NewRow = new("new", "new");
+
+    public static IReadOnlyList<HandleRow<Table<string, Item>>> Table { get; } =
+    [
+        new("Name", handle => _ = handle.Name) { Unusual = WorksOnceOpened },
+        new("Count", handle => _ = handle.Count),
+        new("TryGet(String, Item)", handle => handle.TryGet(HandleSet.RowKey, out _)),
+        new("TryGet(String, Item, RowVersion)", handle => handle.TryGet(HandleSet.RowKey, out _, out _)),
+        new("Contains(String)", handle => handle.Contains(HandleSet.RowKey)),
+        new("TryGetVersion(String, RowVersion)", handle => handle.TryGetVersion(HandleSet.RowKey, out _)),
+        new("TryGetReader(String, RowReader)", handle => handle.TryGetReader(HandleSet.RowKey, out _)),
+        new("TryGetByRowId(Int64, Item)", handle => handle.TryGetByRowId(0, out _)),
+        new("TryGetBy(String, ReadOnlySpan<Byte>, Item)", handle => handle.TryGetBy("source", Key, out _)),
+        new("Scan()", handle => handle.Scan().Dispose()),
+        new("Scan(Int64, Int64)", handle => handle.Scan(1, 2).Dispose()),
+        new("ByKey(KeyRange)", handle => handle.ByKey(KeyRange.All).Dispose()),
+        new("From(String, KeyRange)", handle => handle.From("section", KeyRange.All).Dispose()),
+        new("Ids(String, ReadOnlySpan<Byte>)", handle => handle.Ids("section", Key).Dispose()),
+        new("Rows(IdQuery)", handle => handle.Rows(handle.Ids("section", Key)).Dispose()),
+        new("GetIndexState(String)", handle => handle.GetIndexState("section")),
+        new("ToString()", handle => handle.ToString().Should().NotBeEmpty()) { WorksAlways = true },
+    ];
+
+    public static IReadOnlyList<HandleRow<WriteTable<string, Item>>> WriteTable { get; } =
+    [
+        new("Name", handle => _ = handle.Name) { Unusual = WorksOnceOpened },
+        new("Count", handle => _ = handle.Count),
+        new("AsReadOnly()", handle => handle.AsReadOnly()) { WorksAlways = true },
+        new("ToTable()", handle => handle.ToTable()) { WorksAlways = true },
+        new("TryGet(String, Item)", handle => handle.TryGet(HandleSet.RowKey, out _)),
+        new("TryGet(String, Item, RowVersion)", handle => handle.TryGet(HandleSet.RowKey, out _, out _)),
+        new("Contains(String)", handle => handle.Contains(HandleSet.RowKey)),
+        new("TryGetVersion(String, RowVersion)", handle => handle.TryGetVersion(HandleSet.RowKey, out _)),
+        new("TryGetReader(String, RowReader)", handle => handle.TryGetReader(HandleSet.RowKey, out _)),
+        new("TryGetByRowId(Int64, Item)", handle => handle.TryGetByRowId(0, out _)),
+        new("TryGetBy(String, ReadOnlySpan<Byte>, Item)", handle => handle.TryGetBy("source", Key, out _)),
+        new("Scan()", handle => handle.Scan().Dispose()),
+        new("Scan(Int64, Int64)", handle => handle.Scan(1, 2).Dispose()),
+        new("ByKey(KeyRange)", handle => handle.ByKey(KeyRange.All).Dispose()),
+        new("From(String, KeyRange)", handle => handle.From("section", KeyRange.All).Dispose()),
+        new("Ids(String, ReadOnlySpan<Byte>)", handle => handle.Ids("section", Key).Dispose()),
+        new("Rows(IdQuery)", handle => handle.Rows(handle.Ids("section", Key)).Dispose()),
+        new("GetIndexState(String)", handle => handle.GetIndexState("section")),
+        new("ToString()", handle => handle.ToString().Should().NotBeEmpty()) { WorksAlways = true },
+        new("Insert(Item)", handle => handle.Insert(NewRow)),
+        new("InsertMany(ReadOnlySpan<Item>)", handle => handle.InsertMany([NewRow with { Id = "second" }, NewRow with { Id = "third" }])),
+        new("Upsert(Item)", handle => handle.Upsert(NewRow with { Size = 2 })),
+        new("Upsert(Item, RowVersion)", handle => handle.Upsert(NewRow with { Size = 3 }, VersionOf(handle, "new"))),
+        new("TryUpdate(Item, RowVersion)", handle => handle.TryUpdate(NewRow, out _)),
+        new(
+            "TryUpdate<TState>(String, TState, Func<Item, TState, Item>, RowVersion)",
+            handle => handle.TryUpdate("new", 7, static (row, size) => row with { Size = size }, out _).Should().BeTrue()),
+        new("Delete(String)", handle => handle.Delete("new").Should().BeTrue()),
+        new("Delete(String, RowVersion)", handle => handle.Delete("second", VersionOf(handle, "second")).Should().BeTrue()),
+        new(
+            "DeleteWhere(String, KeyRange, Int64)",
+            handle => handle.DeleteWhere("section", KeyRange.Prefix(TableKit.Key("new"))).Should().Be(1)),
+    ];
+
+    public static IReadOnlyList<HandleRow<RowQuery<Item>>> RowQuery { get; } =
+    [
+        new("Current", handle => _ = handle.Current),
+        new("Reader", handle => _ = handle.Reader),
+        new("RowId", handle => _ = handle.RowId),
+        new("Key", handle => _ = handle.Key.Length),
+        new("Version", handle => _ = handle.Version),
+        new("Token", handle => handle.Token.IsStart.Should().BeFalse()) { WorksAlways = true },
+        new("Backward()", handle => Begun(() => handle.Backward())),
+        new("After(PageToken)", handle => Begun(() => handle.After(default))),
+        new("Take(Int64)", handle => Begun(() => handle.Take(1))),
+        new("Count()", handle => handle.Count()),
+        new("MoveNext()", handle => handle.MoveNext()),
+        new("GetEnumerator()", handle => handle.GetEnumerator()) { WorksAlways = true },
+        new("Dispose()", handle => handle.Dispose()) { WorksAlways = true },
+        new("ToString()", handle => handle.ToString().Should().NotBeEmpty()) { WorksAlways = true },
+    ];
+
+    // The name is that of the definition, which a default value does not have.
+    private static Dictionary<HandleState, Outcome> WorksOnceOpened =>
+        Enum.GetValues<HandleState>().Where(state => state != HandleState.Default).ToDictionary(state => state, _ => Outcome.Works);
+
+    private static RowVersion VersionOf(WriteTable<string, Item> table, string key) =>
+        table.TryGetVersion(key, out var version) ? version : RowVersion.None;
+
+    // The query is on a row, so the call is refused for that reason, but only while the query can be used.
+    private static void Begun(Action call)
+    {
+        try
+        {
+            call();
+        }
+        catch (InvalidOperationException e) when (e.Message.Contains("has begun already", StringComparison.Ordinal))
+        {
+            e.Should().NotBeOfType<ObjectDisposedException>();
+        }
+    }
+}
