@@ -16,6 +16,7 @@ internal sealed class VoronTypes
         ("Voron.FixedTree", "Voron.WriteFixedTree"),
         ("Voron.FixedTree`1", "Voron.WriteFixedTree`1"),
         ("Voron.IdTree", "Voron.WriteIdTree"),
+        ("Voron.Tables.Table`2", "Voron.Tables.WriteTable`2"),
     ];
 
     // Cursors that delete; and those whose spans end when they move.

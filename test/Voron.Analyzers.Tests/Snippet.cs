@@ -20,6 +20,7 @@ internal sealed partial class Snippet
         using System.Threading;
         using System.Threading.Tasks;
         using Voron;
+        using Voron.Tables;
 
         #pragma warning disable CS0219, CS1998, CS4014, CS8321, CS0169, CS0649
 

@@ -323,6 +323,23 @@ internal static class DisposedSnippets
                 return cursor;
             }
             """,
+        ["a query of a table that is enumerated later"] = """
+            PageToken M(Table<string, string> table)
+            {
+                var rows = table.Scan().Backward();
+                rows.Take(10);
+                foreach (var row in rows)
+                    Keep(row);
+                return rows.Token;
+            }
+            """,
+        ["ids that a query of a table takes over"] = """
+            bool M(Table<string, string> table)
+            {
+                using var rows = table.Rows(table.Ids("a", key));
+                return rows.MoveNext();
+            }
+            """,
         ["a pattern that disposes it"] = """
             void M()
             {

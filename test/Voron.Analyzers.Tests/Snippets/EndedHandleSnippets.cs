@@ -82,6 +82,27 @@ internal static class EndedHandleSnippets
                 [|tree|].Contains(1);
             }
             """,
+        ["a table after a dispose of its transaction"] = """
+            void M(TableDefinition<string, string> definition)
+            {
+                var tx = env.BeginRead();
+                var table = tx.OpenTable(definition);
+                tx.Dispose();
+                [|table|].Contains("a");
+            }
+            """,
+        ["a table of a commit in a loop"] = """
+            void M(TableDefinition<string, string> definition)
+            {
+                using var tx = env.BeginWrite();
+                tx.TryOpenTable(definition, out var table);
+                while (Condition())
+                {
+                    [|table|].Insert("a");
+                    [|tx|].Commit();
+                }
+            }
+            """,
         ["a cursor after its own dispose"] = """
             void M(Tree tree)
             {

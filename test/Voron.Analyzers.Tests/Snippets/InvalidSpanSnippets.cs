@@ -126,6 +126,23 @@ internal static class InvalidSpanSnippets
                 Use([|value|]);
             }
             """,
+        ["a field of a row after a change of the table"] = """
+            void M(WriteTable<string, string> table)
+            {
+                table.TryGetReader("a", out var row);
+                var bytes = row.ReadBytes();
+                table.Upsert("b");
+                Use([|bytes|]);
+            }
+            """,
+        ["a value of a tree after an insertion into a table"] = """
+            void M(WriteTransaction tx, TableDefinition<string, string> definition)
+            {
+                tx.OpenTree("a").TryGet(key, out var value);
+                tx.OpenTable(definition).Insert("b");
+                Use([|value|]);
+            }
+            """,
         ["a value of a fixed-size tree after a put"] = """
             void M(WriteFixedTree tree)
             {

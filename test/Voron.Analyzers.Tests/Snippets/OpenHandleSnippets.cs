@@ -256,5 +256,16 @@ internal static class OpenHandleSnippets
                     goto again;
             }
             """,
+        ["a token and a row of a table that leave its transaction"] = """
+            (string?, PageToken, RowVersion) M(TableDefinition<string, string> definition)
+            {
+                using var tx = env.BeginRead();
+                var table = tx.OpenTable(definition);
+                using var rows = table.Scan().Take(1);
+                rows.MoveNext();
+                table.TryGet("a", out var row, out var version);
+                return (row, rows.Token, version);
+            }
+            """,
     };
 }

@@ -389,5 +389,15 @@ internal static class ValidSpanSnippets
                 }
             }
             """,
+        ["a field of a row after reads of the table"] = """
+            void M(WriteTable<string, string> table)
+            {
+                table.TryGetReader("a", out var row);
+                var bytes = row.ReadBytes();
+                table.TryGet("b", out _);
+                if (!table.TryUpdate("c", out _))
+                    Use(bytes);
+            }
+            """,
     };
 }
