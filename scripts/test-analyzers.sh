@@ -46,6 +46,7 @@ expected="./dotnet/cs/Voron.Analyzers.CodeFixes.dll ./dotnet/cs/Voron.Analyzers.
 
 cat >"$work/program/Program.cs" <<'END'
 using Voron;
+using Voron.Tables;
 
 using var environment = StorageEnvironment.OpenInMemory();
 var forgotten = environment.BeginRead();
@@ -59,9 +60,14 @@ using (var reading = environment.BeginRead())
 
 Console.WriteLine(value[0] + tree.Count);
 environment.Write(writing => Task.Delay(1).Wait());
+IndexFunction<int> byNumber = static (in int number, ref IndexKeys keys) =>
+{
+    var key = keys.Begin();
+    key.Add(number);
+};
 END
 output=$(build) || fail "The program does not build: $output"
-[ "$(rules "$output")" = "VORON001 VORON002 VORON003 VORON004" ] || fail "Not all rules report the program with mistakes: $output"
+[ "$(rules "$output")" = "VORON001 VORON002 VORON003 VORON004 VORON005" ] || fail "Not all rules report the program with mistakes: $output"
 
 cat >"$work/program/Program.cs" <<'END'
 using Voron;

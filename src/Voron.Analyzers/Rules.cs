@@ -11,6 +11,8 @@ internal static class Rules
     public const string AsynchronousOperationId = "VORON003";
     public const string EndedHandleId = "VORON004";
 
+    public const string KeyCopyId = "VORON005";
+
     /// <summary>A property of VORON002 diagnostics that a copy at the reported place repairs.</summary>
     public const string CopyRepairs = nameof(CopyRepairs);
 
@@ -19,6 +21,7 @@ internal static class Rules
 
     private const string Lifetime = "Voron.Lifetime";
     private const string Threading = "Voron.Threading";
+    private const string Usage = "Voron.Usage";
 
     public static readonly DiagnosticDescriptor Undisposed = new(
         UndisposedId,
@@ -51,6 +54,14 @@ internal static class Rules
         Lifetime, DiagnosticSeverity.Warning, isEnabledByDefault: true,
         "Trees, cursors, ranges and streams belong to their transaction, and throw when it has ended.",
         Link(EndedHandleId));
+
+    public static readonly DiagnosticDescriptor KeyCopy = new(
+        KeyCopyId,
+        "A key is continued through a copy of its writer",
+        "'{0}' is a copy of the writer that '{1}' returns by reference, and fields that are added to it are not in the key; {2}",
+        Usage, DiagnosticSeverity.Warning, isEnabledByDefault: true,
+        "A table takes a key from its own writer. A copy counts the fields for itself.",
+        Link(KeyCopyId));
 
     // The project file passes the address of the documentation, so that the address of the repository is written down once.
     private static string Link(string id)

@@ -31,6 +31,7 @@ internal sealed class VoronTypes
     private readonly INamedTypeSymbol? _nested;
     private readonly INamedTypeSymbol? _rowQuery;
     private readonly INamedTypeSymbol? _stream;
+    private readonly INamedTypeSymbol? _indexKeys;
     private readonly INamedTypeSymbol? _disposable;
     private readonly INamedTypeSymbol? _asyncDisposable;
     private readonly ImmutableDictionary<ISymbol, ImmutableHashSet<string>> _readsOfTrees;
@@ -48,6 +49,7 @@ internal sealed class VoronTypes
         _savepoint = compilation.GetTypeByMetadataName("Voron.Savepoint");
         _nested = compilation.GetTypeByMetadataName("Voron.NestedTransaction");
         _rowQuery = compilation.GetTypeByMetadataName("Voron.Tables.RowQuery`1");
+        _indexKeys = compilation.GetTypeByMetadataName("Voron.Tables.IndexKeys");
         _stream = compilation.GetTypeByMetadataName("System.IO.Stream");
         _disposable = compilation.GetTypeByMetadataName("System.IDisposable");
         _asyncDisposable = compilation.GetTypeByMetadataName("System.IAsyncDisposable");
@@ -139,6 +141,9 @@ internal sealed class VoronTypes
     /// <summary>Whether a method returns the object on which it is called, as those that set the direction and the limit of a query do.</summary>
     public bool ReturnsItself(IMethodSymbol method) =>
         _rowQuery != null && Same(method.ContainingType.OriginalDefinition, _rowQuery) && Same(method.ReturnType.OriginalDefinition, _rowQuery);
+
+    /// <summary>Whether a type is the one that receives the keys of a row.</summary>
+    public bool IsIndexKeys(ITypeSymbol? type) => _indexKeys != null && Same(type, _indexKeys);
 
     /// <summary>Whether a type offers only asynchronous disposal.</summary>
     public bool IsOnlyAsyncDisposable(ITypeSymbol type) => !type.AllInterfaces.Any(contract => Same(contract, _disposable));

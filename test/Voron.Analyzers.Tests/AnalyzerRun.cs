@@ -5,6 +5,7 @@ using Microsoft.CodeAnalysis.CSharp;
 using Microsoft.CodeAnalysis.Diagnostics;
 using Voron.Analyzers.Disposal;
 using Voron.Analyzers.GroupCommit;
+using Voron.Analyzers.Keys;
 using Voron.Analyzers.Lifetimes;
 
 namespace Voron.Analyzers.Tests;
@@ -23,7 +24,8 @@ internal static class AnalyzerRun
 
     private static readonly MetadataReference Engine = MetadataReference.CreateFromFile(typeof(StorageEnvironment).Assembly.Location);
 
-    public static ImmutableArray<DiagnosticAnalyzer> Analyzers { get; } = [new DisposalAnalyzer(), new LifetimeAnalyzer(), new OperationAnalyzer()];
+    public static ImmutableArray<DiagnosticAnalyzer> Analyzers { get; } =
+        [new DisposalAnalyzer(), new LifetimeAnalyzer(), new OperationAnalyzer(), new KeyCopyAnalyzer()];
 
     /// <summary>Compiles code with the engine that the tests run with.</summary>
     public static CSharpCompilation Compile(string code, string path = "Program.cs") => Compile(code, path, Engine);

@@ -21,7 +21,7 @@ public sealed partial class DocumentationTests
             .Select(line => line.Split('|').Take(3).Select(cell => cell.Trim()));
         tracked.Select(cells => string.Join(' ', cells)).Should()
             .BeEquivalentTo(Rules.Select(rule => $"{rule.Id} {rule.Category} {rule.DefaultSeverity}"));
-        Rules.Select(rule => rule.Id).Should().BeEquivalentTo("VORON001", "VORON002", "VORON003", "VORON004");
+        Rules.Select(rule => rule.Id).Should().BeEquivalentTo("VORON001", "VORON002", "VORON003", "VORON004", "VORON005");
     }
 
     [Theory]
@@ -62,6 +62,7 @@ public sealed partial class DocumentationTests
             using System.Text;
             using System.Threading.Tasks;
             using Voron;
+            using Voron.Tables;
 
             class Program(StorageEnvironment environment)
             {
