@@ -30,9 +30,9 @@ internal static class StructuresCommand
             Description = "The pairs of word and document in the id sets. 0 leaves them out.",
             DefaultValueFactory = _ => 10_000_000,
         };
-        Require(rounds, value => value >= 1, "at least 1");
-        Require(entries, value => value is 0 or >= MinEntries, $"0 or at least {MinEntries:N0}");
-        Require(pairs, value => value is 0 or >= MinPairs, $"0 or at least {MinPairs:N0}");
+        rounds.Require(value => value >= 1, "at least 1");
+        entries.Require(value => value is 0 or >= MinEntries, $"0 or at least {MinEntries:N0}");
+        pairs.Require(value => value is 0 or >= MinPairs, $"0 or at least {MinPairs:N0}");
         var command = new Command("structures", "Measures fixed-size trees beside ordinary ones, and id sets beside peers.")
         {
             rounds, entries, pairs,
@@ -49,12 +49,6 @@ internal static class StructuresCommand
         });
         return command;
     }
-
-    private static void Require(Option<int> option, Func<int, bool> isValid, string rule) => option.Validators.Add(result =>
-    {
-        if (result.Tokens.Count == 1 && !isValid(result.GetValueOrDefault<int>()))
-            result.AddError($"{option.Name} must be {rule}.");
-    });
 
     private static async Task MeasureAsync(MeasuringSession session, Sizes sizes, CancellationToken stop)
     {

@@ -34,10 +34,10 @@ internal static class TablesCommand
             Description = "The entries of the tree of which a tenth is deleted. 0 leaves it out.",
             DefaultValueFactory = _ => 10_000_000,
         };
-        Require(rounds, value => value >= 1, "at least 1");
-        Require(rows, value => value is 0 or >= MinRows, $"0 or at least {MinRows:N0}");
-        Require(indexRows, value => value is 0 or >= MinRows, $"0 or at least {MinRows:N0}");
-        Require(entries, value => value is 0 or >= MinEntries, $"0 or at least {MinEntries:N0}");
+        rounds.Require(value => value >= 1, "at least 1");
+        rows.Require(value => value is 0 or >= MinRows, $"0 or at least {MinRows:N0}");
+        indexRows.Require(value => value is 0 or >= MinRows, $"0 or at least {MinRows:N0}");
+        entries.Require(value => value is 0 or >= MinEntries, $"0 or at least {MinEntries:N0}");
         var command = new Command("tables", "Measures tables beside peers, indexes built beside a writer, and ranges that are deleted.")
         {
             rounds, rows, indexRows, entries,
@@ -54,12 +54,6 @@ internal static class TablesCommand
         });
         return command;
     }
-
-    private static void Require(Option<int> option, Func<int, bool> isValid, string rule) => option.Validators.Add(result =>
-    {
-        if (result.Tokens.Count == 1 && !isValid(result.GetValueOrDefault<int>()))
-            result.AddError($"{option.Name} must be {rule}.");
-    });
 
     private static async Task MeasureAsync(MeasuringSession session, Sizes sizes, CancellationToken stop)
     {
