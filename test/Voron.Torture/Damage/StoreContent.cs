@@ -26,7 +26,7 @@ internal sealed class StoreContent
         // The trees of tables, by their descriptions.
         foreach (var (name, header) in reading.GetSystemTrees())
         {
-            if (header.Kind == TreeKind.Plain && reading.TryFindSystemTree(name, out Tree tree))
+            if (header.Kind == TreeKind.Plain && reading.TryFindTree(name, out Tree tree))
                 trees.Add((SystemTree.Describe(name), EntriesOf(tree)));
         }
 

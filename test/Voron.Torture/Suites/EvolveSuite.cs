@@ -5,7 +5,7 @@ using Voron.Torture.Tables;
 namespace Voron.Torture.Suites;
 
 /// <summary>Definitions of a table that come and go while its rows change, with power cuts and kills at any call.</summary>
-internal sealed class EvolveSuite : Suite
+internal sealed class EvolveSuite : TableSuite
 {
     public override string Name => "evolve";
 
@@ -20,15 +20,7 @@ internal sealed class EvolveSuite : Suite
 
     public override IReadOnlyList<string> NotCovered => ["other threads within a step, which holds the writer: rows change between the steps"];
 
-    public override void Run(SuiteRun run)
-    {
-        if (run.Index % 3 == 2)
-            Run(run, new RowIdKind());
-        else
-            Run(run, new TextKind());
-    }
-
-    private static void Run<TKey>(SuiteRun run, TableKind<TKey> kind)
+    protected override void Run<TKey>(SuiteRun run, TableKind<TKey> kind)
     {
         EvolveRun<TKey>? evolutions = null;
         try

@@ -5,7 +5,7 @@ using Voron.Torture.Tables;
 namespace Voron.Torture.Suites;
 
 /// <summary>Compares tables and their indexes with dictionaries.</summary>
-internal sealed class IndexAgreementSuite : Suite
+internal sealed class IndexAgreementSuite : TableSuite
 {
     private const int CallsPerRun = 4_000;
 
@@ -22,15 +22,7 @@ internal sealed class IndexAgreementSuite : Suite
 
     public override IReadOnlyList<string> NotCovered => ["functions that return different keys for the same row at different times"];
 
-    public override void Run(SuiteRun run)
-    {
-        if (run.Index % 3 == 2)
-            Run(run, new RowIdKind());
-        else
-            Run(run, new TextKind());
-    }
-
-    private static void Run<TKey>(SuiteRun run, TableKind<TKey> kind)
+    protected override void Run<TKey>(SuiteRun run, TableKind<TKey> kind)
     {
         AgreementRun<TKey>? agreement = null;
         try
