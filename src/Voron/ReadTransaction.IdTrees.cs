@@ -1,4 +1,3 @@
-using Voron.Format;
 using Voron.Transactions;
 using Voron.Trees;
 using Voron.Trees.Pages;
@@ -29,8 +28,6 @@ public readonly partial struct ReadTransaction
     public bool TryOpenIdTree(string name, out IdTree tree)
     {
         Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
-        var open = Body.OpenTree(_generation, Catalog.Encode(name, buffer), TreeKind.IdSets, out var treeGeneration);
-        tree = open == null ? default : new IdTree(open, treeGeneration);
-        return open != null;
+        return TryFindTree(Catalog.Encode(name, buffer), out tree);
     }
 }

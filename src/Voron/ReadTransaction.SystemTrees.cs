@@ -13,7 +13,7 @@ public readonly partial struct ReadTransaction
     internal int MaxKeyLength => Trees.Pages.TreeLimits.MaxKeyLength(Body.Pages.PageSize);
 
     /// <summary>Opens a tree of entries by the bytes of its name; a default value, with false, when there is none of that name.</summary>
-    internal bool TryFindSystemTree(ReadOnlySpan<byte> name, out Tree tree)
+    internal bool TryFindTree(ReadOnlySpan<byte> name, out Tree tree)
     {
         var open = Body.OpenTree(_generation, name, TreeKind.Plain, out var treeGeneration);
         tree = open == null ? default : new Tree(open, treeGeneration);
@@ -21,7 +21,7 @@ public readonly partial struct ReadTransaction
     }
 
     /// <summary>Opens a tree of id sets by the bytes of its name; a default value, with false, when there is none of that name.</summary>
-    internal bool TryFindSystemTree(ReadOnlySpan<byte> name, out IdTree tree)
+    internal bool TryFindTree(ReadOnlySpan<byte> name, out IdTree tree)
     {
         var open = Body.OpenTree(_generation, name, TreeKind.IdSets, out var treeGeneration);
         tree = open == null ? default : new IdTree(open, treeGeneration);

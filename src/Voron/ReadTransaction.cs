@@ -62,9 +62,7 @@ public readonly partial struct ReadTransaction : IDisposable
     public bool TryOpenTree(string name, out Tree tree)
     {
         Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
-        var open = Body.OpenTree(_generation, Catalog.Encode(name, buffer), TreeKind.Plain, out var treeGeneration);
-        tree = open == null ? default : new Tree(open, treeGeneration);
-        return open != null;
+        return TryFindTree(Catalog.Encode(name, buffer), out tree);
     }
 
     /// <summary>Returns the size of a tree of any kind, and its header.</summary>

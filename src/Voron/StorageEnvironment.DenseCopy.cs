@@ -111,7 +111,7 @@ public sealed partial class StorageEnvironment
         {
             using var writing = target.BeginWrite();
             var tree = new WriteTree(writing.CreateSystemTree(name, TreeKind.Plain));
-            _ = reading.TryFindSystemTree(name, out Tree original);
+            _ = reading.TryFindTree(name, out Tree original);
             var bytes = 0L;
             byte[]? next = null;
             foreach (var entry in original.Range(from == null ? KeyRange.All : KeyRange.From(from)))
@@ -156,7 +156,7 @@ public sealed partial class StorageEnvironment
         {
             using var writing = target.BeginWrite();
             var copy = new WriteIdTree(writing.CreateSystemTree(name, TreeKind.IdSets));
-            _ = reading.TryFindSystemTree(name, out IdTree original);
+            _ = reading.TryFindTree(name, out IdTree original);
             using var keys = original.OpenCursor();
             var bytes = 0L;
             byte[]? next = null;

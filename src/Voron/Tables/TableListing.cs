@@ -33,7 +33,7 @@ public static class TableListing
     internal static List<TableSchema> ReadSchemas(ReadTransaction transaction)
     {
         var schemas = new List<TableSchema>();
-        if (!transaction.TryFindSystemTree(SystemTree.Schemas, out Tree tree))
+        if (!transaction.TryFindTree(SystemTree.Schemas, out Tree tree))
             return schemas;
         foreach (var entry in tree.Prefix(SchemaKeys.Tables))
             schemas.Add(TableSchema.Parse(SchemaKeys.TableName(entry.Key), entry.Value, transaction.DataFilePath));

@@ -120,7 +120,7 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
         var name = SystemTree.IndexName(schema.Id, IndexSchema.PrimaryKey, isUnique: true);
         var (keys, dangling, lastId) = (0L, 0L, -1L);
         using var reading = environment.BeginRead();
-        if (!reading.TryFindSystemTree(name, out Tree index) || !reading.TryFindSystemTree(SystemTree.RowsName(schema.Id), out Tree rows))
+        if (!reading.TryFindTree(name, out Tree index) || !reading.TryFindTree(SystemTree.RowsName(schema.Id), out Tree rows))
             return (0, 0, -1);
         var batch = new List<byte[]>();
         foreach (var entry in index.GetEntries())

@@ -32,7 +32,7 @@ internal readonly struct TableTrees
     public bool TryOpen(ReadOnlySpan<byte> name, out Tree tree)
     {
         if (!_canWrite)
-            return _reading.TryFindSystemTree(name, out tree);
+            return _reading.TryFindTree(name, out tree);
         var open = _writing.FindSystemTree(name, TreeKind.Plain);
         tree = open == null ? default : new Tree(open, open.Generation);
         return open != null;
@@ -42,7 +42,7 @@ internal readonly struct TableTrees
     public bool TryOpen(ReadOnlySpan<byte> name, out IdTree tree)
     {
         if (!_canWrite)
-            return _reading.TryFindSystemTree(name, out tree);
+            return _reading.TryFindTree(name, out tree);
         var open = _writing.FindSystemTree(name, TreeKind.IdSets);
         tree = open == null ? default : new IdTree(open, open.Generation);
         return open != null;
