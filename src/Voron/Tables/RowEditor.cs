@@ -121,7 +121,7 @@ internal static class RowEditor
     // The next row id is that of the last row plus one, unless the last row is deleted.
     private static void KeepRowId(TableSession session, long rowId)
     {
-        if (PlantedFault.ReuseRowId || !session.Rows.TryGetLast(out var last) || !RowKey.TryRead(last.Key, out var lastId) || lastId > rowId)
+        if (PlantedFault.ReuseRowId || SchemaNumbers.BehindLastRow(session.Rows) != rowId + 1)
             return;
         if (session.StoredNextRowId() <= rowId)
             session.SaveNextRowId(rowId + 1);

@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using Voron.Format;
 using Voron.Trees;
 
@@ -67,14 +66,10 @@ internal static class TableCreation
 
     private static ushort TakeTableId(WriteTree schemas, string path)
     {
-        var id = schemas.TryGet(SchemaKeys.NextTable, out var stored) && stored.Length == sizeof(ushort)
-            ? BinaryPrimitives.ReadUInt16LittleEndian(stored)
-            : (ushort)1;
+        var id = SchemaNumbers.NextTable(schemas);
         if (id == ushort.MaxValue)
             throw new StorageFullException($"No table can be created: '{path}' has used all {ushort.MaxValue - 1} numbers of tables, and uses none twice.");
-        Span<byte> next = stackalloc byte[sizeof(ushort)];
-        BinaryPrimitives.WriteUInt16LittleEndian(next, (ushort)(id + 1));
-        schemas.Put(SchemaKeys.NextTable, next);
+        SchemaNumbers.SaveNextTable(schemas, (ushort)(id + 1));
         return id;
     }
 }

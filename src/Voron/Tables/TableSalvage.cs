@@ -162,17 +162,11 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
         using var writing = environment.BeginWrite();
         _ = new TableTrees(writing).TryOpen(SystemTree.RowsName(schema.Id), out Tree rows);
         var schemas = new WriteTree(writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!);
-        var stored = schemas.TryGet(SchemaKeys.NextRow(schema.Id), out var bytes) && bytes.Length == sizeof(long)
-            ? BinaryPrimitives.ReadInt64LittleEndian(bytes)
-            : 0;
-        var behindRows = rows.TryGetLast(out var last) && RowKey.TryRead(last.Key, out var lastRow) ? lastRow + 1 : 0;
+        var stored = SchemaNumbers.NextRow(schemas, schema.Id);
+        var behindRows = SchemaNumbers.BehindLastRow(rows);
         var next = Math.Max(Math.Max(stored, behindRows), lastId + 1);
         if (next > behindRows && next != stored)
-        {
-            var value = new byte[sizeof(long)];
-            BinaryPrimitives.WriteInt64LittleEndian(value, next);
-            schemas.Put(SchemaKeys.NextRow(schema.Id), value);
-        }
+            SchemaNumbers.SaveNextRow(schemas, schema.Id, next);
 
         var mended = schema;
         foreach (var index in toBuild)
@@ -216,14 +210,9 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
             .Concat(_trees.Keys.Select(Convert.FromHexString).Where(name => name.Length > SystemTree.Schemas.Length)
                 .Select(name => (int)BinaryPrimitives.ReadUInt16BigEndian(name.AsSpan(SystemTree.Schemas.Length))));
         var next = Math.Min(used.DefaultIfEmpty().Max() + 1, ushort.MaxValue);
-        var stored = tree.TryGet(SchemaKeys.NextTable, out var bytes) && bytes.Length == sizeof(ushort)
-            ? BinaryPrimitives.ReadUInt16LittleEndian(bytes)
-            : 1;
-        if (next <= stored)
+        if (next <= SchemaNumbers.NextTable(tree))
             return;
-        var value = new byte[sizeof(ushort)];
-        BinaryPrimitives.WriteUInt16LittleEndian(value, (ushort)next);
-        tree.Put(SchemaKeys.NextTable, value);
+        SchemaNumbers.SaveNextTable(tree, (ushort)next);
         writing.Commit();
     }
 }

@@ -201,11 +201,8 @@ internal sealed class TableSession
     /// <summary>Returns the id that follows all ids that rows have or have had. It may be above the highest one that a row can have.</summary>
     public long NextRowId()
     {
-        if (_nextRowId >= 0)
-            return _nextRowId;
-        _nextRowId = StoredNextRowId();
-        if (Rows.TryGetLast(out var last) && RowKey.TryRead(last.Key, out var rowId))
-            _nextRowId = Math.Max(_nextRowId, rowId + 1);
+        if (_nextRowId < 0)
+            _nextRowId = Math.Max(StoredNextRowId(), SchemaNumbers.BehindLastRow(Rows));
         return _nextRowId;
     }
 
@@ -237,13 +234,7 @@ internal sealed class TableSession
     }
 
     /// <summary>The stored number below which no row id is used again; 0 if none is stored.</summary>
-    public long StoredNextRowId()
-    {
-        var schemas = new Tree(_schemas, _schemas.Generation);
-        return schemas.TryGet(SchemaKeys.NextRow(Schema.Id), out var stored) && stored.Length == sizeof(long)
-            ? System.Buffers.Binary.BinaryPrimitives.ReadInt64LittleEndian(stored)
-            : 0;
-    }
+    public long StoredNextRowId() => SchemaNumbers.NextRow(new Tree(_schemas, _schemas.Generation), Schema.Id);
 
     /// <summary>Writes another schema of the table.</summary>
     public void Save(TableSchema schema)
@@ -253,12 +244,7 @@ internal sealed class TableSession
     }
 
     /// <summary>Stores the row id below which none is used again.</summary>
-    public void SaveNextRowId(long next)
-    {
-        Span<byte> bytes = stackalloc byte[sizeof(long)];
-        System.Buffers.Binary.BinaryPrimitives.WriteInt64LittleEndian(bytes, next);
-        new WriteTree(_schemas).Put(SchemaKeys.NextRow(Schema.Id), bytes);
-    }
+    public void SaveNextRowId(long next) => SchemaNumbers.SaveNextRow(new WriteTree(_schemas), Schema.Id, next);
 
     /// <summary>Returns an exception that says which tree of the table is missing.</summary>
     private static CorruptionException MissingTree(TableSchema schema, ReadOnlySpan<byte> name, TableTrees trees) => new(

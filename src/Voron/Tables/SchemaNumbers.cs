@@ -1,0 +1,38 @@
+using System.Buffers.Binary;
+
+namespace Voron.Tables;
+
+/// <summary>The numbers in the tree of schemas: what the next table and the next row of a table get.</summary>
+internal static class SchemaNumbers
+{
+    private const ushort FirstTable = 1;
+
+    /// <summary>Returns the number that the next table gets.</summary>
+    public static ushort NextTable(Tree schemas) =>
+        schemas.TryGet(SchemaKeys.NextTable, out var stored) && stored.Length == sizeof(ushort)
+            ? BinaryPrimitives.ReadUInt16LittleEndian(stored)
+            : FirstTable;
+
+    public static void SaveNextTable(WriteTree schemas, ushort next)
+    {
+        Span<byte> bytes = stackalloc byte[sizeof(ushort)];
+        BinaryPrimitives.WriteUInt16LittleEndian(bytes, next);
+        schemas.Put(SchemaKeys.NextTable, bytes);
+    }
+
+    /// <summary>Returns the stored number below which no row id of a table is used again; 0 if none is stored.</summary>
+    public static long NextRow(Tree schemas, ushort table) =>
+        schemas.TryGet(SchemaKeys.NextRow(table), out var stored) && stored.Length == sizeof(long)
+            ? BinaryPrimitives.ReadInt64LittleEndian(stored)
+            : 0;
+
+    public static void SaveNextRow(WriteTree schemas, ushort table, long next)
+    {
+        Span<byte> bytes = stackalloc byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64LittleEndian(bytes, next);
+        schemas.Put(SchemaKeys.NextRow(table), bytes);
+    }
+
+    /// <summary>Returns the id that follows that of the last row; 0 if there is none.</summary>
+    public static long BehindLastRow(Tree rows) => rows.TryGetLast(out var last) && RowKey.TryRead(last.Key, out var rowId) ? rowId + 1 : 0;
+}
