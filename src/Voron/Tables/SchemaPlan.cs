@@ -7,9 +7,9 @@ internal static class SchemaPlan
     /// <param name="transaction">The transaction, in which the table exists.</param>
     /// <param name="functions">The definition.</param>
     /// <param name="dropped">Receives the names of the indexes that were dropped.</param>
-    /// <returns>The names of the indexes that became ready at once.</returns>
+    /// <returns>The names of the indexes that became ready at once, and whether pages of dropped ones are left to be freed.</returns>
     /// <exception cref="SchemaMismatchException">The table has keys of another kind, or was evolved by a newer version of the definition.</exception>
-    public static IReadOnlyList<string> Apply(WriteTransaction transaction, TableFunctions functions, List<string> dropped)
+    public static (IReadOnlyList<string> Ready, bool LeavesPages) Apply(WriteTransaction transaction, TableFunctions functions, List<string> dropped)
     {
         var session = TableSession.Open(new TableTrees(transaction), functions)!;
         var schema = session.Schema;
@@ -21,7 +21,7 @@ internal static class SchemaPlan
                 "newer program. Nothing was changed.");
         }
 
-        var changed = DropIndexes(transaction, functions, schema with { Version = functions.Version }, dropped);
+        var changed = DropIndexes(transaction, functions, schema with { Version = functions.Version }, dropped, out var leavesPages);
         var ready = new List<string>();
         var limit = session.NextRowId();
         var isEmpty = session.Rows.Count == 0;
@@ -50,13 +50,15 @@ internal static class SchemaPlan
 
         if (!changed.ToBytes().AsSpan().SequenceEqual(schema.ToBytes()))
             session.Save(changed);
-        return ready;
+        return (ready, leavesPages);
     }
 
     // An index that has failed is built again: the rows may have changed.
-    private static TableSchema DropIndexes(WriteTransaction transaction, TableFunctions functions, TableSchema schema, List<string> dropped)
+    private static TableSchema DropIndexes(
+        WriteTransaction transaction, TableFunctions functions, TableSchema schema, List<string> dropped, out bool leavesPages)
     {
         var kept = new List<IndexSchema>();
+        leavesPages = false;
         foreach (var index in schema.Indexes)
         {
             var isWanted = functions.Slots.Any(shape => TableBinding.Fitting(schema, shape) == index);
@@ -66,7 +68,7 @@ internal static class SchemaPlan
                 continue;
             }
 
-            transaction.DropSystemTree(index.TreeName(schema.Id));
+            leavesPages |= transaction.DropSystemTree(index.TreeName(schema.Id));
             if (!isWanted)
                 dropped.Add(index.Name);
         }

@@ -72,7 +72,7 @@ public static class TableEvolution
     private static async ValueTask<EvolveReport> EvolveAsync(
         StorageEnvironment environment, TableFunctions functions, IProgress<EvolveProgress>? progress, EvolveOptions options, CancellationToken stop)
     {
-        var (isCreated, dropped, built) = (false, new List<string>(), new List<string>());
+        var (isCreated, leavesPages, dropped, built) = (false, false, new List<string>(), new List<string>());
         using (var writing = await environment.BeginWriteAsync(stop).ConfigureAwait(false))
         {
             isCreated = TableSession.Open(new TableTrees(writing), functions) == null;
@@ -83,13 +83,15 @@ public static class TableEvolution
             }
             else
             {
-                built.AddRange(SchemaPlan.Apply(writing, functions, dropped));
+                (var ready, leavesPages) = SchemaPlan.Apply(writing, functions, dropped);
+                built.AddRange(ready);
             }
 
             await writing.CommitAsync(CancellationToken.None).ConfigureAwait(false);
         }
 
-        environment.FreeDroppedTrees();
+        if (leavesPages)
+            environment.FreeDroppedTrees();
         var rows = 0L;
         var pace = new StepPace(options.MaxHold);
         while (await StepAsync(environment, functions, options, pace, stop).ConfigureAwait(false) is { } step)
@@ -107,10 +109,11 @@ public static class TableEvolution
     {
         using var writing = await environment.BeginWriteAsync(stop).ConfigureAwait(false);
         pace.Begin();
-        var step = IndexBuilder.Step(Reopen(writing, functions), options, pace.ReadingTime);
+        var session = Reopen(writing, functions);
+        var step = IndexBuilder.Step(session, options, pace.ReadingTime);
         if (step == null)
         {
-            ThrowIfUnfinished(writing, functions);
+            ThrowIfUnfinished(session, functions);
             return null;
         }
 
@@ -131,9 +134,8 @@ public static class TableEvolution
         return session;
     }
 
-    private static void ThrowIfUnfinished(WriteTransaction writing, TableFunctions functions)
+    private static void ThrowIfUnfinished(TableSession session, TableFunctions functions)
     {
-        var session = Reopen(writing, functions);
         for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
         {
             var name = functions.Slots[slot].Name;

@@ -34,8 +34,6 @@ public static class TableVerification
 
     private static TableVerificationReport Verify<TKey, TRow>(ReadTransaction reading, TableDefinition<TKey, TRow> definition)
     {
-        // Reports that there is no such table.
-        _ = reading.OpenTable(definition);
-        return new TableChecker(TableSession.Open(new TableTrees(reading), definition.Functions)!).Run(reading.TransactionId);
+        return new TableChecker(reading.OpenTable(definition).Session).Run(reading.TransactionId);
     }
 }
