@@ -5,6 +5,8 @@ internal sealed class CombinedSource(IdQuery ids) : RowSource
 {
     private bool _isBegun;
 
+    public override ReadOnlySpan<byte> Key => default;
+
     public override bool MoveNext(bool isBackward, PageToken after)
     {
         if (isBackward)

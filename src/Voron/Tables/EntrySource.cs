@@ -29,9 +29,10 @@ internal sealed class EntrySource : RowSource
         if (!found || !(isBackward ? _range.IsFromStart(_cursor.Key) : _range.IsBeforeEnd(_cursor.Key)))
             return false;
         RowId = ReadRowId();
-        SetKey(_cursor.Key);
         return true;
     }
+
+    public override ReadOnlySpan<byte> Key => _cursor.Key;
 
     public override bool HasRows => _isOfRows;
 

@@ -10,12 +10,18 @@ internal sealed class IdSource : RowSource
     private bool _isBegun;
     private bool _hasIds;
 
+    // A copy, because the ids of a key outlast it in a write transaction.
+    private byte[] _key = new byte[32];
+    private int _keyLength;
+
     public IdSource(IdTree tree, KeyRange range)
     {
         _tree = tree;
         _range = new RangeCopy(range);
         _keys = tree.OpenCursor();
     }
+
+    public override ReadOnlySpan<byte> Key => _key.AsSpan(0, _keyLength);
 
     public override bool MoveNext(bool isBackward, PageToken after)
     {
@@ -112,5 +118,13 @@ internal sealed class IdSource : RowSource
         if (_hasIds)
             _ids.Dispose();
         _hasIds = false;
+    }
+
+    private void SetKey(ReadOnlySpan<byte> key)
+    {
+        if (_key.Length < key.Length)
+            _key = new byte[Math.Max(key.Length, 2 * _key.Length)];
+        key.CopyTo(_key);
+        _keyLength = key.Length;
     }
 }

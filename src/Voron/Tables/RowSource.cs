@@ -3,14 +3,11 @@ namespace Voron.Tables;
 /// <summary>Where a query finds the ids of its rows: an index, the rows themselves, or a combination of id sets.</summary>
 internal abstract class RowSource : IDisposable
 {
-    private byte[] _key = new byte[32];
-    private int _keyLength;
-
     /// <summary>The id of the row.</summary>
     public long RowId { get; protected set; }
 
-    /// <summary>The key that led to the row: a copy, valid until the next move.</summary>
-    public ReadOnlySpan<byte> Key => _key.AsSpan(0, _keyLength);
+    /// <summary>The key that led to the row, valid until the next move or write; empty if there is none.</summary>
+    public abstract ReadOnlySpan<byte> Key { get; }
 
     /// <summary>True if the source has the rows at hand, and not only their ids.</summary>
     public virtual bool HasRows => false;
@@ -31,12 +28,4 @@ internal abstract class RowSource : IDisposable
     public abstract long Count();
 
     public abstract void Dispose();
-
-    protected void SetKey(ReadOnlySpan<byte> key)
-    {
-        if (_key.Length < key.Length)
-            _key = new byte[Math.Max(key.Length, 2 * _key.Length)];
-        key.CopyTo(_key);
-        _keyLength = key.Length;
-    }
 }
