@@ -2,7 +2,6 @@ using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using Voron.Primitives;
 using Voron.Transactions;
-using Voron.Trees;
 
 namespace Voron;
 
@@ -188,17 +187,9 @@ public readonly partial struct Cursor : IDisposable
     public bool Delete()
     {
         var lease = Opened;
-        if (lease.Tree.Owner.Write is not { } write)
+        if (lease.Tree.Owner.Write == null)
             throw new InvalidOperationException("The cursor belongs to a read transaction and cannot delete an entry.");
-        write.ThrowIfBroken();
-        try
-        {
-            return TreeWriter.DeleteCurrent(write.Pages, lease.Cursor);
-        }
-        catch (Exception e) when (e is not InvalidOperationException && write.Break(e))
-        {
-            throw;
-        }
+        return TreeEditor.DeleteCurrent(lease.Tree, lease.Cursor);
     }
 
     /// <summary>Closes the cursor. Further calls of this method do nothing.</summary>

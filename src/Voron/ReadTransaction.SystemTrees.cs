@@ -9,6 +9,9 @@ public readonly partial struct ReadTransaction
     /// <summary>The path of the data file, for messages.</summary>
     internal string DataFilePath => Body.Pages.FilePath;
 
+    /// <summary>The history that the environment belongs to.</summary>
+    internal Lineage Lineage => Body.Pages.Lineage;
+
     /// <summary>The maximum length of a key in bytes.</summary>
     internal int MaxKeyLength => Trees.Pages.TreeLimits.MaxKeyLength(Body.Pages.PageSize);
 

@@ -92,7 +92,7 @@ public sealed partial class StorageEnvironment
             }
         }
 
-        // Those of users and those of tables, but no dropped ones.
+        // Those of users and those of tables, but no dropped ones, and none of feeds: the ids of the copy's transactions are others.
         private static List<(byte[] Name, TreeHeader Header)> TreesOf(ReadTransaction reading)
         {
             var trees = new List<(byte[], TreeHeader)>();
@@ -102,7 +102,7 @@ public sealed partial class StorageEnvironment
                 trees.Add((System.Text.Encoding.UTF8.GetBytes(name), header));
             }
 
-            trees.AddRange(reading.GetSystemTrees());
+            trees.AddRange(reading.GetSystemTrees().Where(tree => !SystemTree.IsOfFeeds(tree.Name)));
             return trees;
         }
 

@@ -1,6 +1,7 @@
 using Voron.Dropping;
 using Voron.Format;
 using Voron.Transactions;
+using Voron.Trees;
 
 namespace Voron;
 
@@ -10,6 +11,9 @@ public readonly partial struct WriteTransaction
     /// <summary>The path of the data file, for messages.</summary>
     internal string DataFilePath => Body.WritePages.FilePath;
 
+    /// <summary>The history that the environment belongs to.</summary>
+    internal Lineage Lineage => Body.WritePages.Lineage;
+
     /// <summary>The maximum length of a key in bytes.</summary>
     internal int MaxKeyLength => Trees.Pages.TreeLimits.MaxKeyLength(Body.WritePages.PageSize);
 
@@ -18,6 +22,46 @@ public readonly partial struct WriteTransaction
 
     /// <summary>Opens a system tree; null when there is none of that name.</summary>
     internal OpenTree? FindSystemTree(ReadOnlySpan<byte> name, TreeKind kind) => Body.OpenTree(name, kind);
+
+    /// <summary>Finds a tree of a user; null when there is none of that name.</summary>
+    internal OpenTree? FindTree(string name) =>
+        Body.OpenTree(Catalog.Encode(name, stackalloc byte[Trees.Pages.TreeLimits.MaxNameBytes]), TreeKind.Plain);
+
+    /// <summary>Begins or ends the recording of a tree's changes.</summary>
+    internal void SetRecorded(OpenTree tree, bool isRecorded) => Body.SetRecorded(tree, isRecorded);
+
+    /// <summary>Records that a feed records the changes of a tree from here on, or does so no more.</summary>
+    internal void RecordSource(OpenTree tree, bool begins)
+    {
+        var scope = Body.Scope;
+        scope.BeginChange();
+        try
+        {
+            scope.Recorder.RecordSource(tree, begins);
+        }
+        catch (Exception e) when (scope.Break(e))
+        {
+            throw;
+        }
+    }
+
+    /// <summary>Changes the sources of feeds.</summary>
+    /// <param name="change">Makes the change; a failure breaks the transaction.</param>
+    internal void EditSources(Action<SourceEditor> change)
+    {
+        var body = Body;
+        body.Scope.BeginChange();
+        var feeds = body.CreateTree(SystemTree.Feeds).SettledState();
+        try
+        {
+            change(new SourceEditor(body.WritePages, feeds));
+            body.Scope.Recorder.BeginEpoch();
+        }
+        catch (Exception e) when (body.Scope.Break(e))
+        {
+            throw;
+        }
+    }
 
     /// <summary>Deletes a system tree, and frees its pages.</summary>
     internal bool DeleteSystemTree(ReadOnlySpan<byte> name) => Body.DeleteTree(name);

@@ -22,7 +22,7 @@ internal static class JournalFormat
     public const uint Version = 2;
 
     /// <summary>The features that this engine can read and write.</summary>
-    public const FormatFeatures KnownFeatures = FormatFeatures.IdSets | FormatFeatures.Arrays | FormatFeatures.Tables;
+    public const FormatFeatures KnownFeatures = FormatFeatures.IdSets | FormatFeatures.Arrays | FormatFeatures.Tables | FormatFeatures.ChangeFeeds;
 
     /// <summary>The versions that this engine can read and write, for messages.</summary>
     public const string KnownVersions = "versions 1 and 2";

@@ -8,6 +8,9 @@ internal struct TreeHeader
 {
     public const int Size = 64;
 
+    /// <summary>The flag of a tree whose changes are recorded in a feed.</summary>
+    public const byte RecordedFlag = 1;
+
     /// <summary>The root page; 0 if the tree has no page.</summary>
     [FieldOffset(0)]
     public long RootPage;
@@ -34,7 +37,7 @@ internal struct TreeHeader
     [FieldOffset(42)]
     public TreeKind Kind;
 
-    /// <summary>Reserved: 1 recorded in a change feed, 2 compressed; zero.</summary>
+    /// <summary><see cref="RecordedFlag"/>; 2 is reserved for compressed values.</summary>
     [FieldOffset(43)]
     public byte Flags;
 

@@ -115,7 +115,7 @@ internal sealed unsafe class Verifier : ITreeCheckHost
             CheckTree(_owner, tree, countsEntries: !isDropped);
             if (SystemTree.IsUnknown(cursor.Key))
                 Report($"{_owner} in the catalog is of a kind that this engine does not know");
-            var feature = TreeKinds.Feature(tree.Kind) | SystemTree.Feature(cursor.Key);
+            var feature = TreeKinds.Feature(tree) | SystemTree.Feature(cursor.Key);
             if (!_engine.Format.Has(feature))
                 Report($"it is {TreeKinds.Describe(tree.Kind)}, but the header of the environment does not name the feature {feature}");
             if (isDropped)

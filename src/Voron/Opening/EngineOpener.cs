@@ -102,7 +102,7 @@ internal static unsafe class EngineOpener
             Snapshots = snapshots,
             Memory = memory,
         };
-        var publisher = new CommitPublisher(ring, dataFile, engine.Counters, engine.Observers);
+        var publisher = new CommitPublisher(ring, dataFile, engine.Counters, engine.Observers, engine.Published);
         // Comes before anything is deleted or written, so that a damaged environment is left as it is.
         VerifyDirectExtents(engine, recovered);
         if (options.ReadOnly)

@@ -12,6 +12,9 @@ internal abstract unsafe class PageReader
     /// <summary>The path of the file that holds the pages, for messages.</summary>
     public abstract string FilePath { get; }
 
+    /// <summary>The history that the pages belong to.</summary>
+    public virtual Lineage Lineage => default;
+
     /// <summary>The number of pages that exist: a tree cannot have more.</summary>
     public virtual long PageCount => uint.MaxValue;
 

@@ -130,8 +130,8 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
                     throw new CorruptionException($"The catalog entry of tree {KeyText.Of(name)} is not a header of a tree.");
                 var value = new ReadOnlySpan<byte>(LeafPage.InlineBytes(record), LeafPage.InlineLength(record));
                 var header = Voron.Trees.Catalog.ToHeader(name, value, uint.MaxValue, _pages.PageSize, "");
-                if (SystemTree.IsDropped(name))
-                    AddDropped(name, header);
+                if (SystemTree.IsDropped(name) || SystemTree.IsOfFeeds(name))
+                    AddLeftBehind(name, header);
                 else if (SystemTree.IsOfTables(name))
                     AddSystemTree(name, header);
                 else
@@ -164,14 +164,15 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
         _unwalked.Enqueue(tree);
     }
 
-    // What is left of it is walked like a tree, so that its pages are not found as lost ones, but nothing of it is taken.
-    private void AddDropped(ReadOnlySpan<byte> name, in TreeHeader header)
+    // It is walked like a tree, so that its pages are not found as lost ones, but nothing of it is taken: a dropped tree, or one of the feeds, whose
+    // positions mean nothing in another environment.
+    private void AddLeftBehind(ReadOnlySpan<byte> name, in TreeHeader header)
     {
         _catalog.Count(_grade);
         var tree = new TreeFindings(SystemTree.Describe(name), header, header.TreeId) { IsDropped = true };
         if (!_treesById.TryAdd(header.TreeId, tree))
             return;
-        DroppedTrees++;
+        DroppedTrees += SystemTree.IsDropped(name) ? 1 : 0;
         _unwalked.Enqueue(tree);
     }
 

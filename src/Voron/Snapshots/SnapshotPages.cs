@@ -50,6 +50,8 @@ internal sealed unsafe class SnapshotPages : PageReader
 
     public override string FilePath => _dataFile.File.Path;
 
+    public override Lineage Lineage => _dataFile.Format.Lineage;
+
     public override long PageCount => _pageCount;
 
     /// <summary>The id of the transaction whose state this is.</summary>

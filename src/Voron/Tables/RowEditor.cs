@@ -1,3 +1,4 @@
+using Voron.Recording;
 using Voron.Testing;
 
 namespace Voron.Tables;
@@ -43,6 +44,9 @@ internal static class RowEditor
                 for (var i = 0; i < keys.Count; i++)
                     Add(session, slot, keys, i, rowId);
             }
+
+            if (session.IsRecorded)
+                session.Record(RecordedOperation.Insert, KeyOf(session, session.NewKeys, rowId, key), default, row);
         }
         catch (Exception e) when (session.Break(e))
         {
@@ -77,6 +81,8 @@ internal static class RowEditor
             new WriteTree(session.Rows.Opened).Put(RowKey.Write(rowId, key), row);
             for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
                 ApplyDifference(session, slot, rowId);
+            if (session.IsRecorded)
+                session.Record(RecordedOperation.Update, KeyOf(session, session.NewKeys, rowId, key), old, row);
             return version;
         }
         catch (Exception e) when (session.Break(e))
@@ -104,6 +110,9 @@ internal static class RowEditor
                 for (var i = 0; i < keys.Count; i++)
                     Remove(session, slot, keys, i, rowId);
             }
+
+            if (session.IsRecorded)
+                session.Record(RecordedOperation.Delete, KeyOf(session, session.OldKeys, rowId, key), old, default);
         }
         catch (Exception e) when (session.Break(e))
         {
@@ -117,6 +126,9 @@ internal static class RowEditor
     /// </summary>
     private static RowVersion FirstVersion(TableSession session) =>
         new(Math.Max(session.Trees.Writing.TransactionId << VersionBits, session.NewestDeleted.Value + 1));
+
+    private static ReadOnlySpan<byte> KeyOf(TableSession session, KeySet keys, long rowId, Span<byte> buffer) =>
+        session.Functions.KeyCodec == null ? RowKey.Write(rowId, buffer) : keys[0][0];
 
     // The next row id is that of the last row plus one, unless the last row is deleted.
     private static void KeepRowId(TableSession session, long rowId)

@@ -48,7 +48,9 @@ internal static class SchemaKeys
     /// <summary>Returns the name in the key of a schema.</summary>
     public static string TableName(ReadOnlySpan<byte> key) => Encoding.UTF8.GetString(key[1..]);
 
-    private static byte[] Encode(string name, string what)
+    /// <summary>Returns the bytes of a name of at most <see cref="MaxNameBytes"/>.</summary>
+    /// <inheritdoc cref="CheckName"/>
+    public static byte[] Encode(string name, string what)
     {
         ArgumentException.ThrowIfNullOrEmpty(name);
         byte[] bytes;

@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using Voron.Recording;
 using Voron.Transactions;
 using Voron.Trees;
 
@@ -188,6 +189,14 @@ internal sealed class TableSession
     /// Notes that a call has failed midway, so that the transaction can only be rolled back. Always returns false, for use in a filter.
     /// </summary>
     public bool Break(Exception cause) => _rowTree.Owner.Write!.Break(cause);
+
+    /// <summary>True if the changes of the rows are recorded in a feed.</summary>
+    public bool IsRecorded => _rowTree.StateAsIs.IsRecorded;
+
+    /// <summary>Records the change of a row, which has been made. The caller breaks the transaction if that fails.</summary>
+    /// <inheritdoc cref="ChangeRecorder.RecordRow"/>
+    public void Record(RecordedOperation operation, ReadOnlySpan<byte> key, ReadOnlySpan<byte> old, ReadOnlySpan<byte> row) =>
+        _rowTree.Owner.Write!.Recorder.RecordRow(_rowTree, operation, key, old, row);
 
     /// <summary>Copies a row, so that functions can read it whatever they do to the transaction.</summary>
     public ReadOnlySpan<byte> Copy(ReadOnlySpan<byte> row)

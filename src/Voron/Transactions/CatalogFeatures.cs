@@ -24,7 +24,7 @@ internal static class CatalogFeatures
             for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
             {
                 if (!SystemTree.IsUnknown(cursor.Key))
-                    features |= TreeKinds.Feature(HeaderAt(cursor, snapshot).Kind) | SystemTree.Feature(cursor.Key);
+                    features |= TreeKinds.Feature(HeaderAt(cursor, snapshot)) | SystemTree.Feature(cursor.Key);
             }
 
             return features;

@@ -14,9 +14,11 @@ internal sealed class CommitPublisher : IJournalListener
     private readonly DataFile _dataFile;
     private readonly Counters _counters;
     private readonly Observers _observers;
+    private readonly CommitSignal _published;
 
-    public CommitPublisher(StateRing ring, DataFile dataFile, Counters counters, Observers observers)
+    public CommitPublisher(StateRing ring, DataFile dataFile, Counters counters, Observers observers, CommitSignal published)
     {
+        _published = published;
         _ring = ring;
         _dataFile = dataFile;
         _counters = counters;
@@ -34,6 +36,7 @@ internal sealed class CommitPublisher : IJournalListener
         if (header.Kind == RecordKind.Transaction)
         {
             _ring.Publish(header.State, end, attached);
+            _published.Raise();
             _counters.CommittedTransactions++;
             _counters.PagesChanged += header.EntryCount;
             _counters.JournalTransactionBytes += lengthBytes;

@@ -61,6 +61,8 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
 
     public override string FilePath => _dataFile.File.Path;
 
+    public override Lineage Lineage => _engine.Format.Lineage;
+
     public override long PageCount => _state.PageCount;
 
     /// <summary>The key heads with which the transaction's trees search, as the transaction has changed them.</summary>

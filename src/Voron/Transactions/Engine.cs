@@ -102,6 +102,12 @@ internal sealed class Engine
 
     public Counters Counters { get; } = new();
 
+    /// <summary>Raised with each published transaction.</summary>
+    public CommitSignal Published { get; } = new();
+
+    /// <summary>Called by the holder of the writer when a transaction with recorded changes is on its way, with the number of their bytes.</summary>
+    public Action<long>? OnRecorded { get; set; }
+
     /// <summary>The free pages that are kept for staged values; null when the environment is opened for reading only.</summary>
     public ReservedPages? Reserved { get; set; }
 

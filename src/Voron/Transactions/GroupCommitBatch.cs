@@ -323,6 +323,7 @@ internal sealed class GroupCommitBatch
         try
         {
             body.Operations.Begin();
+            body.Scope.Recorder.BeginEpoch();
             operation.Run(body);
         }
         finally

@@ -49,7 +49,7 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     /// <summary>True while puts are waiting to be applied.</summary>
     public bool HasPuts => (Pending & Work.Puts) != 0;
 
-    public ReadOnlySpan<byte> Name => _name;
+    public override ReadOnlySpan<byte> Name => _name;
 
     /// <summary>The name as an array that never changes, to be restored by <see cref="SetName(byte[])"/>.</summary>
     public byte[] NameBytes => _name;
@@ -73,6 +73,7 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         Operation = 0;
         Pending = Work.None;
         _hasStored = false;
+        Recorded?.Forget();
         StateAsIs.Load(header);
     }
 

@@ -32,6 +32,12 @@ internal abstract class TransactionTree : ITreeOwner
 
     public TransactionOwner Owner { get; }
 
+    /// <summary>The name in the catalog.</summary>
+    public abstract ReadOnlySpan<byte> Name { get; }
+
+    /// <summary>How the changes of the tree are recorded; null until one is.</summary>
+    public RecordedSource? Recorded { get; set; }
+
     /// <summary>Increases when the tree's handles end.</summary>
     public long Generation { get; protected set; }
 

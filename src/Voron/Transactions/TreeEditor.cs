@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Voron.Recording;
 using Voron.Trees;
 using Voron.Trees.Pages;
 
@@ -14,13 +15,46 @@ internal static class TreeEditor
     public static void Put(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
         Begin(tree, key);
-        if (!tree.TryDefer(key, value))
-            PutNow(tree, key, value);
+        if (tree.StateAsIs.IsRecorded)
+            PutRecorded(tree, key, value, canWait: true);
+        else if (!tree.TryDefer(key, value))
+            Store(tree, key, value);
     }
 
     /// <summary>Sets the value of a key at once. The transaction can take the change: see <see cref="Begin"/>.</summary>
     /// <inheritdoc cref="Put"/>
     public static void PutNow(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        if (tree.StateAsIs.IsRecorded)
+            PutRecorded(tree, key, value, canWait: false);
+        else
+            Store(tree, key, value);
+    }
+
+    private static void PutRecorded(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, bool canWait)
+    {
+        var write = tree.Owner.Write!;
+        write.Recorder.Prepare(tree, RecordedOperation.Put, key, value);
+        if (!canWait || !tree.TryDefer(key, value))
+            Store(tree, key, value);
+        AppendRecord(write);
+    }
+
+    /// <summary>Appends the prepared record of a change that has been made.</summary>
+    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    public static void AppendRecord(WriteScope write)
+    {
+        try
+        {
+            write.Recorder.Append();
+        }
+        catch (Exception e) when (write.Break(e))
+        {
+            throw;
+        }
+    }
+
+    private static void Store(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
         var write = tree.Owner.Write!;
         try
@@ -49,9 +83,14 @@ internal static class TreeEditor
             return;
         }
 
+        var isRecorded = tree.StateAsIs.IsRecorded;
+        if (isRecorded)
+            write.Recorder.Prepare(tree, RecordedOperation.Put, key, leavesOut: true);
         try
         {
             write.LargeValues.PutStaged(tree.SettledState(), key, content);
+            if (isRecorded)
+                write.Recorder.Append();
         }
         catch (Exception e) when (write.Break(e))
         {
@@ -64,6 +103,23 @@ internal static class TreeEditor
     public static bool Insert(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
         var write = Begin(tree, key);
+        if (tree.StateAsIs.IsRecorded)
+            return InsertRecorded(tree, key, value);
+        return InsertUnrecorded(write, tree, key, value);
+    }
+
+    private static bool InsertRecorded(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        var write = tree.Owner.Write!;
+        write.Recorder.Prepare(tree, RecordedOperation.Put, key, value);
+        if (!InsertUnrecorded(write, tree, key, value))
+            return false;
+        AppendRecord(write);
+        return true;
+    }
+
+    private static bool InsertUnrecorded(WriteScope write, OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
         try
         {
             if (!write.Route.IsDirect(value.Length))
@@ -87,6 +143,8 @@ internal static class TreeEditor
         var write = Begin(tree, key);
         ArgumentOutOfRangeException.ThrowIfNegative(length);
         ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(length, write.Route.ThresholdBytes);
+        if (tree.StateAsIs.IsRecorded)
+            RecordReserved(write, tree, key);
         try
         {
             return TreeWriter.Reserve(write.Pages, tree.SettledState(), key, length);
@@ -97,16 +155,52 @@ internal static class TreeEditor
         }
     }
 
+    // Before the value has its place: the caller fills it until the next write of the transaction.
+    private static void RecordReserved(WriteScope write, OpenTree tree, ReadOnlySpan<byte> key)
+    {
+        write.Recorder.RequireNoValues(tree);
+        write.Recorder.Prepare(tree, RecordedOperation.Put, key);
+        AppendRecord(write);
+    }
+
     /// <summary>Removes an entry; false when the tree does not have the key.</summary>
     public static bool Delete(OpenTree tree, ReadOnlySpan<byte> key)
     {
         var write = tree.Owner.Write!;
         write.ThrowIfBroken();
+        var isRecorded = tree.StateAsIs.IsRecorded;
+        if (isRecorded)
+            write.Recorder.Prepare(tree, RecordedOperation.Delete, key);
         try
         {
-            return TreeWriter.Delete(write.Pages, tree.SettledState(), key);
+            var isDeleted = TreeWriter.Delete(write.Pages, tree.SettledState(), key);
+            if (isRecorded && isDeleted)
+                write.Recorder.Append();
+            return isDeleted;
         }
         catch (Exception e) when (write.Break(e))
+        {
+            throw;
+        }
+    }
+
+    /// <summary>Removes the entry that a cursor is on; false when it had already been deleted.</summary>
+    /// <exception cref="InvalidOperationException">The cursor has no position.</exception>
+    public static bool DeleteCurrent(TransactionTree tree, TreeCursor cursor)
+    {
+        var write = tree.Owner.Write!;
+        write.ThrowIfBroken();
+        var isRecorded = tree.StateAsIs.IsRecorded && cursor.IsOnEntry;
+        if (isRecorded)
+            write.Recorder.Prepare(tree, RecordedOperation.Delete, cursor.Key);
+        try
+        {
+            var isDeleted = TreeWriter.DeleteCurrent(write.Pages, cursor);
+            if (isRecorded && isDeleted)
+                write.Recorder.Append();
+            return isDeleted;
+        }
+        catch (Exception e) when (e is not InvalidOperationException && write.Break(e))
         {
             throw;
         }
@@ -117,9 +211,15 @@ internal static class TreeEditor
     {
         var write = tree.Owner.Write!;
         write.ThrowIfBroken();
+        var isRecorded = tree.StateAsIs.IsRecorded;
+        if (isRecorded)
+            write.Recorder.PrepareRange(tree, start, end);
         try
         {
-            return RangeRemoval.Delete(write.Pages, tree.SettledState(), start, end);
+            var deleted = RangeRemoval.Delete(write.Pages, tree.SettledState(), start, end);
+            if (isRecorded && deleted > 0)
+                write.Recorder.Append();
+            return deleted;
         }
         catch (Exception e) when (write.Break(e))
         {
@@ -132,10 +232,15 @@ internal static class TreeEditor
     {
         var write = tree.Owner.Write!;
         write.BeginChange();
+        var isRecorded = tree.StateAsIs.IsRecorded && (tree.HasPuts || tree.StateAsIs.EntryCount > 0);
+        if (isRecorded)
+            write.Recorder.PrepareRange(tree, default, KeyBound.End);
         tree.DiscardPuts();
         try
         {
             RangeRemoval.DeleteAll(write.Pages, tree.StateAsIs);
+            if (isRecorded)
+                write.Recorder.Append();
         }
         catch (Exception e) when (write.Break(e))
         {

@@ -43,6 +43,12 @@ internal static class TreeUpdater
     public static void Increment(OpenTree tree, ReadOnlySpan<byte> key, long delta)
     {
         var write = TreeEditor.Begin(tree, key);
+        if (tree.StateAsIs.IsRecorded)
+        {
+            IncrementRecorded(write, tree, key, delta);
+            return;
+        }
+
         if (tree.TryDefer(key, MemoryMarshal.AsBytes(new ReadOnlySpan<long>(in delta)), WaitingOperation.Increment))
             return;
         try
@@ -58,6 +64,22 @@ internal static class TreeUpdater
         {
             throw;
         }
+    }
+
+    // A feed has the sum, which is not known before the increment is made. What fails breaks the transaction, as if the increment had waited.
+    private static unsafe void IncrementRecorded(WriteScope write, OpenTree tree, ReadOnlySpan<byte> key, long delta)
+    {
+        long sum;
+        try
+        {
+            sum = Counter.Sum(write.Pages, TreeReader.Find(tree.SettledState(), write.Pages, key), key, [delta]);
+        }
+        catch (CounterException e)
+        {
+            throw tree.NoCounter(e);
+        }
+
+        TreeEditor.PutNow(tree, key, MemoryMarshal.AsBytes(new ReadOnlySpan<long>(in sum)));
     }
 
     /// <summary>Removes an entry if it has the expected value; false, with nothing changed, if it has another one, or none.</summary>

@@ -3,6 +3,7 @@ using System.Runtime.InteropServices;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Recording;
 
 namespace Voron.Transactions;
 
@@ -127,6 +128,9 @@ internal sealed class ValueBuilder
         _ = tree.SettledState();
         _write.ThrowIfBroken();
         var used = _growth.PagesFor(_written);
+        var isRecorded = tree.StateAsIs.IsRecorded;
+        if (isRecorded)
+            _write.Recorder.Prepare(tree, RecordedOperation.Put, key, leavesOut: true);
         try
         {
             if (used < _pages)
@@ -134,6 +138,8 @@ internal sealed class ValueBuilder
             _pages = 0;
             var value = new WrittenValue(_firstPage, used, _written, IsDurable: false);
             _write.LargeValues.Attach(tree.SettledState(), key, value, CollectionsMarshal.AsSpan(_checksums));
+            if (isRecorded)
+                _write.Recorder.Append();
         }
         catch (Exception e) when (_write.Break(e))
         {

@@ -20,6 +20,7 @@ internal sealed class WriteScope
         Route = new ValueRoute(engine, pages);
         Buffers = new PutBuffers(engine.Options.PutBufferBytes);
         Operation = new OperationSavepoint(Buffers, ThrowIfBroken);
+        Recorder = new ChangeRecorder(engine, pages);
     }
 
     /// <summary>The name of the environment in metrics and activities.</summary>
@@ -39,6 +40,9 @@ internal sealed class WriteScope
 
     /// <summary>The buffers for waiting puts.</summary>
     public PutBuffers Buffers { get; }
+
+    /// <summary>Records changes in feeds.</summary>
+    public ChangeRecorder Recorder { get; }
 
     /// <summary>The savepoint of the group-commit operation that runs.</summary>
     public OperationSavepoint Operation { get; }
@@ -69,6 +73,7 @@ internal sealed class WriteScope
     {
         BrokenBy = null;
         Route.Begin();
+        Recorder.Begin();
         States = states;
     }
 
@@ -84,6 +89,7 @@ internal sealed class WriteScope
     public void NoteRolledBack(CommitStates? states)
     {
         BrokenBy = null;
+        Recorder.NoteRolledBack();
         if (!PlantedFault.KeepStateOfRollback)
             States = states;
     }

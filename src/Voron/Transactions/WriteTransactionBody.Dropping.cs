@@ -19,6 +19,7 @@ internal sealed partial class WriteTransactionBody
         try
         {
             tree.BeforeChange();
+            RecordName(tree, default);
             var state = tree.SettledState();
             var id = state.TreeId;
             var isLarge = !_engine.Format.IsVersion1 && state.ToHeader().Pages > fewPages;

@@ -79,6 +79,7 @@ internal sealed partial class WriteTransactionBody
         try
         {
             tree.BeforeChange();
+            RecordName(tree, default);
             Trees.Catalog.Delete(WritePages, Catalog, name, tree.SettledState());
             SetDropped(tree, isDropped: true);
             return true;
@@ -103,6 +104,8 @@ internal sealed partial class WriteTransactionBody
         {
             tree.BeforeChange();
             var newBytes = newName.ToArray();
+            if (!name.SequenceEqual(newName))
+                RecordName(tree, newName);
             Trees.Catalog.Rename(WritePages, Catalog, name, newName);
             SetName(tree, newBytes);
             tree.SettledState().Changed = true;
@@ -112,6 +115,30 @@ internal sealed partial class WriteTransactionBody
         {
             throw;
         }
+    }
+
+    /// <inheritdoc/>
+    public TransactionTree? FindTree(ReadOnlySpan<byte> name) => OpenTree(name);
+
+    /// <summary>Begins or ends the recording of a tree's changes.</summary>
+    public void SetRecorded(OpenTree tree, bool isRecorded)
+    {
+        Scope.BeginChange();
+        var state = tree.SettledState();
+        tree.BeforeChange();
+        state.IsRecorded = isRecorded;
+        state.Changed = true;
+        Scope.Recorder.BeginEpoch();
+    }
+
+    // A tree that is deleted, or gets another name, is another source from then on.
+    private void RecordName(OpenTree tree, ReadOnlySpan<byte> newName)
+    {
+        if (!tree.SettledState().IsRecorded)
+            return;
+        Scope.Recorder.RecordName(tree, newName);
+        if (newName.IsEmpty)
+            tree.StateAsIs.IsRecorded = false;
     }
 
     [DoesNotReturn]

@@ -16,7 +16,7 @@ namespace Voron.Transactions;
 /// </code>
 /// Everything here runs while the writer is held.
 /// </remarks>
-internal sealed partial class WriteTransactionBody : TransactionBody
+internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinder
 {
     private readonly Engine _engine;
     private readonly Writer _writer;
@@ -44,6 +44,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody
         _log = log;
         Scope = Write!;
         Scope.Operation.Create = () => BeginSavepoint(isNested: false);
+        Scope.Recorder.Trees = this;
         _submission = new CommitSubmission(engine, writer);
     }
 
@@ -281,6 +282,8 @@ internal sealed partial class WriteTransactionBody : TransactionBody
         _submission.NoteSuperseded(Scope);
         _submission.AssertOrder(Scope, sequence);
         _writer.NoteSubmitted(WritePages.State, Scope.States, sequence);
+        if (Scope.Recorder.RecordedBytes > 0)
+            _engine.OnRecorded?.Invoke(Scope.Recorder.RecordedBytes);
         End(committed: true);
         return sequence;
     }
@@ -340,6 +343,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody
 
     private void SaveTrees()
     {
+        Scope.Recorder.Finish();
         Scope.Buffers.Apply();
         for (var i = 0; i < TreeCount; i++)
         {

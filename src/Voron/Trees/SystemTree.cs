@@ -13,9 +13,11 @@ namespace Voron.Trees;
 ///   FF R table           the rows of a table, by row id
 ///   FF U table index     the primary key of a table (index 0), or a unique index: from keys to row ids
 ///   FF I table index     another index: from keys to sets of row ids
+///   FF C                 the change feeds
+///   FF C feed            the changes of a feed, by transaction and place in it
 ///   FF D tree            a dropped tree, until all of its pages are free
 /// </code>
-/// The numbers of tables and indexes have two bytes, the id of a tree has four, all in big-endian order.
+/// The numbers of tables, indexes and feeds have two bytes, the id of a tree has four, all in big-endian order.
 /// </remarks>
 internal static class SystemTree
 {
@@ -28,7 +30,11 @@ internal static class SystemTree
     /// <summary>The length in bytes of the name of an index.</summary>
     public const int IndexNameBytes = 2 + (2 * sizeof(ushort));
 
+    /// <summary>The length in bytes of the name of a feed's changes.</summary>
+    public const int ChangesNameBytes = 2 + sizeof(ushort);
+
     private const byte Mark = 0xFF;
+    private const byte Feed = (byte)'C';
     private const byte Dropped = (byte)'D';
     private const byte Schema = (byte)'S';
     private const byte Rows = (byte)'R';
@@ -44,6 +50,9 @@ internal static class SystemTree
     /// <summary>The name of the tree that has the schemas of all tables.</summary>
     public static ReadOnlySpan<byte> Schemas => [Mark, Schema];
 
+    /// <summary>The name of the tree that has all change feeds.</summary>
+    public static ReadOnlySpan<byte> Feeds => [Mark, Feed];
+
     public static bool Is(ReadOnlySpan<byte> name) => name.StartsWith(First);
 
     /// <summary>Returns whether a tree was dropped, and loses its pages step by step. Its number of entries is not kept up to date.</summary>
@@ -58,14 +67,17 @@ internal static class SystemTree
     /// <summary>Returns whether a tree is an index of a table.</summary>
     public static bool IsIndex(ReadOnlySpan<byte> name) => name is [Mark, Unique or Index, ..] && name.Length == IndexNameBytes;
 
+    /// <summary>Returns whether a tree belongs to the change feeds.</summary>
+    public static bool IsOfFeeds(ReadOnlySpan<byte> name) => name.SequenceEqual(Feeds) || (name.StartsWith(Feeds) && name.Length == ChangesNameBytes);
+
     /// <summary>Returns whether a name is that of a system tree of a kind that this engine does not know.</summary>
-    public static bool IsUnknown(ReadOnlySpan<byte> name) => Is(name) && !IsDropped(name) && !IsOfTables(name);
+    public static bool IsUnknown(ReadOnlySpan<byte> name) => Is(name) && !IsDropped(name) && !IsOfTables(name) && !IsOfFeeds(name);
 
     /// <summary>The kind of a tree of the tables.</summary>
     public static TreeKind Kind(ReadOnlySpan<byte> name) => name is [Mark, Index, ..] ? TreeKind.IdSets : TreeKind.Plain;
 
     /// <summary>The feature that an environment with a tree of this name has in its header.</summary>
-    public static FormatFeatures Feature(ReadOnlySpan<byte> name) => IsOfTables(name) ? FormatFeatures.Tables : FormatFeatures.None;
+    public static FormatFeatures Feature(ReadOnlySpan<byte> name) => IsOfTables(name) ? FormatFeatures.Tables : IsOfFeeds(name) ? FormatFeatures.ChangeFeeds : FormatFeatures.None;
 
     /// <summary>Writes the name under which a dropped tree stays until all of its pages are free.</summary>
     public static ReadOnlySpan<byte> DroppedName(uint treeId, Span<byte> buffer)
@@ -92,6 +104,14 @@ internal static class SystemTree
         return name;
     }
 
+    /// <summary>Writes the name of the tree of a feed's changes.</summary>
+    public static ReadOnlySpan<byte> ChangesName(ushort feed, Span<byte> buffer)
+    {
+        Feeds.CopyTo(buffer);
+        BinaryPrimitives.WriteUInt16BigEndian(buffer[Feeds.Length..], feed);
+        return buffer[..ChangesNameBytes];
+    }
+
     /// <summary>Returns the id in the name of a dropped tree.</summary>
     public static uint DroppedId(ReadOnlySpan<byte> name) => BinaryPrimitives.ReadUInt32BigEndian(name[FirstDropped.Length..]);
 
@@ -102,6 +122,10 @@ internal static class SystemTree
             return $"dropped tree {DroppedId(name)}";
         if (name.SequenceEqual(Schemas))
             return "tree of table schemas";
+        if (name.SequenceEqual(Feeds))
+            return "tree of change feeds";
+        if (IsOfFeeds(name))
+            return $"tree of the changes of feed {BinaryPrimitives.ReadUInt16BigEndian(name[2..])}";
         if (IsRows(name))
             return $"tree of the rows of table {BinaryPrimitives.ReadUInt16BigEndian(name[2..])}";
         if (!IsIndex(name))

@@ -13,6 +13,10 @@ internal static class TreeKinds
         _ => FormatFeatures.None,
     };
 
+    /// <summary>The feature that an environment with a tree of this header has in its own header.</summary>
+    public static FormatFeatures Feature(in TreeHeader header) =>
+        Feature(header.Kind) | ((header.Flags & TreeHeader.RecordedFlag) != 0 ? FormatFeatures.ChangeFeeds : FormatFeatures.None);
+
     public static string Describe(TreeKind kind) => kind switch
     {
         TreeKind.IdSets => "a tree of id sets",

@@ -19,9 +19,6 @@ internal sealed class TreeState
     // Only cursors that are on an entry: the others hold no page.
     private TreeCursor? _firstCursor;
 
-    // Kept as they are for the header.
-    private byte _flags;
-
     private ArrayShape _shape;
 
     /// <param name="keyHeads">The key heads of the pages over which the tree is open; null to search in the pages alone.</param>
@@ -68,6 +65,9 @@ internal sealed class TreeState
 
     public uint TreeId { get; set; }
 
+    /// <summary>True if the changes of the tree are recorded in a feed.</summary>
+    public bool IsRecorded { get; set; }
+
     /// <summary>
     /// True if entries have pages of their own, or numbers that the header sums up: leaves must then be read before they are freed.
     /// </summary>
@@ -100,7 +100,7 @@ internal sealed class TreeState
         OverflowPages = header.OverflowPages;
         Depth = header.Depth;
         Kind = header.Kind;
-        _flags = header.Flags;
+        IsRecorded = (header.Flags & TreeHeader.RecordedFlag) != 0;
         TreeId = header.TreeId;
         NestedPages = header.NestedPages;
         NestedValues = header.NestedValues;
@@ -161,7 +161,7 @@ internal sealed class TreeState
         OverflowPages = OverflowPages,
         Depth = (ushort)Depth,
         Kind = Kind,
-        Flags = _flags,
+        Flags = IsRecorded ? TreeHeader.RecordedFlag : (byte)0,
         TreeId = TreeId,
         NestedPages = NestedPages,
         NestedValues = NestedValues,

@@ -1,0 +1,68 @@
+using System.Runtime.InteropServices;
+
+namespace Voron.Recording;
+
+/// <summary>A feed as its environment has it.</summary>
+[StructLayout(LayoutKind.Explicit, Size = Size)]
+internal struct FeedRecord
+{
+    public const int Size = 80;
+    public const byte CurrentForm = 1;
+
+    [FieldOffset(0)]
+    public byte Form;
+
+    /// <summary>The number of the feed, never used for another one.</summary>
+    [FieldOffset(2)]
+    public ushort Number;
+
+    [FieldOffset(4)]
+    public int MaxValueBytes;
+
+    /// <summary>A random number, which positions carry: those of another feed with the same name are recognised by it.</summary>
+    [FieldOffset(8)]
+    public long Stamp;
+
+    /// <summary>The transaction that has created the feed.</summary>
+    [FieldOffset(16)]
+    public long CreatedId;
+
+    /// <summary>The transaction of the last change that was cut off; 0 if none was.</summary>
+    [FieldOffset(24)]
+    public long CutId;
+
+    [FieldOffset(32)]
+    public uint CutOrdinal;
+
+    /// <summary>In units of 100 ns; <see cref="long.MaxValue"/> for no limit.</summary>
+    [FieldOffset(40)]
+    public long MaxAgeTicks;
+
+    [FieldOffset(48)]
+    public long MaxBytes;
+
+    [FieldOffset(56)]
+    public long HoldLimitBytes;
+
+    /// <summary>Returns true if the record can be one.</summary>
+    public readonly bool IsPossible =>
+        Form == CurrentForm && Number != 0 && MaxValueBytes >= 0 && CreatedId > 0 && CutId >= 0 && MaxAgeTicks >= 0 && MaxBytes >= 0
+        && HoldLimitBytes >= 0;
+
+    /// <summary>Reads a record; false if the bytes are none.</summary>
+    public static bool TryRead(ReadOnlySpan<byte> bytes, out FeedRecord record)
+    {
+        record = default;
+        if (bytes.Length != Size)
+            return false;
+        record = MemoryMarshal.Read<FeedRecord>(bytes);
+        return record.IsPossible;
+    }
+
+    public readonly byte[] ToBytes()
+    {
+        var bytes = new byte[Size];
+        MemoryMarshal.Write(bytes, this);
+        return bytes;
+    }
+}

@@ -1,0 +1,44 @@
+using System.Runtime.InteropServices;
+
+namespace Voron.Recording;
+
+/// <summary>The beginning of a source of a feed, before its name.</summary>
+[StructLayout(LayoutKind.Explicit, Size = Size)]
+internal struct SourceRecord
+{
+    public const int Size = 16;
+
+    [FieldOffset(0)]
+    public bool IsTable;
+
+    [FieldOffset(1)]
+    public RecordedParts Parts;
+
+    /// <summary>The tree whose changes are recorded; in a table, that of its rows.</summary>
+    [FieldOffset(4)]
+    public uint TreeId;
+
+    /// <summary>The transaction in which the source ended; 0 while its changes are recorded.</summary>
+    [FieldOffset(8)]
+    public long EndedId;
+
+    /// <summary>Reads a record; false if the bytes are none.</summary>
+    public static bool TryRead(ReadOnlySpan<byte> bytes, out SourceRecord record, out ReadOnlySpan<byte> name)
+    {
+        record = default;
+        name = default;
+        if (bytes.Length <= Size || bytes[0] > 1)
+            return false;
+        record = MemoryMarshal.Read<SourceRecord>(bytes);
+        name = bytes[Size..];
+        return true;
+    }
+
+    public readonly byte[] ToBytes(ReadOnlySpan<byte> name)
+    {
+        var bytes = new byte[Size + name.Length];
+        MemoryMarshal.Write(bytes, this);
+        name.CopyTo(bytes.AsSpan(Size));
+        return bytes;
+    }
+}

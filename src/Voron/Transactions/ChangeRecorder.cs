@@ -1,0 +1,252 @@
+using System.Diagnostics;
+using Voron.Recording;
+using Voron.Testing;
+using Voron.Trees;
+using Voron.Trees.Pages;
+
+namespace Voron.Transactions;
+
+/// <summary>Records the changes of trees in their feeds, in the transaction that makes them.</summary>
+/// <remarks>
+/// <code>
+///   prepared: the record is in the buffer, while keys and values still are where the caller has them
+///      │ the tree is changed
+///      ▼
+///   appended: the record is in the tree of the feed, behind all others
+/// </code>
+/// The tree of a feed is a tree as any other, so a savepoint, a failed operation of a group commit and a rollback take records back with the changes.
+/// The places of changes in a transaction only rise, and have gaps where changes were undone.
+/// <para>
+/// What a tree needs to know of its feed is found once an epoch: epochs begin with the transaction, with an operation of a group commit, which opens
+/// its trees itself, with a rollback, and with a change of the feeds. Used by the holder of the writer.
+/// </para>
+/// </remarks>
+/// <param name="engine">The environment.</param>
+/// <param name="pages">The pages of the open transaction.</param>
+internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
+{
+    private const int MaxKeptBytes = 256 << 10;
+
+    private byte[] _buffer = [];
+    private int _length;
+    private uint _ordinal;
+    private long _epoch = 1;
+    private ushort _timedFeed;
+    private RecordedSource? _prepared;
+    private List<byte[]>? _beside;
+
+    /// <summary>Opens the trees of feeds. Set by the transaction.</summary>
+    public ITreeFinder? Trees { get; set; }
+
+    /// <summary>The number of bytes that the transaction has recorded, those included that were undone.</summary>
+    public long RecordedBytes { get; private set; }
+
+    /// <summary>Begins a transaction.</summary>
+    public void Begin()
+    {
+        _epoch++;
+        _ordinal = 0;
+        _timedFeed = 0;
+        RecordedBytes = 0;
+        if (_buffer.Length > MaxKeptBytes)
+            _buffer = [];
+    }
+
+    /// <summary>Begins another epoch: an operation has to open the trees of feeds itself, or the feeds have changed.</summary>
+    public void BeginEpoch() => _epoch++;
+
+    /// <summary>Notes that changes were undone, perhaps that with the time of the transaction. Trees of feeds may have been closed.</summary>
+    public void NoteRolledBack()
+    {
+        _epoch++;
+        _timedFeed = 0;
+    }
+
+    /// <summary>Prepares the record of a put or a removal, before the tree changes. The change of a table is recorded by the table.</summary>
+    /// <param name="tree">The tree, whose changes are recorded.</param>
+    /// <param name="operation">The change.</param>
+    /// <param name="key">The key. It may be a span of the tree's pages.</param>
+    /// <param name="value">The new value. It may be a span of the tree's pages.</param>
+    /// <param name="leavesOut">True if the value is too large to have arrived in memory.</param>
+    /// <exception cref="CorruptionException">The feed of the tree is damaged or missing.</exception>
+    public void Prepare(TransactionTree tree, RecordedOperation operation, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value = default, bool leavesOut = false)
+    {
+        _prepared = null;
+        var source = Find(tree);
+        if (source.Record.IsTable)
+            return;
+        var hasNew = operation is RecordedOperation.Rename or RecordedOperation.DeleteRange
+            || (operation == RecordedOperation.Put && (source.Record.Parts & RecordedParts.New) != 0);
+        Write(source, operation, key, default, value, (byte)(!hasNew ? 0 : leavesOut ? ChangeRecord.LeavesOutNew : ChangeRecord.HasNew));
+        _prepared = source;
+    }
+
+    /// <summary>Prepares the record of the removal of all entries between two places.</summary>
+    /// <inheritdoc cref="Prepare"/>
+    public void PrepareRange(TransactionTree tree, KeyBound start, KeyBound end)
+    {
+        _prepared = null;
+        var source = Find(tree);
+        if (source.Record.IsTable)
+            return;
+
+        // The string that follows a place is no longer than a key plus one byte, unless it is longer than any key.
+        var first = new byte[start.IsStart || start.IsEnd ? 0 : start.Length];
+        if (first.Length > 0)
+            start.CopyTo(first);
+        var last = new byte[end.IsEnd ? 0 : end.Length];
+        if (last.Length > 0)
+            end.CopyTo(last);
+        Write(source, RecordedOperation.DeleteRange, first, default, last, end.IsEnd ? (byte)0 : ChangeRecord.HasNew);
+        _prepared = source;
+    }
+
+    /// <summary>Appends the prepared record, after the tree has changed.</summary>
+    /// <exception cref="StorageFullException">There is no room. The caller breaks the transaction.</exception>
+    public void Append()
+    {
+        if (_prepared is not { } source)
+            return;
+        _prepared = null;
+        if (PlantedFault.RecordBesideTransaction)
+            (_beside ??= []).Add(_buffer[.._length]);
+        else
+            Append(source.Feed!, _buffer.AsSpan(0, _length));
+        _timedFeed = source.Record.Feed;
+    }
+
+    /// <summary>Records the change of a row, which has been made.</summary>
+    /// <param name="rows">The tree of the rows.</param>
+    /// <param name="operation">The change.</param>
+    /// <param name="key">The primary key.</param>
+    /// <param name="old">The row before the change; empty for an insert.</param>
+    /// <param name="row">The row after the change; empty for a removal.</param>
+    /// <inheritdoc cref="Append()"/>
+    public void RecordRow(TransactionTree rows, RecordedOperation operation, ReadOnlySpan<byte> key, ReadOnlySpan<byte> old, ReadOnlySpan<byte> row)
+    {
+        var source = Find(rows);
+        var parts = source.Record.Parts;
+        var flags = (parts & RecordedParts.New) != 0 && operation != RecordedOperation.Delete ? ChangeRecord.HasNew : (byte)0;
+        if ((parts & RecordedParts.Old) != 0 && operation != RecordedOperation.Insert)
+            flags |= ChangeRecord.HasOld;
+        Write(source, operation, key, old, row, flags);
+        _prepared = source;
+        Append();
+    }
+
+    /// <summary>Records that a tree or a table has lost its name, or has got another one. It is a new source from then on.</summary>
+    /// <param name="tree">The tree.</param>
+    /// <param name="newName">The new name in UTF-8; empty if the tree has been deleted.</param>
+    /// <inheritdoc cref="Append()"/>
+    public void RecordName(TransactionTree tree, ReadOnlySpan<byte> newName)
+    {
+        var source = Find(tree);
+        Write(
+            source, newName.IsEmpty ? RecordedOperation.Drop : RecordedOperation.Rename, default, default, newName,
+            newName.IsEmpty ? (byte)0 : ChangeRecord.HasNew);
+        _prepared = source;
+        Append();
+        var sources = new SourceEditor(pages, Registry().SettledState());
+        var record = source.Record;
+        sources.End(record.Feed, record.Source, pages.Id);
+        if (newName.IsEmpty)
+            sources.Forget(tree.StateAsIs.TreeId);
+        else
+            sources.Add(tree.StateAsIs.TreeId, record, newName);
+        _epoch++;
+    }
+
+    /// <summary>Records that the changes of a tree or a table are recorded from here on, or no more.</summary>
+    /// <inheritdoc cref="Append()"/>
+    public void RecordSource(TransactionTree tree, bool begins)
+    {
+        var source = Find(tree);
+        Write(source, begins ? RecordedOperation.AddSource : RecordedOperation.RemoveSource, default, default, default, 0);
+        _prepared = source;
+        Append();
+    }
+
+    /// <summary>Refuses a value that is written by the caller later, if the feed is to have it.</summary>
+    /// <exception cref="InvalidOperationException">The tree is recorded with its values.</exception>
+    public void RequireNoValues(TransactionTree tree)
+    {
+        var record = Find(tree).Record;
+        if (record.IsTable || (record.Parts & RecordedParts.New) == 0)
+            return;
+        throw new InvalidOperationException(
+            $"No value can be reserved in the {Catalog.Describe(tree.Name)}: a feed records its changes with their values, and the bytes of a reserved value are " +
+            "not known when the change is recorded. Use Put, or record the tree without values.");
+    }
+
+    /// <summary>Appends what a planted fault has kept back.</summary>
+    public void Finish()
+    {
+        if (_beside == null || _beside.Count == 0)
+            return;
+        var beside = _beside;
+        _beside = null;
+        if (Trees!.FindTree(SystemTree.ChangesName(1, stackalloc byte[SystemTree.ChangesNameBytes])) is not { } feed)
+            return;
+        foreach (var record in beside)
+            Append(feed.SettledState(), record);
+    }
+
+    private void Append(TreeState feed, ReadOnlySpan<byte> record)
+    {
+        if (_ordinal == uint.MaxValue)
+            throw new StorageFullException($"A transaction of '{pages.FilePath}' has recorded {uint.MaxValue} changes, and can record no more. Divide it.");
+        var key = ChangeKey.Write(pages.Id, ++_ordinal, stackalloc byte[ChangeKey.Bytes]);
+        TreeWriter.Put(pages, feed, key, record);
+        RecordedBytes += key.Length + record.Length;
+    }
+
+    private void Write(
+        RecordedSource source, RecordedOperation operation, ReadOnlySpan<byte> key, ReadOnlySpan<byte> old, ReadOnlySpan<byte> value, byte flags)
+    {
+        // The first change in the feed since the beginning, or since a rollback, has the time of the transaction.
+        var hasTime = _timedFeed != source.Record.Feed;
+        var most = source.Record.MaxValueBytes;
+        if ((flags & ChangeRecord.HasNew) != 0 && value.Length > most && operation < RecordedOperation.Delete)
+            flags = (byte)((flags & ~ChangeRecord.HasNew) | ChangeRecord.LeavesOutNew);
+        if ((flags & ChangeRecord.HasOld) != 0 && old.Length > most)
+            flags = (byte)((flags & ~ChangeRecord.HasOld) | ChangeRecord.LeavesOutOld);
+        var record = new ChangeRecord
+        {
+            Operation = operation,
+            Flags = (byte)(flags | (hasTime ? ChangeRecord.HasTime : 0)),
+            Time = hasTime ? Math.Max(engine.Options.CommitClock.GetUtcNow().UtcTicks, pages.State.CommitTime) : 0,
+            Source = source.Record.Source,
+            Key = key,
+            Old = (flags & ChangeRecord.HasOld) != 0 ? old : default,
+            New = (flags & ChangeRecord.HasNew) != 0 ? value : default,
+        };
+        if (_buffer.Length < record.MaxBytes)
+            _buffer = GC.AllocateUninitializedArray<byte>(Math.Max(record.MaxBytes, Math.Min(2 * _buffer.Length, MaxKeptBytes)));
+        _length = record.Write(_buffer);
+    }
+
+    private RecordedSource Find(TransactionTree tree)
+    {
+        Debug.Assert(tree.StateAsIs.IsRecorded, "Only the changes of a recorded tree have a feed.");
+        var source = tree.Recorded ??= new RecordedSource();
+        if (source.Epoch != _epoch)
+            Find(tree, source);
+        return source;
+    }
+
+    private void Find(TransactionTree tree, RecordedSource source)
+    {
+        var key = FeedKeys.Tree(tree.StateAsIs.TreeId, stackalloc byte[FeedKeys.TreeBytes]);
+        if (!TreeReader.TryGet(Registry().SettledState(), pages, key, out var bytes) || !TreeRecord.TryRead(bytes, out var record))
+            throw Unknown(tree);
+        source.Feed = Trees!.FindTree(SystemTree.ChangesName(record.Feed, stackalloc byte[SystemTree.ChangesNameBytes]))?.SettledState() ?? throw Unknown(tree);
+        source.Record = record;
+        source.Epoch = _epoch;
+    }
+
+    private TransactionTree Registry() => Trees!.FindTree(SystemTree.Feeds) ?? throw new CorruptionException(
+        $"The {SystemTree.Describe(SystemTree.Feeds)} is missing in '{pages.FilePath}', although it has recorded trees. Run Verify, or restore a backup.");
+
+    private CorruptionException Unknown(TransactionTree tree) => new(
+        $"The {Catalog.Describe(tree.Name)} in '{pages.FilePath}' is marked as recorded, but no feed has it. Nothing was changed. Run Verify, or restore a backup.");
+}

@@ -1,0 +1,51 @@
+using Voron.Primitives;
+
+namespace Voron.Transactions;
+
+/// <summary>Waits until a transaction is published, again and again. Holds nothing meanwhile.</summary>
+internal sealed class CommitWait : IDisposable
+{
+    // A waiting caller looks at the environment that often, in case a write has failed.
+    private static readonly TimeSpan LookPause = TimeSpan.FromSeconds(1);
+
+    private readonly Engine _engine;
+    private readonly CancellationToken _cancellation;
+    private readonly CancellationTokenSource _stop;
+    private Task _next = Task.CompletedTask;
+
+    /// <param name="engine">The environment.</param>
+    /// <param name="cancellation">Ends a wait.</param>
+    public CommitWait(Engine engine, CancellationToken cancellation)
+    {
+        _engine = engine;
+        _cancellation = cancellation;
+        _stop = CancellationTokenSource.CreateLinkedTokenSource(cancellation, engine.Closing.Token);
+    }
+
+    /// <summary>Begins to watch. The caller looks for news after that, and waits if there are none.</summary>
+    public void Arm() => _next = _engine.Published.Arm();
+
+    /// <summary>Waits for the next transaction that is published after <see cref="Arm"/>, or for a second.</summary>
+    /// <exception cref="OperationCanceledException">The wait was cancelled.</exception>
+    /// <exception cref="ObjectDisposedException">The environment was closed.</exception>
+    /// <exception cref="EnvironmentPoisonedException">A write has failed: no transaction will follow.</exception>
+    public async ValueTask WaitAsync()
+    {
+        try
+        {
+            await _next.WaitAsync(LookPause, _stop.Token).ConfigureAwait(false);
+        }
+        catch (TimeoutException)
+        {
+            _engine.Poison.ThrowIfPoisoned();
+        }
+        catch (OperationCanceledException e)
+        {
+            if (_cancellation.IsCancellationRequested)
+                throw new OperationCanceledException("The enumeration of changes was cancelled.", e, _cancellation);
+            throw EndedErrors.Environment(_engine.Disk.Path, " It was closed while a consumer of a change feed waited for changes.");
+        }
+    }
+
+    public void Dispose() => _stop.Dispose();
+}
