@@ -79,6 +79,7 @@ public sealed partial class StorageEnvironment
         Backup,
         Compaction,
         Drop,
+        Trim,
     }
 
     /// <summary>What a long call is, and the messages of its exceptions.</summary>

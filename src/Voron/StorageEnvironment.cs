@@ -78,6 +78,7 @@ public sealed partial class StorageEnvironment : IDisposable
         _entrance = new WriterEntrance(_engine, _writer, transactions, _scheduler);
         _staging = new StagingArea(_engine, _entrance);
         _dropper = new TreeDropper(_engine, _flusher, _entrance);
+        BeginRetention();
         _scrubber = new Scrubber(_engine, () => new EngineSnapshot(_engine));
     }
 

@@ -23,12 +23,13 @@ internal static class LayerRules
         ("Trees/IdSets", ["Paging", "Trees/Arrays"]),
         ("Trees", ["Paging", "Trees/Pages", "Trees/Arrays", "Trees/KeyHeads", "Trees/IdSets"]),
         ("Trees/Batches", ["Paging", "Trees/Pages", "Trees/KeyHeads", "Trees/IdSets", "Trees"]),
+        ("Recording", []),
         ("Recovery", ["Paging", "ChangeTracking", "Scratch", "Journal"]),
         ("Snapshots", ["Paging", "Scratch", "Trees/KeyHeads"]),
         ("Transactions",
         [
             "Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Trees/Pages", "Trees/KeyHeads", "Trees/IdSets", "Trees",
-            "Trees/Batches", "Snapshots",
+            "Trees/Batches", "Recording", "Snapshots",
         ]),
         ("Flushing", ["Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Snapshots", "Transactions"]),
         ("Staging", ["Paging", "FreeSpace", "Transactions"]),
@@ -52,10 +53,17 @@ internal static class LayerRules
     ];
 
     /// <summary>The layers above the public API, which use its handles and what lies behind them. The root does not know them.</summary>
-    private static readonly string[] AboveRoot = ["Tables"];
+    private static readonly string[] AboveRoot = ["Tables", "Feeds"];
 
-    /// <summary>The only reference from the root to a layer above it: at its end, a salvage makes tables usable.</summary>
-    private static readonly (string From, string To) Door = ("SalvageTarget.cs", "Tables/TableSalvage.cs");
+    /// <summary>
+    /// The only references from the root to layers above it: at its end, a salvage makes tables usable; and an environment trims its feeds.
+    /// </summary>
+    private static readonly (string From, string To)[] Doors =
+    [
+        ("SalvageTarget.cs", "Tables/TableSalvage.cs"),
+        ("StorageEnvironment.Feeds.cs", "Feeds/FeedRetention.cs"),
+        ("StorageEnvironment.Feeds.cs", "Feeds/FeedTransactions.cs"),
+    ];
 
     /// <summary>Folders that belong to the layer above them.</summary>
     private static readonly string[] PartsOfLayers = ["IO/Posix", "IO/Windows"];
@@ -122,7 +130,7 @@ internal static class LayerRules
         if (user == used || AboveRoot.Contains(user))
             return false;
         if (user == Root)
-            return AboveRoot.Contains(used) && (from, to) != Door;
+            return AboveRoot.Contains(used) && !Doors.Contains((from, to));
         var rank = Array.IndexOf(Lowest, used);
         if (rank >= 0)
             return Array.IndexOf(Lowest, user) is var own && own >= 0 && own < rank;

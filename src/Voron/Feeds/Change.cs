@@ -1,0 +1,114 @@
+using System.Diagnostics;
+using Voron.Primitives;
+using Voron.Recording;
+using Voron.Trees;
+
+namespace Voron.Feeds;
+
+/// <summary>A change of a feed.</summary>
+/// <remarks>
+/// A handle to a change of a <see cref="ChangeBatch"/>. It and its spans are valid until the batch is filled again: in an enumeration, until the next
+/// batch is asked for.
+/// </remarks>
+[DebuggerDisplay("{ToString(),nq}")]
+public readonly struct Change
+{
+    private readonly ChangeBatch _batch;
+    private readonly int _index;
+    private readonly int _generation;
+
+    internal Change(ChangeBatch batch, int index, int generation)
+    {
+        _batch = batch;
+        _index = index;
+        _generation = generation;
+    }
+
+    /// <summary>What the change did.</summary>
+    /// <exception cref="ObjectDisposedException">The batch has been filled again.</exception>
+    public ChangeOperation Operation => (ChangeOperation)Entry.Operation;
+
+    /// <summary>The tree or table that was changed.</summary>
+    /// <inheritdoc cref="Operation"/>
+    public FeedSource Source => Entry.Source;
+
+    /// <summary>The transaction that made the change.</summary>
+    /// <inheritdoc cref="Operation"/>
+    public long TransactionId => Entry.TransactionId;
+
+    /// <summary>The time of the transaction in UTC; null if the batch begins in the middle of a transaction.</summary>
+    /// <inheritdoc cref="Operation"/>
+    public DateTime? Time => Entry.Time == 0 ? null : new DateTime(Entry.Time, DateTimeKind.Utc);
+
+    /// <summary>The position behind the change.</summary>
+    /// <inheritdoc cref="Operation"/>
+    public ChangePosition Position => new(Entry.TransactionId, Entry.Ordinal, _batch.Position.Stamp);
+
+    /// <summary>
+    /// The key in the tree, or the primary key of the row as the table's <see cref="Tables.IKeyCodec{TKey}"/> has written it. Empty if the change is not of
+    /// one key.
+    /// </summary>
+    /// <inheritdoc cref="Operation"/>
+    public ReadOnlySpan<byte> Key => Operation == ChangeOperation.DeleteRange ? default : _batch.Bytes(Entry.Key);
+
+    /// <summary>True if the change has its new value.</summary>
+    /// <inheritdoc cref="Operation"/>
+    public bool HasNewValue => Operation < ChangeOperation.Delete && (Entry.Flags & ChangeRecord.HasNew) != 0;
+
+    /// <summary>The value, or the bytes of the row, as the change has left it; empty if the change does not have it.</summary>
+    /// <inheritdoc cref="Operation"/>
+    public ReadOnlySpan<byte> NewValue => HasNewValue ? _batch.Bytes(Entry.New) : default;
+
+    /// <summary>
+    /// True if the feed records new values, but not this one: it is longer than <see cref="FeedOptions.MaxValueBytes"/>, or was put as a stream. A consumer
+    /// reads the value from the tree, which may have changed since.
+    /// </summary>
+    /// <inheritdoc cref="Operation"/>
+    public bool IsNewValueLeftOut => (Entry.Flags & ChangeRecord.LeavesOutNew) != 0;
+
+    /// <summary>True if the change has the row as it was before.</summary>
+    /// <inheritdoc cref="Operation"/>
+    public bool HasOldValue => (Entry.Flags & ChangeRecord.HasOld) != 0;
+
+    /// <summary>The bytes of the row as it was before the change; empty if the change does not have them.</summary>
+    /// <inheritdoc cref="Operation"/>
+    public ReadOnlySpan<byte> OldValue => HasOldValue ? _batch.Bytes(Entry.Old) : default;
+
+    /// <summary>True if the feed records old rows, but not this one, because it is longer than <see cref="FeedOptions.MaxValueBytes"/>.</summary>
+    /// <inheritdoc cref="Operation"/>
+    public bool IsOldValueLeftOut => (Entry.Flags & ChangeRecord.LeavesOutOld) != 0;
+
+    /// <summary>The keys that a <see cref="ChangeOperation.DeleteRange"/> has removed; an empty range for other changes.</summary>
+    /// <inheritdoc cref="Operation"/>
+    public KeyRange Range
+    {
+        get
+        {
+            if (Operation != ChangeOperation.DeleteRange)
+                return default;
+            var first = _batch.Bytes(Entry.Key);
+            return (Entry.Flags & ChangeRecord.HasNew) != 0 ? KeyRange.From(first).Before(_batch.Bytes(Entry.New)) : KeyRange.From(first);
+        }
+    }
+
+    /// <summary>The name that a <see cref="ChangeOperation.SourceRenamed"/> has given; null for other changes.</summary>
+    /// <inheritdoc cref="Operation"/>
+    public string? NewName => Operation == ChangeOperation.SourceRenamed ? System.Text.Encoding.UTF8.GetString(_batch.Bytes(Entry.New)) : null;
+
+    internal ref readonly ChangeEntry Entry => ref Batch.EntryAt(_index, _generation);
+
+    private ChangeBatch Batch
+    {
+        get
+        {
+            if (_batch == null)
+                EndedErrors.ThrowDefault("change", nameof(ChangeBatch));
+            return _batch;
+        }
+    }
+
+    /// <summary>Describes the change without its values.</summary>
+    public override string ToString() => _batch == null || !_batch.IsCurrent(_generation)
+        ? "(ended)"
+        : $"{Position}: {Operation} {Source}" + (Key.IsEmpty ? "" : $" {KeyText.Of(Key)}");
+}

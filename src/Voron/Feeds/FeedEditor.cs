@@ -1,0 +1,181 @@
+using System.Buffers.Binary;
+using System.Text;
+using Voron.Format;
+using Voron.Recording;
+using Voron.Tables;
+using Voron.Transactions;
+using Voron.Trees;
+
+namespace Voron.Feeds;
+
+/// <summary>Creates and deletes feeds, and their sources.</summary>
+/// <param name="transaction">The transaction.</param>
+internal readonly struct FeedEditor(WriteTransaction transaction)
+{
+    private const ushort FirstFeed = 1;
+
+    /// <summary>Opens the tree of all feeds, or creates it.</summary>
+    public static WriteTree OpenFeeds(WriteTransaction transaction) => new(transaction.CreateSystemTree(SystemTree.Feeds, TreeKind.Plain));
+
+    /// <summary>Opens the rows of a table; null when there is none of that name.</summary>
+    public static OpenTree? FindRows(WriteTransaction transaction, string table)
+    {
+        var key = SchemaKeys.Table(table);
+        if (!new TableTrees(transaction).TryOpen(SystemTree.Schemas, out Tree schemas) || !schemas.TryGet(key, out var bytes))
+            return null;
+        var schema = TableSchema.Parse(table, bytes, transaction.DataFilePath);
+        return transaction.FindSystemTree(SystemTree.RowsName(schema.Id), TreeKind.Plain) ?? throw new CorruptionException(
+            $"The rows of table '{table}' are missing in '{transaction.DataFilePath}'. Run Verify, or restore a backup.");
+    }
+
+    /// <summary>Creates a feed, or changes its options.</summary>
+    public void Create(string name, byte[] key, FeedOptions? options)
+    {
+        var feeds = OpenFeeds(transaction);
+        if (new FeedRegistry(transaction).TryGet(feeds, name, out var feed))
+        {
+            if (options == null || options == FeedRegistry.ToOptions(feed))
+                return;
+            var isSameLimit = feed.MaxValueBytes == options.MaxValueBytes;
+            feeds.Put(key, With(feed, options).ToBytes());
+            if (!isSameLimit)
+                ChangeLimit(feeds, feed.Number, options.MaxValueBytes);
+            return;
+        }
+
+        feed = new FeedRecord
+        {
+            Form = FeedRecord.CurrentForm,
+            Number = TakeNumber(feeds),
+            Stamp = NewStamp(),
+            CreatedId = transaction.TransactionId,
+        };
+        transaction.CreateSystemTree(SystemTree.ChangesName(feed.Number, stackalloc byte[SystemTree.ChangesNameBytes]), TreeKind.Plain);
+        feeds.Put(key, With(feed, options ?? new FeedOptions()).ToBytes());
+    }
+
+    /// <summary>Deletes a feed.</summary>
+    public bool Delete(string name)
+    {
+        var registry = new FeedRegistry(transaction);
+        if (!registry.TryGet(name, out var feed))
+            return false;
+        var feeds = OpenFeeds(transaction);
+        foreach (var (_, source, sourceName) in registry.Sources(feed))
+        {
+            if (source.EndedId == 0 && Find(source, sourceName) is { } tree)
+                transaction.SetRecorded(tree, isRecorded: false);
+            feeds.Delete(FeedKeys.Tree(source.TreeId));
+        }
+
+        feeds.DeleteRange(KeyRange.Prefix(FeedKeys.Sources(feed.Number)));
+        feeds.DeleteRange(KeyRange.Prefix(FeedKeys.Consumers(feed.Number)));
+        feeds.Delete(FeedKeys.NextSource(feed.Number, stackalloc byte[FeedKeys.NextSourceBytes]));
+        feeds.Delete(FeedRegistry.FeedKey(name));
+        transaction.DeleteSystemTree(SystemTree.ChangesName(feed.Number, stackalloc byte[SystemTree.ChangesNameBytes]));
+        return true;
+    }
+
+    /// <summary>Records the changes of a tree from here on.</summary>
+    /// <exception cref="InvalidOperationException">Another feed records them.</exception>
+    public void Record(string name, FeedRecord feed, OpenTree tree, FeedSource source, RecordedContent content)
+    {
+        var wanted = new TreeRecord
+        {
+            IsTable = source.IsTable,
+            Parts = (RecordedParts)content,
+            Feed = feed.Number,
+            MaxValueBytes = feed.MaxValueBytes,
+        };
+        if (tree.SettledState().IsRecorded)
+        {
+            var current = Current(tree);
+            if (current.Feed != feed.Number)
+            {
+                throw new InvalidOperationException(
+                    $"The feed '{name}' cannot record the {source} in '{transaction.DataFilePath}': another feed does. Stop that first.");
+            }
+
+            if (current.Parts == wanted.Parts)
+                return;
+            Stop(tree);
+        }
+
+        var treeId = tree.StateAsIs.TreeId;
+        var bytes = Encoding.UTF8.GetBytes(source.Name);
+        transaction.EditSources(sources => sources.Add(treeId, wanted, bytes));
+        transaction.SetRecorded(tree, isRecorded: true);
+        transaction.RecordSource(tree, begins: true);
+    }
+
+    /// <summary>Records the changes of a tree no more; false if none were recorded.</summary>
+    public bool Stop(OpenTree tree)
+    {
+        if (!tree.SettledState().IsRecorded)
+            return false;
+        var current = Current(tree);
+        var (treeId, transactionId) = (tree.StateAsIs.TreeId, transaction.TransactionId);
+        transaction.RecordSource(tree, begins: false);
+        transaction.SetRecorded(tree, isRecorded: false);
+        transaction.EditSources(sources =>
+        {
+            sources.End(current.Feed, current.Source, transactionId);
+            sources.Forget(treeId);
+        });
+        return true;
+    }
+
+    private static FeedRecord With(FeedRecord feed, FeedOptions options)
+    {
+        feed.MaxAgeTicks = options.MaxAge == Timeout.InfiniteTimeSpan ? long.MaxValue : options.MaxAge.Ticks;
+        feed.MaxBytes = options.MaxBytes;
+        feed.HoldLimitBytes = options.HoldLimitBytes;
+        feed.MaxValueBytes = options.MaxValueBytes;
+        return feed;
+    }
+
+    // Never zero, which the start of all feeds has.
+    private static long NewStamp() => BinaryPrimitives.ReadInt64LittleEndian(Guid.NewGuid().ToByteArray()) | 1;
+
+    private static ushort TakeNumber(WriteTree feeds)
+    {
+        var number = feeds.TryGet(FeedKeys.NextFeed, out var bytes) && bytes.Length == sizeof(ushort)
+            ? BinaryPrimitives.ReadUInt16LittleEndian(bytes)
+            : FirstFeed;
+        if (number == ushort.MaxValue)
+            throw new StorageFullException($"No feed can be created: the environment has used all {ushort.MaxValue - 1} numbers of feeds, and uses none twice.");
+        Span<byte> next = stackalloc byte[sizeof(ushort)];
+        BinaryPrimitives.WriteUInt16LittleEndian(next, (ushort)(number + 1));
+        feeds.Put(FeedKeys.NextFeed, next);
+        return number;
+    }
+
+    private TreeRecord Current(OpenTree tree) =>
+        OpenFeeds(transaction).TryGet(FeedKeys.Tree(tree.StateAsIs.TreeId), out var bytes)
+        && TreeRecord.TryRead(bytes, out var record)
+            ? record
+            : throw new CorruptionException(
+                $"The {Catalog.Describe(tree.Name)} in '{transaction.DataFilePath}' is marked as recorded, but no feed has it. Run Verify, or restore a backup.");
+
+    // How trees are recorded has the limit of their feed.
+    private void ChangeLimit(WriteTree feeds, ushort feed, int maxValueBytes)
+    {
+        var changed = new List<(byte[] Key, byte[] Bytes)>();
+        foreach (var entry in feeds.Prefix(FeedKeys.Trees))
+        {
+            if (TreeRecord.TryRead(entry.Value, out var record) && record.Feed == feed)
+                changed.Add((entry.Key.ToArray(), (record with { MaxValueBytes = maxValueBytes }).ToBytes()));
+        }
+
+        foreach (var (key, bytes) in changed)
+            feeds.Put(key, bytes);
+        transaction.EditSources(static _ => { });
+    }
+
+    // A source that has not ended has the name that its tree has.
+    private OpenTree? Find(SourceRecord source, string name)
+    {
+        var tree = source.IsTable ? FindRows(transaction, name) : transaction.FindTree(name);
+        return tree?.StateAsIs.TreeId == source.TreeId ? tree : null;
+    }
+}

@@ -1,0 +1,42 @@
+namespace Voron.Feeds;
+
+/// <summary>How long a feed keeps its changes, and how much of them. Stored with the feed.</summary>
+public sealed record FeedOptions
+{
+    /// <summary>The maximum of <see cref="MaxValueBytes"/>: 1 MiB.</summary>
+    public const int LargestValueBytes = 1 << 20;
+
+    /// <summary>
+    /// The time after which changes are deleted; <see cref="Timeout.InfiniteTimeSpan"/> for no limit. 7 days unless set. Changes are deleted in the
+    /// background while others are recorded, and by <see cref="FeedTransactions.TrimFeedsAsync"/>, so that they may stay longer.
+    /// </summary>
+    public TimeSpan MaxAge { get; init; } = TimeSpan.FromDays(7);
+
+    /// <summary>The size in bytes above which the oldest changes are deleted, measured in pages. 1 GiB unless set.</summary>
+    public long MaxBytes { get; init; } = 1L << 30;
+
+    /// <summary>
+    /// The size in bytes up to which changes stay that a named consumer has not seen, whatever their age. Above it they are deleted all the same, and
+    /// the consumer gets a <see cref="ChangesLostException"/>. 4 GiB unless set; at least <see cref="MaxBytes"/>.
+    /// </summary>
+    public long HoldLimitBytes { get; init; } = 4L << 30;
+
+    /// <summary>
+    /// The length in bytes up to which values and rows are recorded. A change with a longer one has none: <see cref="Change.IsNewValueLeftOut"/>. 64 KiB
+    /// unless set; at most <see cref="LargestValueBytes"/>.
+    /// </summary>
+    public int MaxValueBytes { get; init; } = 64 << 10;
+
+    /// <exception cref="ArgumentException">A value is out of its range.</exception>
+    internal void Check(string parameter)
+    {
+        if (MaxAge < TimeSpan.Zero && MaxAge != Timeout.InfiniteTimeSpan)
+            throw new ArgumentException($"{nameof(MaxAge)} is {MaxAge}, and must not be negative.", parameter);
+        if (MaxBytes < 0)
+            throw new ArgumentException($"{nameof(MaxBytes)} is {MaxBytes}, and must not be negative.", parameter);
+        if (HoldLimitBytes < MaxBytes)
+            throw new ArgumentException($"{nameof(HoldLimitBytes)} is {HoldLimitBytes}, and must be at least {nameof(MaxBytes)}: {MaxBytes}.", parameter);
+        if (MaxValueBytes is < 0 or > LargestValueBytes)
+            throw new ArgumentException($"{nameof(MaxValueBytes)} is {MaxValueBytes}, and must be from 0 to {LargestValueBytes}.", parameter);
+    }
+}

@@ -1,0 +1,126 @@
+using System.Runtime.CompilerServices;
+using Voron.Recording;
+using Voron.Testing;
+
+namespace Voron.Feeds;
+
+/// <summary>Reads the changes of feeds.</summary>
+public static class FeedReading
+{
+    /// <summary>Fills a batch with the changes that a snapshot has behind a position; false, with an empty batch, when there are none.</summary>
+    /// <param name="transaction">The snapshot.</param>
+    /// <param name="feed">The name of the feed.</param>
+    /// <param name="after">The position behind which the batch begins: that of the batch before, or <see cref="ChangePosition.Start"/>.</param>
+    /// <param name="batch">The batch. Changes that were read from it before end.</param>
+    /// <exception cref="KeyNotFoundException">There is no feed of that name.</exception>
+    /// <exception cref="ChangesLostException">
+    /// Changes behind the position have been deleted, or the position belongs to another feed.
+    /// </exception>
+    /// <exception cref="CorruptionException">The feed is damaged.</exception>
+    /// <exception cref="ArgumentNullException">The batch is null.</exception>
+    /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public static bool ReadChanges(this ReadTransaction transaction, string feed, ChangePosition after, ChangeBatch batch)
+    {
+        ArgumentNullException.ThrowIfNull(batch);
+        var registry = new FeedRegistry(transaction);
+        var record = registry.Get(feed);
+        after = registry.Resolve(feed, record, after, transaction.TransactionId);
+        batch.Begin(after);
+        var key = ChangeKey.Write(after.TransactionId, after.Ordinal, stackalloc byte[ChangeKey.Bytes]);
+        Fill(registry, feed, record, registry.OpenChanges(feed, record).Range(KeyRange.After(key)), batch);
+        return batch.Count > 0;
+    }
+
+    /// <summary>
+    /// Follows a feed: returns the changes behind a position, and then waits for more. Between two batches nothing is held: no snapshot, no lock, no page.
+    /// </summary>
+    /// <remarks>
+    /// <para>
+    /// The enumeration waits for changes until it is cancelled or the environment is closed. In an environment that is open for reading only, in which
+    /// nothing changes, it ends behind the last change instead. To stop at the end of a snapshot, use <see cref="ReadChanges"/>.
+    /// </para>
+    /// <para>
+    /// All batches of an enumeration are the same object, filled again: copy what is to outlive the loop's body. A batch has whole transactions, unless
+    /// one is larger than the batch: see <see cref="ChangeBatch.IsTransactionComplete"/>.
+    /// </para>
+    /// </remarks>
+    /// <param name="environment">The environment.</param>
+    /// <param name="feed">The name of the feed.</param>
+    /// <param name="after">The position behind which to begin.</param>
+    /// <param name="maxBatchBytes">See <see cref="ChangeBatch.MaxBytes"/>.</param>
+    /// <param name="cancellationToken">Ends the enumeration with an <see cref="OperationCanceledException"/>.</param>
+    /// <exception cref="EnvironmentPoisonedException">A write has failed: no more changes will come.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the enumeration.</exception>
+    /// <exception cref="OperationCanceledException">The enumeration was cancelled.</exception>
+    /// <exception cref="ArgumentNullException">The environment is null.</exception>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="maxBatchBytes"/> is less than 1.</exception>
+    /// <exception cref="KeyNotFoundException">There is no feed of that name.</exception>
+    /// <exception cref="ChangesLostException">
+    /// Changes behind the position have been deleted, or the position belongs to another feed.
+    /// </exception>
+    /// <exception cref="CorruptionException">The feed is damaged.</exception>
+    public static IAsyncEnumerable<ChangeBatch> ReadChangesAsync(
+        this StorageEnvironment environment, string feed, ChangePosition after, int maxBatchBytes = ChangeBatch.DefaultMaxBytes,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        _ = FeedRegistry.FeedKey(feed);
+        return FollowAsync(environment, feed, after, new ChangeBatch(maxBatchBytes), cancellationToken);
+    }
+
+    private static async IAsyncEnumerable<ChangeBatch> FollowAsync(
+        StorageEnvironment environment, string feed, ChangePosition after, ChangeBatch batch, [EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        using var wait = environment.WaitForCommits(cancellationToken);
+        while (true)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            wait.Arm();
+            bool isFilled;
+            using (var reading = environment.BeginRead())
+                isFilled = reading.ReadChanges(feed, after, batch);
+            after = batch.Position;
+            if (isFilled)
+                yield return batch;
+            else if (environment.Options.ReadOnly)
+                yield break;
+            else
+                await wait.WaitAsync().ConfigureAwait(false);
+        }
+    }
+
+    private static void Fill(FeedRegistry registry, string feed, in FeedRecord record, TreeRange changes, ChangeBatch batch)
+    {
+        var transactionId = 0L;
+        var whole = 0;
+        foreach (var entry in changes)
+        {
+            if (!ChangeKey.TryRead(entry.Key, out var id, out var ordinal) || !ChangeRecord.TryRead(entry.Value, out var change))
+                throw registry.DamagedChange(feed, entry.Key);
+            if (id != transactionId)
+                (transactionId, whole) = (id, batch.Count);
+            if (batch.Count > 0 && batch.FilledBytes + change.Key.Length + change.Old.Length + change.New.Length > batch.MaxBytes)
+            {
+                if (PlantedFault.SkipLastOfBatch)
+                    batch.End(batch.Count, isTransactionComplete: false);
+                else
+                    batch.End(whole > 0 ? whole : batch.Count, isTransactionComplete: whole > 0);
+                if (PlantedFault.SkipLastOfBatch)
+                    batch.RemoveLast();
+                return;
+            }
+
+            if (!batch.TryGetSource(change.Source, out var source))
+            {
+                if (!registry.TryGetSource(record, change.Source, out source))
+                    throw registry.DamagedChange(feed, entry.Key);
+                batch.AddSource(change.Source, source);
+            }
+
+            batch.Add(id, ordinal, change, source);
+        }
+
+        batch.End(batch.Count, isTransactionComplete: true);
+    }
+}

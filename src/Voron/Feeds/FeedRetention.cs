@@ -1,0 +1,206 @@
+using System.Diagnostics.CodeAnalysis;
+using Voron.Recording;
+using Voron.Testing;
+using Voron.Transactions;
+
+namespace Voron.Feeds;
+
+/// <summary>Deletes old changes from feeds: in the background while changes are recorded, and when a caller wants it.</summary>
+/// <remarks>
+/// <code>
+///   idle ──4 MiB recorded, or the first change in a minute──▶ running ──all feeds trimmed──▶ idle
+/// </code>
+/// A run looks for the new cut of a feed in a snapshot, without the writer: the last change that may go, at the end of a transaction. Then a short
+/// transaction looks at the cut and the consumers again, and moves the cut; the pages of the changes before it are freed in the same transaction,
+/// whole leaves at a time, and the rest by the next one. Readers look at the cut alone. One run at a time.
+/// </remarks>
+/// <param name="environment">The environment.</param>
+/// <param name="engine">Its parts.</param>
+[SuppressMessage("Design", "CA1001", Justification = "A semaphore without a wait handle needs no disposal.")]
+internal sealed class FeedRetention(StorageEnvironment environment, Engine engine)
+{
+    private const long BytesBetweenRuns = 4 << 20;
+    private const long BytesOfStep = 4 << 20;
+
+    private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(1);
+
+    private readonly SemaphoreSlim _oneRun = new(1);
+    private long _recorded;
+    private long _ranAtTick = Environment.TickCount64 - (long)LongestPause.TotalMilliseconds;
+    private int _isBackgroundRunning;
+
+    /// <summary>Notes that a transaction has recorded changes. Called by the holder of the writer; begins a run if one is due.</summary>
+    public void OnRecorded(long bytes)
+    {
+        _recorded += bytes;
+        var isDue = _recorded >= BytesBetweenRuns || Environment.TickCount64 - _ranAtTick >= LongestPause.TotalMilliseconds;
+        if (!isDue || !engine.Options.BackgroundFlush || Interlocked.Exchange(ref _isBackgroundRunning, 1) != 0)
+            return;
+        _recorded = 0;
+        _ranAtTick = Environment.TickCount64;
+        try
+        {
+            ThreadPool.UnsafeQueueUserWorkItem(static retention => _ = retention.RunInBackgroundAsync(), this, preferLocal: false);
+        }
+        catch (OutOfMemoryException)
+        {
+            // The next change tries again.
+            Volatile.Write(ref _isBackgroundRunning, 0);
+        }
+    }
+
+    /// <summary>Deletes what is to go from all feeds. Returns the number of changes deleted.</summary>
+    /// <exception cref="OperationCanceledException">Cancelled. What was deleted stays deleted.</exception>
+    public async Task<long> TrimAsync(CancellationToken stop)
+    {
+        await _oneRun.WaitAsync(stop).ConfigureAwait(false);
+        try
+        {
+            var deleted = 0L;
+            List<string> names;
+            using (var reading = environment.BeginRead())
+                names = new FeedRegistry(reading).Names();
+            foreach (var name in names)
+            {
+                while (true)
+                {
+                    stop.ThrowIfCancellationRequested();
+                    if (FindStep(name) is not { } step)
+                        break;
+                    deleted += await CutAsync(name, step, stop).ConfigureAwait(false);
+                }
+            }
+
+            return deleted;
+        }
+        finally
+        {
+            _oneRun.Release();
+        }
+    }
+
+    // Throws nothing.
+    private async Task RunInBackgroundAsync()
+    {
+        try
+        {
+            if (!engine.Users.TryAddCall())
+                return;
+            try
+            {
+                var deleted = await TrimAsync(engine.Closing.Token).ConfigureAwait(false);
+                if (deleted > 0)
+                    FeedLog.Trimmed(engine.Logger, environment.Path, deleted);
+            }
+            finally
+            {
+                engine.Users.RemoveCall();
+            }
+        }
+        catch (Exception e) when (e is OperationCanceledException or ObjectDisposedException)
+        {
+            // The environment is being closed: the next run goes on.
+        }
+        catch (Exception e)
+        {
+            FeedLog.TrimFailed(engine.Logger, environment.Path, e.Message, e);
+        }
+        finally
+        {
+            Volatile.Write(ref _isBackgroundRunning, 0);
+        }
+    }
+
+    // Returns where the next step ends, and null when nothing is to go.
+    private Step? FindStep(string name)
+    {
+        using var reading = environment.BeginRead();
+        var registry = new FeedRegistry(reading);
+        if (!registry.TryGet(name, out var feed))
+            return null;
+        var changes = registry.OpenChanges(name, feed);
+        var bytes = FeedRegistry.BytesOf(changes);
+        var hold = HoldOf(registry, feed, bytes);
+        var oldest = feed.MaxAgeTicks == long.MaxValue ? 0 : engine.Options.CommitClock.GetUtcNow().UtcTicks - feed.MaxAgeTicks;
+        var excess = Math.Min(Math.Max(0, bytes - feed.MaxBytes), BytesOfStep);
+        var scan = new CutScan(oldest, excess, BytesOfStep, hold);
+        foreach (var entry in changes.GetEntries())
+        {
+            if (!ChangeKey.TryRead(entry.Key, out var id, out var ordinal) || !ChangeRecord.TryRead(entry.Value, out var change))
+                throw registry.DamagedChange(name, entry.Key);
+            if (!scan.Take(id, ordinal, change.Time, (int)(entry.Key.Length + entry.ValueLength)))
+                return ToStep(scan, registry, feed);
+        }
+
+        scan.Finish();
+        return ToStep(scan, registry, feed);
+    }
+
+    private static Step? ToStep(in CutScan scan, FeedRegistry registry, in FeedRecord feed)
+    {
+
+        return scan.Cut is { } cut && cut > registry.OldestOf(feed) ? new Step(cut, feed.Stamp) : null;
+    }
+
+    private async Task<long> CutAsync(string name, Step step, CancellationToken stop)
+    {
+        var writing = await environment.BeginWriteAsync(stop).ConfigureAwait(false);
+        try
+        {
+            var registry = new FeedRegistry(writing);
+
+            // The feed may have been deleted, and a consumer may have gone back.
+            if (!registry.TryGet(name, out var feed) || feed.Stamp != step.Stamp)
+                return 0;
+            var changes = registry.OpenChanges(name, feed);
+            var hold = HoldOf(registry, feed, FeedRegistry.BytesOf(changes));
+            var cut = step.Cut;
+            if (cut <= registry.OldestOf(feed) || (hold is { } held && held < cut))
+                return 0;
+            foreach (var consumer in registry.Consumers(feed).Where(consumer => consumer.Position < cut))
+                FeedLog.CutPastConsumer(engine.Logger, environment.Path, name, consumer.Name, consumer.Position.ToString(), cut.ToString());
+            (feed.CutId, feed.CutOrdinal) = (cut.TransactionId, cut.Ordinal);
+            var feeds = FeedEditor.OpenFeeds(writing);
+            feeds.Put(FeedRegistry.FeedKey(name), feed.ToBytes());
+            ForgetSources(feeds, registry, feed);
+            var last = ChangeKey.Write(cut.TransactionId, cut.Ordinal, stackalloc byte[ChangeKey.Bytes]).ToArray();
+            var deleted = new WriteTree(changes.Opened).DeleteRange(KeyRange.Through(last));
+            await writing.CommitAsync(CancellationToken.None).ConfigureAwait(false);
+            return deleted;
+        }
+        finally
+        {
+            writing.Dispose();
+        }
+    }
+
+    // A source whose last change is gone is named by nothing any more.
+    private static void ForgetSources(WriteTree feeds, FeedRegistry registry, in FeedRecord feed)
+    {
+        foreach (var (number, source, _) in registry.Sources(feed))
+        {
+            if (source.EndedId != 0 && source.EndedId < feed.CutId)
+                feeds.Delete(FeedKeys.Source(feed.Number, number));
+        }
+    }
+
+    // The position of the consumer that is furthest behind; null if nothing is held back.
+    private static ChangePosition? HoldOf(FeedRegistry registry, in FeedRecord feed, long bytes)
+    {
+        if (PlantedFault.CutPastConsumer || bytes > feed.HoldLimitBytes)
+            return null;
+        ChangePosition? hold = null;
+        foreach (var consumer in registry.Consumers(feed))
+        {
+            if (hold == null || consumer.Position < hold.Value)
+                hold = consumer.Position;
+        }
+
+        return hold;
+    }
+
+    /// <summary>The end of a step.</summary>
+    /// <param name="Cut">The last change that goes.</param>
+    /// <param name="Stamp">The feed in which it was found.</param>
+    private readonly record struct Step(ChangePosition Cut, long Stamp);
+}

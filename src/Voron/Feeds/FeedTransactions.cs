@@ -1,0 +1,211 @@
+using Voron.Recording;
+using Voron.Tables;
+
+namespace Voron.Feeds;
+
+/// <summary>Change feeds: ordered lists of the changes of trees and tables, for consumers that follow them.</summary>
+/// <remarks>
+/// <para>
+/// A change is recorded in the transaction that makes it, so a feed has exactly the changes that were committed, in their order. What a feed records,
+/// and where named consumers are, are data of the environment as well: a rollback undoes them, and a backup has them.
+/// </para>
+/// <para>
+/// The calls that set up a feed can be repeated at each start of a program: they change nothing if it is as it should be. A compacted copy and a salvage
+/// have no feeds; a feed that is created again refuses the positions of the old one.
+/// </para>
+/// </remarks>
+public static class FeedTransactions
+{
+    /// <summary>Creates a feed, or changes the options of the one of that name.</summary>
+    /// <remarks>
+    /// The first feed of an environment raises its format: older engines cannot open it any more, even if the transaction is rolled back.
+    /// </remarks>
+    /// <param name="transaction">The transaction.</param>
+    /// <param name="feed">The name of the feed: at most 200 bytes in UTF-8.</param>
+    /// <param name="options">The options; null for those of a new <see cref="FeedOptions"/>, or to leave them as they are.</param>
+    /// <exception cref="ArgumentException">The name is empty, too long, or not valid text, or an option is out of its range.</exception>
+    /// <exception cref="StorageFullException">There is no room, or all 65,535 numbers of feeds have been used.</exception>
+    /// <exception cref="CorruptionException">The feed is damaged.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public static void CreateFeed(this WriteTransaction transaction, string feed, FeedOptions? options = null)
+    {
+        var key = FeedRegistry.FeedKey(feed);
+        options?.Check(nameof(options));
+        new FeedEditor(transaction).Create(feed, key, options);
+    }
+
+    /// <summary>Deletes a feed with all of its changes; false when there is none of that name. Its sources are recorded no more.</summary>
+    /// <remarks>Takes a millisecond for some thousand pages, in which the transaction holds the writer.</remarks>
+    /// <param name="transaction">The transaction.</param>
+    /// <param name="feed">The name of the feed.</param>
+    /// <inheritdoc cref="CreateFeed"/>
+    public static bool DeleteFeed(this WriteTransaction transaction, string feed)
+    {
+        _ = FeedRegistry.FeedKey(feed);
+        return new FeedEditor(transaction).Delete(feed);
+    }
+
+    /// <summary>Records the changes of a tree from here on. What the tree has at this point is not in the feed.</summary>
+    /// <param name="transaction">The transaction.</param>
+    /// <param name="feed">The name of the feed.</param>
+    /// <param name="tree">The name of the tree.</param>
+    /// <param name="content">What is recorded beside the keys.</param>
+    /// <exception cref="KeyNotFoundException">There is no feed, or no tree, of that name.</exception>
+    /// <exception cref="InvalidOperationException">Another feed records the tree, or the tree is of another kind.</exception>
+    /// <exception cref="ArgumentException">
+    /// The name is empty or too long, or <see cref="RecordedContent.OldValues"/> are wanted, which only tables have.
+    /// </exception>
+    /// <inheritdoc cref="CreateFeed"/>
+    public static void RecordTree(
+        this WriteTransaction transaction, string feed, string tree, RecordedContent content = RecordedContent.NewValues)
+    {
+        var record = new FeedRegistry(transaction).Get(feed);
+        if ((content & ~RecordedContent.NewValues) != 0)
+            throw new ArgumentException($"A feed records {nameof(RecordedContent.NewValues)} of a tree, or {nameof(RecordedContent.KeysOnly)}, but not {content}.", nameof(content));
+        var open = transaction.FindTree(tree) ?? throw new KeyNotFoundException(
+            $"There is no tree '{tree}' in '{transaction.DataFilePath}' whose changes the feed '{feed}' could record. Create it first.");
+        new FeedEditor(transaction).Record(feed, record, open, new FeedSource(tree, IsTable: false), content);
+    }
+
+    /// <summary>Records the changes of a table from here on. What the table has at this point is not in the feed.</summary>
+    /// <param name="transaction">The transaction.</param>
+    /// <param name="feed">The name of the feed.</param>
+    /// <param name="table">The name of the table.</param>
+    /// <param name="content">What is recorded beside the primary keys.</param>
+    /// <exception cref="KeyNotFoundException">There is no feed, or no table, of that name.</exception>
+    /// <exception cref="InvalidOperationException">Another feed records the table.</exception>
+    /// <exception cref="ArgumentException">The name is empty or too long, or the content is unknown.</exception>
+    /// <inheritdoc cref="CreateFeed"/>
+    public static void RecordTable(
+        this WriteTransaction transaction, string feed, string table, RecordedContent content = RecordedContent.NewValues)
+    {
+        var record = new FeedRegistry(transaction).Get(feed);
+        if ((content & ~(RecordedContent.NewValues | RecordedContent.OldValues)) != 0)
+            throw new ArgumentException($"A feed cannot record {content}.", nameof(content));
+        var rows = FeedEditor.FindRows(transaction, table) ?? throw new KeyNotFoundException(
+            $"There is no table '{table}' in '{transaction.DataFilePath}' whose changes the feed '{feed}' could record. Create it first.");
+        new FeedEditor(transaction).Record(feed, record, rows, new FeedSource(table, IsTable: true), content);
+    }
+
+    /// <summary>Records the changes of a tree no more; false when no feed records them, or there is no such tree.</summary>
+    /// <param name="transaction">The transaction.</param>
+    /// <param name="tree">The name of the tree.</param>
+    /// <exception cref="InvalidOperationException">The tree is of another kind.</exception>
+    /// <inheritdoc cref="CreateFeed"/>
+    public static bool StopRecordingTree(this WriteTransaction transaction, string tree) =>
+        transaction.FindTree(tree) is { } open && new FeedEditor(transaction).Stop(open);
+
+    /// <summary>Records the changes of a table no more; false when no feed records them, or there is no such table.</summary>
+    /// <param name="transaction">The transaction.</param>
+    /// <param name="table">The name of the table.</param>
+    /// <inheritdoc cref="CreateFeed"/>
+    public static bool StopRecordingTable(this WriteTransaction transaction, string table) =>
+        FeedEditor.FindRows(transaction, table) is { } rows && new FeedEditor(transaction).Stop(rows);
+
+    /// <summary>
+    /// Keeps the position of a consumer. In the transaction that has the effects of its changes, so that both are there, or none. From then on the
+    /// consumer holds back the deletion of the changes behind its position.
+    /// </summary>
+    /// <param name="transaction">The transaction.</param>
+    /// <param name="feed">The name of the feed.</param>
+    /// <param name="consumer">The name of the consumer: at most 200 bytes in UTF-8.</param>
+    /// <param name="position">The position behind the last change that the consumer has worked off. It may be before the one that it had.</param>
+    /// <exception cref="KeyNotFoundException">There is no feed of that name.</exception>
+    /// <exception cref="ChangesLostException">Changes behind the position have been deleted, or it belongs to another feed.</exception>
+    /// <inheritdoc cref="CreateFeed"/>
+    public static void SetPosition(this WriteTransaction transaction, string feed, string consumer, ChangePosition position)
+    {
+        var registry = new FeedRegistry(transaction);
+        var record = registry.Get(feed);
+        var key = FeedKeys.Consumer(record.Number, SchemaKeys.Encode(consumer, "a consumer"));
+        var resolved = registry.Resolve(feed, record, position, transaction.TransactionId);
+        FeedEditor.OpenFeeds(transaction).Put(key, FeedRegistry.ToBytes(resolved));
+    }
+
+    /// <summary>Forgets a consumer, which holds back nothing from then on; false when the feed has none of that name.</summary>
+    /// <param name="transaction">The transaction.</param>
+    /// <param name="feed">The name of the feed.</param>
+    /// <param name="consumer">The name of the consumer.</param>
+    /// <exception cref="KeyNotFoundException">There is no feed of that name.</exception>
+    /// <inheritdoc cref="CreateFeed"/>
+    public static bool RemoveConsumer(this WriteTransaction transaction, string feed, string consumer)
+    {
+        var record = new FeedRegistry(transaction).Get(feed);
+        return FeedEditor.OpenFeeds(transaction).Delete(FeedKeys.Consumer(record.Number, SchemaKeys.Encode(consumer, "a consumer")));
+    }
+
+    /// <summary>Returns the position that a consumer has set; false when the feed has none of that name.</summary>
+    /// <param name="transaction">The transaction.</param>
+    /// <param name="feed">The name of the feed.</param>
+    /// <param name="consumer">The name of the consumer.</param>
+    /// <param name="position">The position; <see cref="ChangePosition.Start"/> when there is none.</param>
+    /// <exception cref="KeyNotFoundException">There is no feed of that name.</exception>
+    /// <exception cref="ArgumentException">A name is empty, too long, or not valid text.</exception>
+    /// <exception cref="CorruptionException">The feed is damaged.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public static bool TryGetPosition(this ReadTransaction transaction, string feed, string consumer, out ChangePosition position) =>
+        TryGetPosition(new FeedRegistry(transaction), feed, consumer, out position);
+
+    /// <inheritdoc cref="TryGetPosition(ReadTransaction, string, string, out ChangePosition)"/>
+    public static bool TryGetPosition(this WriteTransaction transaction, string feed, string consumer, out ChangePosition position) =>
+        TryGetPosition(new FeedRegistry(transaction), feed, consumer, out position);
+
+    /// <summary>
+    /// Returns the position behind the last change that a snapshot has. A consumer that begins with a copy of the snapshot's data goes on from there.
+    /// </summary>
+    /// <param name="transaction">The snapshot.</param>
+    /// <param name="feed">The name of the feed.</param>
+    /// <exception cref="KeyNotFoundException">There is no feed of that name.</exception>
+    /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
+    /// <exception cref="CorruptionException">The feed is damaged.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public static ChangePosition GetNewestPosition(this ReadTransaction transaction, string feed) => NewestOf(new FeedRegistry(transaction), feed);
+
+    /// <inheritdoc cref="GetNewestPosition(ReadTransaction, string)"/>
+    public static ChangePosition GetNewestPosition(this WriteTransaction transaction, string feed) => NewestOf(new FeedRegistry(transaction), feed);
+
+    /// <summary>Returns all feeds, in the order of the UTF-8 bytes of their names.</summary>
+    /// <param name="transaction">The snapshot.</param>
+    /// <exception cref="CorruptionException">A feed is damaged.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public static IReadOnlyList<FeedInfo> GetFeeds(this ReadTransaction transaction)
+    {
+        var registry = new FeedRegistry(transaction);
+        var feeds = new List<FeedInfo>();
+        foreach (var name in registry.Names())
+            feeds.Add(registry.Describe(name, registry.Get(name)));
+        return feeds;
+    }
+
+    /// <summary>
+    /// Deletes the changes that are older than the feeds keep them, or that make the feeds larger than they may be, and waits until it is done. The
+    /// environment does the same in the background while changes are recorded.
+    /// </summary>
+    /// <param name="environment">The environment.</param>
+    /// <param name="cancellationToken">Cancels the call. What was deleted stays deleted.</param>
+    /// <returns>The number of changes deleted.</returns>
+    /// <exception cref="CorruptionException">A feed is damaged.</exception>
+    /// <exception cref="StorageFullException">There is no room for the transaction that deletes them.</exception>
+    /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
+    /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
+    /// <exception cref="ArgumentNullException">The environment is null.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call.</exception>
+    /// <exception cref="OperationCanceledException">The call was cancelled.</exception>
+    public static ValueTask<long> TrimFeedsAsync(this StorageEnvironment environment, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        return environment.TrimFeedsNowAsync(cancellationToken);
+    }
+
+    private static bool TryGetPosition(FeedRegistry registry, string feed, string consumer, out ChangePosition position)
+    {
+        var record = registry.Get(feed);
+        return registry.TryGetPosition(record, consumer, out position);
+    }
+
+    private static ChangePosition NewestOf(FeedRegistry registry, string feed)
+    {
+        var record = registry.Get(feed);
+        return registry.NewestOf(feed, record);
+    }
+}
