@@ -30,7 +30,7 @@ public sealed partial class StorageEnvironment
     // Called by the constructor, for an environment that can be written.
     private void BeginRetention()
     {
-        _retention = new FeedRetention(this, _engine);
+        _retention = new FeedRetention(_engine, BeginRead, BeginWriteAsync);
         _engine.OnRecorded = _retention.OnRecorded;
     }
 

@@ -13,13 +13,13 @@ namespace Voron.Feeds;
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly struct Change
 {
-    private readonly ChangeBatch _batch;
+    private readonly ChangeBuffer _buffer;
     private readonly int _index;
     private readonly int _generation;
 
-    internal Change(ChangeBatch batch, int index, int generation)
+    internal Change(ChangeBuffer buffer, int index, int generation)
     {
-        _batch = batch;
+        _buffer = buffer;
         _index = index;
         _generation = generation;
     }
@@ -42,14 +42,14 @@ public readonly struct Change
 
     /// <summary>The position behind the change.</summary>
     /// <inheritdoc cref="Operation"/>
-    public ChangePosition Position => new(Entry.TransactionId, Entry.Ordinal, _batch.Position.Stamp);
+    public ChangePosition Position => new(Entry.TransactionId, Entry.Ordinal, _buffer.Stamp);
 
     /// <summary>
-    /// The key in the tree, or the primary key of the row as the table's <see cref="Tables.IKeyCodec{TKey}"/> has written it. Empty if the change is not of
-    /// one key.
+    /// The key in the tree, or the primary key of the row as the table's <see cref="Tables.IKeyCodec{TKey}"/> has written it. Empty if the change is
+    /// not of one key.
     /// </summary>
     /// <inheritdoc cref="Operation"/>
-    public ReadOnlySpan<byte> Key => Operation == ChangeOperation.DeleteRange ? default : _batch.Bytes(Entry.Key);
+    public ReadOnlySpan<byte> Key => Operation == ChangeOperation.DeleteRange ? default : _buffer.Bytes(Entry.Key);
 
     /// <summary>True if the change has its new value.</summary>
     /// <inheritdoc cref="Operation"/>
@@ -57,11 +57,11 @@ public readonly struct Change
 
     /// <summary>The value, or the bytes of the row, as the change has left it; empty if the change does not have it.</summary>
     /// <inheritdoc cref="Operation"/>
-    public ReadOnlySpan<byte> NewValue => HasNewValue ? _batch.Bytes(Entry.New) : default;
+    public ReadOnlySpan<byte> NewValue => HasNewValue ? _buffer.Bytes(Entry.New) : default;
 
     /// <summary>
-    /// True if the feed records new values, but not this one: it is longer than <see cref="FeedOptions.MaxValueBytes"/>, or was put as a stream. A consumer
-    /// reads the value from the tree, which may have changed since.
+    /// True if the feed records new values, but not this one: it is longer than <see cref="FeedOptions.MaxValueBytes"/>, or was put as a stream. A
+    /// consumer reads the value from the tree, which may have changed since.
     /// </summary>
     /// <inheritdoc cref="Operation"/>
     public bool IsNewValueLeftOut => (Entry.Flags & ChangeRecord.LeavesOutNew) != 0;
@@ -72,7 +72,7 @@ public readonly struct Change
 
     /// <summary>The bytes of the row as it was before the change; empty if the change does not have them.</summary>
     /// <inheritdoc cref="Operation"/>
-    public ReadOnlySpan<byte> OldValue => HasOldValue ? _batch.Bytes(Entry.Old) : default;
+    public ReadOnlySpan<byte> OldValue => HasOldValue ? _buffer.Bytes(Entry.Old) : default;
 
     /// <summary>True if the feed records old rows, but not this one, because it is longer than <see cref="FeedOptions.MaxValueBytes"/>.</summary>
     /// <inheritdoc cref="Operation"/>
@@ -86,29 +86,29 @@ public readonly struct Change
         {
             if (Operation != ChangeOperation.DeleteRange)
                 return default;
-            var first = _batch.Bytes(Entry.Key);
-            return (Entry.Flags & ChangeRecord.HasNew) != 0 ? KeyRange.From(first).Before(_batch.Bytes(Entry.New)) : KeyRange.From(first);
+            var first = _buffer.Bytes(Entry.Key);
+            return (Entry.Flags & ChangeRecord.HasNew) != 0 ? KeyRange.From(first).Before(_buffer.Bytes(Entry.New)) : KeyRange.From(first);
         }
     }
 
     /// <summary>The name that a <see cref="ChangeOperation.SourceRenamed"/> has given; null for other changes.</summary>
     /// <inheritdoc cref="Operation"/>
-    public string? NewName => Operation == ChangeOperation.SourceRenamed ? System.Text.Encoding.UTF8.GetString(_batch.Bytes(Entry.New)) : null;
+    public string? NewName => Operation == ChangeOperation.SourceRenamed ? System.Text.Encoding.UTF8.GetString(_buffer.Bytes(Entry.New)) : null;
 
-    internal ref readonly ChangeEntry Entry => ref Batch.EntryAt(_index, _generation);
+    internal ref readonly ChangeEntry Entry => ref Buffer.EntryAt(_index, _generation);
 
-    private ChangeBatch Batch
+    private ChangeBuffer Buffer
     {
         get
         {
-            if (_batch == null)
-                EndedErrors.ThrowDefault("change", nameof(ChangeBatch));
-            return _batch;
+            if (_buffer == null)
+                EndedErrors.ThrowDefault("change", "ReadChanges");
+            return _buffer;
         }
     }
 
     /// <summary>Describes the change without its values.</summary>
-    public override string ToString() => _batch == null || !_batch.IsCurrent(_generation)
+    public override string ToString() => _buffer == null || _buffer.Generation != _generation
         ? "(ended)"
         : $"{Position}: {Operation} {Source}" + (Key.IsEmpty ? "" : $" {KeyText.Of(Key)}");
 }

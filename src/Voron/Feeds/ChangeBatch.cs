@@ -1,6 +1,4 @@
 using System.Diagnostics.CodeAnalysis;
-using System.Runtime.InteropServices;
-using Voron.Recording;
 
 namespace Voron.Feeds;
 
@@ -11,14 +9,6 @@ public sealed class ChangeBatch
 {
     /// <summary>The size in bytes of a batch if no other is given: 256 KiB.</summary>
     public const int DefaultMaxBytes = 256 << 10;
-
-    private readonly List<ChangeEntry> _entries = [];
-    private readonly Dictionary<uint, FeedSource> _sources = [];
-    private byte[] _buffer = [];
-    private int _filled;
-    private int _generation;
-    private long _time;
-    private long _timeOf;
 
     /// <param name="maxBytes">
     /// The number of bytes up to which whole transactions are put together. A batch has at least one change, however long that is.
@@ -34,10 +24,11 @@ public sealed class ChangeBatch
     public int MaxBytes { get; }
 
     /// <summary>The number of changes.</summary>
-    public int Count => _entries.Count;
+    public int Count => Buffer.Count;
 
     /// <summary>
-    /// True if the batch ends with the end of a transaction. False if it is a part of one transaction that is larger than the batch: the rest follows.
+    /// True if the batch ends with the end of a transaction. False if it is a part of one transaction that is larger than the batch: the rest
+    /// follows.
     /// </summary>
     public bool IsTransactionComplete { get; private set; } = true;
 
@@ -53,106 +44,56 @@ public sealed class ChangeBatch
         {
             ArgumentOutOfRangeException.ThrowIfNegative(index);
             ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(index, Count);
-            return new Change(this, index, _generation);
+            return new Change(Buffer, index, Buffer.Generation);
         }
     }
 
     /// <summary>Enumerates the changes in their order.</summary>
     public Enumerator GetEnumerator() => new(this);
 
-    internal int FilledBytes => _filled;
+    internal ChangeBuffer Buffer { get; } = new();
 
-    /// <summary>Empties the batch. The sources stay, because a number always means the same source of a feed.</summary>
     internal void Begin(ChangePosition after)
     {
-        if (after.Stamp != Position.Stamp)
-            _sources.Clear();
-        _generation++;
-        _entries.Clear();
-        _filled = 0;
+        Buffer.Begin(after.Stamp);
         Position = after;
         IsTransactionComplete = true;
-    }
-
-    internal bool TryGetSource(uint number, [NotNullWhen(true)] out FeedSource? source) => _sources.TryGetValue(number, out source);
-
-    internal void AddSource(uint number, FeedSource source) => _sources[number] = source;
-
-    internal void Add(long transactionId, uint ordinal, in ChangeRecord record, FeedSource source)
-    {
-        if (record.Time != 0)
-            (_time, _timeOf) = (record.Time, transactionId);
-        _entries.Add(new ChangeEntry
-        {
-            TransactionId = transactionId,
-            Ordinal = ordinal,
-            Operation = record.Operation,
-            Flags = record.Flags,
-            Time = _timeOf == transactionId ? _time : 0,
-            Source = source,
-            Key = Copy(record.Key),
-            Old = Copy(record.Old),
-            New = Copy(record.New),
-        });
     }
 
     /// <summary>Ends the batch with its first changes.</summary>
     internal void End(int count, bool isTransactionComplete)
     {
-        CollectionsMarshal.SetCount(_entries, count);
+        Buffer.Cut(count);
         IsTransactionComplete = isTransactionComplete;
         if (count > 0)
-            Position = new ChangePosition(_entries[^1].TransactionId, _entries[^1].Ordinal, Position.Stamp);
-    }
-
-    internal void RemoveLast() => CollectionsMarshal.SetCount(_entries, Count - 1);
-
-    internal bool IsCurrent(int generation) => generation == _generation;
-
-    internal ref readonly ChangeEntry EntryAt(int index, int generation)
-    {
-        if (generation != _generation)
-            throw new ObjectDisposedException("change", "The change has ended. Its batch has been filled with the next changes: copy what you need before.");
-        return ref CollectionsMarshal.AsSpan(_entries)[index];
-    }
-
-    internal ReadOnlySpan<byte> Bytes(ChangeEntry.Place place) => _buffer.AsSpan(place.Start, place.Length);
-
-    private ChangeEntry.Place Copy(ReadOnlySpan<byte> bytes)
-    {
-        if (_buffer.Length - _filled < bytes.Length)
-            Array.Resize(ref _buffer, Math.Max(checked(_filled + bytes.Length), Math.Min(2 * _buffer.Length, Array.MaxLength)));
-        bytes.CopyTo(_buffer.AsSpan(_filled));
-        var place = new ChangeEntry.Place(_filled, bytes.Length);
-        _filled += bytes.Length;
-        return place;
+            Position = Buffer.End();
     }
 
     /// <summary>Enumerates the changes of a batch.</summary>
     [SuppressMessage("Design", "CA1034", Justification = "The form of enumerators of the framework's collections.")]
     public struct Enumerator
     {
-        private readonly ChangeBatch _batch;
+        private readonly ChangeBuffer _buffer;
         private readonly int _generation;
         private int _index;
 
         internal Enumerator(ChangeBatch batch)
         {
-            _batch = batch;
-            _generation = batch._generation;
+            _buffer = batch.Buffer;
+            _generation = _buffer.Generation;
             _index = -1;
         }
 
         /// <summary>The change.</summary>
-        public readonly Change Current => new(_batch, _index, _generation);
+        public readonly Change Current => new(_buffer, _index, _generation);
 
         /// <summary>Goes to the next change; false at the end.</summary>
         /// <exception cref="ObjectDisposedException">The batch has been filled again.</exception>
         public bool MoveNext()
         {
-            if (_generation != _batch._generation)
+            if (_generation != _buffer.Generation)
                 throw new ObjectDisposedException("change batch", "The enumeration has ended. Its batch has been filled with the next changes.");
-            return ++_index < _batch.Count;
+            return ++_index < _buffer.Count;
         }
     }
 }

@@ -34,12 +34,15 @@ public static class ChangedRows
     {
         ArgumentNullException.ThrowIfNull(definition);
         if (!change.Source.IsTable || change.Source.Name != definition.Name)
-            throw new ArgumentException($"The change is of the {change.Source}, and the definition of table '{definition.Name}'.", nameof(definition));
+        {
+            throw new ArgumentException(
+                $"The change is of the {change.Source}, and the definition of table '{definition.Name}'.", nameof(definition));
+        }
     }
 
     // For messages: the key of a table whose keys are no row ids may be as long as one.
     private static long RowIdOf(Change change) => RowKey.TryRead(change.Key, out var rowId) ? rowId : -1;
 
     private static InvalidOperationException NoRow(Change change, string which) => new(
-        $"The change {change.Position}, a {change.Operation}, does not have the {which} row. The feed records it only if it was told to, up to a length.");
+        $"The change {change.Position}, a {change.Operation}, does not have the {which} row. The feed records it if RecordTable asks for it.");
 }

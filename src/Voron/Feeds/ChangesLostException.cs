@@ -8,7 +8,7 @@ public sealed class ChangesLostException : VoronException
 {
     internal ChangesLostException(string feed, ChangePosition position, ChangePosition oldest, string reason)
         : base(
-            $"The feed '{feed}' does not have all changes behind position {position}: {reason} The oldest position from which it has all changes is {oldest}. " +
+            $"The feed '{feed}' does not have all changes behind position {position}: {reason} It has all of them behind {oldest}. " +
             "Copy the data again, and go on from the position of that snapshot.")
     {
         FeedName = feed;

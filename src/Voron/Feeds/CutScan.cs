@@ -2,7 +2,7 @@ namespace Voron.Feeds;
 
 /// <summary>Finds where a feed is cut: goes from its oldest change on, for as long as changes may go, and keeps the end of a transaction.</summary>
 /// <param name="oldestTicks">Transactions before this time may go.</param>
-/// <param name="excessBytes">So many bytes may go, whatever their age.</param>
+/// <param name="excessBytes">The number of bytes that may go, whatever their age.</param>
 /// <param name="mostBytes">The number of bytes after which a step ends, with the transaction that it has reached.</param>
 /// <param name="hold">No change behind this position may go; null if none is held back.</param>
 internal struct CutScan(long oldestTicks, long excessBytes, long mostBytes, ChangePosition? hold)

@@ -143,7 +143,11 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
             ? BinaryPrimitives.ReadUInt16LittleEndian(bytes)
             : FirstFeed;
         if (number == ushort.MaxValue)
-            throw new StorageFullException($"No feed can be created: the environment has used all {ushort.MaxValue - 1} numbers of feeds, and uses none twice.");
+        {
+            throw new StorageFullException(
+                $"No feed can be created: the environment has used all {ushort.MaxValue - 1} numbers of feeds, and uses none twice.");
+        }
+
         Span<byte> next = stackalloc byte[sizeof(ushort)];
         BinaryPrimitives.WriteUInt16LittleEndian(next, (ushort)(number + 1));
         feeds.Put(FeedKeys.NextFeed, next);

@@ -22,8 +22,8 @@ public sealed record FeedOptions
     public long HoldLimitBytes { get; init; } = 4L << 30;
 
     /// <summary>
-    /// The length in bytes up to which values and rows are recorded. A change with a longer one has none: <see cref="Change.IsNewValueLeftOut"/>. 64 KiB
-    /// unless set; at most <see cref="LargestValueBytes"/>.
+    /// The length in bytes up to which values and rows are recorded. A change with a longer one has none: <see cref="Change.IsNewValueLeftOut"/>. 64
+    /// KiB unless set; at most <see cref="LargestValueBytes"/>.
     /// </summary>
     public int MaxValueBytes { get; init; } = 64 << 10;
 
@@ -35,7 +35,11 @@ public sealed record FeedOptions
         if (MaxBytes < 0)
             throw new ArgumentException($"{nameof(MaxBytes)} is {MaxBytes}, and must not be negative.", parameter);
         if (HoldLimitBytes < MaxBytes)
-            throw new ArgumentException($"{nameof(HoldLimitBytes)} is {HoldLimitBytes}, and must be at least {nameof(MaxBytes)}: {MaxBytes}.", parameter);
+        {
+            throw new ArgumentException(
+                $"{nameof(HoldLimitBytes)} is {HoldLimitBytes}, and must be at least {nameof(MaxBytes)}: {MaxBytes}.", parameter);
+        }
+
         if (MaxValueBytes is < 0 or > LargestValueBytes)
             throw new ArgumentException($"{nameof(MaxValueBytes)} is {MaxValueBytes}, and must be from 0 to {LargestValueBytes}.", parameter);
     }

@@ -33,16 +33,17 @@ public static class FeedReading
     }
 
     /// <summary>
-    /// Follows a feed: returns the changes behind a position, and then waits for more. Between two batches nothing is held: no snapshot, no lock, no page.
+    /// Follows a feed: returns the changes behind a position, and then waits for more. Between two batches nothing is held: no snapshot, no lock, no
+    /// page.
     /// </summary>
     /// <remarks>
     /// <para>
-    /// The enumeration waits for changes until it is cancelled or the environment is closed. In an environment that is open for reading only, in which
-    /// nothing changes, it ends behind the last change instead. To stop at the end of a snapshot, use <see cref="ReadChanges"/>.
+    /// The enumeration waits for changes until it is cancelled or the environment is closed. In an environment that is open for reading only, in
+    /// which nothing changes, it ends behind the last change instead. To stop at the end of a snapshot, use <see cref="ReadChanges"/>.
     /// </para>
     /// <para>
-    /// All batches of an enumeration are the same object, filled again: copy what is to outlive the loop's body. A batch has whole transactions, unless
-    /// one is larger than the batch: see <see cref="ChangeBatch.IsTransactionComplete"/>.
+    /// All batches of an enumeration are the same object, filled again: copy what is to outlive the loop's body. A batch has whole transactions,
+    /// unless one is larger than the batch: see <see cref="ChangeBatch.IsTransactionComplete"/>.
     /// </para>
     /// </remarks>
     /// <param name="environment">The environment.</param>
@@ -70,7 +71,8 @@ public static class FeedReading
     }
 
     private static async IAsyncEnumerable<ChangeBatch> FollowAsync(
-        StorageEnvironment environment, string feed, ChangePosition after, ChangeBatch batch, [EnumeratorCancellation] CancellationToken cancellationToken)
+        StorageEnvironment environment, string feed, ChangePosition after, ChangeBatch batch,
+        [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         using var wait = environment.WaitForCommits(cancellationToken);
         while (true)
@@ -100,25 +102,22 @@ public static class FeedReading
                 throw registry.DamagedChange(feed, entry.Key);
             if (id != transactionId)
                 (transactionId, whole) = (id, batch.Count);
-            if (batch.Count > 0 && batch.FilledBytes + change.Key.Length + change.Old.Length + change.New.Length > batch.MaxBytes)
+            if (batch.Count > 0 && batch.Buffer.FilledBytes + change.Key.Length + change.Old.Length + change.New.Length > batch.MaxBytes)
             {
+                batch.End(whole > 0 ? whole : batch.Count, isTransactionComplete: whole > 0);
                 if (PlantedFault.SkipLastOfBatch)
-                    batch.End(batch.Count, isTransactionComplete: false);
-                else
-                    batch.End(whole > 0 ? whole : batch.Count, isTransactionComplete: whole > 0);
-                if (PlantedFault.SkipLastOfBatch)
-                    batch.RemoveLast();
+                    batch.Buffer.Cut(batch.Count - 1);
                 return;
             }
 
-            if (!batch.TryGetSource(change.Source, out var source))
+            if (!batch.Buffer.TryGetSource(change.Source, out var source))
             {
                 if (!registry.TryGetSource(record, change.Source, out source))
                     throw registry.DamagedChange(feed, entry.Key);
-                batch.AddSource(change.Source, source);
+                batch.Buffer.AddSource(change.Source, source);
             }
 
-            batch.Add(id, ordinal, change, source);
+            batch.Buffer.Add(id, ordinal, change, source);
         }
 
         batch.End(batch.Count, isTransactionComplete: true);

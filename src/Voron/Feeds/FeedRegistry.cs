@@ -192,7 +192,10 @@ internal readonly struct FeedRegistry(TableTrees trees, Lineage lineage)
             Bytes = BytesOf(changes),
             Oldest = OldestOf(feed),
             Newest = NewestOf(name, feed),
-            Sources = [.. Sources(feed).Where(source => source.Record.EndedId == 0).Select(source => new FeedSource(source.Name, source.Record.IsTable))],
+            Sources =
+            [
+                .. Sources(feed).Where(source => source.Record.EndedId == 0).Select(source => new FeedSource(source.Name, source.Record.IsTable)),
+            ],
             Consumers = Consumers(feed),
         };
     }

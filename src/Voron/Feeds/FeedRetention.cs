@@ -14,10 +14,12 @@ namespace Voron.Feeds;
 /// transaction looks at the cut and the consumers again, and moves the cut; the pages of the changes before it are freed in the same transaction,
 /// whole leaves at a time, and the rest by the next one. Readers look at the cut alone. One run at a time.
 /// </remarks>
-/// <param name="environment">The environment.</param>
-/// <param name="engine">Its parts.</param>
+/// <param name="engine">The environment.</param>
+/// <param name="beginRead">Begins a read transaction.</param>
+/// <param name="beginWrite">Begins a write transaction.</param>
 [SuppressMessage("Design", "CA1001", Justification = "A semaphore without a wait handle needs no disposal.")]
-internal sealed class FeedRetention(StorageEnvironment environment, Engine engine)
+internal sealed class FeedRetention(
+    Engine engine, Func<ReadTransaction> beginRead, Func<CancellationToken, ValueTask<WriteTransaction>> beginWrite)
 {
     private const long BytesBetweenRuns = 4 << 20;
     private const long BytesOfStep = 4 << 20;
@@ -58,7 +60,7 @@ internal sealed class FeedRetention(StorageEnvironment environment, Engine engin
         {
             var deleted = 0L;
             List<string> names;
-            using (var reading = environment.BeginRead())
+            using (var reading = beginRead())
                 names = new FeedRegistry(reading).Names();
             foreach (var name in names)
             {
@@ -90,7 +92,7 @@ internal sealed class FeedRetention(StorageEnvironment environment, Engine engin
             {
                 var deleted = await TrimAsync(engine.Closing.Token).ConfigureAwait(false);
                 if (deleted > 0)
-                    FeedLog.Trimmed(engine.Logger, environment.Path, deleted);
+                    FeedLog.Trimmed(engine.Logger, engine.Disk.Path, deleted);
             }
             finally
             {
@@ -103,7 +105,7 @@ internal sealed class FeedRetention(StorageEnvironment environment, Engine engin
         }
         catch (Exception e)
         {
-            FeedLog.TrimFailed(engine.Logger, environment.Path, e.Message, e);
+            FeedLog.TrimFailed(engine.Logger, engine.Disk.Path, e.Message, e);
         }
         finally
         {
@@ -114,7 +116,7 @@ internal sealed class FeedRetention(StorageEnvironment environment, Engine engin
     // Returns where the next step ends, and null when nothing is to go.
     private Step? FindStep(string name)
     {
-        using var reading = environment.BeginRead();
+        using var reading = beginRead();
         var registry = new FeedRegistry(reading);
         if (!registry.TryGet(name, out var feed))
             return null;
@@ -144,7 +146,7 @@ internal sealed class FeedRetention(StorageEnvironment environment, Engine engin
 
     private async Task<long> CutAsync(string name, Step step, CancellationToken stop)
     {
-        var writing = await environment.BeginWriteAsync(stop).ConfigureAwait(false);
+        var writing = await beginWrite(stop).ConfigureAwait(false);
         try
         {
             var registry = new FeedRegistry(writing);
@@ -158,7 +160,7 @@ internal sealed class FeedRetention(StorageEnvironment environment, Engine engin
             if (cut <= registry.OldestOf(feed) || (hold is { } held && held < cut))
                 return 0;
             foreach (var consumer in registry.Consumers(feed).Where(consumer => consumer.Position < cut))
-                FeedLog.CutPastConsumer(engine.Logger, environment.Path, name, consumer.Name, consumer.Position.ToString(), cut.ToString());
+                FeedLog.CutPastConsumer(engine.Logger, engine.Disk.Path, name, consumer.Name, consumer.Position.ToString(), cut.ToString());
             (feed.CutId, feed.CutOrdinal) = (cut.TransactionId, cut.Ordinal);
             var feeds = FeedEditor.OpenFeeds(writing);
             feeds.Put(FeedRegistry.FeedKey(name), feed.ToBytes());

@@ -10,8 +10,8 @@ namespace Voron.Feeds;
 /// and where named consumers are, are data of the environment as well: a rollback undoes them, and a backup has them.
 /// </para>
 /// <para>
-/// The calls that set up a feed can be repeated at each start of a program: they change nothing if it is as it should be. A compacted copy and a salvage
-/// have no feeds; a feed that is created again refuses the positions of the old one.
+/// The calls that set up a feed can be repeated at each start of a program: they change nothing if it is as it should be. A compacted copy and a
+/// salvage have no feeds; a feed that is created again refuses the positions of the old one.
 /// </para>
 /// </remarks>
 public static class FeedTransactions
@@ -61,7 +61,11 @@ public static class FeedTransactions
     {
         var record = new FeedRegistry(transaction).Get(feed);
         if ((content & ~RecordedContent.NewValues) != 0)
-            throw new ArgumentException($"A feed records {nameof(RecordedContent.NewValues)} of a tree, or {nameof(RecordedContent.KeysOnly)}, but not {content}.", nameof(content));
+        {
+            throw new ArgumentException(
+                $"A feed records {nameof(RecordedContent.NewValues)} of a tree, or {nameof(RecordedContent.KeysOnly)}, but not {content}.", nameof(content));
+        }
+
         var open = transaction.FindTree(tree) ?? throw new KeyNotFoundException(
             $"There is no tree '{tree}' in '{transaction.DataFilePath}' whose changes the feed '{feed}' could record. Create it first.");
         new FeedEditor(transaction).Record(feed, record, open, new FeedSource(tree, IsTable: false), content);

@@ -92,7 +92,9 @@ internal readonly ref struct ChangeRecord
         }
 
         ReadOnlySpan<byte> old = default;
-        if (!TryReadNumber(ref rest, out var source) || !TryReadBytes(ref rest, out var key) || ((flags & HasOld) != 0 && !TryReadBytes(ref rest, out old)))
+        if (!TryReadNumber(ref rest, out var source) || !TryReadBytes(ref rest, out var key))
+            return false;
+        if ((flags & HasOld) != 0 && !TryReadBytes(ref rest, out old))
             return false;
         if ((flags & HasNew) == 0 && !rest.IsEmpty)
             return false;

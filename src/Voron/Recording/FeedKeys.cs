@@ -64,6 +64,9 @@ internal static class FeedKeys
     /// <summary>Returns the key of how a tree is recorded.</summary>
     public static byte[] Tree(uint treeId) => Tree(treeId, new byte[TreeBytes]).ToArray();
 
+    /// <summary>Returns the id in the key of a tree; 0 if it has none.</summary>
+    public static uint TreeId(ReadOnlySpan<byte> key) => key.Length == TreeBytes ? BinaryPrimitives.ReadUInt32BigEndian(key[1..]) : 0;
+
     /// <summary>Returns the key of a source.</summary>
     public static byte[] Source(ushort feed, uint source) => Source(feed, source, new byte[SourceBytes]).ToArray();
 

@@ -63,8 +63,8 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
     /// <summary>The trees that have been found.</summary>
     public IReadOnlyList<TreeFindings> Trees => _trees;
 
-    /// <summary>The number of trees of the catalog that were dropped, and of which nothing is taken.</summary>
-    public int DroppedTrees { get; private set; }
+    /// <summary>The number of trees of the catalog of which nothing is taken: dropped ones, and those of change feeds.</summary>
+    public int LeftBehind { get; private set; }
 
     /// <summary>What has been found of the catalog.</summary>
     public TreeFindings Catalog => _catalog;
@@ -172,7 +172,7 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
         var tree = new TreeFindings(SystemTree.Describe(name), header, header.TreeId) { IsDropped = true };
         if (!_treesById.TryAdd(header.TreeId, tree))
             return;
-        DroppedTrees += SystemTree.IsDropped(name) ? 1 : 0;
+        LeftBehind++;
         _unwalked.Enqueue(tree);
     }
 

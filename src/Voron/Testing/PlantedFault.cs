@@ -445,13 +445,4 @@ internal static partial class PlantedFault
 
     /// <summary>A staged value that was put in a transaction is lost when the transaction is rolled back.</summary>
     public static readonly bool KeepTakenStages = Name == nameof(KeepTakenStages);
-
-    /// <summary>The changes of a feed are kept beside the transaction until it commits, those included that a savepoint has undone.</summary>
-    public static readonly bool RecordBesideTransaction = Name == nameof(RecordBesideTransaction);
-
-    /// <summary>A feed is cut without regard to its consumers.</summary>
-    public static readonly bool CutPastConsumer = Name == nameof(CutPastConsumer);
-
-    /// <summary>A batch of changes that is full lacks its last change.</summary>
-    public static readonly bool SkipLastOfBatch = Name == nameof(SkipLastOfBatch);
 }

@@ -69,7 +69,8 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
     /// <param name="value">The new value. It may be a span of the tree's pages.</param>
     /// <param name="leavesOut">True if the value is too large to have arrived in memory.</param>
     /// <exception cref="CorruptionException">The feed of the tree is damaged or missing.</exception>
-    public void Prepare(TransactionTree tree, RecordedOperation operation, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value = default, bool leavesOut = false)
+    public void Prepare(
+        IRecordedTree tree, RecordedOperation operation, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value = default, bool leavesOut = false)
     {
         _prepared = null;
         var source = Find(tree);
@@ -83,7 +84,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
 
     /// <summary>Prepares the record of the removal of all entries between two places.</summary>
     /// <inheritdoc cref="Prepare"/>
-    public void PrepareRange(TransactionTree tree, KeyBound start, KeyBound end)
+    public void PrepareRange(IRecordedTree tree, KeyBound start, KeyBound end)
     {
         _prepared = null;
         var source = Find(tree);
@@ -122,7 +123,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
     /// <param name="old">The row before the change; empty for an insert.</param>
     /// <param name="row">The row after the change; empty for a removal.</param>
     /// <inheritdoc cref="Append()"/>
-    public void RecordRow(TransactionTree rows, RecordedOperation operation, ReadOnlySpan<byte> key, ReadOnlySpan<byte> old, ReadOnlySpan<byte> row)
+    public void RecordRow(IRecordedTree rows, RecordedOperation operation, ReadOnlySpan<byte> key, ReadOnlySpan<byte> old, ReadOnlySpan<byte> row)
     {
         var source = Find(rows);
         var parts = source.Record.Parts;
@@ -138,7 +139,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
     /// <param name="tree">The tree.</param>
     /// <param name="newName">The new name in UTF-8; empty if the tree has been deleted.</param>
     /// <inheritdoc cref="Append()"/>
-    public void RecordName(TransactionTree tree, ReadOnlySpan<byte> newName)
+    public void RecordName(IRecordedTree tree, ReadOnlySpan<byte> newName)
     {
         var source = Find(tree);
         Write(
@@ -146,7 +147,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
             newName.IsEmpty ? (byte)0 : ChangeRecord.HasNew);
         _prepared = source;
         Append();
-        var sources = new SourceEditor(pages, Registry().SettledState());
+        var sources = new SourceEditor(pages, Registry());
         var record = source.Record;
         sources.End(record.Feed, record.Source, pages.Id);
         if (newName.IsEmpty)
@@ -158,7 +159,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
 
     /// <summary>Records that the changes of a tree or a table are recorded from here on, or no more.</summary>
     /// <inheritdoc cref="Append()"/>
-    public void RecordSource(TransactionTree tree, bool begins)
+    public void RecordSource(IRecordedTree tree, bool begins)
     {
         var source = Find(tree);
         Write(source, begins ? RecordedOperation.AddSource : RecordedOperation.RemoveSource, default, default, default, 0);
@@ -168,7 +169,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
 
     /// <summary>Refuses a value that is written by the caller later, if the feed is to have it.</summary>
     /// <exception cref="InvalidOperationException">The tree is recorded with its values.</exception>
-    public void RequireNoValues(TransactionTree tree)
+    public void RequireNoValues(IRecordedTree tree)
     {
         var record = Find(tree).Record;
         if (record.IsTable || (record.Parts & RecordedParts.New) == 0)
@@ -188,7 +189,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
         if (Trees!.FindTree(SystemTree.ChangesName(1, stackalloc byte[SystemTree.ChangesNameBytes])) is not { } feed)
             return;
         foreach (var record in beside)
-            Append(feed.SettledState(), record);
+            Append(feed, record);
     }
 
     private void Append(TreeState feed, ReadOnlySpan<byte> record)
@@ -225,7 +226,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
         _length = record.Write(_buffer);
     }
 
-    private RecordedSource Find(TransactionTree tree)
+    private RecordedSource Find(IRecordedTree tree)
     {
         Debug.Assert(tree.StateAsIs.IsRecorded, "Only the changes of a recorded tree have a feed.");
         var source = tree.Recorded ??= new RecordedSource();
@@ -234,19 +235,19 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
         return source;
     }
 
-    private void Find(TransactionTree tree, RecordedSource source)
+    private void Find(IRecordedTree tree, RecordedSource source)
     {
         var key = FeedKeys.Tree(tree.StateAsIs.TreeId, stackalloc byte[FeedKeys.TreeBytes]);
-        if (!TreeReader.TryGet(Registry().SettledState(), pages, key, out var bytes) || !TreeRecord.TryRead(bytes, out var record))
+        if (!TreeReader.TryGet(Registry(), pages, key, out var bytes) || !TreeRecord.TryRead(bytes, out var record))
             throw Unknown(tree);
-        source.Feed = Trees!.FindTree(SystemTree.ChangesName(record.Feed, stackalloc byte[SystemTree.ChangesNameBytes]))?.SettledState() ?? throw Unknown(tree);
+        source.Feed = Trees!.FindTree(SystemTree.ChangesName(record.Feed, stackalloc byte[SystemTree.ChangesNameBytes])) ?? throw Unknown(tree);
         source.Record = record;
         source.Epoch = _epoch;
     }
 
-    private TransactionTree Registry() => Trees!.FindTree(SystemTree.Feeds) ?? throw new CorruptionException(
+    private TreeState Registry() => Trees!.FindTree(SystemTree.Feeds) ?? throw new CorruptionException(
         $"The {SystemTree.Describe(SystemTree.Feeds)} is missing in '{pages.FilePath}', although it has recorded trees. Run Verify, or restore a backup.");
 
-    private CorruptionException Unknown(TransactionTree tree) => new(
+    private CorruptionException Unknown(IRecordedTree tree) => new(
         $"The {Catalog.Describe(tree.Name)} in '{pages.FilePath}' is marked as recorded, but no feed has it. Nothing was changed. Run Verify, or restore a backup.");
 }

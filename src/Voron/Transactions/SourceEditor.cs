@@ -41,7 +41,9 @@ internal readonly struct SourceEditor(CopyOnWritePages pages, TreeState feeds)
     private uint TakeNumber(ushort feed)
     {
         var key = FeedKeys.NextSource(feed, stackalloc byte[FeedKeys.NextSourceBytes]);
-        var number = TreeReader.TryGet(feeds, pages, key, out var bytes) && bytes.Length == sizeof(uint) ? BinaryPrimitives.ReadUInt32LittleEndian(bytes) : 1;
+        var number = TreeReader.TryGet(feeds, pages, key, out var bytes) && bytes.Length == sizeof(uint)
+            ? BinaryPrimitives.ReadUInt32LittleEndian(bytes)
+            : 1;
         if (number == uint.MaxValue)
             throw new StorageFullException($"Feed {feed} of '{pages.FilePath}' has used all {number} numbers of sources. Create another feed.");
         Span<byte> next = stackalloc byte[sizeof(uint)];

@@ -8,7 +8,7 @@ using Voron.Trees.Pages;
 namespace Voron.Transactions;
 
 /// <summary>A tree that a transaction has open, as its cursors see it: the transaction, and the state of the tree.</summary>
-internal abstract class TransactionTree : ITreeOwner
+internal abstract class TransactionTree : ITreeOwner, IRecordedTree
 {
     private readonly TreeState _state;
 

@@ -118,7 +118,7 @@ internal sealed partial class WriteTransactionBody
     }
 
     /// <inheritdoc/>
-    public TransactionTree? FindTree(ReadOnlySpan<byte> name) => OpenTree(name);
+    public TreeState? FindTree(ReadOnlySpan<byte> name) => OpenTree(name)?.SettledState();
 
     /// <summary>Begins or ends the recording of a tree's changes.</summary>
     public void SetRecorded(OpenTree tree, bool isRecorded)

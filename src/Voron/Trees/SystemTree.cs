@@ -77,7 +77,12 @@ internal static class SystemTree
     public static TreeKind Kind(ReadOnlySpan<byte> name) => name is [Mark, Index, ..] ? TreeKind.IdSets : TreeKind.Plain;
 
     /// <summary>The feature that an environment with a tree of this name has in its header.</summary>
-    public static FormatFeatures Feature(ReadOnlySpan<byte> name) => IsOfTables(name) ? FormatFeatures.Tables : IsOfFeeds(name) ? FormatFeatures.ChangeFeeds : FormatFeatures.None;
+    public static FormatFeatures Feature(ReadOnlySpan<byte> name)
+    {
+        if (IsOfTables(name))
+            return FormatFeatures.Tables;
+        return IsOfFeeds(name) ? FormatFeatures.ChangeFeeds : FormatFeatures.None;
+    }
 
     /// <summary>Writes the name under which a dropped tree stays until all of its pages are free.</summary>
     public static ReadOnlySpan<byte> DroppedName(uint treeId, Span<byte> buffer)

@@ -61,8 +61,7 @@ internal static class LayerRules
     private static readonly (string From, string To)[] Doors =
     [
         ("SalvageTarget.cs", "Tables/TableSalvage.cs"),
-        ("StorageEnvironment.Feeds.cs", "Feeds/FeedRetention.cs"),
-        ("StorageEnvironment.Feeds.cs", "Feeds/FeedTransactions.cs"),
+        ("StorageEnvironment.cs", "Feeds/FeedRetention.cs"),
     ];
 
     /// <summary>Folders that belong to the layer above them.</summary>

@@ -1,0 +1,123 @@
+using Voron.Format;
+using Voron.Recording;
+using Voron.Trees;
+
+namespace Voron.Feeds;
+
+/// <summary>Verifies feeds.</summary>
+public static class FeedVerification
+{
+    private const int MaxProblems = 1000;
+
+    /// <summary>
+    /// Reads all changes of a feed and compares them with its sources, its cut and its consumers, and the marks of the recorded trees with its
+    /// entries. <see cref="StorageEnvironment.Verify"/> verifies the trees that have all this, but not their meaning.
+    /// </summary>
+    /// <param name="environment">The environment.</param>
+    /// <param name="feed">The name of the feed.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <exception cref="KeyNotFoundException">There is no feed of that name.</exception>
+    /// <exception cref="CorruptionException">The entry of the feed is damaged.</exception>
+    /// <exception cref="ArgumentNullException">The environment is null.</exception>
+    /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    /// <exception cref="OperationCanceledException">The call was cancelled.</exception>
+    public static FeedVerificationReport VerifyFeed(this StorageEnvironment environment, string feed, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        using var reading = environment.BeginRead();
+        var registry = new FeedRegistry(reading);
+        var record = registry.Get(feed);
+        var problems = new List<string>();
+        var changes = 0L;
+        try
+        {
+            CheckMarks(reading, registry, record, problems);
+            CheckConsumers(registry, record, reading.TransactionId, problems);
+            changes = CheckChanges(feed, registry, record, reading.TransactionId, problems, cancellationToken);
+        }
+        catch (CorruptionException e)
+        {
+            problems.Add(e.Message);
+        }
+
+        return new FeedVerificationReport(feed, reading.TransactionId, changes, problems);
+    }
+
+    private static long CheckChanges(
+        string feed, FeedRegistry registry, FeedRecord record, long newest, List<string> problems, CancellationToken stop)
+    {
+        var (changes, transactionId) = (0L, 0L);
+        var sources = registry.Sources(record).ToDictionary(source => source.Number, source => source.Record);
+        var oldest = registry.OldestOf(record);
+        foreach (var entry in registry.OpenChanges(feed, record).GetEntries())
+        {
+            stop.ThrowIfCancellationRequested();
+            changes++;
+            if (!ChangeKey.TryRead(entry.Key, out var id, out var ordinal) || !ChangeRecord.TryRead(entry.Value, out var change))
+            {
+                Add(problems, $"the change {KeyText.Of(entry.Key)} is damaged");
+                continue;
+            }
+
+            var position = new ChangePosition(id, ordinal, oldest.Stamp);
+            if (position <= oldest || id > newest)
+                Add(problems, $"the change {position} is not between {oldest} and transaction {newest}");
+            if (!sources.TryGetValue(change.Source, out var source))
+                Add(problems, $"the change {position} names source {change.Source}, which the feed does not have");
+            else if (source.EndedId != 0 && id > source.EndedId)
+                Add(problems, $"the change {position} is of source {change.Source}, which ended in transaction {source.EndedId}");
+            if (id != transactionId && change.Time == 0)
+                Add(problems, $"the change {position} is the first one of its transaction, and has no time");
+            transactionId = id;
+        }
+
+        return changes;
+    }
+
+    private static void CheckConsumers(FeedRegistry registry, FeedRecord record, long newest, List<string> problems)
+    {
+        foreach (var consumer in registry.Consumers(record).Where(consumer => consumer.Position.TransactionId > newest))
+            Add(problems, $"the consumer '{consumer.Name}' is at {consumer.Position}, behind transaction {newest}, the newest one");
+    }
+
+    // A tree with a mark has an entry, and a tree with an entry has a mark: otherwise changes are lost, or refused.
+    private static void CheckMarks(ReadTransaction reading, FeedRegistry registry, FeedRecord record, List<string> problems)
+    {
+        var marked = new Dictionary<uint, string>();
+        foreach (var name in reading.GetTreeNames())
+        {
+            _ = reading.GetTreeStatistics(name, out var header);
+            Note(header, $"tree '{name}'");
+        }
+
+        foreach (var (name, header) in reading.GetSystemTrees())
+            Note(header, SystemTree.Describe(name));
+        if (!registry.TryOpen(out var feeds))
+            return;
+        foreach (var entry in feeds.Prefix(FeedKeys.Trees))
+        {
+            var treeId = FeedKeys.TreeId(entry.Key);
+            var isMarked = marked.Remove(treeId, out var name);
+            if (!TreeRecord.TryRead(entry.Value, out var tree))
+                Add(problems, $"the entry of tree {treeId} is damaged");
+            else if (tree.Feed == record.Number && !isMarked)
+                Add(problems, $"tree {treeId} has an entry, but is not marked as recorded");
+        }
+
+        foreach (var name in marked.Values)
+            Add(problems, $"the {name} is marked as recorded, but no feed has an entry for it");
+
+        void Note(in TreeHeader header, string name)
+        {
+            if ((header.Flags & TreeHeader.RecordedFlag) != 0)
+                marked[header.TreeId] = name;
+        }
+    }
+
+    private static void Add(List<string> problems, string problem)
+    {
+        if (problems.Count < MaxProblems)
+            problems.Add(problem);
+    }
+}

@@ -1,0 +1,14 @@
+namespace Voron.Testing;
+
+/// <content>The faults of change feeds.</content>
+internal static partial class PlantedFault
+{
+    /// <summary>The changes of a feed are kept beside the transaction until it commits, those included that a savepoint has undone.</summary>
+    public static readonly bool RecordBesideTransaction = Is(nameof(RecordBesideTransaction));
+
+    /// <summary>A feed is cut without regard to its consumers.</summary>
+    public static readonly bool CutPastConsumer = Is(nameof(CutPastConsumer));
+
+    /// <summary>A batch of changes that is full lacks its last change.</summary>
+    public static readonly bool SkipLastOfBatch = Is(nameof(SkipLastOfBatch));
+}
