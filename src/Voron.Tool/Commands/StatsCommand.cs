@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Voron.Feeds;
 using Voron.Tables;
 using Voron.Tool.Reports;
 using Voron.Tool.Shell;
@@ -27,7 +28,9 @@ internal static class StatsCommand
             using var reading = environment.BeginRead();
             var trees = TreeSizes.Of(reading);
             var named = trees.Where(tree => !tree.IsSystem).ToList();
-            var ofTables = trees.Where(tree => tree.IsSystem).Sum(tree => tree.Header.Pages);
+            var ofTables = trees.Where(tree => tree is { IsSystem: true, IsOfFeeds: false }).Sum(tree => tree.Header.Pages);
+            var ofFeeds = trees.Where(tree => tree.IsOfFeeds).Sum(tree => tree.Header.Pages);
+            var feeds = reading.GetFeeds();
             var tables = reading.GetTables();
             var dropped = reading.GetDroppedTrees();
             var droppedPages = dropped.Sum(tree => tree.Pages);
@@ -48,6 +51,10 @@ internal static class StatsCommand
                 ("nested pages", trees.Sum(tree => tree.Size.NestedPages)),
                 ("pages of tables", ofTables),
                 ("bytes of tables", ofTables * statistics.PageSize),
+                ("feeds", feeds.Count),
+                ("changes", feeds.Sum(feed => feed.Changes)),
+                ("pages of feeds", ofFeeds),
+                ("bytes of feeds", ofFeeds * statistics.PageSize),
                 ("dropped trees", dropped.Count),
                 ("pages of dropped trees", droppedPages),
                 ("bytes of dropped trees", droppedPages * statistics.PageSize),

@@ -1,11 +1,12 @@
 using System.CommandLine;
+using Voron.Feeds;
 using Voron.Format;
 using Voron.Tables;
 using Voron.Tool.Shell;
 
 namespace Voron.Tool.Commands;
 
-/// <summary>Lists the trees and tables of an environment.</summary>
+/// <summary>Lists the trees, tables and change feeds of an environment.</summary>
 internal static class TreesCommand
 {
     private static readonly string[] Columns =
@@ -20,10 +21,13 @@ internal static class TreesCommand
         "table", "index", "version", "unique", "state", "keys", "row ids", "pages", "bytes", "cursor", "limit",
     ];
 
+    private static readonly string[] FeedColumns = ["feed", "changes", "bytes", "oldest transaction", "newest transaction", "records", "consumers"];
+
     public static Command Create(OpenEnvironment? shell = null)
     {
         var access = new EnvironmentAccess(shell);
-        return access.AddTo(new Command("trees", "Lists the trees and tables of an environment, with their sizes.")).Runs((parsed, output, stop) =>
+        var command = new Command("trees", "Lists the trees, tables and change feeds of an environment, with their sizes.");
+        return access.AddTo(command).Runs((parsed, output, stop) =>
         {
             using var opened = access.OpenToRead(parsed);
             var environment = opened.Environment;
@@ -47,6 +51,7 @@ internal static class TreesCommand
                 new ToolRows("trees", Columns, rows),
                 TablesOf(tables, pageSize),
                 IndexesOf(tables, pageSize),
+                FeedsOf(reading.GetFeeds()),
                 new ToolRows("droppedTrees", ["dropped tree", "pages left", "bytes left"], [.. dropped]));
             return Task.FromResult(ExitCode.Done);
         });
@@ -71,6 +76,19 @@ internal static class TreesCommand
                 index.RowIds, index.Pages, index.Pages * pageSize, index.Cursor, index.Limit,
             })),
         ]);
+
+    private static ToolRows FeedsOf(IReadOnlyList<FeedInfo> feeds) => new(
+        "feeds", FeedColumns,
+        [
+            .. feeds.Select(feed => new object?[]
+            {
+                feed.Name, feed.Changes, feed.Bytes, feed.Oldest.TransactionId, feed.Newest.TransactionId,
+                string.Join(", ", feed.Sources.Select(source => source.ToString())),
+                string.Join(", ", feed.Consumers.Select(Describe)),
+            }),
+        ]);
+
+    private static string Describe(FeedConsumer consumer) => $"{consumer.Name} at {consumer.Position.TransactionId}-{consumer.Position.Ordinal}";
 
     private static string NameOf(IndexState state) => state switch
     {

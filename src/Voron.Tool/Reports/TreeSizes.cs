@@ -1,5 +1,6 @@
 using Voron.Format;
 using Voron.Tables;
+using Voron.Trees;
 
 namespace Voron.Tool.Reports;
 
@@ -8,7 +9,11 @@ namespace Voron.Tool.Reports;
 /// <param name="Size">Its size.</param>
 /// <param name="Header">Its header.</param>
 /// <param name="IsSystem">True for one of the engine's own, such as those of tables.</param>
-internal sealed record TreeSize(string Name, TreeStatistics Size, TreeHeader Header, bool IsSystem);
+internal sealed record TreeSize(string Name, TreeStatistics Size, TreeHeader Header, bool IsSystem)
+{
+    /// <summary>True for a tree of the change feeds.</summary>
+    public bool IsOfFeeds { get; init; }
+}
 
 /// <summary>Lists all trees that take space.</summary>
 internal static class TreeSizes
@@ -31,7 +36,7 @@ internal static class TreeSizes
             {
                 NestedPages = header.NestedPages,
             };
-            trees.Add(new TreeSize(TableLabels.Of(name, schemas), size, header, IsSystem: true));
+            trees.Add(new TreeSize(TableLabels.Of(name, schemas), size, header, IsSystem: true) { IsOfFeeds = SystemTree.IsOfFeeds(name) });
         }
 
         return trees;
