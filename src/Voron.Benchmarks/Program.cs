@@ -28,6 +28,7 @@ internal static class Program
             BuildingBlocksCommand.Create(),
             StructuresCommand.Create(),
             TablesCommand.Create(),
+            FeedsCommand.Create(),
             RunOneCommand.Create(),
             MemoryRunCommand.Create(),
             HoldMemoryCommand.Create(),
