@@ -17,7 +17,7 @@ public abstract class PlantedFaultTests(ITestOutputHelper output)
         "power-cut", "kill-then-cut", "recovery-cut", "upgrade-cut", "copies", "changes", "backup-model", "backup-cut", "compaction",
         "salvage-damage", "bit-rot",
         "malformed", "io-fault", "disk-full", "boundary", "model",
-        "index-agreement", "evolve", "equivalence",
+        "index-agreement", "evolve", "feed", "equivalence",
     ];
 
     protected static TheoryData<string, string> NamesOf(bool imageSuites) => new(

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Collections.Immutable;
+using Voron.Torture.Feeds;
 
 namespace Voron.Torture.Model;
 
@@ -68,6 +69,9 @@ internal sealed class ModelState
     /// <summary>The tree of id sets; null if there is none.</summary>
     public ModelIdSets? IdSets { get; }
 
+    /// <summary>What change feeds record; null in runs without feeds.</summary>
+    public FeedState? Feeds { get; private init; }
+
     /// <summary>The ordinary trees by name.</summary>
     public ImmutableSortedDictionary<string, ImmutableSortedSet<ModelEntry>> Trees { get; }
 
@@ -80,12 +84,12 @@ internal sealed class ModelState
 
     public ModelState Create(string tree) => Has(tree) ? this : With(Trees.Add(tree, NoEntries));
 
-    public ModelState Drop(string tree) => With(Trees.Remove(tree));
+    public ModelState Drop(string tree) => With(Trees.Remove(tree)).WithFeeds(Feeds?.Drop(tree));
 
     public ModelState Rename(string tree, string newName)
     {
         var entries = Trees[tree];
-        return With(Trees.Remove(tree).Add(newName, entries));
+        return With(Trees.Remove(tree).Add(newName, entries)).WithFeeds(Feeds?.Rename(tree, newName));
     }
 
     public ModelState Put(string tree, ModelEntry entry) => With(Trees.SetItem(tree, Trees[tree].Remove(entry).Add(entry)));
@@ -105,10 +109,13 @@ internal sealed class ModelState
     }
 
     /// <summary>Sets the entries of the fixed-size tree; null for no tree.</summary>
-    public ModelState WithFixedTree(ImmutableSortedDictionary<long, int>? entries) => entries == FixedTree ? this : new(Trees, entries, IdSets);
+    public ModelState WithFixedTree(ImmutableSortedDictionary<long, int>? entries) => entries == FixedTree ? this : new(Trees, entries, IdSets) { Feeds = Feeds };
 
     /// <summary>Sets what the tree of id sets has; null for no tree.</summary>
-    public ModelState WithIdSets(ModelIdSets? sets) => sets == IdSets ? this : new(Trees, FixedTree, sets);
+    public ModelState WithIdSets(ModelIdSets? sets) => sets == IdSets ? this : new(Trees, FixedTree, sets) { Feeds = Feeds };
+
+    /// <summary>Sets what change feeds record.</summary>
+    public ModelState WithFeeds(FeedState? feeds) => feeds == Feeds ? this : new(Trees, FixedTree, IdSets) { Feeds = feeds };
 
     /// <param name="entry">The entry; without a key if there is none.</param>
     public bool TryGet(string tree, byte[] key, out ModelEntry entry)
@@ -126,7 +133,8 @@ internal sealed class ModelState
         return exact ? index : ~index;
     }
 
-    private ModelState With(ImmutableSortedDictionary<string, ImmutableSortedSet<ModelEntry>> trees) => new(trees, FixedTree, IdSets);
+    private ModelState With(ImmutableSortedDictionary<string, ImmutableSortedSet<ModelEntry>> trees) =>
+        new(trees, FixedTree, IdSets) { Feeds = Feeds };
 }
 
 /// <summary>The engine behaved differently from the model.</summary>

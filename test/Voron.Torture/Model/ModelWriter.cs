@@ -18,6 +18,9 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
     /// <summary>The state that the transaction sees.</summary>
     public ModelState State { get; private set; } = state;
 
+    /// <summary>Does something else in the transaction now and then, between the savepoints of this writer.</summary>
+    public Func<ModelState, ModelState>? Beside { get; init; }
+
     /// <summary>True if an operation has failed for lack of space: the transaction can only be rolled back.</summary>
     public bool IsBroken { get; private set; }
 
@@ -28,7 +31,9 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
         {
             TryWithinLimit(() =>
             {
-                if (!simple && random.Next(14) == 0)
+                if (Beside != null && random.Next(8) == 7)
+                    State = Beside(State);
+                else if (!simple && random.Next(14) == 0)
                     Structure();
                 else
                     Entries();
@@ -143,6 +148,12 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
             case 2 when entry.Length < settings.Options.LargeValueBytes:
             case 3 when entry.Length < settings.Options.LargeValueBytes:
                 history.Add("reserve", name, key, entry.Length);
+                if (State.Feeds?.RecordsValues(name) == true)
+                {
+                    Fails<InvalidOperationException>(() => handle.Tree.Reserve(key, entry.Length));
+                    return;
+                }
+
                 var space = handle.Tree.Reserve(key, entry.Length);
                 Require(space.Length == entry.Length, $"reserve returned {space.Length} bytes", key);
                 entry.Value.CopyTo(space);
@@ -238,7 +249,8 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
         Fails<KeyNotFoundException>(() => transaction.OpenTree("no such tree"));
     }
 
-    private static void Fails<T>(Action misuse)
+    /// <summary>Requires that a call is refused.</summary>
+    public static void Fails<T>(Action misuse)
         where T : Exception
     {
         try

@@ -22,6 +22,7 @@ internal static class SuiteCatalog
         new ModelSuite(),
         new IndexAgreementSuite(),
         new EvolveSuite(),
+        new FeedSuite(),
         new BitRotSuite(),
         new MalformedSuite(),
         new EquivalenceSuite(),

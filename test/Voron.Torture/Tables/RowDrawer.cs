@@ -7,6 +7,9 @@ namespace Voron.Torture.Tables;
 /// <param name="hasRareKeys">True if two rows hardly ever have the same key in a unique index.</param>
 internal sealed class RowDrawer(Random random, int keys, bool hasLongBodies, bool hasRareKeys = false)
 {
+    /// <summary>No row that is stored has more bytes.</summary>
+    public const int MostBytes = 32_000;
+
     private const int TooLong = 20_000;
     private const int UsualSizes = 500;
     private const int ManySizes = 20_000;

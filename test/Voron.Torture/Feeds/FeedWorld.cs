@@ -1,0 +1,54 @@
+using Voron.Torture.Crashes;
+using Voron.Torture.Harness;
+using Voron.Torture.Model;
+using Voron.Torture.Tables;
+
+namespace Voron.Torture.Feeds;
+
+/// <summary>What all stores of a run share: options, tables, the clock, and the names of feeds and consumers.</summary>
+internal sealed class FeedWorld<TKey>
+{
+    public const int Trees = 3;
+
+    private const int Savepoints = 6;
+
+    public static readonly string[] Consumers = ["ahead", "behind", "third"];
+
+    public FeedWorld(SuiteRun run, TableKind<TKey> kind)
+    {
+        Run = run;
+        var options = CrashOptions.Choose(run.Choices, run.Choices.Next(2) == 0 ? TornPageProtection.Checksums : TornPageProtection.FullPageImages);
+        options.CommitClock = Clock;
+        Settings = new ModelSettings(options, InMemory: true, run.Choices.Next(3) == 2 ? 300 : 40, Trees, Savepoints, Background: false);
+        var rows = new RowDrawer(run.Choices, run.Choices.Next(3) == 2 ? 150 : 24, hasLongBodies: run.Choices.Next(3) == 2);
+        Tables = [.. new[] { "rows", "others" }[..(run.Choices.Next(2) + 1)].Select(name => Make(kind, rows, name))];
+        Feeds = new[] { "feed", "second" }[..(run.Choices.Next(2) + 1)];
+    }
+
+    public SuiteRun Run { get; }
+
+    public StepClock Clock { get; } = new();
+
+    public ModelSettings Settings { get; }
+
+    public ModelHistory History { get; } = new();
+
+    public IReadOnlyList<TableSetting<TKey>> Tables { get; }
+
+    public IReadOnlyList<string> Feeds { get; }
+
+    /// <summary>The number of feeds so far, those included that were rolled back.</summary>
+    public int LastFeed { get; set; }
+
+    /// <summary>The number of calls so far.</summary>
+    public long Operations => History.Operations + Tables.Sum(table => table.Calls);
+
+    public override string ToString() => $"{Settings}, {Tables.Count} tables, {Feeds.Count} feeds";
+
+    private TableSetting<TKey> Make(TableKind<TKey> kind, RowDrawer rows, string name)
+    {
+        var setting = TableSetting<TKey>.Make(Run, kind, TableIndex.OfEachKind, rows, name: name);
+        setting.HasTraps = true;
+        return setting;
+    }
+}

@@ -1,0 +1,13 @@
+namespace Voron.Torture.Feeds;
+
+/// <summary>A clock that goes on only when it is moved.</summary>
+internal sealed class StepClock : TimeProvider
+{
+    private DateTimeOffset _now = new(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
+
+    public long Ticks => _now.UtcTicks;
+
+    public override DateTimeOffset GetUtcNow() => _now;
+
+    public void Advance(TimeSpan time) => _now += time;
+}
