@@ -33,7 +33,11 @@ internal sealed class CopiedSource
             throw new ModelMismatchException($"{change}: a value is longer than {mostBytes}");
     }
 
-    public void Apply(Change change, Func<Change, bool, TableRow> readRow)
+    /// <summary>Changes an entry.</summary>
+    /// <param name="change">The change.</param>
+    /// <param name="leastLeftOut">The least length of a value of a tree that may be left out.</param>
+    /// <param name="readRow">Reads the row of a change.</param>
+    public void Apply(Change change, int leastLeftOut, Func<Change, bool, TableRow> readRow)
     {
         var key = ModelKey.Of(change.Key);
         var isThere = _entries.TryGetValue(key, out var old);
@@ -63,7 +67,7 @@ internal sealed class CopiedSource
         {
             Row = row,
             Bytes = !change.Source.IsTable && change.HasNewValue ? change.NewValue.ToArray() : null,
-            IsLeftOut = change.IsNewValueLeftOut,
+            LeastLength = change.IsNewValueLeftOut ? leastLeftOut : 0,
         };
     }
 
@@ -87,8 +91,7 @@ internal sealed class CopiedSource
     /// <param name="source">The tree.</param>
     /// <param name="state">The model.</param>
     /// <param name="all">True for all entries, false for those that have changed since the last comparison.</param>
-    /// <param name="leastLeftOut">The least length of a value that may be left out.</param>
-    public void Compare(FeedSource source, ModelState state, bool all, int leastLeftOut)
+    public void Compare(FeedSource source, ModelState state, bool all)
     {
         CheckCount(source, state.Trees[source.Name].Count);
         foreach (var key in Keys(all))
@@ -100,7 +103,7 @@ internal sealed class CopiedSource
                 throw new ModelMismatchException($"the feed has left an entry of {source} {(isCopied ? "" : "not ")}there, which is wrong", bytes);
             if (value.Bytes != null && !entry.Value.SequenceEqual(value.Bytes))
                 throw new ModelMismatchException($"the feed has left {value.Bytes.Length} other bytes in {source} than the {entry.Length} that are there", bytes);
-            if (value.IsLeftOut && entry.Length < leastLeftOut)
+            if (isThere && entry.Length < value.LeastLength)
                 throw new ModelMismatchException($"the feed lacks a value of {entry.Length} bytes in {source}", bytes);
         }
 
@@ -147,7 +150,7 @@ internal sealed class CopiedSource
         /// <summary>The row of a table; null if it is not known.</summary>
         public TableRow? Row { get; init; }
 
-        /// <summary>True if the feed was to have it, and does not.</summary>
-        public bool IsLeftOut { get; init; }
+        /// <summary>If the feed was to have the value of a tree, and does not: the length that it has at least.</summary>
+        public int LeastLength { get; init; }
     }
 }

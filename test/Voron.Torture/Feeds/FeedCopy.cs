@@ -6,8 +6,9 @@ namespace Voron.Torture.Feeds;
 
 /// <summary>Copies of the trees and tables that a feed records, made of nothing but its changes.</summary>
 /// <param name="feed">The name of the feed.</param>
+/// <param name="streamedBytes">The length from which on values may be written past the journal, so that the feed does not have them.</param>
 /// <param name="readRow">Reads the row of a change as it is after the change, or as it was before.</param>
-internal sealed class FeedCopy(string feed, Func<Change, bool, TableRow> readRow)
+internal sealed class FeedCopy(string feed, int streamedBytes, Func<Change, bool, TableRow> readRow)
 {
     private readonly Dictionary<FeedSource, CopiedSource> _sources = [];
 
@@ -57,7 +58,7 @@ internal sealed class FeedCopy(string feed, Func<Change, bool, TableRow> readRow
                 copy.DeleteRange(change);
                 break;
             default:
-                copy.Apply(change, readRow);
+                copy.Apply(change, Math.Min(mostBytes + 1, streamedBytes), readRow);
                 break;
         }
     }
@@ -65,9 +66,7 @@ internal sealed class FeedCopy(string feed, Func<Change, bool, TableRow> readRow
     /// <summary>Compares the copies with the model.</summary>
     /// <param name="state">The state at the end of a transaction.</param>
     /// <param name="all">True for all entries, false for those that have changed since the last comparison.</param>
-    /// <param name="mostBytes">The length up to which the feed has values.</param>
-    /// <param name="streamedBytes">The length from which on values may be written past the journal, so that the feed does not have them.</param>
-    public void Compare(ModelState state, bool all, int mostBytes, int streamedBytes)
+    public void Compare(ModelState state, bool all)
     {
         var recorded = state.Feeds!.SourcesOf(feed).ToHashSet();
         if (!recorded.SetEquals(_sources.Keys))
@@ -79,7 +78,7 @@ internal sealed class FeedCopy(string feed, Func<Change, bool, TableRow> readRow
             if (source.IsTable)
                 copy.Compare(source, state.Feeds.Tables[source.Name], all);
             else
-                copy.Compare(source, state, all, Math.Min(mostBytes + 1, streamedBytes));
+                copy.Compare(source, state, all);
         }
     }
 }

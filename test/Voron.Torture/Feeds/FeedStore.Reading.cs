@@ -38,7 +38,7 @@ internal sealed partial class FeedStore<TKey>
 
                 if (change.Time is { } time ? time.Ticks != _versions[transactionId].Ticks : change.Position.TransactionId != log.Position.TransactionId)
                     throw new ModelMismatchException($"{change} was made at {change.Time}");
-                log.Copy.Apply(change, begun, MostBytes(log, transactionId));
+                log.Copy.Apply(change, begun, _versions[transactionId].State.Feeds!.Feeds[log.Feed.Name].Options.MaxValueBytes);
                 log.Changes.Add(KnownChange.Of(batch, change));
                 log.Position = change.Position;
                 _world.Run.Tally(change.Operation.ToString());
@@ -52,7 +52,7 @@ internal sealed partial class FeedStore<TKey>
         CheckUnchanged(log, NewestId + 1);
         log.ThroughId = NewestId;
         log.Through = Newest;
-        Compare(log, NewestId, all: true);
+        log.Copy.Compare(Newest, all: true);
     }
 
     private void Begin(FeedLog log, Change change, Queue<BegunRecording> begun)
@@ -73,9 +73,9 @@ internal sealed partial class FeedStore<TKey>
             return;
         if (begun.TryDequeue(out var missing))
             throw new ModelMismatchException($"the feed '{log.Feed.Name}' lacks that {missing.Source} was added to it in transaction {transactionId}");
-        Compare(log, transactionId, all: false);
         log.ThroughId = transactionId;
         log.Through = _versions[transactionId].State;
+        log.Copy.Compare(log.Through, all: false);
     }
 
     // Transactions of which the feed has no change have not changed what it records.
@@ -92,17 +92,6 @@ internal sealed partial class FeedStore<TKey>
                 throw new ModelMismatchException($"the feed '{log.Feed.Name}' has nothing of transaction {id}, which has changed what it records");
         }
     }
-
-    private void Compare(FeedLog log, long transactionId, bool all)
-    {
-        var state = VersionAt(transactionId).State;
-        log.Copy.Compare(state, all, MostBytes(log, transactionId), _world.Settings.Options.LargeValueBytes);
-    }
-
-    private FeedVersion VersionAt(long transactionId) =>
-        _versions.TryGetValue(transactionId, out var version) ? version : _versions.Last(version => version.Key <= transactionId).Value;
-
-    private int MostBytes(FeedLog log, long transactionId) => VersionAt(transactionId).State.Feeds!.Feeds[log.Feed.Name].Options.MaxValueBytes;
 
     private ChangeBatch DrawBatch() => new(_random.Next(5) switch { 0 => 1, 1 => 200, 2 => 4096, 3 => 40_000, _ => ChangeBatch.DefaultMaxBytes });
 

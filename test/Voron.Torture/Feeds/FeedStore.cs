@@ -146,20 +146,20 @@ internal sealed partial class FeedStore<TKey> : IDisposable
     private FeedLog LogOf(ModelFeed feed)
     {
         if (!_logs.TryGetValue(feed.Number, out var log))
-            _logs.Add(feed.Number, log = new FeedLog(feed, new FeedCopy(feed.Name, ReadRow)));
+            _logs.Add(feed.Number, log = NewLog(feed));
         return log;
     }
+
+    private FeedLog NewLog(ModelFeed feed) => new(feed, new FeedCopy(feed.Name, _world.Settings.Options.LargeValueBytes, ReadRow));
 
     // The same feed as a crash has left it.
     private FeedLog Cut(ReadTransaction reading, FeedLog whole)
     {
         var name = whole.Feed.Name;
-        var log = new FeedLog(whole.Feed, new FeedCopy(name, ReadRow))
-        {
-            Position = reading.GetNewestPosition(name),
-            ThroughId = reading.TransactionId,
-            Through = Newest,
-        };
+        var log = NewLog(whole.Feed);
+        log.Position = reading.GetNewestPosition(name);
+        log.ThroughId = reading.TransactionId;
+        log.Through = Newest;
         log.Changes.AddRange(whole.Changes.TakeWhile(change => change.Position.TransactionId <= reading.TransactionId));
         log.Copy.Take(Newest);
         log.Oldest = reading.GetFeeds().Single(info => info.Name == name).Oldest;
