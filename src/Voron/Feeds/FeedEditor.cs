@@ -63,7 +63,10 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
         var feeds = OpenFeeds(transaction);
         foreach (var (_, source, sourceName) in registry.Sources(feed))
         {
-            if (source.EndedId == 0 && Find(source, sourceName) is { } tree)
+            // The tree of a source that has ended may be recorded by another feed now.
+            if (source.EndedId != 0)
+                continue;
+            if (Find(source, sourceName) is { } tree)
                 transaction.SetRecorded(tree, isRecorded: false);
             feeds.Delete(FeedKeys.Tree(source.TreeId));
         }
