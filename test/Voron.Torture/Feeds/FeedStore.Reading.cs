@@ -49,6 +49,7 @@ internal sealed partial class FeedStore<TKey>
         }
 
         Finish(log, transactionId, begun);
+        log.Position = batch.Position;
         CheckUnchanged(log, NewestId + 1);
         log.ThroughId = NewestId;
         log.Through = Newest;
