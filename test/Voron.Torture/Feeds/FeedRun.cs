@@ -11,7 +11,8 @@ namespace Voron.Torture.Feeds;
 /// </summary>
 internal sealed class FeedRun<TKey> : IDisposable
 {
-    private const int Operations = 1_500;
+    private const int FewOperations = 1_500;
+    private const int ManyOperations = 8_000;
     private const int MaxCuts = 24;
     private const int MaxStepsAfterCut = 6;
 
@@ -37,10 +38,11 @@ internal sealed class FeedRun<TKey> : IDisposable
     {
         _store.Create();
         var first = _store.Disk.TraceCount;
+        var operations = _choices.Next(3) == 2 ? ManyOperations : FewOperations;
         while (true)
         {
             _choices.Mark();
-            if (!_choices.GoesOn(World.Operations < Operations && !_run.Stop.IsCancellationRequested))
+            if (!_choices.GoesOn(World.Operations < operations && !_run.Stop.IsCancellationRequested))
                 break;
             _store.Step();
         }

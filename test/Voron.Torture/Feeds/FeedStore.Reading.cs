@@ -194,6 +194,16 @@ internal sealed partial class FeedStore<TKey>
         var next = changes.MoveNextAsync().AsTask();
         if (next.IsCompleted)
             throw new ModelMismatchException($"the feed '{feed.Name}' has a change behind {from}, its last one");
+        if (_random.Next(8) == 7)
+        {
+            Note("reopen under the consumer");
+            Close();
+            ModelWriter.Fails<ObjectDisposedException>(() => next.GetAwaiter().GetResult());
+            Open();
+            changes.DisposeAsync().AsTask().GetAwaiter().GetResult();
+            return;
+        }
+
         var at = log.Changes.Count;
         for (var i = _random.Next(1, 4); i > 0; i--)
             Write();

@@ -131,7 +131,7 @@ internal sealed partial class FeedStore<TKey>
         {
             MaxAge = _random.Next(4) switch { 0 => Timeout.InfiniteTimeSpan, 1 => TimeSpan.Zero, 2 => TimeSpan.FromMinutes(30), _ => TimeSpan.FromHours(3) },
             MaxBytes = maxBytes,
-            HoldLimitBytes = _random.Next(3) == 2 ? maxBytes + (64 << 10) : 4L << 30,
+            HoldLimitBytes = _random.Next(2) == 1 ? maxBytes + (20 << 10) : 4L << 30,
             MaxValueBytes = _random.Next(4) switch { 0 => FeedOptions.LargestValueBytes, 1 => 0, 2 => 60, _ => 64 << 10 },
         };
     }

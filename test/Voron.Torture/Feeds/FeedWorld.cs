@@ -19,6 +19,8 @@ internal sealed class FeedWorld<TKey>
         Run = run;
         var options = CrashOptions.Choose(run.Choices, run.Choices.Next(2) == 0 ? TornPageProtection.Checksums : TornPageProtection.FullPageImages);
         options.CommitClock = Clock;
+        if (run.Choices.Next(8) == 7)
+            options.MaxTransactionBytes = 1 << 20;
         Settings = new ModelSettings(options, InMemory: true, run.Choices.Next(3) == 2 ? 300 : 40, Trees, Savepoints, Background: false);
         var rows = new RowDrawer(run.Choices, run.Choices.Next(3) == 2 ? 150 : 24, hasLongBodies: run.Choices.Next(3) == 2);
         Tables = [.. new[] { "rows", "others" }[..(run.Choices.Next(2) + 1)].Select(name => Make(kind, rows, name))];

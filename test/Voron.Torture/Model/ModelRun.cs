@@ -206,7 +206,7 @@ internal sealed partial class ModelRun : IDisposable
                     _versions.Acknowledge(id);
             }
         }
-        catch (StorageFullException) when (_settings.Options.MaxTransactionBytes < 16 << 20)
+        catch (StorageFullException) when (_settings.HasSmallTransactions)
         {
             History.Note("  (too large)");
             return;
@@ -287,7 +287,7 @@ internal sealed partial class ModelRun : IDisposable
     private void RunGroupCommit()
     {
         // Operations that fit alone may be too large together; it is then unpredictable which of them fail.
-        if (_settings.Options.MaxTransactionBytes < 16 << 20)
+        if (_settings.HasSmallTransactions)
             return;
         History.Note("group commit");
         Settle();

@@ -89,6 +89,9 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
     /// <summary>True if transactions open many trees.</summary>
     public bool HasManyTrees => Trees == ManyTrees;
 
+    /// <summary>True if transactions may become too large.</summary>
+    public bool HasSmallTransactions => Options.MaxTransactionBytes < 16 << 20;
+
     /// <summary>True if savepoints are nested deeply.</summary>
     public bool HasManySavepoints => Savepoints == ManySavepoints;
 

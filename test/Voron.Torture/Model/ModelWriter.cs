@@ -60,7 +60,7 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
         {
             operation();
         }
-        catch (StorageFullException) when (settings.Options.MaxTransactionBytes < 16 << 20)
+        catch (StorageFullException) when (settings.HasSmallTransactions)
         {
             Break();
         }
