@@ -126,11 +126,14 @@ internal sealed class FeedRetention(
         var oldest = feed.MaxAgeTicks == long.MaxValue ? 0 : engine.Options.CommitClock.GetUtcNow().UtcTicks - feed.MaxAgeTicks;
         var excess = Math.Min(Math.Max(0, bytes - feed.MaxBytes), BytesOfStep);
         var scan = new CutScan(oldest, excess, BytesOfStep, hold);
+
+        // A page that is not full belongs to its changes as well: else more would go than the feed has above its limit.
+        var share = (int)Math.Min(bytes / Math.Max(1, changes.Count), int.MaxValue);
         foreach (var entry in changes.GetEntries())
         {
             if (!ChangeKey.TryRead(entry.Key, out var id, out var ordinal) || !ChangeRecord.TryRead(entry.Value, out var change))
                 throw registry.DamagedChange(name, entry.Key);
-            if (!scan.Take(id, ordinal, change.Time, (int)(entry.Key.Length + entry.ValueLength)))
+            if (!scan.Take(id, ordinal, change.Time, Math.Max(share, (int)(entry.Key.Length + entry.ValueLength))))
                 return ToStep(scan, registry, feed);
         }
 
