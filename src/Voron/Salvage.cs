@@ -163,7 +163,7 @@ public static class Salvage
             IsJournalWhole = findings.IsJournalWhole,
             Damage = [.. source.Damage.All, .. catalog.LostValues.Select(DamageOf)],
             DamageCount = source.Damage.Count + catalog.LostValues.Count,
-            ExpectedTrees = findings.IsProven || findings.State.TransactionId > 0 ? catalog.Expected - findings.LeftBehind : null,
+            ExpectedTrees = findings.IsProven || findings.State.TransactionId > 0 ? catalog.Expected - findings.TreesLeftBehind : null,
             LostNames = catalog.LostRanges,
             Trees = [.. findings.Trees.Select(tree => tree.ToReport())],
             Duration = Stopwatch.GetElapsedTime(began),

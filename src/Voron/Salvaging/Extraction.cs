@@ -64,7 +64,7 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
     public IReadOnlyList<TreeFindings> Trees => _trees;
 
     /// <summary>The number of trees of the catalog of which nothing is taken: dropped ones, and those of change feeds.</summary>
-    public int LeftBehind { get; private set; }
+    public int TreesLeftBehind { get; private set; }
 
     /// <summary>What has been found of the catalog.</summary>
     public TreeFindings Catalog => _catalog;
@@ -169,10 +169,10 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
     private void AddLeftBehind(ReadOnlySpan<byte> name, in TreeHeader header)
     {
         _catalog.Count(_grade);
-        var tree = new TreeFindings(SystemTree.Describe(name), header, header.TreeId) { IsDropped = true };
+        var tree = new TreeFindings(SystemTree.Describe(name), header, header.TreeId) { IsLeftBehind = true };
         if (!_treesById.TryAdd(header.TreeId, tree))
             return;
-        LeftBehind++;
+        TreesLeftBehind++;
         _unwalked.Enqueue(tree);
     }
 
@@ -181,7 +181,7 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
         while (_unwalked.TryDequeue(out var tree))
         {
             Enter(tree, grade, isOrphan: false);
-            if (!tree.IsDropped)
+            if (!tree.IsLeftBehind)
                 EnterInTarget(tree, tree.Form);
             if (tree.Header!.Value.RootPage is var root && root != 0)
                 _walk.Run(root, tree.TreeId!.Value + 1, _stop);
@@ -294,7 +294,7 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
     private void TakeEntries(byte* leaf)
     {
         var tree = _tree!;
-        if (tree.IsDropped)
+        if (tree.IsLeftBehind)
             return;
         var header = (PageHeader*)leaf;
         var form = TreePageView.Form(leaf);

@@ -29,7 +29,7 @@ internal sealed class SalvageRun(DamagedSource source, SalvageOptions options, C
         return new SalvageFindings(chosen.Pages.State, chosen.Origin, isProven, extraction.Catalog, extraction.Trees)
         {
             IsJournalWhole = chosen.Result is { Problems.Count: 0 },
-            LeftBehind = extraction.LeftBehind,
+            TreesLeftBehind = extraction.TreesLeftBehind,
         };
     }
 
@@ -119,7 +119,7 @@ internal sealed class SalvageRun(DamagedSource source, SalvageOptions options, C
         {
             using var extraction = new Extraction(pages, new NoTarget(), new SalvageOptions(), isProven: false, stop);
             extraction.WalkFromRoot();
-            var lacksTrees = extraction.Catalog.IsIncomplete || extraction.Trees.Count + extraction.LeftBehind == 0;
+            var lacksTrees = extraction.Catalog.IsIncomplete || extraction.Trees.Count + extraction.TreesLeftBehind == 0;
             return (lacksTrees, extraction.Trees.Count(tree => tree.IsIncomplete), start.Result is not { Misfit: null });
         }
         finally
@@ -164,5 +164,5 @@ internal sealed record SalvageFindings(EnvironmentState State, string Origin, bo
     public required bool IsJournalWhole { get; init; }
 
     /// <summary>The number of trees of which nothing is taken: dropped ones, and those of change feeds.</summary>
-    public required int LeftBehind { get; init; }
+    public required int TreesLeftBehind { get; init; }
 }

@@ -24,8 +24,8 @@ internal sealed class TreeFindings(string name, TreeHeader? header, uint? treeId
     /// <summary>What its leaves have.</summary>
     public TreeForm Form { get; init; } = header is { } known ? TreeForm.Of(known) : default;
 
-    /// <summary>True for a dropped tree, of which nothing is taken.</summary>
-    public bool IsDropped { get; init; }
+    /// <summary>True for a dropped tree, and for one of change feeds: nothing of it is taken.</summary>
+    public bool IsLeftBehind { get; init; }
 
     /// <summary>The ranges of keys whose pages are lost.</summary>
     public IReadOnlyList<LostKeys> Lost => _lost;
