@@ -19,14 +19,14 @@ public sealed class PublicApiTests
     [Fact]
     public void Everything_public_is_in_the_namespace_of_the_package() =>
         typeof(StorageEnvironment).Assembly.GetExportedTypes().Select(type => type.Namespace).Distinct()
-            .Should().BeEquivalentTo("Voron", "Voron.Tables");
+            .Should().BeEquivalentTo("Voron", "Voron.Tables", "Voron.Feeds");
 
     [Fact]
     public void Every_exception_of_the_engine_derives_from_one_base_and_is_sealed()
     {
         var exceptions = typeof(StorageEnvironment).Assembly.GetExportedTypes().Where(type => type.IsAssignableTo(typeof(Exception))).ToList();
         Type[] bases = [typeof(VoronException), typeof(TableException)];
-        exceptions.Should().HaveCount(18).And.OnlyContain(type => bases.Contains(type) || (bases.Contains(type.BaseType) && type.IsSealed));
+        exceptions.Should().HaveCount(19).And.OnlyContain(type => bases.Contains(type) || (bases.Contains(type.BaseType) && type.IsSealed));
         typeof(TableException).Should().BeDerivedFrom<VoronException>().And.BeAbstract();
     }
 

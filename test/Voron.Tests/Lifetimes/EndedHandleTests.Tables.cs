@@ -1,3 +1,4 @@
+using Voron.Feeds;
 using Voron.Tables;
 using Voron.Tests.Tables;
 
@@ -21,9 +22,13 @@ public sealed partial class EndedHandleTests
             nameof(TableDefinition), "TableDefinition`2", "Codec", "Codec`1", "Function`1", "Function`2", nameof(PageToken), nameof(RowVersion),
             nameof(IndexKeys), nameof(RowReader), nameof(RowWriter), nameof(TableTransactions), nameof(TableEvolution), nameof(TableVerification),
             nameof(TableListing),
+
+            // Feeds: batches outlive their transactions, and their changes end with them; the rest is data, or extends other types.
+            nameof(Change), nameof(ChangeBatch), nameof(ChangeOperation), nameof(ChangePosition), nameof(ChangedRows), nameof(FeedConsumer),
+            nameof(FeedReading), nameof(FeedSource), nameof(FeedTransactions), nameof(RecordedContent),
         };
         typeof(StorageEnvironment).Assembly.GetExportedTypes()
-            .Where(type => !plain.Any(end => type.Name.EndsWith(end, StringComparison.Ordinal)))
+            .Where(type => !plain.Any(end => (type.DeclaringType ?? type).Name.EndsWith(end, StringComparison.Ordinal)))
             .Should().BeEquivalentTo(
             [
                 typeof(ReadTransaction), typeof(WriteTransaction), typeof(Tree), typeof(WriteTree), typeof(Cursor), typeof(Savepoint),
@@ -46,6 +51,7 @@ public sealed partial class EndedHandleTests
         environment.Dispose();
         IsEnded(await Thrown(() => environment.EvolveAsync(TableKit.Items).AsTask()), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => environment.DropTableAsync("items").AsTask()), Messages[Outcome.EnvironmentClosed]);
+        IsEnded(await Thrown(() => environment.TrimFeedsAsync().AsTask()), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => Task.FromResult(environment.VerifyTable(TableKit.Items))), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => Task.FromResult(environment.GetTables())), Messages[Outcome.EnvironmentClosed]);
 
@@ -56,7 +62,12 @@ public sealed partial class EndedHandleTests
                 () => reading.OpenTable(TableKit.Items), () => reading.TryOpenTable(TableKit.Items, out _), () => reading.GetTableNames(),
                 () => reading.GetTables(), () => reading.VerifyTable(TableKit.Items), () => writing.CreateTable(TableKit.Items),
                 () => writing.OpenTable(TableKit.Items), () => writing.TryOpenTable(TableKit.Items, out _), () => writing.GetTableNames(),
-                () => writing.DeleteTable("items"),
+                () => writing.DeleteTable("items"), () => reading.GetFeeds(), () => reading.GetNewestPosition("feed"),
+                () => reading.TryGetPosition("feed", "consumer", out _), () => reading.ReadChanges("feed", default, new ChangeBatch()),
+                () => writing.CreateFeed("feed"), () => writing.DeleteFeed("feed"), () => writing.RecordTree("feed", "tree"),
+                () => writing.RecordTable("feed", "items"), () => writing.StopRecordingTree("tree"), () => writing.StopRecordingTable("items"),
+                () => writing.SetPosition("feed", "consumer", default), () => writing.RemoveConsumer("feed", "consumer"),
+                () => writing.TryGetPosition("feed", "consumer", out _), () => writing.GetNewestPosition("feed"),
             ])
                 check(FluentActions.Invoking(call).Should().Throw<InvalidOperationException>().Which);
         }
