@@ -83,8 +83,8 @@ internal readonly record struct KnownChange(ChangePosition Position, ulong Diges
         digest.Add((change.HasNewValue ? 1u : 0) + (change.IsNewValueLeftOut ? 2u : 0) + (change.HasOldValue ? 4u : 0) + (change.IsOldValueLeftOut ? 8u : 0));
         if (change.Operation == ChangeOperation.DeleteRange)
         {
-            digest.Add(batch.Bytes(change.Entry.Key));
-            digest.Add(batch.Bytes(change.Entry.New));
+            digest.Add(batch.Buffer.Bytes(change.Entry.Key));
+            digest.Add(batch.Buffer.Bytes(change.Entry.New));
         }
 
         return new KnownChange(change.Position, digest.Value);
