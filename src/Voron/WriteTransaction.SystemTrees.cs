@@ -27,6 +27,25 @@ public readonly partial struct WriteTransaction
     internal OpenTree? FindTree(string name) =>
         Body.OpenTree(Catalog.Encode(name, stackalloc byte[Trees.Pages.TreeLimits.MaxNameBytes]), TreeKind.Plain);
 
+    /// <summary>Finds a tree of a user, or the rows of a table, by its id; null when there is none. Opens all of them.</summary>
+    internal OpenTree? FindTree(uint treeId)
+    {
+        var body = Body;
+        foreach (var name in TreeNames.List(body))
+        {
+            if (body.OpenTree(Catalog.Encode(name, new byte[Trees.Pages.TreeLimits.MaxNameBytes])) is { } tree && tree.StateAsIs.TreeId == treeId)
+                return tree;
+        }
+
+        foreach (var (name, header) in TreeNames.ListSystem(body))
+        {
+            if (header.TreeId == treeId)
+                return body.OpenTree(name);
+        }
+
+        return null;
+    }
+
     /// <summary>Begins or ends the recording of a tree's changes.</summary>
     internal void SetRecorded(OpenTree tree, bool isRecorded) => Body.SetRecorded(tree, isRecorded);
 
@@ -51,9 +70,9 @@ public readonly partial struct WriteTransaction
     {
         var body = Body;
         body.Scope.BeginChange();
-        var feeds = body.CreateTree(SystemTree.Feeds).SettledState();
         try
         {
+            var feeds = body.CreateTree(SystemTree.Feeds).SettledState();
             change(new SourceEditor(body.WritePages, feeds));
             body.Scope.Recorder.BeginEpoch();
         }

@@ -124,6 +124,7 @@ public readonly partial struct WriteTree
     /// <param name="length">The length in bytes, at most the configured <see cref="StorageOptions.LargeValueBytes"/> less one.</param>
     /// <returns>The value's bytes, to be filled before the transaction's next write. Their content is undefined until then.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The length is negative, or the value would be a large one: use a stream.</exception>
+    /// <exception cref="InvalidOperationException">A change feed records the tree with its values, which are not known yet: use Put.</exception>
     /// <inheritdoc cref="Put(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
     public Span<byte> Reserve(ReadOnlySpan<byte> key, int length) => TreeEditor.Reserve(_tree.Opened, key, length);
 

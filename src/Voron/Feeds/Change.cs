@@ -60,8 +60,8 @@ public readonly struct Change
     public ReadOnlySpan<byte> NewValue => HasNewValue ? _buffer.Bytes(Entry.New) : default;
 
     /// <summary>
-    /// True if the feed records new values, but not this one: it is longer than <see cref="FeedOptions.MaxValueBytes"/>, or was put as a stream. A
-    /// consumer reads the value from the tree, which may have changed since.
+    /// True if the feed records new values, but not this one: it is longer than <see cref="FeedOptions.MaxValueBytes"/>, or was written past the
+    /// journal as a stream or a staged value. A consumer reads the value from the tree, which may have changed since.
     /// </summary>
     /// <inheritdoc cref="Operation"/>
     public bool IsNewValueLeftOut => (Entry.Flags & ChangeRecord.LeavesOutNew) != 0;

@@ -10,13 +10,19 @@ public sealed class ChangeBatch
     /// <summary>The size in bytes of a batch if no other is given: 256 KiB.</summary>
     public const int DefaultMaxBytes = 256 << 10;
 
+    /// <summary>The maximum of <see cref="MaxBytes"/>: 256 MiB.</summary>
+    public const int LargestMaxBytes = 256 << 20;
+
     /// <param name="maxBytes">
-    /// The number of bytes up to which whole transactions are put together. A batch has at least one change, however long that is.
+    /// The number of bytes up to which whole transactions are put together, with 64 bytes for each change. A batch has at least one change, however
+    /// long that is.
     /// </param>
-    /// <exception cref="ArgumentOutOfRangeException"><paramref name="maxBytes"/> is less than 1.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">
+    /// <paramref name="maxBytes"/> is less than 1 or above <see cref="LargestMaxBytes"/>.
+    /// </exception>
     public ChangeBatch(int maxBytes = DefaultMaxBytes)
     {
-        ArgumentOutOfRangeException.ThrowIfLessThan(maxBytes, 1);
+        CheckBytes(maxBytes, nameof(maxBytes));
         MaxBytes = maxBytes;
     }
 
@@ -52,6 +58,12 @@ public sealed class ChangeBatch
     public Enumerator GetEnumerator() => new(this);
 
     internal ChangeBuffer Buffer { get; } = new();
+
+    internal static void CheckBytes(int bytes, string parameter)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(bytes, 1, parameter);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(bytes, LargestMaxBytes, parameter);
+    }
 
     internal void Begin(ChangePosition after)
     {

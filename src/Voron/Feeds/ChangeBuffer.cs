@@ -7,6 +7,8 @@ namespace Voron.Feeds;
 /// <summary>The changes of a batch, and their bytes. Filled again and again.</summary>
 internal sealed class ChangeBuffer
 {
+    private const int BytesOfEntry = 64;
+
     private readonly List<ChangeEntry> _entries = [];
     private readonly Dictionary<uint, FeedSource> _sources = [];
     private byte[] _bytes = [];
@@ -15,7 +17,7 @@ internal sealed class ChangeBuffer
 
     public int Count => _entries.Count;
 
-    public int FilledBytes { get; private set; }
+    private int FilledBytes { get; set; }
 
     /// <summary>Rises when the buffer is filled again, which ends all handles of its changes.</summary>
     public int Generation { get; private set; }
@@ -27,12 +29,20 @@ internal sealed class ChangeBuffer
     public void Begin(long stamp)
     {
         if (stamp != Stamp)
+        {
             _sources.Clear();
+            _timeOf = 0;
+        }
+
         Stamp = stamp;
         Generation++;
         _entries.Clear();
         FilledBytes = 0;
     }
+
+    /// <summary>Returns the size that the buffer would have with another change.</summary>
+    public long SizeWith(in ChangeRecord change) =>
+        FilledBytes + (long)change.Key.Length + change.Old.Length + change.New.Length + BytesOfEntry * (long)(Count + 1);
 
     public bool TryGetSource(uint number, [NotNullWhen(true)] out FeedSource? source) => _sources.TryGetValue(number, out source);
 
@@ -74,7 +84,7 @@ internal sealed class ChangeBuffer
     private ChangeEntry.Place Copy(ReadOnlySpan<byte> bytes)
     {
         if (_bytes.Length - FilledBytes < bytes.Length)
-            Array.Resize(ref _bytes, Math.Max(checked(FilledBytes + bytes.Length), Math.Min(2 * _bytes.Length, Array.MaxLength)));
+            Array.Resize(ref _bytes, (int)Math.Max(FilledBytes + bytes.Length, Math.Min(2L * _bytes.Length, Array.MaxLength)));
         bytes.CopyTo(_bytes.AsSpan(FilledBytes));
         var place = new ChangeEntry.Place(FilledBytes, bytes.Length);
         FilledBytes += bytes.Length;

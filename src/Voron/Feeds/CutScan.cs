@@ -1,15 +1,14 @@
 namespace Voron.Feeds;
 
 /// <summary>Finds where a feed is cut: goes from its oldest change on, for as long as changes may go, and keeps the end of a transaction.</summary>
-/// <param name="oldestTicks">Transactions before this time may go.</param>
-/// <param name="excessBytes">The number of bytes that may go, whatever their age.</param>
-/// <param name="mostBytes">The number of bytes after which a step ends, with the transaction that it has reached.</param>
-/// <param name="hold">No change behind this position may go; null if none is held back.</param>
-internal struct CutScan(long oldestTicks, long excessBytes, long mostBytes, ChangePosition? hold)
+/// <param name="limits">How far it may go.</param>
+internal struct CutScan(CutLimits limits)
 {
     private long _transactionId;
     private uint _ordinal;
-    private long _bytes;
+
+    /// <summary>The number of bytes that were taken.</summary>
+    public long Bytes { get; private set; }
 
     /// <summary>The last change that may go; null if there is none.</summary>
     public ChangePosition? Cut { get; private set; }
@@ -19,20 +18,20 @@ internal struct CutScan(long oldestTicks, long excessBytes, long mostBytes, Chan
     /// <param name="ordinal">The place in the transaction.</param>
     /// <param name="time">The time of the transaction; 0 if this change does not carry it.</param>
     /// <param name="bytes">The size of the change.</param>
-    public bool Take(long transactionId, uint ordinal, long time, int bytes)
+    public bool Take(long transactionId, uint ordinal, long time, long bytes)
     {
         if (transactionId != _transactionId)
         {
             if (!Finish())
                 return false;
-            var mayGo = _bytes < excessBytes || (time != 0 && time < oldestTicks);
-            if (!mayGo || _bytes >= mostBytes)
+            var mayGo = Bytes < limits.ExcessBytes || (time != 0 && time < limits.OldestTicks);
+            if (!mayGo || Bytes >= limits.MostBytes || transactionId > limits.NewestId)
                 return false;
             _transactionId = transactionId;
         }
 
         _ordinal = ordinal;
-        _bytes += bytes;
+        Bytes += bytes;
         return true;
     }
 
@@ -42,7 +41,7 @@ internal struct CutScan(long oldestTicks, long excessBytes, long mostBytes, Chan
         if (_transactionId == 0)
             return true;
         var end = new ChangePosition(_transactionId, _ordinal, 0);
-        if (hold is { } held && end > held)
+        if (limits.Hold is { } held && end > held)
             return false;
         Cut = end;
         return true;

@@ -61,14 +61,20 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
         if (!registry.TryGet(name, out var feed))
             return false;
         var feeds = OpenFeeds(transaction);
+        var treeIds = TreesOf(feeds, feed.Number);
         foreach (var (_, source, sourceName) in registry.Sources(feed))
         {
             // The tree of a source that has ended may be recorded by another feed now.
-            if (source.EndedId != 0)
-                continue;
-            if (Find(source, sourceName) is { } tree)
-                transaction.SetRecorded(tree, isRecorded: false);
-            feeds.Delete(FeedKeys.Tree(source.TreeId));
+            if (source.EndedId == 0 && Find(source, sourceName) is { } tree)
+                Unmark(feeds, tree, treeIds);
+        }
+
+        // Those whose sources are damaged.
+        foreach (var treeId in treeIds.ToArray())
+        {
+            if (transaction.FindTree(treeId) is { } tree)
+                Unmark(feeds, tree, treeIds);
+            feeds.Delete(FeedKeys.Tree(treeId));
         }
 
         feeds.DeleteRange(KeyRange.Prefix(FeedKeys.Sources(feed.Number)));
@@ -92,7 +98,8 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
         };
         if (tree.SettledState().IsRecorded)
         {
-            var current = Current(tree);
+            if (!TryGetCurrent(tree, out var current))
+                throw Unknown(tree);
             if (current.Feed != feed.Number)
             {
                 throw new InvalidOperationException(
@@ -116,7 +123,13 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
     {
         if (!tree.SettledState().IsRecorded)
             return false;
-        var current = Current(tree);
+        if (!TryGetCurrent(tree, out var current))
+        {
+            // The entry is damaged or gone: the tree can be used again without the mark.
+            transaction.SetRecorded(tree, isRecorded: false);
+            return true;
+        }
+
         var (treeId, transactionId) = (tree.StateAsIs.TreeId, transaction.TransactionId);
         transaction.RecordSource(tree, begins: false);
         transaction.SetRecorded(tree, isRecorded: false);
@@ -137,7 +150,6 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
         return feed;
     }
 
-    // Never zero, which the start of all feeds has.
     private static long NewStamp() => BinaryPrimitives.ReadInt64LittleEndian(Guid.NewGuid().ToByteArray()) | 1;
 
     private static ushort TakeNumber(WriteTree feeds)
@@ -157,12 +169,34 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
         return number;
     }
 
-    private TreeRecord Current(OpenTree tree) =>
-        OpenFeeds(transaction).TryGet(FeedKeys.Tree(tree.StateAsIs.TreeId), out var bytes)
-        && TreeRecord.TryRead(bytes, out var record)
-            ? record
-            : throw new CorruptionException(
-                $"The {Catalog.Describe(tree.Name)} in '{transaction.DataFilePath}' is marked as recorded, but no feed has it. Run Verify, or restore a backup.");
+    private static List<uint> TreesOf(WriteTree feeds, ushort feed)
+    {
+        var ids = new List<uint>();
+        foreach (var entry in feeds.Prefix(FeedKeys.Trees))
+        {
+            if (TreeRecord.TryRead(entry.Value, out var record) && record.Feed == feed)
+                ids.Add(FeedKeys.TreeId(entry.Key));
+        }
+
+        return ids;
+    }
+
+    private void Unmark(WriteTree feeds, OpenTree tree, List<uint> treeIds)
+    {
+        var treeId = tree.StateAsIs.TreeId;
+        transaction.SetRecorded(tree, isRecorded: false);
+        feeds.Delete(FeedKeys.Tree(treeId));
+        treeIds.Remove(treeId);
+    }
+
+    private bool TryGetCurrent(OpenTree tree, out TreeRecord current)
+    {
+        current = default;
+        return OpenFeeds(transaction).TryGet(FeedKeys.Tree(tree.StateAsIs.TreeId), out var bytes) && TreeRecord.TryRead(bytes, out current);
+    }
+
+    private CorruptionException Unknown(OpenTree tree) => new(
+        $"The {Catalog.Describe(tree.Name)} in '{transaction.DataFilePath}' is marked as recorded, but no feed has it. Stop recording it, and record it again.");
 
     // How trees are recorded has the limit of their feed.
     private void ChangeLimit(WriteTree feeds, ushort feed, int maxValueBytes)

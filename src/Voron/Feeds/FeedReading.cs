@@ -55,7 +55,8 @@ public static class FeedReading
     /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the enumeration.</exception>
     /// <exception cref="OperationCanceledException">The enumeration was cancelled.</exception>
     /// <exception cref="ArgumentNullException">The environment is null.</exception>
-    /// <exception cref="ArgumentOutOfRangeException"><paramref name="maxBatchBytes"/> is less than 1.</exception>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="maxBatchBytes"/> is less than 1 or above
+    /// <see cref="ChangeBatch.LargestMaxBytes"/>.</exception>
     /// <exception cref="KeyNotFoundException">There is no feed of that name.</exception>
     /// <exception cref="ChangesLostException">
     /// Changes behind the position have been deleted, or the position belongs to another feed.
@@ -67,13 +68,15 @@ public static class FeedReading
     {
         ArgumentNullException.ThrowIfNull(environment);
         _ = FeedRegistry.FeedKey(feed);
-        return FollowAsync(environment, feed, after, new ChangeBatch(maxBatchBytes), cancellationToken);
+        ChangeBatch.CheckBytes(maxBatchBytes, nameof(maxBatchBytes));
+        return FollowAsync(environment, feed, after, maxBatchBytes, cancellationToken);
     }
 
     private static async IAsyncEnumerable<ChangeBatch> FollowAsync(
-        StorageEnvironment environment, string feed, ChangePosition after, ChangeBatch batch,
+        StorageEnvironment environment, string feed, ChangePosition after, int maxBatchBytes,
         [EnumeratorCancellation] CancellationToken cancellationToken)
     {
+        var batch = new ChangeBatch(maxBatchBytes);
         using var wait = environment.WaitForCommits(cancellationToken);
         while (true)
         {
@@ -102,7 +105,7 @@ public static class FeedReading
                 throw registry.DamagedChange(feed, entry.Key);
             if (id != transactionId)
                 (transactionId, whole) = (id, batch.Count);
-            if (batch.Count > 0 && batch.Buffer.FilledBytes + change.Key.Length + change.Old.Length + change.New.Length > batch.MaxBytes)
+            if (batch.Count > 0 && batch.Buffer.SizeWith(change) > batch.MaxBytes)
             {
                 batch.End(whole > 0 ? whole : batch.Count, isTransactionComplete: whole > 0);
                 if (PlantedFault.SkipLastOfBatch)

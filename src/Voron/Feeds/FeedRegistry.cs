@@ -123,11 +123,15 @@ internal readonly struct FeedRegistry(TableTrees trees, Lineage lineage)
     }
 
     /// <summary>Returns the position of a consumer; false when the feed has no consumer of that name.</summary>
+    /// <exception cref="CorruptionException">The position is damaged.</exception>
     public bool TryGetPosition(in FeedRecord feed, string consumer, out ChangePosition position)
     {
         position = default;
         var key = FeedKeys.Consumer(feed.Number, SchemaKeys.Encode(consumer, "a consumer"));
-        return TryOpen(out var feeds) && feeds.TryGet(key, out var bytes) && TryReadPosition(bytes, feed, out position);
+        if (!TryOpen(out var feeds) || !feeds.TryGet(key, out var bytes))
+            return false;
+        position = ReadPosition(key, bytes, feed);
+        return true;
     }
 
     /// <summary>Returns the bytes in which the environment keeps a position.</summary>
@@ -147,8 +151,8 @@ internal readonly struct FeedRegistry(TableTrees trees, Lineage lineage)
             return consumers;
         foreach (var entry in feeds.Prefix(FeedKeys.Consumers(feed.Number)))
         {
-            if (TryReadPosition(entry.Value, feed, out var position))
-                consumers.Add(new FeedConsumer(Encoding.UTF8.GetString(FeedKeys.ConsumerName(entry.Key)), position));
+            var position = ReadPosition(entry.Key, entry.Value, feed);
+            consumers.Add(new FeedConsumer(Encoding.UTF8.GetString(FeedKeys.ConsumerName(entry.Key)), position));
         }
 
         return consumers;
@@ -224,12 +228,8 @@ internal readonly struct FeedRegistry(TableTrees trees, Lineage lineage)
     private CorruptionException Damaged(string name) => new(
         $"The feed '{name}' in '{DataFilePath}' is damaged, or was written by a newer engine. Run Verify, or restore a backup.");
 
-    private bool TryReadPosition(ReadOnlySpan<byte> bytes, in FeedRecord feed, out ChangePosition position)
-    {
-        position = default;
-        if (bytes.Length != PositionBytes)
-            return false;
-        position = new ChangePosition(MemoryMarshal.Read<long>(bytes), MemoryMarshal.Read<uint>(bytes[sizeof(long)..]), StampOf(feed));
-        return true;
-    }
+    private ChangePosition ReadPosition(ReadOnlySpan<byte> key, ReadOnlySpan<byte> bytes, in FeedRecord feed) => bytes.Length == PositionBytes
+        ? new ChangePosition(MemoryMarshal.Read<long>(bytes), MemoryMarshal.Read<uint>(bytes[sizeof(long)..]), StampOf(feed))
+        : throw new CorruptionException(
+            $"The position of consumer {KeyText.Of(FeedKeys.ConsumerName(key))} in '{DataFilePath}' is damaged. Remove the consumer, or restore a backup.");
 }

@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using System.Runtime.ExceptionServices;
 using Voron.Recording;
 using Voron.Testing;
 using Voron.Transactions;
@@ -10,9 +11,9 @@ namespace Voron.Feeds;
 /// <code>
 ///   idle ──4 MiB recorded, or the first change in a minute──▶ running ──all feeds trimmed──▶ idle
 /// </code>
-/// A run looks for the new cut of a feed in a snapshot, without the writer: the last change that may go, at the end of a transaction. Then a short
-/// transaction looks at the cut and the consumers again, and moves the cut; the pages of the changes before it are freed in the same transaction,
-/// whole leaves at a time, and the rest by the next one. Readers look at the cut alone. One run at a time.
+/// A run goes through the feeds in steps of 4 MiB, up to the newest transaction at its beginning. A step looks for the new cut in a snapshot, without
+/// the writer: the last change that may go, at the end of a transaction, however large that is. Then a transaction looks at the cut and the consumers
+/// again, moves the cut, and deletes the changes up to it, most of them as whole leaves. One run at a time.
 /// </remarks>
 /// <param name="engine">The environment.</param>
 /// <param name="beginRead">Begins a read transaction.</param>
@@ -51,34 +52,59 @@ internal sealed class FeedRetention(
         }
     }
 
-    /// <summary>Deletes what is to go from all feeds. Returns the number of changes deleted.</summary>
+    /// <summary>Deletes the changes that are to go from all feeds, as they are now. Returns the number of changes deleted.</summary>
+    /// <exception cref="CorruptionException">A feed is damaged. The others have been trimmed.</exception>
     /// <exception cref="OperationCanceledException">Cancelled. What was deleted stays deleted.</exception>
     public async Task<long> TrimAsync(CancellationToken stop)
     {
         await _oneRun.WaitAsync(stop).ConfigureAwait(false);
         try
         {
-            var deleted = 0L;
+            // Changes that are recorded meanwhile are left to the next run: otherwise this one might never end.
+            Run run;
             List<string> names;
             using (var reading = beginRead())
+            {
+                run = new Run(engine.Options.CommitClock.GetUtcNow().UtcTicks, reading.TransactionId);
                 names = new FeedRegistry(reading).Names();
+            }
+
+            var deleted = 0L;
+            ExceptionDispatchInfo? damage = null;
             foreach (var name in names)
             {
-                while (true)
+                try
                 {
-                    stop.ThrowIfCancellationRequested();
-                    if (FindStep(name) is not { } step)
-                        break;
-                    deleted += await CutAsync(name, step, stop).ConfigureAwait(false);
+                    deleted += await TrimAsync(name, run, stop).ConfigureAwait(false);
+                }
+                catch (CorruptionException e)
+                {
+                    damage ??= ExceptionDispatchInfo.Capture(e);
                 }
             }
 
+            damage?.Throw();
             return deleted;
         }
         finally
         {
             _oneRun.Release();
         }
+    }
+
+    // Goes on while there is more than a step. One that was refused is left to the next run: the snapshots here are older than what the writer sees.
+    private async Task<long> TrimAsync(string name, Run run, CancellationToken stop)
+    {
+        var deleted = 0L;
+        while (FindStep(name, run, stop) is { } step)
+        {
+            var cut = await CutAsync(name, step, stop).ConfigureAwait(false);
+            deleted += cut;
+            if (cut == 0 || !step.IsFull)
+                break;
+        }
+
+        return deleted;
     }
 
     // Throws nothing.
@@ -114,7 +140,7 @@ internal sealed class FeedRetention(
     }
 
     // Returns where the next step ends, and null when nothing is to go.
-    private Step? FindStep(string name)
+    private Step? FindStep(string name, Run run, CancellationToken stop)
     {
         using var reading = beginRead();
         var registry = new FeedRegistry(reading);
@@ -122,18 +148,23 @@ internal sealed class FeedRetention(
             return null;
         var changes = registry.OpenChanges(name, feed);
         var bytes = FeedRegistry.BytesOf(changes);
-        var hold = HoldOf(registry, feed, bytes);
-        var oldest = feed.MaxAgeTicks == long.MaxValue ? 0 : engine.Options.CommitClock.GetUtcNow().UtcTicks - feed.MaxAgeTicks;
-        var excess = Math.Min(Math.Max(0, bytes - feed.MaxBytes), BytesOfStep);
-        var scan = new CutScan(oldest, excess, BytesOfStep, hold);
+        var scan = new CutScan(new CutLimits
+        {
+            OldestTicks = feed.MaxAgeTicks == long.MaxValue ? 0 : run.NowTicks - feed.MaxAgeTicks,
+            ExcessBytes = Math.Min(Math.Max(0, bytes - feed.MaxBytes), BytesOfStep),
+            MostBytes = BytesOfStep,
+            NewestId = run.NewestId,
+            Hold = HoldOf(registry, feed, bytes),
+        });
 
         // A page that is not full belongs to its changes as well: else more would go than the feed has above its limit.
-        var share = (int)Math.Min(bytes / Math.Max(1, changes.Count), int.MaxValue);
+        var share = bytes / Math.Max(1, changes.Count);
         foreach (var entry in changes.GetEntries())
         {
+            stop.ThrowIfCancellationRequested();
             if (!ChangeKey.TryRead(entry.Key, out var id, out var ordinal) || !ChangeRecord.TryRead(entry.Value, out var change))
                 throw registry.DamagedChange(name, entry.Key);
-            if (!scan.Take(id, ordinal, change.Time, Math.Max(share, (int)(entry.Key.Length + entry.ValueLength))))
+            if (!scan.Take(id, ordinal, change.Time, Math.Max(share, entry.Key.Length + entry.ValueLength)))
                 return ToStep(scan, registry, feed);
         }
 
@@ -141,11 +172,8 @@ internal sealed class FeedRetention(
         return ToStep(scan, registry, feed);
     }
 
-    private static Step? ToStep(in CutScan scan, FeedRegistry registry, in FeedRecord feed)
-    {
-
-        return scan.Cut is { } cut && cut > registry.OldestOf(feed) ? new Step(cut, feed.Stamp) : null;
-    }
+    private static Step? ToStep(in CutScan scan, FeedRegistry registry, in FeedRecord feed) =>
+        scan.Cut is { } cut && cut > registry.OldestOf(feed) ? new Step(cut, feed.Stamp, scan.Bytes >= BytesOfStep) : null;
 
     private async Task<long> CutAsync(string name, Step step, CancellationToken stop)
     {
@@ -158,12 +186,10 @@ internal sealed class FeedRetention(
             if (!registry.TryGet(name, out var feed) || feed.Stamp != step.Stamp)
                 return 0;
             var changes = registry.OpenChanges(name, feed);
-            var hold = HoldOf(registry, feed, FeedRegistry.BytesOf(changes));
             var cut = step.Cut;
-            if (cut <= registry.OldestOf(feed) || (hold is { } held && held < cut))
+            if (cut <= registry.OldestOf(feed) || (HoldOf(registry, feed, FeedRegistry.BytesOf(changes)) is { } held && held < cut))
                 return 0;
-            foreach (var consumer in registry.Consumers(feed).Where(consumer => consumer.Position < cut))
-                FeedLog.CutPastConsumer(engine.Logger, engine.Disk.Path, name, consumer.Name, consumer.Position.ToString(), cut.ToString());
+            var passed = Waiting(registry, feed).FindAll(consumer => consumer.Position < cut);
             (feed.CutId, feed.CutOrdinal) = (cut.TransactionId, cut.Ordinal);
             var feeds = FeedEditor.OpenFeeds(writing);
             feeds.Put(FeedRegistry.FeedKey(name), feed.ToBytes());
@@ -171,6 +197,8 @@ internal sealed class FeedRetention(
             var last = ChangeKey.Write(cut.TransactionId, cut.Ordinal, stackalloc byte[ChangeKey.Bytes]).ToArray();
             var deleted = new WriteTree(changes.Opened).DeleteRange(KeyRange.Through(last));
             await writing.CommitAsync(CancellationToken.None).ConfigureAwait(false);
+            foreach (var consumer in passed)
+                FeedLog.CutPastConsumer(engine.Logger, engine.Disk.Path, name, consumer.Name, consumer.Position.ToString(), cut.ToString());
             return deleted;
         }
         finally
@@ -195,7 +223,7 @@ internal sealed class FeedRetention(
         if (PlantedFault.CutPastConsumer || bytes > feed.HoldLimitBytes)
             return null;
         ChangePosition? hold = null;
-        foreach (var consumer in registry.Consumers(feed))
+        foreach (var consumer in Waiting(registry, feed))
         {
             if (hold == null || consumer.Position < hold.Value)
                 hold = consumer.Position;
@@ -204,8 +232,21 @@ internal sealed class FeedRetention(
         return hold;
     }
 
+    // A consumer that a cut has passed once has to copy the data again: it holds back nothing until it has.
+    private static List<FeedConsumer> Waiting(FeedRegistry registry, in FeedRecord feed)
+    {
+        var oldest = registry.OldestOf(feed);
+        return registry.Consumers(feed).FindAll(consumer => consumer.Position >= oldest);
+    }
+
+    /// <summary>The state that a run trims.</summary>
+    /// <param name="NowTicks">The time at which it began.</param>
+    /// <param name="NewestId">The newest transaction then.</param>
+    private readonly record struct Run(long NowTicks, long NewestId);
+
     /// <summary>The end of a step.</summary>
     /// <param name="Cut">The last change that goes.</param>
     /// <param name="Stamp">The feed in which it was found.</param>
-    private readonly record struct Step(ChangePosition Cut, long Stamp);
+    /// <param name="IsFull">True if more may be to go.</param>
+    private readonly record struct Step(ChangePosition Cut, long Stamp, bool IsFull);
 }

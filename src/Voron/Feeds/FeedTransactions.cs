@@ -24,8 +24,9 @@ public static class FeedTransactions
     /// <param name="feed">The name of the feed: at most 200 bytes in UTF-8.</param>
     /// <param name="options">The options; null for those of a new <see cref="FeedOptions"/>, or to leave them as they are.</param>
     /// <exception cref="ArgumentException">The name is empty, too long, or not valid text, or an option is out of its range.</exception>
-    /// <exception cref="StorageFullException">There is no room, or all 65,535 numbers of feeds have been used.</exception>
+    /// <exception cref="StorageFullException">There is no room, or all 65,534 numbers of feeds have been used.</exception>
     /// <exception cref="CorruptionException">The feed is damaged.</exception>
+    /// <exception cref="InvalidOperationException">An earlier operation has failed partway; the transaction can only be rolled back.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public static void CreateFeed(this WriteTransaction transaction, string feed, FeedOptions? options = null)
     {
@@ -165,6 +166,12 @@ public static class FeedTransactions
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public static ChangePosition GetNewestPosition(this ReadTransaction transaction, string feed) => NewestOf(new FeedRegistry(transaction), feed);
 
+    /// <summary>
+    /// Returns the position behind the last change, with those that the transaction has recorded itself. If it is rolled back, the position must not
+    /// be used: later changes may be before it.
+    /// </summary>
+    /// <param name="transaction">The transaction.</param>
+    /// <param name="feed">The name of the feed.</param>
     /// <inheritdoc cref="GetNewestPosition(ReadTransaction, string)"/>
     public static ChangePosition GetNewestPosition(this WriteTransaction transaction, string feed) => NewestOf(new FeedRegistry(transaction), feed);
 
@@ -183,13 +190,14 @@ public static class FeedTransactions
 
     /// <summary>
     /// Deletes the changes that are older than the feeds keep them, or that make the feeds larger than they may be, and waits until it is done. The
-    /// environment does the same in the background while changes are recorded.
+    /// environment does the same in the background while changes are recorded, unless <see cref="StorageOptions.BackgroundFlush"/> is off.
     /// </summary>
     /// <param name="environment">The environment.</param>
     /// <param name="cancellationToken">Cancels the call. What was deleted stays deleted.</param>
     /// <returns>The number of changes deleted.</returns>
     /// <exception cref="CorruptionException">A feed is damaged.</exception>
     /// <exception cref="StorageFullException">There is no room for the transaction that deletes them.</exception>
+    /// <exception cref="StorageMemoryException">There is not enough memory.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
     /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
     /// <exception cref="ArgumentNullException">The environment is null.</exception>

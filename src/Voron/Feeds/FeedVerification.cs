@@ -32,9 +32,9 @@ public static class FeedVerification
         var changes = 0L;
         try
         {
+            changes = CheckChanges(feed, registry, record, reading.TransactionId, problems, cancellationToken);
             CheckMarks(reading, registry, record, problems);
             CheckConsumers(registry, record, reading.TransactionId, problems);
-            changes = CheckChanges(feed, registry, record, reading.TransactionId, problems, cancellationToken);
         }
         catch (CorruptionException e)
         {
@@ -48,7 +48,9 @@ public static class FeedVerification
         string feed, FeedRegistry registry, FeedRecord record, long newest, List<string> problems, CancellationToken stop)
     {
         var (changes, transactionId) = (0L, 0L);
-        var sources = registry.Sources(record).ToDictionary(source => source.Number, source => source.Record);
+        var sources = new Dictionary<uint, SourceRecord>();
+        foreach (var (number, source, _) in registry.Sources(record))
+            sources[number] = source;
         var oldest = registry.OldestOf(record);
         foreach (var entry in registry.OpenChanges(feed, record).GetEntries())
         {
@@ -95,14 +97,20 @@ public static class FeedVerification
             Note(header, SystemTree.Describe(name));
         if (!registry.TryOpen(out var feeds))
             return;
+        var known = registry.Names().ConvertAll(name => registry.Get(name).Number);
+        var current = registry.Sources(record).Where(source => source.Record.EndedId == 0).Select(source => source.Number).ToHashSet();
         foreach (var entry in feeds.Prefix(FeedKeys.Trees))
         {
             var treeId = FeedKeys.TreeId(entry.Key);
             var isMarked = marked.Remove(treeId, out var name);
             if (!TreeRecord.TryRead(entry.Value, out var tree))
                 Add(problems, $"the entry of tree {treeId} is damaged");
+            else if (!known.Contains(tree.Feed))
+                Add(problems, $"the entry of tree {treeId} names feed {tree.Feed}, which does not exist");
             else if (tree.Feed == record.Number && !isMarked)
                 Add(problems, $"tree {treeId} has an entry, but is not marked as recorded");
+            else if (tree.Feed == record.Number && !current.Contains(tree.Source))
+                Add(problems, $"the entry of tree {treeId} names source {tree.Source}, which the feed does not have, or which has ended");
         }
 
         foreach (var name in marked.Values)

@@ -32,6 +32,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
     private uint _ordinal;
     private long _epoch = 1;
     private ushort _timedFeed;
+    private long _time;
     private RecordedSource? _prepared;
     private List<byte[]>? _beside;
 
@@ -47,6 +48,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
         _epoch++;
         _ordinal = 0;
         _timedFeed = 0;
+        _time = 0;
         RecordedBytes = 0;
         if (_buffer.Length > MaxKeptBytes)
             _buffer = [];
@@ -76,8 +78,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
         var source = Find(tree);
         if (source.Record.IsTable)
             return;
-        var hasNew = operation is RecordedOperation.Rename or RecordedOperation.DeleteRange
-            || (operation == RecordedOperation.Put && (source.Record.Parts & RecordedParts.New) != 0);
+        var hasNew = operation == RecordedOperation.Put && (source.Record.Parts & RecordedParts.New) != 0;
         Write(source, operation, key, default, value, (byte)(!hasNew ? 0 : leavesOut ? ChangeRecord.LeavesOutNew : ChangeRecord.HasNew));
         _prepared = source;
     }
@@ -133,6 +134,13 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
         Write(source, operation, key, old, row, flags);
         _prepared = source;
         Append();
+    }
+
+    /// <summary>Returns whether a feed has the changes of a tree that is marked as recorded. It does not have them if it is damaged.</summary>
+    public bool Knows(IRecordedTree tree)
+    {
+        var source = tree.Recorded ??= new RecordedSource();
+        return source.Epoch == _epoch || TryFind(tree, source);
     }
 
     /// <summary>Records that a tree or a table has lost its name, or has got another one. It is a new source from then on.</summary>
@@ -204,7 +212,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
     private void Write(
         RecordedSource source, RecordedOperation operation, ReadOnlySpan<byte> key, ReadOnlySpan<byte> old, ReadOnlySpan<byte> value, byte flags)
     {
-        // The first change in the feed since the beginning, or since a rollback, has the time of the transaction.
+        // The first change since the beginning or a rollback has the time of the transaction, and so has one behind a change of another feed.
         var hasTime = _timedFeed != source.Record.Feed;
         var most = source.Record.MaxValueBytes;
         if ((flags & ChangeRecord.HasNew) != 0 && value.Length > most && operation < RecordedOperation.Delete)
@@ -215,7 +223,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
         {
             Operation = operation,
             Flags = (byte)(flags | (hasTime ? ChangeRecord.HasTime : 0)),
-            Time = hasTime ? Math.Max(engine.Options.CommitClock.GetUtcNow().UtcTicks, pages.State.CommitTime) : 0,
+            Time = hasTime ? TimeOfTransaction() : 0,
             Source = source.Record.Source,
             Key = key,
             Old = (flags & ChangeRecord.HasOld) != 0 ? old : default,
@@ -224,6 +232,14 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
         if (_buffer.Length < record.MaxBytes)
             _buffer = GC.AllocateUninitializedArray<byte>(Math.Max(record.MaxBytes, Math.Min(2 * _buffer.Length, MaxKeptBytes)));
         _length = record.Write(_buffer);
+    }
+
+    // One for all feeds and all changes. Like the time of the commit, it never falls.
+    private long TimeOfTransaction()
+    {
+        if (_time == 0)
+            _time = Math.Max(engine.Options.CommitClock.GetUtcNow().UtcTicks, pages.State.CommitTime);
+        return _time;
     }
 
     private RecordedSource Find(IRecordedTree tree)
@@ -237,12 +253,22 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
 
     private void Find(IRecordedTree tree, RecordedSource source)
     {
-        var key = FeedKeys.Tree(tree.StateAsIs.TreeId, stackalloc byte[FeedKeys.TreeBytes]);
-        if (!TreeReader.TryGet(Registry(), pages, key, out var bytes) || !TreeRecord.TryRead(bytes, out var record))
+        if (!TryFind(tree, source))
             throw Unknown(tree);
-        source.Feed = Trees!.FindTree(SystemTree.ChangesName(record.Feed, stackalloc byte[SystemTree.ChangesNameBytes])) ?? throw Unknown(tree);
+    }
+
+    private bool TryFind(IRecordedTree tree, RecordedSource source)
+    {
+        var key = FeedKeys.Tree(tree.StateAsIs.TreeId, stackalloc byte[FeedKeys.TreeBytes]);
+        if (Trees!.FindTree(SystemTree.Feeds) is not { } feeds || !TreeReader.TryGet(feeds, pages, key, out var bytes)
+            || !TreeRecord.TryRead(bytes, out var record))
+            return false;
+        source.Feed = Trees!.FindTree(SystemTree.ChangesName(record.Feed, stackalloc byte[SystemTree.ChangesNameBytes]));
         source.Record = record;
+        if (source.Feed == null)
+            return false;
         source.Epoch = _epoch;
+        return true;
     }
 
     private TreeState Registry() => Trees!.FindTree(SystemTree.Feeds) ?? throw new CorruptionException(

@@ -76,6 +76,11 @@ internal static class TreeEditor
     {
         var write = Begin(tree, key);
         write.Operation.Ensure();
+
+        // First of all: if it fails, nothing has changed.
+        var isRecorded = tree.StateAsIs.IsRecorded;
+        if (isRecorded)
+            write.Recorder.Prepare(tree, RecordedOperation.Put, key, leavesOut: true);
         write.Pages.Take(content);
         if (content.Reservation == null)
         {
@@ -83,9 +88,6 @@ internal static class TreeEditor
             return;
         }
 
-        var isRecorded = tree.StateAsIs.IsRecorded;
-        if (isRecorded)
-            write.Recorder.Prepare(tree, RecordedOperation.Put, key, leavesOut: true);
         try
         {
             write.LargeValues.PutStaged(tree.SettledState(), key, content);

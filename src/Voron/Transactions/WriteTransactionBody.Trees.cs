@@ -124,11 +124,18 @@ internal sealed partial class WriteTransactionBody
     public void SetRecorded(OpenTree tree, bool isRecorded)
     {
         Scope.BeginChange();
-        var state = tree.SettledState();
-        tree.BeforeChange();
-        state.IsRecorded = isRecorded;
-        state.Changed = true;
-        Scope.Recorder.BeginEpoch();
+        try
+        {
+            var state = tree.SettledState();
+            tree.BeforeChange();
+            state.IsRecorded = isRecorded;
+            state.Changed = true;
+            Scope.Recorder.BeginEpoch();
+        }
+        catch (Exception e) when (Scope.Break(e))
+        {
+            throw;
+        }
     }
 
     // A tree that is deleted, or gets another name, is another source from then on.
@@ -136,7 +143,10 @@ internal sealed partial class WriteTransactionBody
     {
         if (!tree.SettledState().IsRecorded)
             return;
-        Scope.Recorder.RecordName(tree, newName);
+
+        // A tree whose feed is damaged can still be deleted.
+        if (!newName.IsEmpty || Scope.Recorder.Knows(tree))
+            Scope.Recorder.RecordName(tree, newName);
         if (newName.IsEmpty)
             tree.StateAsIs.IsRecorded = false;
     }
