@@ -125,6 +125,7 @@ public sealed unsafe class GuardedMemoryTests
     [InlineData("memory-fault", 200)]
     [InlineData("model", 60_000)]
     [InlineData("index-agreement", 8_000)]
+    [InlineData("feed", 8_000)]
     [InlineData("schedules", 1_000)]
     [InlineData("isolation", 3_000)]
     [InlineData("lifetimes", 100)]

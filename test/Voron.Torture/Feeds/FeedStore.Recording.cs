@@ -1,5 +1,4 @@
 using Voron.Feeds;
-using Voron.Tables;
 using Voron.Torture.Model;
 
 namespace Voron.Torture.Feeds;
@@ -26,6 +25,12 @@ internal sealed partial class FeedStore<TKey>
             {
                 Feeds = feeds.Feeds.Add(name, new ModelFeed(name, ++_world.LastFeed, writing.TransactionId, options ?? new FeedOptions())),
             };
+        }
+
+        if (source.Name == ModelFixedTree.Name && state.FixedTree != null)
+        {
+            ModelWriter.Fails<InvalidOperationException>(() => Record(writing, name, source, content));
+            return feeds;
         }
 
         if (!IsThere(state, source))
@@ -62,6 +67,12 @@ internal sealed partial class FeedStore<TKey>
     {
         var source = DrawSource(state);
         Note($"stop recording {source}");
+        if (source.Name == ModelFixedTree.Name && state.FixedTree != null)
+        {
+            ModelWriter.Fails<InvalidOperationException>(() => writing.StopRecordingTree(source.Name));
+            return state.Feeds!;
+        }
+
         var isStopped = source.IsTable ? writing.StopRecordingTable(source.Name) : writing.StopRecordingTree(source.Name);
         if (isStopped != state.Feeds!.Recorded.ContainsKey(source))
             throw new ModelMismatchException($"the stop of the recording of {source} says {isStopped}");
@@ -73,7 +84,7 @@ internal sealed partial class FeedStore<TKey>
         if (_random.Next(3) == 2)
             return new FeedSource(DrawTable().Name, IsTable: true);
         var isThere = !state.Trees.IsEmpty && _random.Next(8) < 7;
-        return new FeedSource(isThere ? state.Trees.Keys.ElementAt(_random.Next(state.Trees.Count)) : "none", IsTable: false);
+        return new FeedSource(isThere ? state.Trees.Keys.ElementAt(_random.Next(state.Trees.Count)) : ModelFixedTree.Name, IsTable: false);
     }
 
     private static bool IsThere(ModelState state, FeedSource source) =>
@@ -146,11 +157,16 @@ internal sealed partial class FeedStore<TKey>
         return state.WithFeeds(state.Feeds with { Feeds = state.Feeds.Feeds.SetItem(feed.Name, feed with { Options = options }) });
     }
 
-    private ModelState DeleteFeed(WriteTransaction writing, ModelState state, ModelFeed feed)
+    // The feed is read to its end before, because it may be deleted for good.
+    private FeedState DeleteFeed(WriteTransaction writing, FeedState feeds)
     {
-        Note($"delete feed '{feed.Name}'");
-        if (!writing.DeleteFeed(feed.Name) || writing.DeleteFeed(feed.Name))
-            throw new ModelMismatchException($"the deletion of feed '{feed.Name}' is wrong about having it");
-        return state.WithFeeds(state.Feeds!.Delete(feed.Name));
+        var name = DrawFeed();
+        var isThere = feeds.Feeds.ContainsKey(name);
+        if (isThere)
+            CatchUp();
+        Note($"delete feed '{name}'");
+        if (writing.DeleteFeed(name) != isThere || writing.DeleteFeed(name))
+            throw new ModelMismatchException($"the deletion of feed '{name}' is wrong about having it");
+        return feeds.Delete(name);
     }
 }

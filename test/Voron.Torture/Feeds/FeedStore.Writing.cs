@@ -1,4 +1,3 @@
-using Voron.Feeds;
 using Voron.Tables;
 using Voron.Torture.Model;
 using Voron.Torture.Schedules;
@@ -11,20 +10,11 @@ internal sealed partial class FeedStore<TKey>
 {
     private void Write()
     {
-        // The positions of a feed that goes are kept, to be refused later.
-        var deletes = Feeds.Feeds.Count > 0 && _random.Next(60) == 59;
-        if (deletes)
-            CatchUp();
+        Stage();
         using var writing = Environment.BeginWrite();
-        var id = writing.TransactionId;
+        var (id, before) = (writing.TransactionId, Feeds);
         _world.History.Note($"begin {id}");
-        var state = Newest;
-        var deleted = deletes ? Feeds.Feeds.Values.ElementAt(_random.Next(Feeds.Feeds.Count)) : null;
-        if (deleted != null)
-            state = DeleteFeed(writing, state, deleted);
-        else if (_random.Next(16) == 15)
-            state = ChangeOptions(writing, state);
-        var writer = WriterOf(writing, state);
+        var writer = WriterOf(writing, _random.Next(16) == 15 ? ChangeOptions(writing, Newest) : Newest, isAlone: true);
         writer.Run(_random.Next(12) == 11 ? _random.Next(120) : _random.Next(1, 20), simple: false);
         if (writer.IsBroken || _random.Next(8) == 7)
         {
@@ -35,8 +25,35 @@ internal sealed partial class FeedStore<TKey>
         if (!TryCommit(writing))
             return;
         Add(id, writer.State);
-        if (deleted != null)
-            _stale.Add(LogOf(deleted).Position);
+
+        // Positions of feeds that are gone are refused later.
+        var numbers = Feeds.Feeds.Values.Select(feed => feed.Number).ToHashSet();
+        _stale.AddRange(before.Feeds.Values.Where(feed => !numbers.Contains(feed.Number)).Select(feed => LogOf(feed).Position));
+    }
+
+    // A value that waits outside of transactions until one of them puts it.
+    private void Stage()
+    {
+        if (_random.Next(12) < 11)
+            return;
+        _staged?.Dispose();
+        _stagedEntry = Pad.Draw(_random, [], _world.Settings.Options.LargeValueBytes + _random.Next(20_000));
+        Note($"stage {_stagedEntry.Length} bytes");
+        using var stream = new MemoryStream(Pad.Bytes, _stagedEntry.Offset, _stagedEntry.Length);
+        _staged = Environment.StageAsync(stream).AsTask().GetAwaiter().GetResult();
+    }
+
+    // A put that was rolled back leaves the value ready for another one.
+    private ModelState PutStaged(WriteTransaction writing, ModelState state)
+    {
+        if (_staged is not { State: StagedValueState.Ready } staged || state.Trees.IsEmpty)
+            return state;
+        var name = state.Trees.Keys.ElementAt(_random.Next(state.Trees.Count));
+        var entries = state.Trees[name];
+        var key = entries.Count > 0 && _random.Next(2) == 1 ? entries[_random.Next(entries.Count)].Key : [(byte)_random.Next(256), 1, 2];
+        _world.History.Add("put staged", name, key, staged.Length);
+        writing.OpenTree(name).Put(key, staged);
+        return state.Put(name, _stagedEntry with { Key = key });
     }
 
     private bool TryCommit(WriteTransaction writing)
@@ -54,8 +71,8 @@ internal sealed partial class FeedStore<TKey>
         }
     }
 
-    private ModelWriter WriterOf(WriteTransaction writing, ModelState state) =>
-        new(_world.Settings, _random, _world.History, writing, state) { Beside = now => ChangeBeside(writing, now) };
+    private ModelWriter WriterOf(WriteTransaction writing, ModelState state, bool isAlone) =>
+        new(_world.Settings, _random, _world.History, writing, state) { Beside = now => ChangeBeside(writing, now, isAlone) };
 
     // Operations that are merged into one transaction or into several: those that fail leave nothing.
     private void RunGroupCommit()
@@ -73,7 +90,7 @@ internal sealed partial class FeedStore<TKey>
         // The operations run one after the other, and draw from the tape of the run, which this thread leaves alone until they have ended.
         var tasks = operations.Select(operation => Environment.WriteAsync(writing =>
         {
-            var writer = WriterOf(writing, state);
+            var writer = WriterOf(writing, state, isAlone: false);
             writer.Run(operation.Calls, simple: false);
             if (operation.Fails)
             {
@@ -98,15 +115,18 @@ internal sealed partial class FeedStore<TKey>
             Add(id, after);
     }
 
-    private ModelState ChangeBeside(WriteTransaction writing, ModelState state)
+    private ModelState ChangeBeside(WriteTransaction writing, ModelState state, bool isAlone)
     {
+        if (isAlone && _random.Next(12) == 11)
+            return PutStaged(writing, state);
         var feeds = state.Feeds!;
         feeds = _random.Next(40) switch
         {
             < 18 => WriteTable(writing, feeds),
             < 29 => Record(writing, state),
             < 31 => StopRecording(writing, state),
-            < 39 => MoveConsumer(writing, feeds),
+            < 38 => MoveConsumer(writing, feeds),
+            38 when isAlone => DeleteFeed(writing, feeds),
             _ => DeleteTable(writing, feeds),
         };
         return state.WithFeeds(feeds);

@@ -20,6 +20,8 @@ internal sealed partial class FeedStore<TKey> : IDisposable
     // Positions of feeds that were deleted.
     private readonly List<ChangePosition> _stale = [];
     private StorageEnvironment? _environment;
+    private StagedValue? _staged;
+    private Model.ModelEntry _stagedEntry;
 
     public FeedStore(FeedWorld<TKey> world, SimulatedDisk disk)
     {
@@ -62,6 +64,8 @@ internal sealed partial class FeedStore<TKey> : IDisposable
 
     public void Close()
     {
+        _staged?.Dispose();
+        _staged = null;
         _environment?.Dispose();
         _environment = null;
     }

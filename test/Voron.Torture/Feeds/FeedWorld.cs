@@ -12,6 +12,9 @@ internal sealed class FeedWorld<TKey>
 
     private const int Savepoints = 6;
 
+    private static readonly string[] TableNames = ["rows", "others"];
+    private static readonly string[] FeedNames = ["feed", "second"];
+
     public static readonly string[] Consumers = ["ahead", "behind", "third"];
 
     public FeedWorld(SuiteRun run, TableKind<TKey> kind)
@@ -23,8 +26,8 @@ internal sealed class FeedWorld<TKey>
             options.MaxTransactionBytes = 1 << 20;
         Settings = new ModelSettings(options, InMemory: true, run.Choices.Next(3) == 2 ? 300 : 40, Trees, Savepoints, Background: false);
         var rows = new RowDrawer(run.Choices, run.Choices.Next(3) == 2 ? 150 : 24, hasLongBodies: run.Choices.Next(3) == 2);
-        Tables = [.. new[] { "rows", "others" }[..(run.Choices.Next(2) + 1)].Select(name => Make(kind, rows, name))];
-        Feeds = new[] { "feed", "second" }[..(run.Choices.Next(2) + 1)];
+        Tables = [.. TableNames[..(run.Choices.Next(2) + 1)].Select(name => Make(kind, rows, name))];
+        Feeds = FeedNames[..(run.Choices.Next(2) + 1)];
     }
 
     public SuiteRun Run { get; }
