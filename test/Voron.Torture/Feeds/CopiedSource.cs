@@ -27,8 +27,9 @@ internal sealed class CopiedSource
     {
         var isPut = change.Operation is ChangeOperation.Put or ChangeOperation.Insert or ChangeOperation.Update;
         var isRemoval = change.Operation is ChangeOperation.Update or ChangeOperation.Delete;
-        Check(change, change.Source.IsTable && mostBytes >= RowDrawer.MostBytes, isPut && Recording.HasNew, change.HasNewValue, change.IsNewValueLeftOut);
-        Check(change, mostBytes >= RowDrawer.MostBytes, isRemoval && Recording.HasOld, change.HasOldValue, change.IsOldValueLeftOut);
+        var isShort = change.Source.IsTable && mostBytes >= RowDrawer.MostBytes;
+        Check(change, isShort, isPut && Recording.HasNew, change.HasNewValue, change.IsNewValueLeftOut);
+        Check(change, isShort, isRemoval && Recording.HasOld, change.HasOldValue, change.IsOldValueLeftOut);
         if (change.NewValue.Length > mostBytes || change.OldValue.Length > mostBytes)
             throw new ModelMismatchException($"{change}: a value is longer than {mostBytes}");
     }
@@ -102,7 +103,7 @@ internal sealed class CopiedSource
             if (isThere != isCopied)
                 throw new ModelMismatchException($"the feed has left an entry of {source} {(isCopied ? "" : "not ")}there, which is wrong", bytes);
             if (value.Bytes != null && !entry.Value.SequenceEqual(value.Bytes))
-                throw new ModelMismatchException($"the feed has left {value.Bytes.Length} other bytes in {source} than the {entry.Length} that are there", bytes);
+                throw new ModelMismatchException($"the feed has left {value.Bytes.Length} wrong bytes in {source} instead of {entry.Length}", bytes);
             if (isThere && entry.Length < value.LeastLength)
                 throw new ModelMismatchException($"the feed lacks a value of {entry.Length} bytes in {source}", bytes);
         }
@@ -119,7 +120,7 @@ internal sealed class CopiedSource
             var row = content.Find(key)?.Row;
             var isCopied = _entries.TryGetValue(key, out var value);
             if (isCopied != (row != null))
-                throw new ModelMismatchException($"the feed has left a row of {source} {(isCopied ? "" : "not ")}there, which is wrong", ModelKey.ToBytes(key));
+                throw new ModelMismatchException($"the feed has left a row of {source} {(isCopied ? "" : "not ")}there", ModelKey.ToBytes(key));
             if (value.Row != null && !value.Row.HasSameFields(row!))
                 throw new ModelMismatchException($"the feed has left the row {value.Row} in {source} instead of {row}", ModelKey.ToBytes(key));
         }

@@ -70,7 +70,7 @@ internal sealed class FeedCopy(string feed, int streamedBytes, Func<Change, bool
     {
         var recorded = state.Feeds!.SourcesOf(feed).ToHashSet();
         if (!recorded.SetEquals(_sources.Keys))
-            throw new ModelMismatchException($"the feed '{feed}' records {string.Join(", ", _sources.Keys)} instead of {string.Join(", ", recorded)}");
+            throw new ModelMismatchException($"'{feed}' records {string.Join(", ", _sources.Keys)} instead of {string.Join(", ", recorded)}");
         foreach (var (source, copy) in _sources)
         {
             if (state.Feeds.Recorded[source] != copy.Recording)

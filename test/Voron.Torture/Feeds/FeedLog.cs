@@ -54,7 +54,7 @@ internal sealed class FeedLog(ModelFeed feed, FeedCopy copy)
         {
             bytes += change.Key.Length + change.NewValue.Length + change.OldValue.Length;
             if (at == Changes.Count || Changes[at] != KnownChange.Of(batch, change))
-                throw new ModelMismatchException($"{change}: when the feed was read first, there was {(at == Changes.Count ? "nothing" : Changes[at])}");
+                throw new ModelMismatchException($"{change}: the first reading had {(at == Changes.Count ? "nothing" : Changes[at])}");
             at++;
         }
 
@@ -62,9 +62,9 @@ internal sealed class FeedLog(ModelFeed feed, FeedCopy copy)
         var last = batch[batch.Count - 1];
         var goesOn = at < Changes.Count && Changes[at].Position.TransactionId == last.TransactionId;
         if (batch.IsTransactionComplete == goesOn || (goesOn && first != last.TransactionId))
-            throw new ModelMismatchException($"a batch ends at {last.Position}, {(goesOn ? "within" : "at the end of")} a transaction, and says otherwise");
+            throw new ModelMismatchException($"a batch ends {(goesOn ? "within" : "with")} a transaction, and says otherwise: {last.Position}");
         if (batch.Position != last.Position || (bytes > batch.MaxBytes && batch.Count > 1))
-            throw new ModelMismatchException($"a batch of {bytes} bytes, at most {batch.MaxBytes}, goes on behind {batch.Position}, its last change is {last.Position}");
+            throw new ModelMismatchException($"a batch of {bytes} bytes goes on behind {batch.Position}, its last change is {last.Position}");
         return at;
     }
 }
@@ -80,7 +80,8 @@ internal readonly record struct KnownChange(ChangePosition Position, ulong Diges
         digest.Add(change.Key);
         digest.Add(change.NewValue);
         digest.Add(change.OldValue);
-        digest.Add((change.HasNewValue ? 1u : 0) + (change.IsNewValueLeftOut ? 2u : 0) + (change.HasOldValue ? 4u : 0) + (change.IsOldValueLeftOut ? 8u : 0));
+        digest.Add((change.HasNewValue ? 1u : 0) + (change.IsNewValueLeftOut ? 2u : 0));
+        digest.Add((change.HasOldValue ? 1u : 0) + (change.IsOldValueLeftOut ? 2u : 0));
         if (change.Operation == ChangeOperation.DeleteRange)
         {
             digest.Add(batch.Buffer.Bytes(change.Entry.Key));

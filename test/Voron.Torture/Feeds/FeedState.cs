@@ -4,12 +4,13 @@ using Voron.Torture.Tables;
 
 namespace Voron.Torture.Feeds;
 
-/// <summary>The feeds, what they record, their consumers, and the tables, as of one moment. Immutable.</summary>
+/// <summary>The feeds, their sources and consumers, and the tables, as of one moment. Immutable.</summary>
 internal sealed record FeedState
 {
     public static readonly FeedState Empty = new();
 
-    public ImmutableSortedDictionary<string, ModelFeed> Feeds { get; init; } = ImmutableSortedDictionary.Create<string, ModelFeed>(StringComparer.Ordinal);
+    public ImmutableSortedDictionary<string, ModelFeed> Feeds { get; init; } =
+        ImmutableSortedDictionary.Create<string, ModelFeed>(StringComparer.Ordinal);
 
     /// <summary>The trees and tables that are recorded.</summary>
     public ImmutableDictionary<FeedSource, Recording> Recorded { get; init; } = ImmutableDictionary<FeedSource, Recording>.Empty;

@@ -36,7 +36,7 @@ internal sealed partial class FeedStore<TKey>
                     Begin(log, change, begun);
                 }
 
-                if (change.Time is { } time ? time.Ticks != _versions[transactionId].Ticks : change.Position.TransactionId != log.Position.TransactionId)
+                if (change.Time is { } time ? time.Ticks != _versions[transactionId].Ticks : transactionId != log.Position.TransactionId)
                     throw new ModelMismatchException($"{change} was made at {change.Time}");
                 log.Copy.Apply(change, begun, _versions[transactionId].State.Feeds!.Feeds[log.Feed.Name].Options.MaxValueBytes);
                 log.Changes.Add(KnownChange.Of(batch, change));
@@ -73,7 +73,7 @@ internal sealed partial class FeedStore<TKey>
         if (transactionId == 0)
             return;
         if (begun.TryDequeue(out var missing))
-            throw new ModelMismatchException($"the feed '{log.Feed.Name}' lacks that {missing.Source} was added to it in transaction {transactionId}");
+            throw new ModelMismatchException($"the feed '{log.Feed.Name}' lacks the begin of {missing.Source} in transaction {transactionId}");
         log.ThroughId = transactionId;
         log.Through = _versions[transactionId].State;
         log.Copy.Compare(log.Through, all: false);

@@ -140,7 +140,13 @@ internal sealed partial class FeedStore<TKey>
         var maxBytes = _random.Next(4) switch { 0 => 1L << 30, 1 => 0, 2 => 16 << 10, _ => 100_000 };
         return new FeedOptions
         {
-            MaxAge = _random.Next(4) switch { 0 => Timeout.InfiniteTimeSpan, 1 => TimeSpan.Zero, 2 => TimeSpan.FromMinutes(30), _ => TimeSpan.FromHours(3) },
+            MaxAge = _random.Next(4) switch
+            {
+                0 => Timeout.InfiniteTimeSpan,
+                1 => TimeSpan.Zero,
+                2 => TimeSpan.FromMinutes(30),
+                _ => TimeSpan.FromHours(3),
+            },
             MaxBytes = maxBytes,
             HoldLimitBytes = _random.Next(2) == 1 ? maxBytes + (20 << 10) : 4L << 30,
             MaxValueBytes = _random.Next(4) switch { 0 => FeedOptions.LargestValueBytes, 1 => 0, 2 => 60, _ => 64 << 10 },

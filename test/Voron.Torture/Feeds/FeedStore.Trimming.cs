@@ -65,7 +65,7 @@ internal sealed partial class FeedStore<TKey>
         var end = log.Changes[log.After(new ChangePosition(id, uint.MaxValue, 0)) - 1].Position;
         var isHeld = after.Bytes <= after.Options.HoldLimitBytes && after.Consumers.Any(consumer => consumer.Position < end);
         if (!isHeld && (_versions[id].Ticks < oldest || after.Bytes > after.Options.MaxBytes))
-            throw new ModelMismatchException($"the feed '{before.Name}' was cut at {after.Oldest}, and still has {log.Changes[first]} and {after.Bytes} bytes");
+            throw new ModelMismatchException($"the feed '{before.Name}' of {after.Bytes} bytes was cut, and still has {log.Changes[first]}");
     }
 
     private static bool IsEnd(FeedLog log, ChangePosition position)

@@ -11,7 +11,7 @@ internal sealed class FeedSuite : TableSuite
     public override string Name => "feed";
 
     public override string Summary =>
-        "random changes of trees and tables that feeds record, with cuts of the feeds, power cuts and kills: a copy made of the changes alone agrees after each transaction";
+        "random changes that feeds record, beside cuts of feeds, power cuts and kills: copies made of the changes alone agree after each transaction";
 
     public override string Unit => "operations";
 
