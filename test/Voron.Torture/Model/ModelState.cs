@@ -109,7 +109,8 @@ internal sealed class ModelState
     }
 
     /// <summary>Sets the entries of the fixed-size tree; null for no tree.</summary>
-    public ModelState WithFixedTree(ImmutableSortedDictionary<long, int>? entries) => entries == FixedTree ? this : new(Trees, entries, IdSets) { Feeds = Feeds };
+    public ModelState WithFixedTree(ImmutableSortedDictionary<long, int>? entries) =>
+        entries == FixedTree ? this : new(Trees, entries, IdSets) { Feeds = Feeds };
 
     /// <summary>Sets what the tree of id sets has; null for no tree.</summary>
     public ModelState WithIdSets(ModelIdSets? sets) => sets == IdSets ? this : new(Trees, FixedTree, sets) { Feeds = Feeds };
