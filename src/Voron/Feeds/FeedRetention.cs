@@ -24,6 +24,7 @@ internal sealed class FeedRetention(
 {
     private const long BytesBetweenRuns = 4 << 20;
     private const long BytesOfStep = 4 << 20;
+    private const int PartAtOnce = 32;
 
     private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(1);
 
@@ -151,7 +152,7 @@ internal sealed class FeedRetention(
         var scan = new CutScan(new CutLimits
         {
             OldestTicks = feed.MaxAgeTicks == long.MaxValue ? 0 : run.NowTicks - feed.MaxAgeTicks,
-            ExcessBytes = Math.Min(Math.Max(0, bytes - feed.MaxBytes), BytesOfStep),
+            ExcessBytes = Math.Min(ExcessOf(feed, bytes), BytesOfStep),
             MostBytes = BytesOfStep,
             NewestId = run.NewestId,
             Hold = HoldOf(registry, feed, bytes),
@@ -171,6 +172,10 @@ internal sealed class FeedRetention(
         scan.Finish();
         return ToStep(scan, registry, feed);
     }
+
+    // A little more than the excess, so that not each change makes the feed too large again.
+    private static long ExcessOf(in FeedRecord feed, long bytes) =>
+        bytes <= feed.MaxBytes ? 0 : bytes - feed.MaxBytes + feed.MaxBytes / PartAtOnce;
 
     private static Step? ToStep(in CutScan scan, FeedRegistry registry, in FeedRecord feed) =>
         scan.Cut is { } cut && cut > registry.OldestOf(feed) ? new Step(cut, feed.Stamp, scan.Bytes >= BytesOfStep) : null;

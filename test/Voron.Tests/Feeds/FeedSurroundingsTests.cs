@@ -201,7 +201,7 @@ public sealed class FeedSurroundingsTests : IDisposable
     [InlineData("none")]
     [InlineData("short")]
     [InlineData("feed of zero")]
-    public void A_tree_whose_record_is_damaged_cannot_be_changed(string damage)
+    public void A_tree_whose_record_is_damaged_cannot_be_changed_until_its_recording_is_stopped(string damage)
     {
         using var environment = Open();
         environment.Record();
@@ -231,8 +231,42 @@ public sealed class FeedSurroundingsTests : IDisposable
         }
 
         environment.Write(writing =>
-            FluentActions.Invoking(() => writing.StopRecordingTree(FeedKit.TreeName)).Should().Throw<CorruptionException>());
-        environment.Changes().Should().Equal("SourceAdded", "Put 01=01");
+            FluentActions.Invoking(() => writing.RecordTree(FeedKit.Feed, FeedKit.TreeName)).Should().Throw<CorruptionException>().WithMessage("*'items'*"));
+        environment.Write(writing => writing.StopRecordingTree(FeedKit.TreeName).Should().BeTrue());
+        environment.Record();
+        environment.Put(2, 2);
+        environment.Changes().Should().Equal("SourceAdded", "Put 01=01", "SourceAdded", "Put 02=02");
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_tree_whose_record_is_lost_can_be_deleted(bool deletesTree)
+    {
+        using var environment = Open();
+        environment.Record();
+        var id = TreeId(environment);
+        environment.Write(writing => FeedEditor.OpenFeeds(writing).Delete(FeedKeys.Tree(id)));
+        if (deletesTree)
+        {
+            environment.Write(writing => writing.DeleteTree(FeedKit.TreeName).Should().BeTrue());
+            return;
+        }
+
+        // The source leads the feed to its tree.
+        environment.Write(writing => writing.DeleteFeed(FeedKit.Feed).Should().BeTrue());
+        environment.Put(1, 1);
+    }
+
+    [Fact]
+    public void A_feed_whose_sources_are_lost_can_be_deleted()
+    {
+        using var environment = Open();
+        environment.Record();
+        environment.Write(writing => FeedEditor.OpenFeeds(writing).DeleteRange(KeyRange.Prefix(FeedKeys.Sources(1))));
+        environment.Write(writing => writing.DeleteFeed(FeedKit.Feed).Should().BeTrue());
+        environment.Put(1, 1);
+        environment.Verify().Problems.Should().BeEmpty();
     }
 
     [Fact]

@@ -41,16 +41,50 @@ public sealed class ReadingTests : IDisposable
             });
         }
 
-        // A change has 20 bytes, and a batch room for five.
+        // A change has 64 + 20 bytes, and a batch room for five.
         var batches = new List<string>();
         using var reading = _environment.BeginRead();
-        var batch = new ChangeBatch(100);
+        var batch = new ChangeBatch(420);
         for (var after = start; reading.ReadChanges(FeedKit.Feed, after, batch); after = batch.Position)
             batches.Add($"{batch.Count}{(batch.IsTransactionComplete ? "" : "-")}");
         string.Join(' ', batches).Should().Be("4 5 5- 5- 5- 5- 5- 5- 5- 5 2 5 5- 5- 5- 5");
         batch.Count.Should().Be(0);
         batch.IsTransactionComplete.Should().BeTrue();
         batch.Position.Should().Be(reading.GetNewestPosition(FeedKit.Feed));
+    }
+
+    [Fact]
+    public async Task Enumerations_of_one_result_have_batches_of_their_own()
+    {
+        _environment.Put(1, 1);
+        _environment.Put(2, 2);
+        var changes = _environment.ReadChangesAsync(FeedKit.Feed, ChangePosition.Start, maxBatchBytes: 1, FeedKit.Token);
+        await using var first = changes.GetAsyncEnumerator(FeedKit.Token);
+        await using var second = changes.GetAsyncEnumerator(FeedKit.Token);
+        (await first.MoveNextAsync()).Should().BeTrue();
+        var change = first.Current[0];
+        (await second.MoveNextAsync()).Should().BeTrue();
+        (await second.MoveNextAsync()).Should().BeTrue();
+        change.Operation.Should().Be(ChangeOperation.SourceAdded);
+        second.Current[0].Operation.Should().Be(ChangeOperation.Put);
+    }
+
+    [Fact]
+    public void Changes_without_bytes_have_their_share_of_a_batch()
+    {
+        for (var i = 0; i < 100; i++)
+        {
+            _environment.Write(writing =>
+            {
+                writing.OpenTree(FeedKit.TreeName).Put([1], []);
+                writing.OpenTree(FeedKit.TreeName).Clear();
+            });
+        }
+
+        var batch = new ChangeBatch(1000);
+        using var reading = _environment.BeginRead();
+        reading.ReadChanges(FeedKit.Feed, ChangePosition.Start, batch).Should().BeTrue();
+        batch.Count.Should().BeLessThan(20);
     }
 
     [Fact]

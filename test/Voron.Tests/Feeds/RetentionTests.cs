@@ -170,6 +170,37 @@ public sealed class RetentionTests : IDisposable
     }
 
     [Fact]
+    public async Task A_consumer_that_a_cut_has_passed_holds_back_nothing_more()
+    {
+        _environment.Record(options: new FeedOptions { MaxBytes = 1 << 20, HoldLimitBytes = 2 << 20 });
+        var start = _environment.Newest();
+        _environment.Write(writing => writing.SetPosition(FeedKit.Feed, "gone", start));
+        Fill(140, 20, 1_000);
+        await TrimAsync();
+        var warnings = FaultTestKit.WarningsOf(_environment, _logger).Count();
+
+        Fill(60, 20, 1_000);
+        _environment.Info().Bytes.Should().BeInRange(1 << 20, 2 << 20);
+        (await TrimAsync()).Should().BePositive();
+        _environment.Info().Bytes.Should().BeLessThanOrEqualTo(1 << 20);
+        FaultTestKit.WarningsOf(_environment, _logger).Should().HaveCount(warnings, "the consumer is reported once");
+    }
+
+    [Fact]
+    public async Task A_damaged_feed_does_not_keep_the_others_from_being_trimmed()
+    {
+        var options = new FeedOptions { MaxBytes = 0 };
+        _environment.Record(options: options, feed: "a", tree: "first");
+        _environment.Record(options: options, feed: "b", tree: "second");
+        _environment.Write(writing => FeedEditor.OpenFeeds(writing).Put(FeedRegistry.FeedKey("a"), [1]));
+
+        await FluentActions.Awaiting(() => TrimAsync()).Should().ThrowAsync<CorruptionException>().WithMessage("*'a'*");
+
+        using var reading = _environment.BeginRead();
+        reading.GetNewestPosition("b").Should().Be(new FeedRegistry(reading).OldestOf(new FeedRegistry(reading).Get("b")));
+    }
+
+    [Fact]
     public async Task Sources_that_have_ended_are_forgotten_with_their_last_change()
     {
         _environment.Record(options: new FeedOptions { MaxBytes = 0 });
