@@ -3,7 +3,6 @@ using Voron.Format;
 using Voron.Maintenance;
 using Voron.Recording;
 using Voron.Tables;
-using Voron.Tests.Faults;
 using Voron.Tests.Tables;
 using Voron.Transactions;
 using Voron.Trees;
@@ -97,19 +96,21 @@ public sealed class FeedSurroundingsTests : IDisposable
     }
 
     [Fact]
-    public async Task A_copy_has_feeds()
+    public async Task A_copy_has_feeds_and_goes_on_from_positions_up_to_the_copy()
     {
-        List<string> expected;
-        using (var environment = Open())
-        {
-            Fill(environment);
-            expected = environment.Changes();
-            await environment.CopyToAsync(Other, null, Token);
-        }
-
+        using var environment = Open();
+        Fill(environment);
+        environment.Put(8, 8);
+        var (expected, before) = (environment.Changes(), environment.Newest());
+        await environment.CopyToAsync(Other, null, Token);
+        environment.Put(9, 9);
         using var copy = StorageEnvironment.Open(Other, FeedKit.Options());
         copy.Changes().Should().Equal(expected);
-        copy.Recorded(writing => writing.OpenTree(FeedKit.TreeName).Put([10], [10])).Should().Equal("Put 0A=0A");
+        for (byte i = 10; i < 13; i++)
+            copy.Put(i, i);
+        copy.Changes(before).Should().Equal("Put 0A=0A", "Put 0B=0B", "Put 0C=0C");
+        FluentActions.Invoking(() => copy.Changes(environment.Newest())).Should().Throw<ChangesLostException>();
+        FluentActions.Invoking(() => environment.Changes(copy.Newest())).Should().Throw<ChangesLostException>();
     }
 
     [Fact]
@@ -231,7 +232,8 @@ public sealed class FeedSurroundingsTests : IDisposable
         }
 
         environment.Write(writing =>
-            FluentActions.Invoking(() => writing.RecordTree(FeedKit.Feed, FeedKit.TreeName)).Should().Throw<CorruptionException>().WithMessage("*'items'*"));
+            FluentActions.Invoking(() => writing.RecordTree(FeedKit.Feed, FeedKit.TreeName)).Should().Throw<CorruptionException>()
+                .WithMessage("*'items'*"));
         environment.Write(writing => writing.StopRecordingTree(FeedKit.TreeName).Should().BeTrue());
         environment.Record();
         environment.Put(2, 2);

@@ -1,7 +1,6 @@
 using System.Diagnostics;
 using Voron.Feeds;
 using Voron.IO;
-using Voron.Tests.Faults;
 using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Feeds;
@@ -119,6 +118,24 @@ public sealed class ReadingTests : IDisposable
             foreach (var change in rest)
                 change.Time.Should().Be(i == 0 ? all[1].Time : null, "a batch that begins in the middle of a transaction does not have its time");
         }
+    }
+
+    [Fact]
+    public void All_parts_of_a_transaction_have_its_time_if_they_are_read_into_one_batch()
+    {
+        var start = _environment.Newest();
+        _environment.Write(writing =>
+        {
+            for (byte i = 0; i < 5; i++)
+                writing.OpenTree(FeedKit.TreeName).Put([i], [i]);
+        });
+        using var reading = _environment.BeginRead();
+        var batch = new ChangeBatch(1);
+        var times = new List<DateTime?>();
+        for (var after = start; reading.ReadChanges(FeedKit.Feed, after, batch); after = batch.Position)
+            times.Add(batch[0].Time);
+        times.Should().HaveCount(5).And.NotContainNulls();
+        times.Distinct().Should().ContainSingle();
     }
 
     [Fact]
@@ -248,7 +265,8 @@ public sealed class ReadingTests : IDisposable
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, FeedKit.Options());
         environment.Record();
-        await using var changes = environment.ReadChangesAsync(FeedKit.Feed, environment.Newest()).GetAsyncEnumerator(Token);
+        await using var changes = environment.ReadChangesAsync(FeedKit.Feed, environment.Newest(), cancellationToken: Token)
+            .GetAsyncEnumerator(Token);
         var next = changes.MoveNextAsync().AsTask();
         disk.FailNext(
             call => call.Kind == DiskCallKind.Write && call.Name.StartsWith("journal-", StringComparison.Ordinal), DiskError.Failed, forever: true);
@@ -309,7 +327,7 @@ public sealed class ReadingTests : IDisposable
     ];
 
     private IAsyncEnumerator<ChangeBatch> Follow(ChangePosition? after = null, CancellationToken? cancellation = null) =>
-        _environment.ReadChangesAsync(FeedKit.Feed, after ?? (cancellation?.IsCancellationRequested == true ? default : _environment.Newest()))
+        _environment.ReadChangesAsync(FeedKit.Feed, after ?? _environment.Newest(), cancellationToken: cancellation ?? Token)
             .GetAsyncEnumerator(cancellation ?? Token);
 
     private async Task<List<string>> ConsumeAsync(ChangePosition after, int batchBytes, int count)

@@ -1,7 +1,5 @@
 using System.IO.Pipelines;
 using Voron.Feeds;
-using Voron.Tests.Faults;
-using Voron.Transactions;
 
 namespace Voron.Tests.Feeds;
 

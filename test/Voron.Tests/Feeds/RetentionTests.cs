@@ -179,7 +179,7 @@ public sealed class RetentionTests : IDisposable
         await TrimAsync();
         var warnings = FaultTestKit.WarningsOf(_environment, _logger).Count();
 
-        Fill(60, 20, 1_000);
+        Fill(30, 20, 1_000);
         _environment.Info().Bytes.Should().BeInRange(1 << 20, 2 << 20);
         (await TrimAsync()).Should().BePositive();
         _environment.Info().Bytes.Should().BeLessThanOrEqualTo(1 << 20);

@@ -114,6 +114,61 @@ public sealed class RolledBackTests : IDisposable
     }
 
     [Fact]
+    public async Task Random_operations_of_group_commits_replay()
+    {
+        var random = new Random(TestSeed.Choose());
+        _environment.Record(feed: "other", tree: "second");
+        for (var round = 0; round < 20; round++)
+        {
+            var tasks = new List<Task>();
+            using (_environment.BeginWrite())
+            {
+                for (var i = 0; i < 30; i++)
+                {
+                    var seed = random.Next();
+                    tasks.Add(_environment.WriteAsync(writing => Change(writing, new Random(seed)), FeedKit.Token).AsTask());
+                }
+            }
+
+            await Task.WhenAll(tasks.Select(task => task.ContinueWith(_ => { }, TaskScheduler.Default)));
+            tasks.Where(task => task.IsFaulted).Should().OnlyContain(task => task.Exception!.InnerException is FormatException);
+            _environment.MustReplay();
+        }
+
+        _environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    [Fact]
+    public void Feeds_and_sources_that_a_savepoint_takes_back_are_as_they_were()
+    {
+        _environment.Recorded(writing =>
+        {
+            writing.OpenTree(FeedKit.TreeName).Put([1], [1]);
+            using (var savepoint = writing.CreateSavepoint())
+            {
+                writing.DeleteFeed(FeedKit.Feed).Should().BeTrue();
+                writing.OpenTree(FeedKit.TreeName).Put([2], [2]);
+                writing.CreateFeed(FeedKit.Feed);
+                writing.RecordTree(FeedKit.Feed, FeedKit.TreeName, RecordedContent.KeysOnly);
+                writing.OpenTree(FeedKit.TreeName).Put([3], [3]);
+                savepoint.Rollback();
+            }
+
+            writing.OpenTree(FeedKit.TreeName).Put([4], [4]);
+            using (var savepoint = writing.CreateSavepoint())
+            {
+                writing.CreateFeed(FeedKit.Feed, new FeedOptions { MaxValueBytes = 0 });
+                writing.OpenTree(FeedKit.TreeName).Put([5], [5]);
+                savepoint.Rollback();
+            }
+
+            writing.OpenTree(FeedKit.TreeName).Put([6], [6]);
+        }).Should().Equal("Put 01=01", "Put 04=04", "Put 06=06");
+        _environment.MustReplay();
+        _environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    [Fact]
     public void The_time_of_a_transaction_is_there_although_its_first_changes_are_not()
     {
         _environment.Record(feed: "other", tree: "second");
@@ -194,5 +249,39 @@ public sealed class RolledBackTests : IDisposable
         using var again = StorageEnvironment.Open(_directory.Path, FeedKit.Options());
         again.Changes().Should().Equal(before);
         again.Recorded(writing => writing.OpenTree(FeedKit.TreeName).Put([2], [2])).Should().Equal("Put 02=02");
+    }
+
+    private static void Change(WriteTransaction writing, Random random)
+    {
+        if (random.Next(10) == 0)
+        {
+            writing.RenameTree(FeedKit.TreeName, "renamed");
+            writing.OpenTree("renamed").Put([1], [(byte)random.Next()]);
+            writing.RenameTree("renamed", FeedKit.TreeName);
+        }
+
+        for (var changes = random.Next(5); changes > 0; changes--)
+        {
+            var tree = writing.OpenTree(random.Next(3) == 0 ? "second" : FeedKit.TreeName);
+            byte[] key = [(byte)random.Next(30)];
+            switch (random.Next(5))
+            {
+                case 0:
+                    tree.Delete(key);
+                    break;
+                case 1:
+                    tree.DeleteRange(KeyRange.From(key).Before([(byte)(key[0] + 3)]));
+                    break;
+                case 2:
+                    tree.Increment([0xFF, .. key]);
+                    break;
+                default:
+                    tree.Put(key, new byte[random.Next(100)]);
+                    break;
+            }
+        }
+
+        if (random.Next(4) == 0)
+            throw new FormatException();
     }
 }

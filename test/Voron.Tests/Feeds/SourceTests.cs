@@ -125,8 +125,10 @@ public sealed class SourceTests : IDisposable
         _environment.Recorded(writing =>
         {
             writing.OpenTree("new").Put([4], [4]);
-            writing.StopRecordingTree("new").Should().BeTrue();
-        }).Should().Equal("tree 'new': Put 04=04", "tree 'new': SourceRemoved");
+            writing.RenameTree("new", new string('n', 255));
+            writing.StopRecordingTree(new string('n', 255)).Should().BeTrue();
+        }).Should().Equal(
+            "tree 'new': Put 04=04", $"tree 'new': SourceRenamed to '{new string('n', 255)}'", $"tree '{new string('n', 255)}': SourceRemoved");
     }
 
     [Fact]

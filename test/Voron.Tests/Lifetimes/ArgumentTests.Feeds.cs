@@ -43,7 +43,8 @@ public sealed partial class ArgumentTests
         }
 
         Names<ArgumentOutOfRangeException>("maxBytes", () => _ = new ChangeBatch(0));
-        Names<ArgumentOutOfRangeException>("maxBytes", () => environment.ReadChangesAsync("feed", default, 0));
+        Names<ArgumentOutOfRangeException>("maxBytes", () => _ = new ChangeBatch(ChangeBatch.LargestMaxBytes + 1));
+        Names<ArgumentOutOfRangeException>("maxBatchBytes", () => environment.ReadChangesAsync("feed", default, 0));
         Names<ArgumentNullException>("environment", () => nowhere.ReadChangesAsync("feed", default));
         await NamesLater<ArgumentNullException>("environment", () => nowhere.TrimFeedsAsync().AsTask());
         Names<ArgumentNullException>("definition", () => default(Change).GetRow((TableDefinition<string, Item>)null!));
@@ -58,7 +59,8 @@ public sealed partial class ArgumentTests
     [
         name => writing.CreateFeed(name), name => writing.DeleteFeed(name), .. UsesOfFeeds(reading, writing),
         name => writing.RecordTree("feed", TooLong(name)), name => writing.RecordTable("feed", name),
-        name => writing.StopRecordingTree(TooLong(name)), name => writing.StopRecordingTable(name), name => writing.SetPosition("feed", name, default), name => writing.RemoveConsumer("feed", name),
+        name => writing.StopRecordingTree(TooLong(name)), name => writing.StopRecordingTable(name),
+        name => writing.SetPosition("feed", name, default), name => writing.RemoveConsumer("feed", name),
         name => writing.TryGetPosition("feed", name, out _), name => reading.TryGetPosition("feed", name, out _),
     ];
 

@@ -25,7 +25,7 @@ public sealed partial class EndedHandleTests
 
             // Feeds: batches outlive their transactions, and their changes end with them; the rest is data, or extends other types.
             nameof(Change), nameof(ChangeBatch), nameof(ChangeOperation), nameof(ChangePosition), nameof(ChangedRows), nameof(FeedConsumer),
-            nameof(FeedReading), nameof(FeedSource), nameof(FeedTransactions), nameof(RecordedContent),
+            nameof(FeedReading), nameof(FeedSource), nameof(FeedTransactions), nameof(FeedVerification), nameof(RecordedContent),
         };
         typeof(StorageEnvironment).Assembly.GetExportedTypes()
             .Where(type => !plain.Any(end => (type.DeclaringType ?? type).Name.EndsWith(end, StringComparison.Ordinal)))
@@ -54,6 +54,7 @@ public sealed partial class EndedHandleTests
         IsEnded(await Thrown(() => environment.TrimFeedsAsync().AsTask()), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => Task.FromResult(environment.VerifyTable(TableKit.Items))), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => Task.FromResult(environment.GetTables())), Messages[Outcome.EnvironmentClosed]);
+        IsEnded(await Thrown(() => Task.FromResult(environment.VerifyFeed("feed"))), Messages[Outcome.EnvironmentClosed]);
 
         static void RefuseAll(ReadTransaction reading, WriteTransaction writing, Action<Exception> check)
         {
