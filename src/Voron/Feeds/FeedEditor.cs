@@ -89,7 +89,7 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
     /// <exception cref="InvalidOperationException">Another feed records them.</exception>
     public void Record(string name, FeedRecord feed, OpenTree tree, FeedSource source, RecordedContent content)
     {
-        var wanted = new TreeRecord
+        var wanted = new TreeRecording
         {
             IsTable = source.IsTable,
             Parts = (RecordedParts)content,
@@ -174,7 +174,7 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
         var ids = new List<uint>();
         foreach (var entry in feeds.Prefix(FeedKeys.Trees))
         {
-            if (TreeRecord.TryRead(entry.Value, out var record) && record.Feed == feed)
+            if (TreeRecording.TryRead(entry.Value, out var record) && record.Feed == feed)
                 ids.Add(FeedKeys.TreeId(entry.Key));
         }
 
@@ -189,10 +189,10 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
         treeIds.Remove(treeId);
     }
 
-    private bool TryGetCurrent(OpenTree tree, out TreeRecord current)
+    private bool TryGetCurrent(OpenTree tree, out TreeRecording current)
     {
         current = default;
-        return OpenFeeds(transaction).TryGet(FeedKeys.Tree(tree.StateAsIs.TreeId), out var bytes) && TreeRecord.TryRead(bytes, out current);
+        return OpenFeeds(transaction).TryGet(FeedKeys.Tree(tree.StateAsIs.TreeId), out var bytes) && TreeRecording.TryRead(bytes, out current);
     }
 
     private CorruptionException Unknown(OpenTree tree) => new(
@@ -204,7 +204,7 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
         var changed = new List<(byte[] Key, byte[] Bytes)>();
         foreach (var entry in feeds.Prefix(FeedKeys.Trees))
         {
-            if (TreeRecord.TryRead(entry.Value, out var record) && record.Feed == feed)
+            if (TreeRecording.TryRead(entry.Value, out var record) && record.Feed == feed)
                 changed.Add((entry.Key.ToArray(), (record with { MaxValueBytes = maxValueBytes }).ToBytes()));
         }
 

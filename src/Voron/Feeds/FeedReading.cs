@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Voron.Format;
 using Voron.Recording;
 using Voron.Testing;
 

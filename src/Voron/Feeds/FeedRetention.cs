@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.ExceptionServices;
+using Voron.Format;
 using Voron.Recording;
 using Voron.Testing;
 using Voron.Transactions;

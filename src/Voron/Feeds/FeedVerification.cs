@@ -103,7 +103,7 @@ public static class FeedVerification
         {
             var treeId = FeedKeys.TreeId(entry.Key);
             var isMarked = marked.Remove(treeId, out var name);
-            if (!TreeRecord.TryRead(entry.Value, out var tree))
+            if (!TreeRecording.TryRead(entry.Value, out var tree))
                 Add(problems, $"the entry of tree {treeId} is damaged");
             else if (!known.Contains(tree.Feed))
                 Add(problems, $"the entry of tree {treeId} names feed {tree.Feed}, which does not exist");

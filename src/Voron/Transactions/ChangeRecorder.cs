@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Voron.Format;
 using Voron.Recording;
 using Voron.Testing;
 using Voron.Trees;
@@ -261,7 +262,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
     {
         var key = FeedKeys.Tree(tree.StateAsIs.TreeId, stackalloc byte[FeedKeys.TreeBytes]);
         if (Trees!.FindTree(SystemTree.Feeds) is not { } feeds || !TreeReader.TryGet(feeds, pages, key, out var bytes)
-            || !TreeRecord.TryRead(bytes, out var record))
+            || !TreeRecording.TryRead(bytes, out var record))
             return false;
         source.Feed = Trees!.FindTree(SystemTree.ChangesName(record.Feed, stackalloc byte[SystemTree.ChangesNameBytes]));
         source.Record = record;

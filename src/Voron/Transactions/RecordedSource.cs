@@ -1,4 +1,4 @@
-using Voron.Recording;
+using Voron.Format;
 using Voron.Trees;
 
 namespace Voron.Transactions;
@@ -9,7 +9,7 @@ internal sealed class RecordedSource
     /// <summary>When it was found: see <see cref="ChangeRecorder"/>. Zero is never.</summary>
     public long Epoch { get; set; }
 
-    public TreeRecord Record { get; set; }
+    public TreeRecording Record { get; set; }
 
     /// <summary>The tree of the feed's changes. Nothing waits in it, because it is written at once.</summary>
     public TreeState? Feed { get; set; }

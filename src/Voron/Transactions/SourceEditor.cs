@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Voron.Format;
 using Voron.Recording;
 using Voron.Trees;
 
@@ -14,7 +15,7 @@ internal readonly struct SourceEditor(CopyOnWritePages pages, TreeState feeds)
     /// <param name="record">How its changes are recorded. The number of the source is given here.</param>
     /// <param name="name">The name of the tree or table in UTF-8.</param>
     /// <exception cref="StorageFullException">There is no room, or the feed has used all numbers of sources.</exception>
-    public void Add(uint treeId, TreeRecord record, ReadOnlySpan<byte> name)
+    public void Add(uint treeId, TreeRecording record, ReadOnlySpan<byte> name)
     {
         record.Source = TakeNumber(record.Feed);
         var source = new SourceRecord { IsTable = record.IsTable, Parts = record.Parts, TreeId = treeId };

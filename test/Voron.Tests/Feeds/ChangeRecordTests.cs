@@ -1,4 +1,5 @@
 using Voron.Feeds;
+using Voron.Format;
 using Voron.Recording;
 
 namespace Voron.Tests.Feeds;

@@ -214,7 +214,7 @@ public sealed class FeedSurroundingsTests : IDisposable
             if (damage == "none")
                 feeds.Delete(FeedKeys.Tree(id)).Should().BeTrue();
             else
-                feeds.Put(FeedKeys.Tree(id), new byte[damage == "short" ? 5 : TreeRecord.Size]);
+                feeds.Put(FeedKeys.Tree(id), new byte[damage == "short" ? 5 : TreeRecording.Size]);
         });
         foreach (var change in (Action<WriteTree>[])
         [

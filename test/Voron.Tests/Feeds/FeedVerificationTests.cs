@@ -48,7 +48,7 @@ public sealed class FeedVerificationTests : IDisposable
         Damage(SystemTree.Feeds, feeds => feeds.DeleteRange(KeyRange.Prefix(FeedKeys.Trees)));
         Problems().Should().ContainSingle().Which.Should().Contain("tree 'items' is marked as recorded, but no feed");
 
-        var entry = new TreeRecord { Feed = 1, Source = 1 }.ToBytes();
+        var entry = new TreeRecording { Feed = 1, Source = 1 }.ToBytes();
         Damage(SystemTree.Feeds, feeds => feeds.Put(FeedKeys.Tree(1000), entry));
         Problems().Should().Contain(problem => problem.Contains("tree 1000 has an entry, but is not marked"));
 

@@ -42,6 +42,9 @@ public sealed class StructureTests
         { nameof(FewIdsHeader), 12, "" },
         { nameof(IdSetReference), 24, "2+2" },
         { nameof(IdBlockEntry), 16, "" },
+        { nameof(FeedRecord), 80, "1+1 36+4 64+16" },
+        { nameof(SourceRecord), 16, "2+2" },
+        { nameof(TreeRecording), 16, "12+4" },
     };
 
     [Theory]

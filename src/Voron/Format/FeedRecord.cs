@@ -1,6 +1,6 @@
 using System.Runtime.InteropServices;
 
-namespace Voron.Recording;
+namespace Voron.Format;
 
 /// <summary>A feed as its environment has it.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]

@@ -1,4 +1,4 @@
-namespace Voron.Recording;
+namespace Voron.Format;
 
 /// <summary>What a feed records of each change, beside its key. The numbers are stored.</summary>
 [Flags]

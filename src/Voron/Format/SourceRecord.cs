@@ -1,6 +1,6 @@
 using System.Runtime.InteropServices;
 
-namespace Voron.Recording;
+namespace Voron.Format;
 
 /// <summary>The beginning of a source of a feed, before its name.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
@@ -8,8 +8,9 @@ internal struct SourceRecord
 {
     public const int Size = 16;
 
+    /// <summary>0 for a tree, 1 for a table.</summary>
     [FieldOffset(0)]
-    public bool IsTable;
+    public byte Kind;
 
     [FieldOffset(1)]
     public RecordedParts Parts;
@@ -21,6 +22,13 @@ internal struct SourceRecord
     /// <summary>The transaction in which the source ended; 0 while its changes are recorded.</summary>
     [FieldOffset(8)]
     public long EndedId;
+
+    /// <summary>True for a table; false for a tree.</summary>
+    public bool IsTable
+    {
+        readonly get => Kind != 0;
+        init => Kind = value ? (byte)1 : (byte)0;
+    }
 
     /// <summary>Reads a record; false if the bytes are none.</summary>
     public static bool TryRead(ReadOnlySpan<byte> bytes, out SourceRecord record, out ReadOnlySpan<byte> name)

@@ -1,15 +1,16 @@
 using System.Runtime.InteropServices;
 
-namespace Voron.Recording;
+namespace Voron.Format;
 
 /// <summary>How the changes of a tree are recorded: what a writer needs of the feed and the source.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
-internal struct TreeRecord
+internal struct TreeRecording
 {
     public const int Size = 16;
 
+    /// <summary>0 for a tree, 1 for a table.</summary>
     [FieldOffset(0)]
-    public bool IsTable;
+    public byte Kind;
 
     [FieldOffset(1)]
     public RecordedParts Parts;
@@ -23,13 +24,20 @@ internal struct TreeRecord
     [FieldOffset(8)]
     public int MaxValueBytes;
 
+    /// <summary>True for a table; false for a tree.</summary>
+    public bool IsTable
+    {
+        readonly get => Kind != 0;
+        init => Kind = value ? (byte)1 : (byte)0;
+    }
+
     /// <summary>Reads a record; false if the bytes are none.</summary>
-    public static bool TryRead(ReadOnlySpan<byte> bytes, out TreeRecord record)
+    public static bool TryRead(ReadOnlySpan<byte> bytes, out TreeRecording record)
     {
         record = default;
         if (bytes.Length != Size || bytes[0] > 1)
             return false;
-        record = MemoryMarshal.Read<TreeRecord>(bytes);
+        record = MemoryMarshal.Read<TreeRecording>(bytes);
         return record.Feed != 0 && record.MaxValueBytes >= 0;
     }
 
