@@ -70,13 +70,13 @@ internal sealed record FeedRun(
             var times = new LatencyHistogram();
             using var seen = new SemaphoreSlim(0);
             var received = 0L;
+            ChangePosition start;
+            using (var reading = environment.BeginRead())
+                start = reading.GetNewestPosition(Feed);
             var consumer = Task.Run(
                 async () =>
                 {
                     var left = commits;
-                    ChangePosition start;
-                    using (var reading = environment.BeginRead())
-                        start = reading.GetNewestPosition(Feed);
                     await foreach (var batch in environment.ReadChangesAsync(Feed, start, cancellationToken: stop).ConfigureAwait(false))
                     {
                         Volatile.Write(ref received, Stopwatch.GetTimestamp());
