@@ -36,7 +36,7 @@ public readonly struct Change
     /// <inheritdoc cref="Operation"/>
     public long TransactionId => Entry.TransactionId;
 
-    /// <summary>The time of the transaction in UTC; null if the batch begins in the middle of a transaction.</summary>
+    /// <summary>The time of the transaction in UTC; null if it is not known, because the feed was cut inside of the transaction.</summary>
     /// <inheritdoc cref="Operation"/>
     public DateTime? Time => Entry.Time == 0 ? null : new DateTime(Entry.Time, DateTimeKind.Utc);
 
@@ -110,5 +110,5 @@ public readonly struct Change
     /// <summary>Describes the change without its values.</summary>
     public override string ToString() => _buffer == null || _buffer.Generation != _generation
         ? "(ended)"
-        : $"{Position}: {Operation} {Source}" + (Key.IsEmpty ? "" : $" {KeyText.Of(Key)}");
+        : $"{Position}: {Operation} {Source}" + (Operation == ChangeOperation.DeleteRange ? $" {Range.ToString()}" : Key.IsEmpty ? "" : $" {KeyText.Of(Key)}");
 }

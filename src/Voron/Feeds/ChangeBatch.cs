@@ -57,6 +57,9 @@ public sealed class ChangeBatch
     /// <summary>Enumerates the changes in their order.</summary>
     public Enumerator GetEnumerator() => new(this);
 
+    /// <summary>Returns the number of changes and the position.</summary>
+    public override string ToString() => $"{Count} changes up to {Position}{(IsTransactionComplete ? "" : ", inside of a transaction")}";
+
     internal ChangeBuffer Buffer { get; } = new();
 
     internal static void CheckBytes(int bytes, string parameter)

@@ -66,6 +66,11 @@ internal sealed class ChangeBuffer
         });
     }
 
+    /// <summary>Returns whether the time of a transaction is not known.</summary>
+    public bool WantsTime(long transactionId) => _timeOf != transactionId;
+
+    public void NoteTime(long transactionId, long time) => (_time, _timeOf) = (time, transactionId);
+
     /// <summary>Keeps the first changes only.</summary>
     public void Cut(int count) => CollectionsMarshal.SetCount(_entries, count);
 

@@ -46,6 +46,7 @@ public readonly record struct ChangePosition(long TransactionId, uint Ordinal, l
         if (parts.Length != 3
             || !long.TryParse(parts[0], NumberStyles.None, CultureInfo.InvariantCulture, out var transactionId)
             || !uint.TryParse(parts[1], NumberStyles.None, CultureInfo.InvariantCulture, out var ordinal)
+            || parts[2].Length != 2 * sizeof(long)
             || !long.TryParse(parts[2], NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out var stamp))
             return false;
         position = new ChangePosition(transactionId, ordinal, stamp);

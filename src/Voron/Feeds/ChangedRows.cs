@@ -30,6 +30,15 @@ public static class ChangedRows
         return change.HasOldValue ? definition.Functions.Read(change.OldValue, RowIdOf(change)) : throw NoRow(change, "old");
     }
 
+    /// <summary>Returns the key of a row in a table whose keys are its row ids (<see cref="TableDefinition.CreateWithRowIds"/>).</summary>
+    /// <param name="change">The change of a row.</param>
+    /// <exception cref="InvalidOperationException">The change is not of a row with such a key.</exception>
+    /// <exception cref="ObjectDisposedException">The batch has been filled again.</exception>
+    public static long GetRowId(this Change change) =>
+        change.Source.IsTable && RowKey.TryRead(change.Key, out var rowId)
+            ? rowId
+            : throw new InvalidOperationException($"The change {change.Position} of the {change.Source} has no row id as its key.");
+
     private static void Check<TKey, TRow>(Change change, TableDefinition<TKey, TRow> definition)
     {
         ArgumentNullException.ThrowIfNull(definition);
@@ -43,6 +52,13 @@ public static class ChangedRows
     // For messages: the key of a table whose keys are no row ids may be as long as one.
     private static long RowIdOf(Change change) => RowKey.TryRead(change.Key, out var rowId) ? rowId : -1;
 
-    private static InvalidOperationException NoRow(Change change, string which) => new(
-        $"The change {change.Position}, a {change.Operation}, does not have the {which} row. The feed records it if RecordTable asks for it.");
+    private static InvalidOperationException NoRow(Change change, string which)
+    {
+        var isNew = which == "new";
+        var hasNone = change.Operation == (isNew ? ChangeOperation.Delete : ChangeOperation.Insert) || change.Operation > ChangeOperation.Delete;
+        var reason = hasNone ? $"{change.Operation} has none."
+            : (isNew ? change.IsNewValueLeftOut : change.IsOldValueLeftOut) ? $"it is longer than {nameof(FeedOptions.MaxValueBytes)}. Read it from the table."
+            : $"the feed does not record it. {nameof(FeedTransactions.RecordTable)} says what is recorded.";
+        return new InvalidOperationException($"The change {change.Position} does not have the {which} row: {reason}");
+    }
 }

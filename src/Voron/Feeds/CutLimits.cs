@@ -15,6 +15,12 @@ internal readonly record struct CutLimits
     /// <summary>No later transaction may go.</summary>
     public required long NewestId { get; init; }
 
-    /// <summary>No change behind this position may go; null if none is held back.</summary>
-    public required ChangePosition? Hold { get; init; }
+    /// <summary>The size of the feed in bytes.</summary>
+    public required long FeedBytes { get; init; }
+
+    /// <summary>A consumer holds back the changes behind its position, unless they have more bytes than this.</summary>
+    public required long HoldLimitBytes { get; init; }
+
+    /// <summary>The positions of the consumers that hold back changes, from the first on.</summary>
+    public required ChangePosition[] Holds { get; init; }
 }

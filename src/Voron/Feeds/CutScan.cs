@@ -5,10 +5,14 @@ namespace Voron.Feeds;
 internal struct CutScan(CutLimits limits)
 {
     private long _transactionId;
+    private long _bytesBefore;
     private uint _ordinal;
 
     /// <summary>The number of bytes that were taken.</summary>
     public long Bytes { get; private set; }
+
+    /// <summary>The number of consumers that lose changes, because they are too far behind.</summary>
+    public int Passed { get; private set; }
 
     /// <summary>The last change that may go; null if there is none.</summary>
     public ChangePosition? Cut { get; private set; }
@@ -28,6 +32,7 @@ internal struct CutScan(CutLimits limits)
             if (!mayGo || Bytes >= limits.MostBytes || transactionId > limits.NewestId)
                 return false;
             _transactionId = transactionId;
+            _bytesBefore = Bytes;
         }
 
         _ordinal = ordinal;
@@ -41,8 +46,14 @@ internal struct CutScan(CutLimits limits)
         if (_transactionId == 0)
             return true;
         var end = new ChangePosition(_transactionId, _ordinal, 0);
-        if (limits.Hold is { } held && end > held)
-            return false;
+        while (Passed < limits.Holds.Length && limits.Holds[Passed] < end)
+        {
+            // At least the bytes behind this transaction, whose beginning the consumer may have seen.
+            if (limits.FeedBytes - _bytesBefore <= limits.HoldLimitBytes)
+                return false;
+            Passed++;
+        }
+
         Cut = end;
         return true;
     }

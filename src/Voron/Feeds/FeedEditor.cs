@@ -28,6 +28,8 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
             $"The rows of table '{table}' are missing in '{transaction.DataFilePath}'. Run Verify, or restore a backup.");
     }
 
+    public static bool HasTable(WriteTransaction transaction, string name) => transaction.GetTableNames().Contains(name);
+
     /// <summary>Creates a feed, or changes its options.</summary>
     public void Create(string name, byte[] key, FeedOptions? options)
     {
@@ -103,7 +105,8 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
             if (current.Feed != feed.Number)
             {
                 throw new InvalidOperationException(
-                    $"The feed '{name}' cannot record the {source} in '{transaction.DataFilePath}': another feed does. Stop that first.");
+                    $"The feed '{name}' cannot record the {source} in '{transaction.DataFilePath}', because the feed '{NameOf(current.Feed)}' does. Stop " +
+                    $"that first, with {(source.IsTable ? nameof(FeedTransactions.StopRecordingTable) : nameof(FeedTransactions.StopRecordingTree))}.");
             }
 
             if (current.Parts == wanted.Parts)
@@ -187,6 +190,12 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
         transaction.SetRecorded(tree, isRecorded: false);
         feeds.Delete(FeedKeys.Tree(treeId));
         treeIds.Remove(treeId);
+    }
+
+    private string NameOf(ushort feed)
+    {
+        var registry = new FeedRegistry(transaction);
+        return registry.Names().Find(name => registry.Get(name).Number == feed) ?? $"{feed}";
     }
 
     private bool TryGetCurrent(OpenTree tree, out TreeRecording current)

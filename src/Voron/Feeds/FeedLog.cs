@@ -17,7 +17,7 @@ internal static partial class FeedLog
 
     [LoggerMessage(
         EventId = 1102, EventName = "FeedCutPastConsumer", Level = LogLevel.Warning,
-        Message = "The feed '{Feed}' of the environment in '{Path}' has grown above its limit, and changes were deleted that the consumer '{Consumer}' at {Position} " +
-            "has not seen: all up to {Cut}. The consumer has to copy the data again.")]
-    public static partial void CutPastConsumer(ILogger logger, string path, string feed, string consumer, string position, string cut);
+        Message = "The consumer '{Consumer}' of feed '{Feed}' in '{Path}' is at {Position}, more than HoldLimitBytes behind, and changes that it has not seen were " +
+            "deleted: all up to {Cut}. It has to copy the data again.")]
+    public static partial void CutPastConsumer(ILogger logger, string consumer, string feed, string path, string position, string cut);
 }

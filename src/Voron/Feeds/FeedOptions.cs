@@ -17,8 +17,8 @@ public sealed record FeedOptions
     public long MaxBytes { get; init; } = 1L << 30;
 
     /// <summary>
-    /// The size in bytes up to which changes stay that a named consumer has not seen, whatever their age. Above it they are deleted all the same, and
-    /// the consumer gets a <see cref="ChangesLostException"/>. 4 GiB unless set; at least <see cref="MaxBytes"/>.
+    /// A named consumer holds back the changes behind its position, whatever their age, unless these have more bytes than this. A consumer that is
+    /// further behind gets a <see cref="ChangesLostException"/>; others keep theirs. 4 GiB unless set; at least <see cref="MaxBytes"/>.
     /// </summary>
     public long HoldLimitBytes { get; init; } = 4L << 30;
 

@@ -29,7 +29,9 @@ public static class FeedReading
         after = registry.Resolve(feed, record, after, transaction.TransactionId);
         batch.Begin(after);
         var key = ChangeKey.Write(after.TransactionId, after.Ordinal, stackalloc byte[ChangeKey.Bytes]);
-        Fill(registry, feed, record, registry.OpenChanges(feed, record).Range(KeyRange.After(key)), batch);
+        var changes = registry.OpenChanges(feed, record);
+        NoteTime(changes, after.TransactionId, batch);
+        Fill(registry, feed, record, changes.Range(KeyRange.After(key)), batch);
         return batch.Count > 0;
     }
 
@@ -94,6 +96,17 @@ public static class FeedReading
             else
                 await wait.WaitAsync().ConfigureAwait(false);
         }
+    }
+
+    // The batch may begin in the middle of a transaction, whose first change has the time.
+    private static void NoteTime(Tree changes, long transactionId, ChangeBatch batch)
+    {
+        if (!batch.Buffer.WantsTime(transactionId))
+            return;
+        var first = ChangeKey.Write(transactionId, 0, stackalloc byte[ChangeKey.Bytes]);
+        if (changes.TryGetCeiling(first, out var entry) && ChangeKey.TryRead(entry.Key, out var id, out _) && id == transactionId
+            && ChangeRecord.TryRead(entry.Value, out var change))
+            batch.Buffer.NoteTime(transactionId, change.Time);
     }
 
     private static void Fill(FeedRegistry registry, string feed, in FeedRecord record, TreeRange changes, ChangeBatch batch)

@@ -94,7 +94,7 @@ internal sealed class FeedRetention(
         }
     }
 
-    // Goes on while there is more than a step. One that was refused is left to the next run: the snapshots here are older than what the writer sees.
+    // Goes on while there may be more. A step that was refused is left to the next run: the snapshots here are older than what the writer sees.
     private async Task<long> TrimAsync(string name, Run run, CancellationToken stop)
     {
         var deleted = 0L;
@@ -102,7 +102,7 @@ internal sealed class FeedRetention(
         {
             var cut = await CutAsync(name, step, stop).ConfigureAwait(false);
             deleted += cut;
-            if (cut == 0 || !step.IsFull)
+            if (cut == 0 || !step.MayLeaveMore)
                 break;
         }
 
@@ -150,13 +150,17 @@ internal sealed class FeedRetention(
             return null;
         var changes = registry.OpenChanges(name, feed);
         var bytes = FeedRegistry.BytesOf(changes);
+        var holds = Waiting(registry, feed).ConvertAll(consumer => consumer.Position);
+        holds.Sort();
         var scan = new CutScan(new CutLimits
         {
             OldestTicks = feed.MaxAgeTicks == long.MaxValue ? 0 : run.NowTicks - feed.MaxAgeTicks,
             ExcessBytes = Math.Min(ExcessOf(feed, bytes), BytesOfStep),
             MostBytes = BytesOfStep,
             NewestId = run.NewestId,
-            Hold = HoldOf(registry, feed, bytes),
+            FeedBytes = bytes,
+            HoldLimitBytes = PlantedFault.CutPastConsumer ? -1 : feed.HoldLimitBytes,
+            Holds = [.. holds],
         });
 
         // A page that is not full belongs to its changes as well: else more would go than the feed has above its limit.
@@ -167,19 +171,21 @@ internal sealed class FeedRetention(
             if (!ChangeKey.TryRead(entry.Key, out var id, out var ordinal) || !ChangeRecord.TryRead(entry.Value, out var change))
                 throw registry.DamagedChange(name, entry.Key);
             if (!scan.Take(id, ordinal, change.Time, Math.Max(share, entry.Key.Length + entry.ValueLength)))
-                return ToStep(scan, registry, feed);
+                return ToStep(scan, holds, bytes > feed.MaxBytes, registry, feed);
         }
 
         scan.Finish();
-        return ToStep(scan, registry, feed);
+        return ToStep(scan, holds, bytes > feed.MaxBytes, registry, feed);
     }
 
     // A little more than the excess, so that not each change makes the feed too large again.
     private static long ExcessOf(in FeedRecord feed, long bytes) =>
         bytes <= feed.MaxBytes ? 0 : bytes - feed.MaxBytes + feed.MaxBytes / PartAtOnce;
 
-    private static Step? ToStep(in CutScan scan, FeedRegistry registry, in FeedRecord feed) =>
-        scan.Cut is { } cut && cut > registry.OldestOf(feed) ? new Step(cut, feed.Stamp, scan.Bytes >= BytesOfStep) : null;
+    private static Step? ToStep(in CutScan scan, List<ChangePosition> holds, bool isTooLarge, FeedRegistry registry, in FeedRecord feed) =>
+        scan.Cut is { } cut && cut > registry.OldestOf(feed)
+            ? new Step(cut with { Stamp = registry.StampOf(feed) }, feed.Stamp, holds[..scan.Passed], isTooLarge || scan.Bytes >= BytesOfStep)
+            : null;
 
     private async Task<long> CutAsync(string name, Step step, CancellationToken stop)
     {
@@ -193,9 +199,9 @@ internal sealed class FeedRetention(
                 return 0;
             var changes = registry.OpenChanges(name, feed);
             var cut = step.Cut;
-            if (cut <= registry.OldestOf(feed) || (HoldOf(registry, feed, FeedRegistry.BytesOf(changes)) is { } held && held < cut))
-                return 0;
             var passed = Waiting(registry, feed).FindAll(consumer => consumer.Position < cut);
+            if (cut <= registry.OldestOf(feed) || passed.Exists(consumer => !step.Passed.Contains(consumer.Position)))
+                return 0;
             (feed.CutId, feed.CutOrdinal) = (cut.TransactionId, cut.Ordinal);
             var feeds = FeedEditor.OpenFeeds(writing);
             feeds.Put(FeedRegistry.FeedKey(name), feed.ToBytes());
@@ -204,7 +210,7 @@ internal sealed class FeedRetention(
             var deleted = new WriteTree(changes.Opened).DeleteRange(KeyRange.Through(last));
             await writing.CommitAsync(CancellationToken.None).ConfigureAwait(false);
             foreach (var consumer in passed)
-                FeedLog.CutPastConsumer(engine.Logger, engine.Disk.Path, name, consumer.Name, consumer.Position.ToString(), cut.ToString());
+                FeedLog.CutPastConsumer(engine.Logger, consumer.Name, name, engine.Disk.Path, consumer.Position.ToString(), cut.ToString());
             return deleted;
         }
         finally
@@ -223,21 +229,6 @@ internal sealed class FeedRetention(
         }
     }
 
-    // The position of the consumer that is furthest behind; null if nothing is held back.
-    private static ChangePosition? HoldOf(FeedRegistry registry, in FeedRecord feed, long bytes)
-    {
-        if (PlantedFault.CutPastConsumer || bytes > feed.HoldLimitBytes)
-            return null;
-        ChangePosition? hold = null;
-        foreach (var consumer in Waiting(registry, feed))
-        {
-            if (hold == null || consumer.Position < hold.Value)
-                hold = consumer.Position;
-        }
-
-        return hold;
-    }
-
     // A consumer that a cut has passed once has to copy the data again: it holds back nothing until it has.
     private static List<FeedConsumer> Waiting(FeedRegistry registry, in FeedRecord feed)
     {
@@ -253,6 +244,7 @@ internal sealed class FeedRetention(
     /// <summary>The end of a step.</summary>
     /// <param name="Cut">The last change that goes.</param>
     /// <param name="Stamp">The feed in which it was found.</param>
-    /// <param name="IsFull">True if more may be to go.</param>
-    private readonly record struct Step(ChangePosition Cut, long Stamp, bool IsFull);
+    /// <param name="Passed">The positions of the consumers that lose changes.</param>
+    /// <param name="MayLeaveMore">True if the step has ended at its limit, or goes by sizes, which are estimates.</param>
+    private readonly record struct Step(ChangePosition Cut, long Stamp, List<ChangePosition> Passed, bool MayLeaveMore);
 }

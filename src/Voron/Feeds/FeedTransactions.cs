@@ -22,7 +22,10 @@ public static class FeedTransactions
     /// </remarks>
     /// <param name="transaction">The transaction.</param>
     /// <param name="feed">The name of the feed: at most 200 bytes in UTF-8.</param>
-    /// <param name="options">The options; null for those of a new <see cref="FeedOptions"/>, or to leave them as they are.</param>
+    /// <param name="options">
+    /// All options; null for those of a new <see cref="FeedOptions"/>, or to leave them as they are. To change one of them, use <c>with</c> on
+    /// <see cref="FeedInfo.Options"/>.
+    /// </param>
     /// <exception cref="ArgumentException">The name is empty, too long, or not valid text, or an option is out of its range.</exception>
     /// <exception cref="StorageFullException">There is no room, or all 65,534 numbers of feeds have been used.</exception>
     /// <exception cref="CorruptionException">The feed is damaged.</exception>
@@ -50,7 +53,10 @@ public static class FeedTransactions
     /// <param name="transaction">The transaction.</param>
     /// <param name="feed">The name of the feed.</param>
     /// <param name="tree">The name of the tree.</param>
-    /// <param name="content">What is recorded beside the keys.</param>
+    /// <param name="content">
+    /// What is recorded beside the keys. If the feed records the tree with other content, the source is removed and added again; no change is lost in
+    /// between.
+    /// </param>
     /// <exception cref="KeyNotFoundException">There is no feed, or no tree, of that name.</exception>
     /// <exception cref="InvalidOperationException">Another feed records the tree, or the tree is of another kind.</exception>
     /// <exception cref="ArgumentException">
@@ -68,7 +74,8 @@ public static class FeedTransactions
         }
 
         var open = transaction.FindTree(tree) ?? throw new KeyNotFoundException(
-            $"There is no tree '{tree}' in '{transaction.DataFilePath}' whose changes the feed '{feed}' could record. Create it first.");
+            $"There is no tree '{tree}' in '{transaction.DataFilePath}' whose changes the feed '{feed}' could record. " +
+            (FeedEditor.HasTable(transaction, tree) ? $"There is a table of that name: use {nameof(RecordTable)}." : "Create it first."));
         new FeedEditor(transaction).Record(feed, record, open, new FeedSource(tree, IsTable: false), content);
     }
 
@@ -76,7 +83,10 @@ public static class FeedTransactions
     /// <param name="transaction">The transaction.</param>
     /// <param name="feed">The name of the feed.</param>
     /// <param name="table">The name of the table.</param>
-    /// <param name="content">What is recorded beside the primary keys.</param>
+    /// <param name="content">
+    /// What is recorded beside the primary keys. If the feed records the table with other content, the source is removed and added again; no change
+    /// is lost in between.
+    /// </param>
     /// <exception cref="KeyNotFoundException">There is no feed, or no table, of that name.</exception>
     /// <exception cref="InvalidOperationException">Another feed records the table.</exception>
     /// <exception cref="ArgumentException">The name is empty or too long, or the content is unknown.</exception>
@@ -88,7 +98,8 @@ public static class FeedTransactions
         if ((content & ~(RecordedContent.NewValues | RecordedContent.OldValues)) != 0)
             throw new ArgumentException($"A feed cannot record {content}.", nameof(content));
         var rows = FeedEditor.FindRows(transaction, table) ?? throw new KeyNotFoundException(
-            $"There is no table '{table}' in '{transaction.DataFilePath}' whose changes the feed '{feed}' could record. Create it first.");
+            $"There is no table '{table}' in '{transaction.DataFilePath}' whose changes the feed '{feed}' could record. " +
+            (transaction.GetTreeNames().Contains(table) ? $"There is a tree of that name: use {nameof(RecordTree)}." : "Create it first."));
         new FeedEditor(transaction).Record(feed, record, rows, new FeedSource(table, IsTable: true), content);
     }
 
@@ -113,7 +124,9 @@ public static class FeedTransactions
     /// </summary>
     /// <param name="transaction">The transaction.</param>
     /// <param name="feed">The name of the feed.</param>
-    /// <param name="consumer">The name of the consumer: at most 200 bytes in UTF-8.</param>
+    /// <param name="consumer">
+    /// The name of the consumer: at most 200 bytes in UTF-8. For one consumer at a time: two of the same name overwrite each other's position.
+    /// </param>
     /// <param name="position">The position behind the last change that the consumer has worked off. It may be before the one that it had.</param>
     /// <exception cref="KeyNotFoundException">There is no feed of that name.</exception>
     /// <exception cref="ChangesLostException">Changes behind the position have been deleted, or it belongs to another feed.</exception>

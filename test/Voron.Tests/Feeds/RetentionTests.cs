@@ -170,6 +170,24 @@ public sealed class RetentionTests : IDisposable
     }
 
     [Fact]
+    public async Task A_consumer_within_the_limit_keeps_its_changes_beside_one_that_is_beyond_it()
+    {
+        _environment.Record(options: new FeedOptions { MaxBytes = 100_000, HoldLimitBytes = 400_000 });
+        _environment.Write(writing => writing.SetPosition(FeedKit.Feed, "dead", writing.GetNewestPosition(FeedKit.Feed)));
+        Fill(20, 10, 1_000);
+        var medium = _environment.Newest();
+        _environment.Write(writing => writing.SetPosition(FeedKit.Feed, "medium", medium));
+        Fill(20, 10, 1_000);
+        _environment.Info().Bytes.Should().BeGreaterThan(400_000);
+
+        (await TrimAsync()).Should().BePositive();
+
+        _environment.Info().Oldest.Should().Be(medium);
+        _environment.Changes(medium).Should().HaveCount(200);
+        FaultTestKit.WarningsOf(_environment, _logger).Should().ContainSingle().Which.Should().Contain("'dead'");
+    }
+
+    [Fact]
     public async Task A_consumer_that_a_cut_has_passed_holds_back_nothing_more()
     {
         _environment.Record(options: new FeedOptions { MaxBytes = 1 << 20, HoldLimitBytes = 2 << 20 });

@@ -279,7 +279,7 @@ public sealed class SourceTests : IDisposable
             writing.CreateIdTree("ids");
             writing.CreateFixedTree("fixed", 8);
             FluentActions.Invoking(() => writing.RecordTree("other", FeedKit.TreeName)).Should()
-                .Throw<InvalidOperationException>().WithMessage("*'other'*tree 'items'*another feed*");
+                .Throw<InvalidOperationException>().WithMessage("*'other'*tree 'items'*the feed 'feed' does*StopRecordingTree*");
             FluentActions.Invoking(() => writing.RecordTree("other", "ids")).Should().Throw<InvalidOperationException>();
             FluentActions.Invoking(() => writing.RecordTree("other", "fixed")).Should().Throw<InvalidOperationException>();
             FluentActions.Invoking(() => writing.StopRecordingTree("ids")).Should().Throw<InvalidOperationException>();
