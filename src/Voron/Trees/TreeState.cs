@@ -19,6 +19,9 @@ internal sealed class TreeState
     // Only cursors that are on an entry: the others hold no page.
     private TreeCursor? _firstCursor;
 
+    // Kept as they are for the header.
+    private byte _otherFlags;
+
     private ArrayShape _shape;
 
     /// <param name="keyHeads">The key heads of the pages over which the tree is open; null to search in the pages alone.</param>
@@ -101,6 +104,7 @@ internal sealed class TreeState
         Depth = header.Depth;
         Kind = header.Kind;
         IsRecorded = (header.Flags & TreeHeader.RecordedFlag) != 0;
+        _otherFlags = (byte)(header.Flags & ~TreeHeader.RecordedFlag);
         TreeId = header.TreeId;
         NestedPages = header.NestedPages;
         NestedValues = header.NestedValues;
@@ -161,7 +165,7 @@ internal sealed class TreeState
         OverflowPages = OverflowPages,
         Depth = (ushort)Depth,
         Kind = Kind,
-        Flags = IsRecorded ? TreeHeader.RecordedFlag : (byte)0,
+        Flags = (byte)(_otherFlags | (IsRecorded ? TreeHeader.RecordedFlag : 0)),
         TreeId = TreeId,
         NestedPages = NestedPages,
         NestedValues = NestedValues,
