@@ -57,6 +57,21 @@ check "the average of a day comes from its hours" 23.000 run TimeSeries average 
 check "old measurements are removed" "removed: 34560" sh -c "cd '$work' && dotnet '$root/samples/TimeSeries/bin/Release/net10.0/TimeSeries.dll' retain 2026-01-07 | head -1"
 check "their averages stay" 23.000 run TimeSeries average sensor-3 2026-01-05
 
+echo "== Documents"
+documents() { (cd "$work" && dotnet "$root/samples/Voron.Documents.Tool/bin/Release/net10.0/documents.dll" "$@"); }
+printf '{"id":"a","size":3}\nnonsense\n{"id":"b","size":1}\n{"size":2}\n{"id":"c","size":2,"tags":["x","y"]}\n' >"$work/items.jsonl"
+printf 'id,name,size\nd,"one, ""two""",4\ne,007,1.5\n' >"$work/items.csv"
+check "an import stops at what is no document" "refused with 1" sh -c "cd '$work' && dotnet '$root/samples/Voron.Documents.Tool/bin/Release/net10.0/documents.dll' import --json items.jsonl; echo refused with \$?"
+check "an import leaves out what is no document" "imported: 3, refused: 2" documents import --json items.jsonl --skip-bad
+check "values separated by commas are imported" "imported: 2, refused: 0" documents import --csv items.csv
+check "an index is built" 'indexes: $.size' documents index add size
+check "documents come in the order of the index" $'b\ne\nc\na\nd' documents query 'size > 0 order by size' --ids
+check "one of several values is enough" "c" documents query 'tags[*] = "y"' --ids
+check "numbers and texts stay what they are" '{"id":"e","name":"007","size":1.5}' documents get e
+check "a document is stored" f documents put '{"size":9}' --id f
+check "and deleted" "" documents delete f
+check "and then is not found" "ended with 1" sh -c "cd '$work' && dotnet '$root/samples/Voron.Documents.Tool/bin/Release/net10.0/documents.dll' get f; echo ended with \$?"
+
 echo "== WebService"
 url=
 start() {

@@ -1,0 +1,69 @@
+using System.CommandLine;
+using Spectre.Console;
+
+namespace Voron.Documents.Tool;
+
+/// <summary>Imports documents.</summary>
+internal static class ImportCommand
+{
+    public static Command Create()
+    {
+        var store = new StoreOptions();
+        var apt = new Option<bool>("--apt") { Description = "Imports the packages that apt knows." };
+        var json = new Option<string?>("--json") { Description = "Imports a file with a JSON object in each line; - is the standard input." };
+        var csv = new Option<string?>("--csv") { Description = "Imports a file of comma-separated values, whose first line has names." };
+        var id = new Option<string?>("--id") { Description = "The column of --csv that has the ids." };
+        var skipBad = new Option<bool>("--skip-bad") { Description = "Leaves out what is no document, and counts it." };
+        var command = new Command("import", "Imports documents into a collection.") { apt, json, csv, id, skipBad };
+        store.AddTo(command).SetAction(async (parsed, stop) =>
+        {
+            var source = SourceOf(parsed.GetValue(apt), parsed.GetValue(json), parsed.GetValue(csv), parsed.GetValue(id));
+            using var documents = store.Open(parsed);
+            var collection = await documents.CreateCollectionAsync(store.CollectionOf(parsed), stop);
+            var importer = new Importer(collection, source, parsed.GetValue(skipBad));
+            Run(importer, source, stop);
+            Console.WriteLine($"imported: {importer.Imported}, refused: {importer.Refused}");
+            Console.Error.WriteLine($"{importer.PerSecond:N0} documents a second");
+            if (importer.FirstRefusal != null)
+                Console.Error.WriteLine($"The first that was refused: {importer.FirstRefusal}");
+            return 0;
+        });
+        return command;
+    }
+
+    private static ImportSource SourceOf(bool apt, string? json, string? csv, string? id)
+    {
+        if ((apt ? 1 : 0) + (json == null ? 0 : 1) + (csv == null ? 0 : 1) != 1)
+            throw new ImportException("Name one source: --apt, --json FILE or --csv FILE.");
+        if (id != null && csv == null)
+            throw new ImportException("--id names a column of --csv.");
+        if (apt)
+            return AptPackages.Of();
+        return json != null ? JsonLines.Of(json) : CsvFile.Of(csv!, id);
+    }
+
+    private static void Run(Importer importer, ImportSource source, CancellationToken stop)
+    {
+        if (Console.IsErrorRedirected)
+        {
+            importer.Run(static _ => { }, stop);
+            return;
+        }
+
+        var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(Console.Error) });
+        console.Progress().AutoClear(true)
+            .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new RemainingTimeColumn())
+            .Start(context =>
+            {
+                var task = context.AddTask("importing", maxValue: source.Bytes ?? 1);
+                task.IsIndeterminate = source.Bytes == null;
+                importer.Run(
+                    bytes =>
+                    {
+                        task.Value = bytes;
+                        task.Description = $"{importer.Imported:N0} documents, {importer.PerSecond:N0}/s, {importer.Refused:N0} refused";
+                    },
+                    stop);
+            });
+    }
+}

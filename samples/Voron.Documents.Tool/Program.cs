@@ -1,0 +1,34 @@
+using System.CommandLine;
+using Spectre.Console;
+using Voron;
+using Voron.Documents;
+using Voron.Documents.Tool;
+
+const int ExitFailure = 1;
+const int ExitCancelled = 130;
+if (Console.IsOutputRedirected)
+    AnsiConsole.Profile.Width = 160;
+var root = new RootCommand("Keeps JSON documents in a Voron environment: imports them, indexes them, and finds them.")
+{
+    ImportCommand.Create(),
+    QueryCommand.Create(),
+    DocumentCommands.CreateGet(),
+    DocumentCommands.CreatePut(),
+    DocumentCommands.CreateDelete(),
+    IndexCommand.Create(),
+    StatsCommand.Create(),
+};
+try
+{
+    return await root.Parse(args).InvokeAsync(new InvocationConfiguration { EnableDefaultExceptionHandler = false });
+}
+catch (OperationCanceledException)
+{
+    Console.Error.WriteLine("Cancelled.");
+    return ExitCancelled;
+}
+catch (Exception e) when (e is QueryException or DocumentFormatException or ImportException or KeyNotFoundException or VoronException or IOException)
+{
+    Console.Error.WriteLine(e.Message);
+    return ExitFailure;
+}

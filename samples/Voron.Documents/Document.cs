@@ -1,0 +1,26 @@
+using System.Text;
+using Voron.Tables;
+
+namespace Voron.Documents;
+
+/// <summary>A document of a collection.</summary>
+/// <param name="Number">Its number in the collection, which no other document has had.</param>
+/// <param name="Id">Its id.</param>
+/// <param name="Json">The JSON as it came.</param>
+public readonly record struct Document(long Number, string Id, ReadOnlyMemory<byte> Json)
+{
+    /// <summary>Returns the JSON as text.</summary>
+    public override string ToString() => Encoding.UTF8.GetString(Json.Span);
+}
+
+/// <summary>Documents as rows.</summary>
+internal sealed class DocumentCodec : IRowCodec<Document>
+{
+    public void Write(in Document row, ref RowWriter writer)
+    {
+        writer.WriteString(row.Id);
+        writer.WriteBytes(row.Json.Span);
+    }
+
+    public Document Read(ref RowReader reader) => new(reader.RowId, reader.ReadString(), reader.ReadBytes().ToArray());
+}

@@ -1,0 +1,139 @@
+using System.Text.Json;
+using Voron.Tables;
+
+namespace Voron.Documents;
+
+/// <summary>Answers a query in one snapshot.</summary>
+/// <param name="table">The documents.</param>
+/// <param name="query">The query.</param>
+/// <param name="plan">How it is answered.</param>
+internal readonly ref struct QueryRun(Table<long, Document> table, Query query, QueryPlan plan)
+{
+    public QueryResult Run(PageToken after)
+    {
+        if (plan.Sorts && !after.IsStart)
+            throw new QueryException("The documents of this query are sorted in memory, which has no pages: use 'take', or an index on the path of 'order by'.");
+        using var rows = Open(after);
+        return plan.Sorts ? Sort(rows) : Collect(rows);
+    }
+
+    private RowQuery<Document> Open(PageToken after)
+    {
+        RowQuery<Document> rows;
+        if (plan.Index == null)
+        {
+            rows = table.Scan();
+        }
+        else
+        {
+            var range = plan.Prefix == null ? KeyRange.All : KeyRange.Prefix(plan.Prefix);
+            if (plan.First != null)
+                range = range.From(plan.First);
+            if (plan.Last != null)
+                range = range.Through(plan.Last);
+            rows = table.From(plan.Index.Text, range);
+        }
+
+        if (query.IsDescending && query.Order != null && !plan.Sorts)
+            rows = rows.Backward();
+        return after.IsStart ? rows : rows.After(after);
+    }
+
+    private QueryResult Collect(RowQuery<Document> rows)
+    {
+        var found = new List<Document>();
+        var seen = plan.Index?.IsMultiple == true ? new HashSet<long>() : null;
+        var examined = 0L;
+        string? next = null;
+        while (found.Count < query.Take && rows.MoveNext())
+        {
+            if (seen?.Add(rows.RowId) == false)
+                continue;
+            examined++;
+            var document = rows.Current;
+            if (plan.Rest?.Matches(document.Json.Span) == false)
+                continue;
+            found.Add(document);
+            if (found.Count == query.Take)
+                next = rows.Token.ToString();
+        }
+
+        return ToResult(found, examined, next);
+    }
+
+    // Keeps the best ones only.
+    private QueryResult Sort(RowQuery<Document> rows)
+    {
+        var order = new KeyOrder(query.IsDescending);
+        var best = new PriorityQueue<Document, byte[]>(Comparer<byte[]>.Create((left, right) => order.Compare(right, left)));
+        var seen = plan.Index?.IsMultiple == true ? new HashSet<long>() : null;
+        var examined = 0L;
+        while (rows.MoveNext())
+        {
+            if (seen?.Add(rows.RowId) == false)
+                continue;
+            examined++;
+            var document = rows.Current;
+            if (plan.Rest?.Matches(document.Json.Span) == false)
+                continue;
+            var key = KeyOf(query.Order!, document);
+            if (best.Count < query.Take)
+                best.Enqueue(document, key);
+            else if (query.Take > 0)
+                best.EnqueueDequeue(document, key);
+        }
+
+        var found = new Document[best.Count];
+        for (var i = found.Length - 1; i >= 0; i--)
+            found[i] = best.Dequeue();
+        return ToResult(found, examined, null);
+    }
+
+    // The first value of a path that leads to several. Documents that are equal stand in the order of their numbers.
+    private static byte[] KeyOf(JsonPath path, in Document document)
+    {
+        var first = new FirstKey(new byte[ValueKey.MaxBytes + sizeof(long)]);
+        path.Visit(document.Json.Span, ref first, static (ref Utf8JsonReader value, ref FirstKey first) => first.Take(ref value));
+        return first.End(document.Number);
+    }
+
+    private QueryResult ToResult(IReadOnlyList<Document> documents, long examined, string? next) => new()
+    {
+        Documents = documents,
+        Next = next,
+        Plan = plan.ToString(),
+        Examined = examined,
+    };
+
+    private sealed class KeyOrder(bool isDescending)
+    {
+        public int Compare(byte[] left, byte[] right)
+        {
+            var order = left.AsSpan().SequenceCompareTo(right);
+            return isDescending ? -order : order;
+        }
+    }
+
+    private struct FirstKey(byte[] buffer)
+    {
+        private int _length;
+
+        public void Take(ref Utf8JsonReader value)
+        {
+            if (_length > 0)
+                return;
+            var writer = new KeyWriter(buffer);
+            ValueKey.Write(ref value, ref writer);
+            _length = writer.WrittenCount;
+        }
+
+        public readonly byte[] End(long number)
+        {
+            var rest = new KeyWriter(buffer.AsSpan(_length));
+            if (_length == 0)
+                ValueKey.WriteMissing(ref rest);
+            rest.Add(number);
+            return buffer[..(_length + rest.WrittenCount)];
+        }
+    }
+}
