@@ -1,10 +1,9 @@
 using Voron.Feeds;
 using Voron.Format;
-using Voron.Maintenance;
 using Voron.Recording;
 using Voron.Tables;
+using Voron.Tests.Maintenance;
 using Voron.Tests.Tables;
-using Voron.Transactions;
 using Voron.Trees;
 
 namespace Voron.Tests.Feeds;
@@ -33,15 +32,7 @@ public sealed class FeedSurroundingsTests : IDisposable
 
         // A tree, the rows and the primary key of a table, the schemas, all feeds, and the changes of two.
         report.Trees.Should().Be(7);
-        var pass = new ScrubPass(environment.Internals.Engine, new ScrubPace(0, new ScrubClock(), Token));
-        var isDone = false;
-        while (!isDone)
-        {
-            using var slice = new EngineSnapshot(environment.Internals.Engine);
-            isDone = pass.RunSlice(slice.Snapshot);
-        }
-
-        pass.Report.Problems.Should().BeEmpty();
+        ScrubTestKit.ScrubAll(environment, Token).Problems.Should().BeEmpty();
     }
 
     [Fact]

@@ -1,6 +1,8 @@
 using Voron.IO;
+using Voron.Maintenance;
 using Voron.Tests.Faults;
 using Voron.Torture.Simulation;
+using Voron.Transactions;
 
 namespace Voron.Tests.Maintenance;
 
@@ -31,6 +33,20 @@ internal static class ScrubTestKit
         }
 
         return disk;
+    }
+
+    /// <summary>Verifies everything as the background does, slice by slice, each in a snapshot of its own.</summary>
+    public static VerificationReport ScrubAll(StorageEnvironment environment, CancellationToken stop)
+    {
+        var pass = new ScrubPass(environment.Internals.Engine, new ScrubPace(0, new ScrubClock(), stop));
+        var isDone = false;
+        while (!isDone)
+        {
+            using var slice = new EngineSnapshot(environment.Internals.Engine);
+            isDone = pass.RunSlice(slice.Snapshot);
+        }
+
+        return pass.Report;
     }
 
     /// <summary>Calls <paramref name="onRead"/> for each read of the data file; the callback may do anything but make the read fail.</summary>

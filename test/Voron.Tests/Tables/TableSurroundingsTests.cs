@@ -1,8 +1,7 @@
 using Voron.Format;
-using Voron.Maintenance;
 using Voron.Tables;
 using Voron.Tests.Faults;
-using Voron.Transactions;
+using Voron.Tests.Maintenance;
 using Voron.Trees;
 
 namespace Voron.Tests.Tables;
@@ -119,15 +118,7 @@ public sealed class TableSurroundingsTests : IDisposable
 
         // Two trees of the user, the tree of schemas, the rows, the primary key and five indexes.
         report.Trees.Should().Be(10);
-        var pass = new ScrubPass(environment.Internals.Engine, new ScrubPace(0, new ScrubClock(), Token));
-        var isDone = false;
-        while (!isDone)
-        {
-            using var slice = new EngineSnapshot(environment.Internals.Engine);
-            isDone = pass.RunSlice(slice.Snapshot);
-        }
-
-        pass.Report.Problems.Should().BeEmpty();
+        ScrubTestKit.ScrubAll(environment, Token).Problems.Should().BeEmpty();
         await CheckAsync(environment, Rows);
     }
 
