@@ -28,8 +28,6 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
             $"The rows of table '{table}' are missing in '{transaction.DataFilePath}'. Run Verify, or restore a backup.");
     }
 
-    public static bool HasTable(WriteTransaction transaction, string name) => transaction.GetTableNames().Contains(name);
-
     /// <summary>Creates a feed, or changes its options.</summary>
     public void Create(string name, byte[] key, FeedOptions? options)
     {
@@ -63,19 +61,22 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
         if (!registry.TryGet(name, out var feed))
             return false;
         var feeds = OpenFeeds(transaction);
-        var treeIds = TreesOf(feeds, feed.Number);
+        var treeIds = TreesOf(feeds, feed.Number).Select(tree => tree.Id).ToHashSet();
         foreach (var (_, source, sourceName) in registry.Sources(feed))
         {
             // The tree of a source that has ended may be recorded by another feed now.
-            if (source.EndedId == 0 && Find(source, sourceName) is { } tree)
-                Unmark(feeds, tree, treeIds);
+            if (source.EndedId != 0 || Find(source, sourceName) is not { } tree)
+                continue;
+            transaction.SetRecorded(tree, isRecorded: false);
+            feeds.Delete(FeedKeys.Tree(source.TreeId));
+            treeIds.Remove(source.TreeId);
         }
 
-        // Those whose sources are damaged.
-        foreach (var treeId in treeIds.ToArray())
+        // Those whose sources are damaged are still marked.
+        foreach (var treeId in treeIds)
         {
             if (transaction.FindTree(treeId) is { } tree)
-                Unmark(feeds, tree, treeIds);
+                transaction.SetRecorded(tree, isRecorded: false);
             feeds.Delete(FeedKeys.Tree(treeId));
         }
 
@@ -172,24 +173,16 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
         return number;
     }
 
-    private static List<uint> TreesOf(WriteTree feeds, ushort feed)
+    private static List<(uint Id, TreeRecording Recording)> TreesOf(WriteTree feeds, ushort feed)
     {
-        var ids = new List<uint>();
+        var trees = new List<(uint, TreeRecording)>();
         foreach (var entry in feeds.Prefix(FeedKeys.Trees))
         {
-            if (TreeRecording.TryRead(entry.Value, out var record) && record.Feed == feed)
-                ids.Add(FeedKeys.TreeId(entry.Key));
+            if (TreeRecording.TryRead(entry.Value, out var recording) && recording.Feed == feed)
+                trees.Add((FeedKeys.TreeId(entry.Key), recording));
         }
 
-        return ids;
-    }
-
-    private void Unmark(WriteTree feeds, OpenTree tree, List<uint> treeIds)
-    {
-        var treeId = tree.StateAsIs.TreeId;
-        transaction.SetRecorded(tree, isRecorded: false);
-        feeds.Delete(FeedKeys.Tree(treeId));
-        treeIds.Remove(treeId);
+        return trees;
     }
 
     private string NameOf(ushort feed)
@@ -210,15 +203,8 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
     // How trees are recorded has the limit of their feed.
     private void ChangeLimit(WriteTree feeds, ushort feed, int maxValueBytes)
     {
-        var changed = new List<(byte[] Key, byte[] Bytes)>();
-        foreach (var entry in feeds.Prefix(FeedKeys.Trees))
-        {
-            if (TreeRecording.TryRead(entry.Value, out var record) && record.Feed == feed)
-                changed.Add((entry.Key.ToArray(), (record with { MaxValueBytes = maxValueBytes }).ToBytes()));
-        }
-
-        foreach (var (key, bytes) in changed)
-            feeds.Put(key, bytes);
+        foreach (var (treeId, recording) in TreesOf(feeds, feed))
+            feeds.Put(FeedKeys.Tree(treeId), (recording with { MaxValueBytes = maxValueBytes }).ToBytes());
         transaction.EditSources(static _ => { });
     }
 

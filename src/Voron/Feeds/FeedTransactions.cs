@@ -75,7 +75,7 @@ public static class FeedTransactions
 
         var open = transaction.FindTree(tree) ?? throw new KeyNotFoundException(
             $"There is no tree '{tree}' in '{transaction.DataFilePath}' whose changes the feed '{feed}' could record. " +
-            (FeedEditor.HasTable(transaction, tree) ? $"There is a table of that name: use {nameof(RecordTable)}." : "Create it first."));
+            (transaction.GetTableNames().Contains(tree) ? $"There is a table of that name: use {nameof(RecordTable)}." : "Create it first."));
         new FeedEditor(transaction).Record(feed, record, open, new FeedSource(tree, IsTable: false), content);
     }
 

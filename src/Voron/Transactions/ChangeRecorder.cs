@@ -246,16 +246,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
     private RecordedSource Find(IRecordedTree tree)
     {
         Debug.Assert(tree.StateAsIs.IsRecorded, "Only the changes of a recorded tree have a feed.");
-        var source = tree.Recorded ??= new RecordedSource();
-        if (source.Epoch != _epoch)
-            Find(tree, source);
-        return source;
-    }
-
-    private void Find(IRecordedTree tree, RecordedSource source)
-    {
-        if (!TryFind(tree, source))
-            throw Unknown(tree);
+        return Knows(tree) ? tree.Recorded! : throw Unknown(tree);
     }
 
     private bool TryFind(IRecordedTree tree, RecordedSource source)
