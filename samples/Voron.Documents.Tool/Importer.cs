@@ -11,7 +11,9 @@ internal sealed class Importer(Collection collection, ImportSource source, bool 
     private const int DocumentsPerCommit = 1000;
 
     private readonly long _began = Stopwatch.GetTimestamp();
-    private readonly List<(string? Id, ReadOnlyMemory<byte> Json)> _batch = [];
+    private DocumentBatch _batch = collection.CreateBatch();
+    private DocumentBatch _spare = collection.CreateBatch();
+    private Task _commit = Task.CompletedTask;
 
     public long Imported { get; private set; }
 
@@ -30,14 +32,14 @@ internal sealed class Importer(Collection collection, ImportSource source, bool 
             stop.ThrowIfCancellationRequested();
             try
             {
-                _batch.Add((Collection.IdOf(document.Json.Span, document.Id), document.Json));
+                _batch.Add(document.Json, document.Id);
             }
             catch (DocumentFormatException e)
             {
                 var reason = $"{Capital(document.Place)} of {source.Name} is no document. {e.Message}";
                 if (!skipsBad)
                 {
-                    Commit();
+                    End();
                     throw new ImportException($"{reason} {Imported:N0} documents before it are stored. --skip-bad leaves such ones out, and counts them.", e);
                 }
 
@@ -49,15 +51,30 @@ internal sealed class Importer(Collection collection, ImportSource source, bool 
                 Commit();
         }
 
-        Commit();
+        End();
     }
 
     private static string Capital(string text) => char.ToUpperInvariant(text[0]) + text[1..];
 
+    private void End()
+    {
+        Commit();
+        Await();
+    }
+
+    // One batch is filled while the one before is written.
     private void Commit()
     {
-        collection.PutMany(_batch);
-        Imported += _batch.Count;
-        _batch.Clear();
+        Await();
+        var batch = _batch;
+        (_batch, _spare) = (_spare, batch);
+        _commit = Task.Run(() => collection.PutMany(batch));
+    }
+
+    private void Await()
+    {
+        _commit.GetAwaiter().GetResult();
+        Imported += _spare.Count;
+        _spare.Clear();
     }
 }

@@ -12,6 +12,7 @@ var root = new RootCommand("Keeps JSON documents in a Voron environment: imports
 {
     ImportCommand.Create(),
     QueryCommand.Create(),
+    SearchCommand.Create(),
     DocumentCommands.CreateGet(),
     DocumentCommands.CreatePut(),
     DocumentCommands.CreateDelete(),

@@ -1,36 +1,36 @@
+using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
 using System.Text;
-using System.Text.Json;
 using Voron.Tables;
 
 namespace Voron.Documents;
 
-/// <summary>A collection of documents, each found by its id, and by the indexes of the collection.</summary>
-/// <remarks>Each call is a transaction of its own. Writes are durable when they return, and those of several callers share commits.</remarks>
+/// <summary>A collection of documents, each found by its id, by the indexes of the collection, and by its words.</summary>
+/// <remarks>
+/// Each call is a transaction of its own. Writes are durable when they return, and those of several callers share commits. Any number of threads may use a
+/// collection, also while indexes come and go.
+/// </remarks>
 [SuppressMessage("Naming", "CA1711", Justification = "Users of document stores call it so.")]
-public sealed class Collection
+public sealed partial class Collection
 {
     internal const string NumbersTree = "documents/numbers";
 
-    private const string IdIndex = "id";
-    private const int MaxIdBytes = 200;
-    private const int MaxIdKeyBytes = 2 * MaxIdBytes + 2;
+    private const int MaxSpareBatches = 64;
 
     private readonly StorageEnvironment _environment;
     private readonly byte[] _name;
+    private readonly ConcurrentBag<DocumentBatch> _spareBatches = [];
+    private volatile Shapes _shapes;
 
     internal Collection(StorageEnvironment environment, CollectionSettings settings)
     {
         _environment = environment;
         _name = Encoding.UTF8.GetBytes(settings.Name);
-        Settings = settings;
-        Definition = Define(settings);
+        _shapes = new Shapes(new CollectionShape(settings), null);
     }
 
-    /// <summary>The settings of the collection.</summary>
-    public CollectionSettings Settings { get; }
-
-    internal TableDefinition<long, Document> Definition { get; }
+    /// <summary>The settings of the collection, as they are now.</summary>
+    public CollectionSettings Settings => Shape.Settings;
 
     /// <summary>The number of documents.</summary>
     public long Count
@@ -38,9 +38,11 @@ public sealed class Collection
         get
         {
             using var reading = _environment.BeginRead();
-            return reading.OpenTable(Definition).Count;
+            return reading.OpenTable(Shape.Definition).Count;
         }
     }
+
+    internal CollectionShape Shape => _shapes.Current;
 
     /// <summary>Stores a document, in place of the one with the same id if there is one.</summary>
     /// <param name="json">A JSON object.</param>
@@ -49,36 +51,54 @@ public sealed class Collection
     /// <exception cref="DocumentFormatException">The text is no JSON object, or has no id.</exception>
     public string Put(ReadOnlyMemory<byte> json, string? id = null)
     {
-        id = IdOf(json.Span, id);
-        _environment.Write(writing => Put(writing, json, id));
-        return id;
+        if (!_spareBatches.TryTake(out var batch))
+            batch = CreateBatch();
+        try
+        {
+            id = batch.Add(json, id);
+            PutMany(batch);
+            return id;
+        }
+        finally
+        {
+            batch.Clear();
+            if (_spareBatches.Count < MaxSpareBatches)
+                _spareBatches.Add(batch);
+        }
     }
 
-    /// <summary>Stores documents in one transaction: all of them, or none.</summary>
-    /// <param name="documents">The documents, with their ids; a null id is the property <c>id</c>.</param>
-    /// <exception cref="DocumentFormatException">One is no JSON object, or has no id.</exception>
-    public void PutMany(IReadOnlyList<(string? Id, ReadOnlyMemory<byte> Json)> documents)
+    /// <summary>Returns an empty batch, for <see cref="PutMany"/>.</summary>
+    public DocumentBatch CreateBatch() => new(this);
+
+    /// <summary>Stores the documents of a batch in one transaction: all of them, or none.</summary>
+    /// <param name="batch">The documents. The call leaves it as it is.</param>
+    public void PutMany(DocumentBatch batch)
     {
-        ArgumentNullException.ThrowIfNull(documents);
-        var ids = documents.Select(document => IdOf(document.Json.Span, document.Id)).ToList();
-        using var writing = _environment.BeginWrite();
-        for (var i = 0; i < documents.Count; i++)
-            Put(writing, documents[i].Json, ids[i]);
-        writing.Commit();
+        ArgumentNullException.ThrowIfNull(batch);
+        Write((_name, batch), static (writing, shape, call) =>
+        {
+            call.batch.PrepareFor(shape);
+            new BatchWriter(shape, call.batch, call._name).Write(writing);
+            return true;
+        });
     }
 
     /// <summary>Returns a document; false when there is none of that id.</summary>
     public bool TryGet(string id, out Document document)
     {
         using var reading = _environment.BeginRead();
-        return reading.OpenTable(Definition).TryGetBy(IdIndex, KeyOf(id, stackalloc byte[MaxIdKeyBytes]), out document);
+        return reading.OpenTable(Shape.Definition).TryGetBy(CollectionShape.IdIndex, DocumentId.KeyOf(id, stackalloc byte[DocumentId.MaxKeyBytes]), out document);
     }
 
     /// <summary>Deletes a document; false when there is none of that id.</summary>
-    public bool Delete(string id) => _environment.Write(writing =>
+    public bool Delete(string id) => Write(id, static (writing, shape, id) =>
     {
-        var table = writing.OpenTable(Definition);
-        return table.TryGetBy(IdIndex, KeyOf(id, stackalloc byte[MaxIdKeyBytes]), out var document) && table.Delete(document.Number);
+        var table = writing.OpenTable(shape.Definition);
+        if (!table.TryGetBy(CollectionShape.IdIndex, DocumentId.KeyOf(id, stackalloc byte[DocumentId.MaxKeyBytes]), out var document))
+            return false;
+        table.Delete(document.Number);
+        shape.Text?.Remove(writing, document);
+        return true;
     });
 
     /// <summary>Finds documents.</summary>
@@ -91,82 +111,31 @@ public sealed class Collection
         var token = default(PageToken);
         if (after != null && !PageToken.TryParse(after, out token))
             throw new QueryException($"'{after}' is not the end of a page. Use the one that the page before has.");
-        var plan = QueryPlan.Make(query, Settings.Indexes);
         using var reading = _environment.BeginRead();
-        return new QueryRun(reading.OpenTable(Definition), query, plan).Run(token);
+        var shape = Shape;
+        var table = reading.OpenTable(shape.Definition);
+        var plan = QueryPlan.Make(query, shape.ReadyIndexes(table));
+        return new QueryRun(table, query, plan).Run(token);
     }
 
-    /// <summary>Checks that a text is a JSON object with an id, and returns the id.</summary>
-    /// <param name="json">The text in UTF-8.</param>
-    /// <param name="id">The id beside it; null to take the property <c>id</c>.</param>
-    /// <exception cref="DocumentFormatException">The text is no JSON object, or has no id.</exception>
-    public static string IdOf(ReadOnlySpan<byte> json, string? id)
-    {
-        try
+    /// <summary>Gives the collection a new shape. Until the table has it, writes that it does not fit use the one before.</summary>
+    /// <remarks>One call at a time: the table has the shape before the next one comes.</remarks>
+    internal void Reshape(CollectionShape shape) => _shapes = new Shapes(shape, Shape);
+
+    // The table is opened as the transaction finds it. A refusal of the table comes before its first change.
+    private TResult Write<TState, TResult>(TState state, Func<WriteTransaction, CollectionShape, TState, TResult> write) =>
+        _environment.Write((collection: this, state, write), static (writing, call) =>
         {
-            var reader = new Utf8JsonReader(json);
-            if (!reader.Read() || reader.TokenType != JsonTokenType.StartObject)
-                throw new DocumentFormatException("The text is no JSON object: it must begin with a brace.");
-            while (reader.Read())
+            var shapes = call.collection._shapes;
+            try
             {
-                if (id != null || reader.CurrentDepth != 1 || reader.TokenType != JsonTokenType.PropertyName || !reader.ValueTextEquals("id"u8))
-                    continue;
-                reader.Read();
-                id = reader.TokenType switch
-                {
-                    JsonTokenType.String => reader.GetString(),
-                    JsonTokenType.Number => Encoding.UTF8.GetString(reader.ValueSpan),
-                    _ => null,
-                };
+                return call.write(writing, shapes.Current, call.state);
             }
-        }
-        catch (JsonException e)
-        {
-            throw new DocumentFormatException($"The text is no JSON: {e.Message}", e);
-        }
+            catch (SchemaMismatchException) when (shapes.Before != null)
+            {
+                return call.write(writing, shapes.Before, call.state);
+            }
+        });
 
-        if (string.IsNullOrEmpty(id))
-            throw new DocumentFormatException("The document has no id: it needs a property 'id' with a text or a number, or an id beside it.");
-        return Encoding.UTF8.GetByteCount(id) <= MaxIdBytes
-            ? id
-            : throw new DocumentFormatException($"The id '{id[..40]}...' has {Encoding.UTF8.GetByteCount(id)} bytes in UTF-8, and may have {MaxIdBytes}.");
-    }
-
-    private void Put(WriteTransaction writing, ReadOnlyMemory<byte> json, string id)
-    {
-        var table = writing.OpenTable(Definition);
-        var number = table.TryGetBy(IdIndex, KeyOf(id, stackalloc byte[MaxIdKeyBytes]), out var old)
-            ? old.Number
-            : writing.OpenTree(NumbersTree).Add(_name, 1);
-        table.Upsert(new Document(number, id, json));
-    }
-
-    private static ReadOnlySpan<byte> KeyOf(string id, Span<byte> buffer)
-    {
-        ArgumentException.ThrowIfNullOrEmpty(id);
-        return Encoding.UTF8.GetByteCount(id) <= MaxIdBytes ? new KeyWriter(buffer).Add(id).Written : "\uffff"u8;
-    }
-
-    private static TableDefinition<long, Document> Define(CollectionSettings settings)
-    {
-        var definition = TableDefinition
-            .CreateWithRowIds(settings.Name, settings.Version, new DocumentCodec(), static document => document.Number)
-            .UniqueIndex(IdIndex, 1, static (in Document document, ref IndexKeys keys) => keys.Add(document.Id));
-        foreach (var text in settings.Indexes)
-        {
-            var path = JsonPath.Parse(text);
-            definition = definition.Index(text, 1, (in Document document, ref IndexKeys keys) => AddKeys(path, document, ref keys));
-        }
-
-        return definition;
-    }
-
-    // A document without a value has a key as well, so that an index has all documents in order.
-    private static void AddKeys(JsonPath path, in Document document, ref IndexKeys keys)
-    {
-        var count = path.Visit(
-            document.Json.Span, ref keys, static (ref Utf8JsonReader value, ref IndexKeys keys) => ValueKey.Write(ref value, ref keys.Begin()));
-        if (count == 0)
-            ValueKey.WriteMissing(ref keys.Begin());
-    }
+    private sealed record Shapes(CollectionShape Current, CollectionShape? Before);
 }

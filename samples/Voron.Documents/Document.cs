@@ -9,6 +9,12 @@ namespace Voron.Documents;
 /// <param name="Json">The JSON as it came.</param>
 public readonly record struct Document(long Number, string Id, ReadOnlyMemory<byte> Json)
 {
+    /// <summary>The batch that has the values of the document for the indexes; null for a document that has been read.</summary>
+    internal DocumentBatch? Batch { get; init; }
+
+    /// <summary>The place of the document in its batch.</summary>
+    internal int Place { get; init; }
+
     /// <summary>Returns the JSON as text.</summary>
     public override string ToString() => Encoding.UTF8.GetString(Json.Span);
 }

@@ -24,6 +24,9 @@ internal sealed class JsonPath
     /// <summary>The path as it is stored and shown: with <c>$.</c> at its beginning.</summary>
     public string Text { get; }
 
+    /// <summary>The names of properties, and null for all elements of an array.</summary>
+    public IReadOnlyList<byte[]?> Steps => _steps;
+
     /// <summary>Reads a path. The <c>$.</c> at the beginning may be left out.</summary>
     /// <exception cref="QueryException">The text is no path.</exception>
     public static JsonPath Parse(string text)

@@ -1,5 +1,5 @@
-using System.Buffers;
 using System.Text.Json;
+using Voron.Documents.Scanning;
 
 namespace Voron.Documents;
 
@@ -28,67 +28,49 @@ internal static class ValueKey
     /// <summary>Writes the value that a reader is on.</summary>
     public static void Write(ref Utf8JsonReader value, ref KeyWriter writer)
     {
-        switch (value.TokenType)
-        {
-            case JsonTokenType.Number:
-                writer.Add(Number).Add(value.GetDouble());
-                break;
-            case JsonTokenType.String:
-                WriteText(ref value, ref writer);
-                break;
-            default:
-                writer.Add(value.TokenType switch { JsonTokenType.True => True, JsonTokenType.False => False, _ => Null });
-                break;
-        }
+        var kind = KindOf(ref value);
+        using var text = kind == ScalarKind.Text ? new JsonText(ref value) : default;
+        Write(kind, kind == ScalarKind.Number ? value.GetDouble() : 0, text.Bytes, ref writer);
     }
 
     /// <summary>Writes a value of a query.</summary>
-    public static void Write(in QueryValue value, ref KeyWriter writer)
+    public static void Write(in QueryValue value, ref KeyWriter writer) => Write(value.Kind, value.Number, value.Text, ref writer);
+
+    /// <summary>Writes a value.</summary>
+    public static void Write(ScalarKind kind, double number, scoped ReadOnlySpan<byte> text, ref KeyWriter writer)
     {
-        switch (value.Kind)
-        {
-            case QueryValueKind.Number:
-                writer.Add(Number).Add(value.Number);
-                break;
-            case QueryValueKind.Text:
-                writer.Add(Text).Add(Cut(value.Text));
-                break;
-            default:
-                writer.Add(value.Kind switch { QueryValueKind.True => True, QueryValueKind.False => False, _ => Null });
-                break;
-        }
+        writer.Add(ByteOf(kind));
+        if (kind == ScalarKind.Number)
+            writer.Add(number);
+        else if (kind == ScalarKind.Text)
+            writer.Add(Cut(text));
     }
 
-    /// <summary>Writes what all values of the same type begin with.</summary>
-    public static void WriteType(in QueryValue value, ref KeyWriter writer)
+    /// <summary>Returns the kind of the value that a reader is on.</summary>
+    public static ScalarKind KindOf(ref Utf8JsonReader value) => value.TokenType switch
     {
-        writer.Add(value.Kind switch
-        {
-            QueryValueKind.Number => Number,
-            QueryValueKind.Text => Text,
-            QueryValueKind.True => True,
-            QueryValueKind.False => False,
-            _ => Null,
-        });
-    }
+        JsonTokenType.Number => ScalarKind.Number,
+        JsonTokenType.String => ScalarKind.Text,
+        JsonTokenType.True => ScalarKind.True,
+        JsonTokenType.False => ScalarKind.False,
+        _ => ScalarKind.Null,
+    };
+
+    /// <summary>Writes what all values of the same type begin with.</summary>
+    public static void WriteType(in QueryValue value, ref KeyWriter writer) => writer.Add(ByteOf(value.Kind));
 
     /// <summary>Writes the beginning of all texts that begin with a text.</summary>
     public static void WritePrefix(ReadOnlySpan<byte> text, ref KeyWriter writer) => writer.Add(Text).AddPrefix(Cut(text));
 
-    private static ReadOnlySpan<byte> Cut(ReadOnlySpan<byte> text) => text.Length <= MaxTextBytes ? text : text[..MaxTextBytes];
+    /// <summary>Returns the part of a text that an index has.</summary>
+    public static ReadOnlySpan<byte> Cut(ReadOnlySpan<byte> text) => text.Length <= MaxTextBytes ? text : text[..MaxTextBytes];
 
-    private static void WriteText(ref Utf8JsonReader value, ref KeyWriter writer)
+    private static byte ByteOf(ScalarKind kind) => kind switch
     {
-        if (!value.HasValueSequence && !value.ValueIsEscaped)
-        {
-            writer.Add(Text).Add(Cut(value.ValueSpan));
-            return;
-        }
-
-        var length = value.HasValueSequence ? checked((int)value.ValueSequence.Length) : value.ValueSpan.Length;
-        var buffer = ArrayPool<byte>.Shared.Rent(length);
-        var count = value.CopyString(buffer);
-        writer.Add(Text).Add(Cut(buffer.AsSpan(0, count)));
-        ArrayPool<byte>.Shared.Return(buffer);
-    }
+        ScalarKind.Number => Number,
+        ScalarKind.Text => Text,
+        ScalarKind.True => True,
+        ScalarKind.False => False,
+        _ => Null,
+    };
 }

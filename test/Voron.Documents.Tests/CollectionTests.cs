@@ -59,7 +59,7 @@ public sealed class CollectionTests : IDisposable
         using var store = DocumentStore.Open(_directory);
         var collection = await store.CreateCollectionAsync("items", TestContext.Current.CancellationToken);
         FluentActions.Invoking(() => collection.Put(Bytes(json))).Should().Throw<DocumentFormatException>().WithMessage(message);
-        FluentActions.Invoking(() => collection.PutMany([("good", Bytes("{}")), (null, Bytes(json))])).Should().Throw<DocumentFormatException>();
+        FluentActions.Invoking(() => collection.CreateBatch().Add(Bytes(json))).Should().Throw<DocumentFormatException>();
         collection.Count.Should().Be(0);
         FluentActions.Invoking(() => collection.Put(Bytes("{}"), new string('i', 201))).Should().Throw<DocumentFormatException>().WithMessage("*201 bytes*");
     }

@@ -1,0 +1,54 @@
+using System.Buffers;
+using Voron.Tables;
+
+namespace Voron.Documents;
+
+/// <summary>Writes the documents of a batch in a transaction. It may run more than once, when the commit that it was in is done again.</summary>
+/// <param name="shape">The shape of the collection.</param>
+/// <param name="batch">The documents, prepared for the shape.</param>
+/// <param name="name">The name of the collection in UTF-8.</param>
+internal readonly struct BatchWriter(CollectionShape shape, DocumentBatch batch, byte[] name)
+{
+    public void Write(WriteTransaction writing)
+    {
+        var table = writing.OpenTable(shape.Definition);
+        var numbers = ArrayPool<long>.Shared.Rent(batch.Count);
+        var key = (stackalloc byte[DocumentId.MaxKeyBytes]);
+        List<(int Place, Document Old)>? replaced = null;
+        var added = 0;
+        for (var i = 0; i < batch.Count; i++)
+        {
+            numbers[i] = 0;
+            if (batch[i].IsReplaced)
+                continue;
+            if (table.TryGetBy(CollectionShape.IdIndex, DocumentId.KeyOf(batch[i].Id, key), out var old))
+            {
+                (replaced ??= []).Add((i, old));
+                numbers[i] = old.Number;
+            }
+            else
+            {
+                added++;
+            }
+        }
+
+        var next = writing.OpenTree(Collection.NumbersTree).Add(name, added) - added;
+        for (var i = 0; i < batch.Count; i++)
+        {
+            var entry = batch[i];
+            if (entry.IsReplaced)
+                continue;
+            var isNew = numbers[i] == 0;
+            if (isNew)
+                numbers[i] = ++next;
+            var document = new Document(numbers[i], entry.Id, entry.Json) { Batch = batch, Place = i };
+            if (isNew)
+                table.Insert(document);
+            else
+                table.Upsert(document);
+        }
+
+        shape.Text?.Put(writing, batch, numbers.AsSpan(0, batch.Count), replaced);
+        ArrayPool<long>.Shared.Return(numbers);
+    }
+}

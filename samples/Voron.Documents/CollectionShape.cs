@@ -1,0 +1,74 @@
+using System.Text.Json;
+using Voron.Documents.Scanning;
+using Voron.Documents.Text;
+using Voron.Tables;
+
+namespace Voron.Documents;
+
+/// <summary>What the settings of a collection lead to: its table, its indexes and its text index. It never changes; new settings make a new one.</summary>
+internal sealed class CollectionShape
+{
+    /// <summary>The index of ids.</summary>
+    public const string IdIndex = "id";
+
+    public CollectionShape(CollectionSettings settings)
+    {
+        Settings = settings;
+        var paths = settings.Indexes.Select(JsonPath.Parse).ToList();
+        var texts = settings.Text?.Fields.Select(JsonPath.Parse).ToList() ?? [];
+        Scanner = new DocumentScanner(paths, texts);
+        Text = settings.Text == null ? null : new TextIndex(settings.Name, settings.Text, new DocumentScanner([], texts));
+        Definition = Define(settings, paths);
+    }
+
+    public CollectionSettings Settings { get; }
+
+    public TableDefinition<long, Document> Definition { get; }
+
+    /// <summary>Finds what the indexes need.</summary>
+    public DocumentScanner Scanner { get; }
+
+    /// <summary>The text index; null if there is none.</summary>
+    public TextIndex? Text { get; }
+
+    /// <summary>Returns the indexes that have all documents of a snapshot.</summary>
+    public IReadOnlyList<string> ReadyIndexes(Table<long, Document> table)
+    {
+        foreach (var index in Settings.Indexes)
+        {
+            if (table.GetIndexState(index) != IndexState.Ready)
+                return [.. Settings.Indexes.Where(ready => table.GetIndexState(ready) == IndexState.Ready)];
+        }
+
+        return Settings.Indexes;
+    }
+
+    private static TableDefinition<long, Document> Define(CollectionSettings settings, List<JsonPath> paths)
+    {
+        var definition = TableDefinition
+            .CreateWithRowIds(settings.Name, settings.Version, new DocumentCodec(), static document => document.Number)
+            .UniqueIndex(IdIndex, 1, static (in Document document, ref IndexKeys keys) => keys.Add(document.Id));
+        for (var i = 0; i < paths.Count; i++)
+        {
+            var (path, index) = (paths[i], i);
+            definition = definition.Index(path.Text, 1, (in Document document, ref IndexKeys keys) =>
+            {
+                if (document.Batch is { } batch)
+                    batch.WriteKeys(document.Place, index, ref keys);
+                else
+                    AddKeys(path, document, ref keys);
+            });
+        }
+
+        return definition;
+    }
+
+    // The keys of a stored document.
+    private static void AddKeys(JsonPath path, in Document document, ref IndexKeys keys)
+    {
+        var count = path.Visit(
+            document.Json.Span, ref keys, static (ref Utf8JsonReader value, ref IndexKeys keys) => ValueKey.Write(ref value, ref keys.Begin()));
+        if (count == 0)
+            ValueKey.WriteMissing(ref keys.Begin());
+    }
+}

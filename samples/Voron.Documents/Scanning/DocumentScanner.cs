@@ -1,0 +1,132 @@
+using System.Text.Json;
+
+namespace Voron.Documents.Scanning;
+
+/// <summary>Finds the values of many paths in one pass over a document.</summary>
+internal sealed class DocumentScanner
+{
+    private readonly Step _root = new();
+
+    /// <param name="indexes">The paths of indexes.</param>
+    /// <param name="texts">The paths of text fields.</param>
+    public DocumentScanner(IReadOnlyList<JsonPath> indexes, IReadOnlyList<JsonPath> texts)
+    {
+        _root.Find("id"u8).IsId = true;
+        for (var i = 0; i < indexes.Count; i++)
+            EndOf(indexes[i]).Indexes.Add(i);
+        foreach (var path in texts)
+            EndOf(path).IsText = true;
+        _root.Seal();
+    }
+
+    /// <summary>Reads a document to its end, and passes on the values of the paths, in the order of the document.</summary>
+    /// <exception cref="DocumentFormatException">The text is no JSON object.</exception>
+    public void Scan<TSink>(ReadOnlySpan<byte> json, ref TSink sink)
+        where TSink : IScanSink, allows ref struct
+    {
+        try
+        {
+            var reader = new Utf8JsonReader(json);
+            if (!reader.Read() || reader.TokenType != JsonTokenType.StartObject)
+                throw new DocumentFormatException("The text is no JSON object: it must begin with a brace.");
+            Visit(ref reader, _root, ref sink);
+            reader.Read();
+        }
+        catch (JsonException e)
+        {
+            throw new DocumentFormatException($"The text is no JSON: {e.Message}", e);
+        }
+    }
+
+    private static void Visit<TSink>(ref Utf8JsonReader reader, Step step, ref TSink sink)
+        where TSink : IScanSink, allows ref struct
+    {
+        switch (reader.TokenType)
+        {
+            case JsonTokenType.StartObject when step.Names.Length > 0:
+                while (reader.Read() && reader.TokenType != JsonTokenType.EndObject)
+                    VisitProperty(ref reader, step, ref sink);
+                break;
+            case JsonTokenType.StartArray when step.Elements != null:
+                while (reader.Read() && reader.TokenType != JsonTokenType.EndArray)
+                    Visit(ref reader, step.Elements, ref sink);
+                break;
+            case JsonTokenType.StartObject or JsonTokenType.StartArray:
+                reader.Skip();
+                break;
+            default:
+                foreach (var index in step.Indexes)
+                    sink.Value(index, ref reader);
+                if (step.IsText)
+                    sink.Text(ref reader);
+                if (step.IsId && reader.TokenType is JsonTokenType.String or JsonTokenType.Number)
+                    sink.Id(ref reader);
+                break;
+        }
+    }
+
+    private static void VisitProperty<TSink>(ref Utf8JsonReader reader, Step step, ref TSink sink)
+        where TSink : IScanSink, allows ref struct
+    {
+        var names = step.Names;
+        for (var i = 0; i < names.Length; i++)
+        {
+            if (!reader.ValueTextEquals(names[i]))
+                continue;
+            reader.Read();
+            Visit(ref reader, step.Steps[i], ref sink);
+            return;
+        }
+
+        reader.Read();
+        reader.Skip();
+    }
+
+    private Step EndOf(JsonPath path)
+    {
+        var step = _root;
+        foreach (var name in path.Steps)
+            step = name == null ? step.Elements ??= new Step() : step.Find(name);
+        return step;
+    }
+
+    // A place that paths lead to: what begins there, and what ends there.
+    private sealed class Step
+    {
+        private readonly List<(byte[] Name, Step Next)> _properties = [];
+
+        public byte[][] Names { get; private set; } = [];
+
+        public Step[] Steps { get; private set; } = [];
+
+        public Step? Elements { get; set; }
+
+        public List<int> Indexes { get; } = [];
+
+        public bool IsText { get; set; }
+
+        public bool IsId { get; set; }
+
+        public Step Find(ReadOnlySpan<byte> name)
+        {
+            foreach (var (known, next) in _properties)
+            {
+                if (name.SequenceEqual(known))
+                    return next;
+            }
+
+            var step = new Step();
+            _properties.Add((name.ToArray(), step));
+            return step;
+        }
+
+        public void Seal()
+        {
+            Names = [.. _properties.Select(static property => property.Name)];
+            Steps = [.. _properties.Select(static property => property.Next)];
+            foreach (var step in Steps)
+                step.Seal();
+            Elements?.Seal();
+        }
+    }
+}
