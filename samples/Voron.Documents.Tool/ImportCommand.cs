@@ -12,12 +12,15 @@ internal static class ImportCommand
         var apt = new Option<bool>("--apt") { Description = "Imports the packages that apt knows." };
         var json = new Option<string?>("--json") { Description = "Imports a file with a JSON object in each line; - is the standard input." };
         var csv = new Option<string?>("--csv") { Description = "Imports a file of comma-separated values, whose first line has names." };
+        var generate = new Option<int?>("--generate") { Description = "Makes documents with long texts, that many." };
+        var seed = new Option<int>("--seed") { Description = "With --generate: the same seed makes the same documents.", DefaultValueFactory = _ => 1 };
         var id = new Option<string?>("--id") { Description = "The column of --csv that has the ids." };
         var skipBad = new Option<bool>("--skip-bad") { Description = "Leaves out what is no document, and counts it." };
-        var command = new Command("import", "Imports documents into a collection.") { apt, json, csv, id, skipBad };
+        var command = new Command("import", "Imports documents into a collection.") { apt, json, csv, generate, seed, id, skipBad };
         store.AddTo(command).SetAction(async (parsed, stop) =>
         {
-            var source = SourceOf(parsed.GetValue(apt), parsed.GetValue(json), parsed.GetValue(csv), parsed.GetValue(id));
+            var generated = parsed.GetValue(generate) is { } count ? GeneratedDocuments.Of(count, parsed.GetValue(seed)) : null;
+            var source = SourceOf(generated, parsed.GetValue(apt), parsed.GetValue(json), parsed.GetValue(csv), parsed.GetValue(id));
             using var documents = store.Open(parsed);
             var collection = await documents.CreateCollectionAsync(store.CollectionOf(parsed), stop);
             var importer = new Importer(collection, source, parsed.GetValue(skipBad));
@@ -31,12 +34,14 @@ internal static class ImportCommand
         return command;
     }
 
-    private static ImportSource SourceOf(bool apt, string? json, string? csv, string? id)
+    private static ImportSource SourceOf(ImportSource? generated, bool apt, string? json, string? csv, string? id)
     {
-        if ((apt ? 1 : 0) + (json == null ? 0 : 1) + (csv == null ? 0 : 1) != 1)
-            throw new ImportException("Name one source: --apt, --json FILE or --csv FILE.");
+        if ((apt ? 1 : 0) + (json == null ? 0 : 1) + (csv == null ? 0 : 1) + (generated == null ? 0 : 1) != 1)
+            throw new ImportException("Name one source: --apt, --json FILE, --csv FILE or --generate N.");
         if (id != null && csv == null)
             throw new ImportException("--id names a column of --csv.");
+        if (generated != null)
+            return generated;
         if (apt)
             return AptPackages.Of();
         return json != null ? JsonLines.Of(json) : CsvFile.Of(csv!, id);

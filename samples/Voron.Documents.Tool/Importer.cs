@@ -6,10 +6,9 @@ namespace Voron.Documents.Tool;
 /// <param name="collection">The collection.</param>
 /// <param name="source">The source.</param>
 /// <param name="skipsBad">True to leave out what is no document, and count it.</param>
-internal sealed class Importer(Collection collection, ImportSource source, bool skipsBad)
+/// <param name="documentsPerCommit">The number of documents in each transaction.</param>
+internal sealed class Importer(Collection collection, ImportSource source, bool skipsBad, int documentsPerCommit = 1000)
 {
-    private const int DocumentsPerCommit = 1000;
-
     private readonly long _began = Stopwatch.GetTimestamp();
     private DocumentBatch _batch = collection.CreateBatch();
     private DocumentBatch _spare = collection.CreateBatch();
@@ -47,7 +46,7 @@ internal sealed class Importer(Collection collection, ImportSource source, bool 
                 Refused++;
             }
 
-            if (_batch.Count == DocumentsPerCommit)
+            if (_batch.Count == documentsPerCommit)
                 Commit();
         }
 

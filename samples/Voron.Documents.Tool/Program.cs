@@ -3,6 +3,7 @@ using Spectre.Console;
 using Voron;
 using Voron.Documents;
 using Voron.Documents.Tool;
+using Voron.Documents.Tool.Compare;
 
 const int ExitFailure = 1;
 const int ExitCancelled = 130;
@@ -18,6 +19,7 @@ var root = new RootCommand("Keeps JSON documents in a Voron environment: imports
     DocumentCommands.CreateDelete(),
     IndexCommand.Create(),
     StatsCommand.Create(),
+    CompareCommand.Create(),
 };
 try
 {

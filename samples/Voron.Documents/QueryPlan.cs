@@ -17,6 +17,12 @@ internal sealed record QueryPlan
     /// <summary>The last key of the part; null for no bound.</summary>
     public byte[]? Last { get; init; }
 
+    /// <summary>True if the key of <see cref="First"/> does not belong to the part.</summary>
+    public bool IsBehindFirst { get; init; }
+
+    /// <summary>True if the key of <see cref="Last"/> does not belong to the part.</summary>
+    public bool IsBeforeLast { get; init; }
+
     /// <summary>What the documents that are found must meet as well.</summary>
     public Filter? Rest { get; init; }
 
@@ -43,10 +49,12 @@ internal sealed record QueryPlan
         var same = parts.OfType<ComparisonFilter>()
             .Where(part => part == best || (!best.Path.IsMultiple && part.Path.Text == best.Path.Text && part.Value.Kind == best.Value.Kind && ScoreOf(part) > 0))
             .ToList();
-        return WithRange(same) with
+        var plan = WithRange(same);
+        var rest = parts.Where(part => part is not ComparisonFilter comparison || !same.Contains(comparison) || !plan.Answers(comparison)).ToList();
+        return plan with
         {
             Index = best.Path,
-            Rest = query.Filter,
+            Rest = rest.Count switch { 0 => null, 1 => rest[0], _ => new AndFilter(rest) },
             Sorts = query.Order != null && query.Order.Text != best.Path.Text,
             Condition = string.Join(" and ", same),
         };
@@ -74,7 +82,13 @@ internal sealed record QueryPlan
         _ => 1,
     };
 
-    // Bounds belong to the part: a text is cut in the index, so that a longer one may have the key of the bound.
+    // A long text is cut in the index, so that another one may have its key: then the documents are compared once more.
+    private static bool IsExact(ComparisonFilter part) => part.Value.Kind != ScalarKind.Text || part.Value.Text.Length < ValueKey.MaxTextBytes;
+
+    // Of two prefixes, the longer one is read: it need not begin with the other.
+    private bool Answers(ComparisonFilter part) =>
+        IsExact(part) && (part.Comparison is not (Comparison.Equal or Comparison.StartsWith) || Prefix.AsSpan().StartsWith(KeyOf(part)));
+
     private static QueryPlan WithRange(List<ComparisonFilter> parts)
     {
         var plan = new QueryPlan();
@@ -84,8 +98,8 @@ internal sealed record QueryPlan
             plan = part.Comparison switch
             {
                 Comparison.Equal or Comparison.StartsWith => plan with { Prefix = Longer(plan.Prefix, key) },
-                Comparison.Greater or Comparison.AtLeast => plan with { Prefix = Longer(plan.Prefix, TypeOf(part)), First = Later(plan.First, key) },
-                _ => plan with { Prefix = Longer(plan.Prefix, TypeOf(part)), Last = Earlier(plan.Last, key) },
+                Comparison.Greater or Comparison.AtLeast => plan.From(key, part.Comparison == Comparison.Greater && IsExact(part), TypeOf(part)),
+                _ => plan.Through(key, part.Comparison == Comparison.Less && IsExact(part), TypeOf(part)),
             };
         }
 
@@ -111,7 +125,15 @@ internal sealed record QueryPlan
 
     private static byte[] Longer(byte[]? left, byte[] right) => left == null || left.Length < right.Length ? right : left;
 
-    private static byte[] Later(byte[]? left, byte[] right) => left == null || left.AsSpan().SequenceCompareTo(right) < 0 ? right : left;
+    private QueryPlan From(byte[] key, bool isBehind, byte[] type)
+    {
+        var order = First == null ? 1 : key.AsSpan().SequenceCompareTo(First);
+        return this with { Prefix = Longer(Prefix, type), First = order > 0 ? key : First, IsBehindFirst = order > 0 ? isBehind : IsBehindFirst || (order == 0 && isBehind) };
+    }
 
-    private static byte[] Earlier(byte[]? left, byte[] right) => left == null || left.AsSpan().SequenceCompareTo(right) > 0 ? right : left;
+    private QueryPlan Through(byte[] key, bool isBefore, byte[] type)
+    {
+        var order = Last == null ? -1 : key.AsSpan().SequenceCompareTo(Last);
+        return this with { Prefix = Longer(Prefix, type), Last = order < 0 ? key : Last, IsBeforeLast = order < 0 ? isBefore : IsBeforeLast || (order == 0 && isBefore) };
+    }
 }

@@ -28,9 +28,9 @@ internal readonly ref struct QueryRun(Table<long, Document> table, Query query, 
         {
             var range = plan.Prefix == null ? KeyRange.All : KeyRange.Prefix(plan.Prefix);
             if (plan.First != null)
-                range = range.From(plan.First);
+                range = plan.IsBehindFirst ? range.After(plan.First) : range.From(plan.First);
             if (plan.Last != null)
-                range = range.Through(plan.Last);
+                range = plan.IsBeforeLast ? range.Before(plan.Last) : range.Through(plan.Last);
             rows = table.From(plan.Index.Text, range);
         }
 

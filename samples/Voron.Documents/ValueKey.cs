@@ -41,7 +41,7 @@ internal static class ValueKey
     {
         writer.Add(ByteOf(kind));
         if (kind == ScalarKind.Number)
-            writer.Add(number);
+            writer.Add(number + 0.0); // -0 becomes 0.
         else if (kind == ScalarKind.Text)
             writer.Add(Cut(text));
     }

@@ -1,0 +1,60 @@
+namespace Voron.Documents.Tool.Compare;
+
+/// <summary>The store of the library.</summary>
+internal sealed class VoronStore : IComparedStore
+{
+    private const int DocumentsPerCommit = 1000;
+
+    private readonly string _directory;
+    private readonly DocumentStore _store;
+    private readonly Collection _collection;
+
+    private VoronStore(string directory, DocumentStore store, Collection collection)
+    {
+        _directory = directory;
+        _store = store;
+        _collection = collection;
+    }
+
+    public static async Task<VoronStore> CreateAsync(string directory, CancellationToken stop)
+    {
+        var store = DocumentStore.Open(directory);
+        var collection = await store.CreateCollectionAsync("documents", stop);
+        foreach (var path in Workload.Indexes)
+            await store.AddIndexAsync("documents", path, progress: null, stop);
+        await store.SetTextIndexAsync("documents", Workload.Texts, progress: null, stop);
+        return new VoronStore(directory, store, collection);
+    }
+
+    public void Import(IReadOnlyList<ImportedDocument> documents) =>
+        new Importer(_collection, new ImportSource("memory", null, _ => documents), skipsBad: false, DocumentsPerCommit).Run(static _ => { }, CancellationToken.None);
+
+    public void Put(ImportedDocument document) => _collection.Put(document.Json, document.Id);
+
+    public ReadOnlyMemory<byte> Get(string id) => _collection.TryGet(id, out var document) ? document.Json : default;
+
+    public (int Documents, long Bytes) GetBySize(long first, long last)
+    {
+        var found = _collection.Find(Query.Parse($"size >= {first} and size <= {last} order by size"));
+        return (found.Documents.Count, found.Documents.Sum(static document => document.Json.Length));
+    }
+
+    public double[] Search(WordSearch search)
+    {
+        var text = search.Kind switch
+        {
+            WordSearchKind.Any => string.Join(" or ", search.Words),
+            WordSearchKind.Phrase => $"\"{string.Join(' ', search.Words)}\"",
+            _ => string.Join(' ', search.Words),
+        };
+        return [.. _collection.Search(text).Hits.Select(static hit => hit.Score)];
+    }
+
+    public long Close()
+    {
+        _store.Dispose();
+        return new DirectoryInfo(_directory).EnumerateFiles().Sum(static file => file.Length);
+    }
+
+    public void Dispose() => _store.Dispose();
+}
