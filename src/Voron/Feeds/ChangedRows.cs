@@ -39,6 +39,22 @@ public static class ChangedRows
             ? rowId
             : throw new InvalidOperationException($"The change {change.Position} of the {change.Source} has no row id as its key.");
 
+    /// <summary>Returns the version that the change has given to the row, which a change of the table may expect it to have.</summary>
+    /// <param name="change">The change of a row.</param>
+    /// <exception cref="InvalidOperationException">The change is not of a row, or does not have it: see <see cref="Change.HasNewValue"/>.</exception>
+    /// <exception cref="RowFormatException">The row is damaged.</exception>
+    /// <exception cref="ObjectDisposedException">The batch has been filled again.</exception>
+    public static RowVersion GetVersion(this Change change)
+    {
+        if (!change.Source.IsTable)
+            throw new InvalidOperationException($"The change {change.Position} of the {change.Source} has no version: it is not of a row.");
+        if (!change.HasNewValue)
+            throw NoRow(change, "new");
+        return RowLayout.FindFault(change.NewValue) is { } fault
+            ? throw RowFormatException.OnRead(change.Source.Name, RowIdOf(change), fault)
+            : RowLayout.Version(change.NewValue);
+    }
+
     private static void Check<TKey, TRow>(Change change, TableDefinition<TKey, TRow> definition)
     {
         ArgumentNullException.ThrowIfNull(definition);

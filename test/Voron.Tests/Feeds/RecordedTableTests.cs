@@ -156,6 +156,28 @@ public sealed class RecordedTableTests : IDisposable
     }
 
     [Fact]
+    public void A_change_has_the_version_of_its_row()
+    {
+        _environment.Record(tree: "plain");
+        var before = _environment.Newest();
+        var versions = _environment.Write(writing =>
+        {
+            var table = writing.OpenTable(TableKit.Items);
+            var inserted = table.Insert(new Item("a"));
+            var updated = table.Upsert(new Item("a", Size: 2));
+            table.Delete("a");
+            writing.OpenTree("plain").Put([1], [1]);
+            return (inserted, updated);
+        });
+        var batch = Read(before);
+        batch[0].GetVersion().Should().Be(versions.inserted);
+        batch[1].GetVersion().Should().Be(versions.updated);
+        FluentActions.Invoking(() => batch[2].GetVersion()).Should().Throw<InvalidOperationException>().WithMessage("*new row*");
+        FluentActions.Invoking(() => batch[3].GetVersion()).Should().Throw<InvalidOperationException>().WithMessage("*not of a row*");
+        FluentActions.Invoking(() => default(Change).GetVersion()).Should().Throw<InvalidOperationException>();
+    }
+
+    [Fact]
     public void What_savepoints_take_back_is_not_recorded()
     {
         Recorded(table => table.Insert(new Item("a", Size: 1)));
