@@ -1,5 +1,6 @@
 using System.CommandLine;
 using System.Text;
+using Voron.Tables;
 
 namespace Voron.Documents.Tool;
 
@@ -11,13 +12,18 @@ internal static class DocumentCommands
     public static Command CreateGet()
     {
         var (store, id) = (new StoreOptions(), IdArgument());
-        var command = new Command("get", "Prints a document.") { id };
+        var attachment = new Option<string?>("--attachment") { Description = "Prints this attachment of the document instead." };
+        var version = new Option<bool>("--version-only") { Description = "Prints the version of the document instead." };
+        var command = new Command("get", "Prints a document.") { id, attachment, version };
         store.AddTo(command).SetAction(parsed =>
         {
             using var documents = store.Open(parsed);
-            if (!documents.GetCollection(store.CollectionOf(parsed)).TryGet(parsed.GetValue(id)!, out var document))
+            var collection = documents.GetCollection(store.CollectionOf(parsed));
+            if (parsed.GetValue(attachment) is { } name)
+                return AttachmentCommands.Print(collection, parsed.GetValue(id)!, name);
+            if (!collection.TryGet(parsed.GetValue(id)!, out var document))
                 return Missing(parsed.GetValue(id)!);
-            Console.WriteLine(document);
+            Console.WriteLine(parsed.GetValue(version) ? $"{document.Version}" : document.ToString());
             return 0;
         });
         return command;
@@ -28,12 +34,14 @@ internal static class DocumentCommands
         var store = new StoreOptions();
         var json = new Argument<string>("json") { Description = "The document: a JSON object." };
         var id = new Option<string?>("--id") { Description = "The id; otherwise the property 'id' of the document." };
-        var command = new Command("put", "Stores a document, in place of the one with the same id.") { json, id };
+        var expected = Expected();
+        var command = new Command("put", "Stores a document, in place of the one with the same id.") { json, id, expected };
         store.AddTo(command).SetAction(async (parsed, stop) =>
         {
             using var documents = store.Open(parsed);
             var collection = await documents.CreateCollectionAsync(store.CollectionOf(parsed), stop);
-            Console.WriteLine(collection.Put(Encoding.UTF8.GetBytes(parsed.GetValue(json)!), parsed.GetValue(id)));
+            var bytes = Encoding.UTF8.GetBytes(parsed.GetValue(json)!);
+            Console.WriteLine((await collection.PutAsync(bytes, parsed.GetValue(id), VersionOf(parsed, expected), stop)).Id);
             return 0;
         });
         return command;
@@ -41,15 +49,24 @@ internal static class DocumentCommands
 
     public static Command CreateDelete()
     {
-        var (store, id) = (new StoreOptions(), IdArgument());
-        var command = new Command("delete", "Deletes a document.") { id };
-        store.AddTo(command).SetAction(parsed =>
+        var (store, id, expected) = (new StoreOptions(), IdArgument(), Expected());
+        var command = new Command("delete", "Deletes a document and its attachments.") { id, expected };
+        store.AddTo(command).SetAction(async (parsed, stop) =>
         {
             using var documents = store.Open(parsed);
-            return documents.GetCollection(store.CollectionOf(parsed)).Delete(parsed.GetValue(id)!) ? 0 : Missing(parsed.GetValue(id)!);
+            var collection = documents.GetCollection(store.CollectionOf(parsed));
+            return await collection.DeleteAsync(parsed.GetValue(id)!, VersionOf(parsed, expected), stop) ? 0 : Missing(parsed.GetValue(id)!);
         });
         return command;
     }
+
+    private static Option<long?> Expected() => new("--expect")
+    {
+        Description = "The version that the document must have, or else nothing is written; 0 if there must be no document.",
+    };
+
+    private static RowVersion? VersionOf(ParseResult parsed, Option<long?> expected) =>
+        parsed.GetValue(expected) is { } version ? new RowVersion(version) : null;
 
     private static Argument<string> IdArgument() => new("id") { Description = "The id of the document." };
 

@@ -9,8 +9,12 @@ namespace Voron.Documents;
 /// <param name="name">The name of the collection in UTF-8.</param>
 internal readonly struct BatchWriter(CollectionShape shape, DocumentBatch batch, byte[] name)
 {
-    public void Write(WriteTransaction writing)
+    /// <summary>Writes the documents.</summary>
+    /// <returns>The version of the last one, and whether there was none of its id.</returns>
+    /// <exception cref="SchemaMismatchException">The table has another shape. Nothing but a number was taken.</exception>
+    public (RowVersion Version, bool IsNew) Write(WriteTransaction writing)
     {
+        batch.PrepareFor(shape);
         var table = writing.OpenTable(shape.Definition);
         var numbers = ArrayPool<long>.Shared.Rent(batch.Count);
         var key = (stackalloc byte[DocumentId.MaxKeyBytes]);
@@ -33,6 +37,7 @@ internal readonly struct BatchWriter(CollectionShape shape, DocumentBatch batch,
         }
 
         var next = writing.OpenTree(Collection.NumbersTree).Add(name, added) - added;
+        var last = (Version: RowVersion.None, IsNew: false);
         for (var i = 0; i < batch.Count; i++)
         {
             var entry = batch[i];
@@ -42,13 +47,11 @@ internal readonly struct BatchWriter(CollectionShape shape, DocumentBatch batch,
             if (isNew)
                 numbers[i] = ++next;
             var document = new Document(numbers[i], entry.Id, entry.Json) { Batch = batch, Place = i };
-            if (isNew)
-                table.Insert(document);
-            else
-                table.Upsert(document);
+            last = (isNew ? table.Insert(document) : table.Upsert(document), isNew);
         }
 
         shape.Text?.Put(writing, batch, numbers.AsSpan(0, batch.Count), replaced);
         ArrayPool<long>.Shared.Return(numbers);
+        return last;
     }
 }

@@ -38,11 +38,13 @@ public sealed partial class Collection
         get
         {
             using var reading = _environment.BeginRead();
-            return reading.OpenTable(Shape.Definition).Count;
+            return reading.OpenTable(Definition).Count;
         }
     }
 
     internal CollectionShape Shape => _shapes.Current;
+
+    private TableDefinition<long, Document> Definition => Shape.Definition;
 
     /// <summary>Stores a document, in place of the one with the same id if there is one.</summary>
     /// <param name="json">A JSON object.</param>
@@ -51,8 +53,7 @@ public sealed partial class Collection
     /// <exception cref="DocumentFormatException">The text is no JSON object, or has no id.</exception>
     public string Put(ReadOnlyMemory<byte> json, string? id = null)
     {
-        if (!_spareBatches.TryTake(out var batch))
-            batch = CreateBatch();
+        var batch = TakeSpareBatch();
         try
         {
             id = batch.Add(json, id);
@@ -61,13 +62,11 @@ public sealed partial class Collection
         }
         finally
         {
-            batch.Clear();
-            if (_spareBatches.Count < MaxSpareBatches)
-                _spareBatches.Add(batch);
+            GiveBack(batch);
         }
     }
 
-    /// <summary>Returns an empty batch, for <see cref="PutMany"/>.</summary>
+    /// <summary>Returns an empty batch, for <see cref="PutMany(DocumentBatch)"/>.</summary>
     public DocumentBatch CreateBatch() => new(this);
 
     /// <summary>Stores the documents of a batch in one transaction: all of them, or none.</summary>
@@ -75,31 +74,41 @@ public sealed partial class Collection
     public void PutMany(DocumentBatch batch)
     {
         ArgumentNullException.ThrowIfNull(batch);
-        Write((_name, batch), static (writing, shape, call) =>
-        {
-            call.batch.PrepareFor(shape);
-            new BatchWriter(shape, call.batch, call._name).Write(writing);
-            return true;
-        });
+        Write((_name, batch), static (writing, shape, put) => new BatchWriter(shape, put.batch, put._name).Write(writing));
+    }
+
+    /// <summary>Stores documents in one transaction: all of them, or none.</summary>
+    /// <param name="documents">The documents, with their ids; a null id is the property <c>id</c>.</param>
+    /// <exception cref="DocumentFormatException">One is no JSON object, or has no id.</exception>
+    public void PutMany(IReadOnlyList<(string? Id, ReadOnlyMemory<byte> Json)> documents)
+    {
+        ArgumentNullException.ThrowIfNull(documents);
+        var batch = CreateBatch();
+        foreach (var (id, json) in documents)
+            batch.Add(json, id);
+        PutMany(batch);
+    }
+
+    /// <inheritdoc cref="PutMany(DocumentBatch)"/>
+    /// <param name="batch">The documents. The call leaves it as it is, and it must not change until the call has ended.</param>
+    /// <param name="cancellationToken">Cancels the call while it waits for its turn.</param>
+    public async ValueTask PutManyAsync(DocumentBatch batch, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(batch);
+        await WriteAsync((_name, batch), static (writing, shape, put) => new BatchWriter(shape, put.batch, put._name).Write(writing), cancellationToken)
+            .ConfigureAwait(false);
     }
 
     /// <summary>Returns a document; false when there is none of that id.</summary>
     public bool TryGet(string id, out Document document)
     {
         using var reading = _environment.BeginRead();
-        return reading.OpenTable(Shape.Definition).TryGetBy(CollectionShape.IdIndex, DocumentId.KeyOf(id, stackalloc byte[DocumentId.MaxKeyBytes]), out document);
+        return TryGet(reading.OpenTable(Definition), id, out document);
     }
 
-    /// <summary>Deletes a document; false when there is none of that id.</summary>
-    public bool Delete(string id) => Write(id, static (writing, shape, id) =>
-    {
-        var table = writing.OpenTable(shape.Definition);
-        if (!table.TryGetBy(CollectionShape.IdIndex, DocumentId.KeyOf(id, stackalloc byte[DocumentId.MaxKeyBytes]), out var document))
-            return false;
-        table.Delete(document.Number);
-        shape.Text?.Remove(writing, document);
-        return true;
-    });
+    /// <summary>Deletes a document and its attachments; false when there is none of that id.</summary>
+    public bool Delete(string id) =>
+        Write((collection: this, id), static (writing, shape, delete) => delete.collection.Delete(writing, shape, delete.id, expected: null));
 
     /// <summary>Finds documents.</summary>
     /// <param name="query">The query.</param>
@@ -122,20 +131,35 @@ public sealed partial class Collection
     /// <remarks>One call at a time: the table has the shape before the next one comes.</remarks>
     internal void Reshape(CollectionShape shape) => _shapes = new Shapes(shape, Shape);
 
-    // The table is opened as the transaction finds it. A refusal of the table comes before its first change.
     private TResult Write<TState, TResult>(TState state, Func<WriteTransaction, CollectionShape, TState, TResult> write) =>
-        _environment.Write((collection: this, state, write), static (writing, call) =>
+        _environment.Write((collection: this, state, write), static (writing, call) => call.collection.Run(writing, call.state, call.write));
+
+    private ValueTask<TResult> WriteAsync<TState, TResult>(
+        TState state, Func<WriteTransaction, CollectionShape, TState, TResult> write, CancellationToken cancellationToken) => _environment.WriteAsync(
+        (collection: this, state, write), static (writing, call) => call.collection.Run(writing, call.state, call.write), cancellationToken);
+
+    // The table has the shape that the collection has now, or still the one before. It refuses the other one before its first change.
+    private TResult Run<TState, TResult>(WriteTransaction writing, TState state, Func<WriteTransaction, CollectionShape, TState, TResult> write)
+    {
+        var shapes = _shapes;
+        try
         {
-            var shapes = call.collection._shapes;
-            try
-            {
-                return call.write(writing, shapes.Current, call.state);
-            }
-            catch (SchemaMismatchException) when (shapes.Before != null)
-            {
-                return call.write(writing, shapes.Before, call.state);
-            }
-        });
+            return write(writing, shapes.Current, state);
+        }
+        catch (SchemaMismatchException) when (shapes.Before != null)
+        {
+            return write(writing, shapes.Before, state);
+        }
+    }
+
+    private DocumentBatch TakeSpareBatch() => _spareBatches.TryTake(out var batch) ? batch : CreateBatch();
+
+    private void GiveBack(DocumentBatch batch)
+    {
+        batch.Clear();
+        if (_spareBatches.Count < MaxSpareBatches)
+            _spareBatches.Add(batch);
+    }
 
     private sealed record Shapes(CollectionShape Current, CollectionShape? Before);
 }

@@ -22,5 +22,6 @@ public sealed record CollectionSettings(string Name, int Version, IReadOnlyList<
 /// <param name="Number">Its number in the collection, which no other text index has had.</param>
 public sealed record TextSettings(IReadOnlyList<string> Fields, int Number);
 
+[JsonSerializable(typeof(AttachmentNote))]
 [JsonSerializable(typeof(CollectionSettings))]
 internal sealed partial class SettingsContext : JsonSerializerContext;

@@ -9,6 +9,9 @@ namespace Voron.Documents;
 /// <param name="Json">The JSON as it came.</param>
 public readonly record struct Document(long Number, string Id, ReadOnlyMemory<byte> Json)
 {
+    /// <summary>Its version, which a change may expect it to have: see <see cref="Collection.PutAsync"/>.</summary>
+    public RowVersion Version { get; init; }
+
     /// <summary>The batch that has the values of the document for the indexes; null for a document that has been read.</summary>
     internal DocumentBatch? Batch { get; init; }
 

@@ -1,21 +1,27 @@
 using System.Text;
 using Voron.Documents.Text;
+using Voron.Feeds;
 using Voron.Tables;
 
 namespace Voron.Documents;
 
 public sealed partial class DocumentStore
 {
+    private const int MaxNameBytes = 200;
+
     // Protects the settings: they change one after the other. Taken before _gate.
     private readonly SemaphoreSlim _changes = new(1);
 
     /// <summary>Returns a collection, and creates it when there is none of that name.</summary>
     /// <param name="name">The name: 1 to 200 bytes in UTF-8.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
+    /// <exception cref="QueryException">The name is empty or too long.</exception>
     public async ValueTask<Collection> CreateCollectionAsync(string name, CancellationToken cancellationToken = default)
     {
         if (Find(name) is { } found)
             return found;
+        if (Encoding.UTF8.GetByteCount(name) is 0 or > MaxNameBytes)
+            throw new QueryException($"The name of a collection has 1 to {MaxNameBytes} bytes in UTF-8, but this one has {Encoding.UTF8.GetByteCount(name)}.");
         return await AloneAsync(
             async () => Find(name) ?? await SaveAsync(new CollectionSettings(name, 1, []), null, cancellationToken).ConfigureAwait(false),
             cancellationToken).ConfigureAwait(false);
@@ -89,7 +95,7 @@ public sealed partial class DocumentStore
             cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>Deletes a collection with its documents; false when there is none of that name.</summary>
+    /// <summary>Deletes a collection with its documents and their attachments; false when there is none of that name.</summary>
     public async ValueTask<bool> DropCollectionAsync(string name, CancellationToken cancellationToken = default) => await AloneAsync(
         async () =>
         {
@@ -98,8 +104,10 @@ public sealed partial class DocumentStore
                 _collections.Remove(name);
             var found = Environment.Write(writing => writing.OpenTree(SettingsTree).Delete(Encoding.UTF8.GetBytes(name)));
             await Environment.DropTableAsync(name, cancellationToken).ConfigureAwait(false);
+            await Environment.DropTreeAsync(Collection.AttachmentsTreeOf(name), cancellationToken).ConfigureAwait(false);
             if (text != null)
                 await DropAsync(text, cancellationToken).ConfigureAwait(false);
+            Environment.Write(writing => writing.DeleteFeed(name));
             return found;
         },
         cancellationToken).ConfigureAwait(false);

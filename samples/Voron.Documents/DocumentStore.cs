@@ -29,7 +29,8 @@ public sealed partial class DocumentStore : IDisposable
     }
 
     /// <summary>Opens a store in memory.</summary>
-    public static DocumentStore OpenInMemory() => Open(StorageEnvironment.OpenInMemory());
+    /// <param name="options">Options of the environment; null for the defaults.</param>
+    public static DocumentStore OpenInMemory(InMemoryOptions? options = null) => Open(StorageEnvironment.OpenInMemory(options));
 
     /// <summary>Returns the settings of all collections, in the order of their names.</summary>
     public IReadOnlyList<CollectionSettings> GetCollections()

@@ -50,7 +50,7 @@ internal readonly ref struct QueryRun(Table<long, Document> table, Query query, 
             if (seen?.Add(rows.RowId) == false)
                 continue;
             examined++;
-            var document = rows.Current;
+            var document = rows.Current with { Version = rows.Version };
             if (plan.Rest?.Matches(document.Json.Span) == false)
                 continue;
             found.Add(document);
@@ -73,7 +73,7 @@ internal readonly ref struct QueryRun(Table<long, Document> table, Query query, 
             if (seen?.Add(rows.RowId) == false)
                 continue;
             examined++;
-            var document = rows.Current;
+            var document = rows.Current with { Version = rows.Version };
             if (plan.Rest?.Matches(document.Json.Span) == false)
                 continue;
             var key = KeyOf(query.Order!, document);

@@ -119,7 +119,8 @@ internal readonly ref struct TextSearch(ReadTransaction reading, TextIndex index
         for (var i = hits.Length - 1; i >= 0; i--)
         {
             best.TryDequeue(out var number, out var rank);
-            hits[i] = new TextHit(table.TryGetByRowId(number, out var document) ? document : default, rank.Score);
+            table.TryGet(number, out var document, out var version);
+            hits[i] = new TextHit(document with { Version = version }, rank.Score);
         }
 
         return hits;
