@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the system libraries that tests and benchmarks compare the engine with: LZ4 for the codec's tests, and
 # LMDB, RocksDB, SQLite and Berkeley DB as peers of the benchmarks, the model checker with its compiler, what the packages are looked into and
-# compiled ahead of time with, a client for the web service among the samples, and Wine for the tests of Windows. Does nothing when they are
+# compiled ahead of time with, a client for the web service among the samples, a browser for the page of the document store, and Wine for the tests
+# of Windows. Does nothing when they are
 # there, and only says so when it cannot install them.
 set -euo pipefail
 
@@ -16,6 +17,7 @@ command -v spin >/dev/null || missing+=(spin)
 command -v gcc >/dev/null || missing+=(gcc libc6-dev)
 command -v unzip >/dev/null || missing+=(unzip)
 command -v curl >/dev/null || missing+=(curl)
+command -v chromium >/dev/null || missing+=(chromium)
 [ -e /usr/include/zlib.h ] || missing+=(zlib1g-dev)
 [ -x /usr/lib/wine/wine64 ] || command -v wine64 >/dev/null || missing+=(wine wine64)
 [ ${#missing[@]} -eq 0 ] && exit 0

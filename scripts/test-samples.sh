@@ -71,13 +71,17 @@ check "numbers and texts stay what they are" '{"id":"e","name":"007","size":1.5}
 check "a document is stored" f documents put '{"size":9}' --id f
 check "and deleted" "" documents delete f
 check "and then is not found" "ended with 1" sh -c "cd '$work' && dotnet '$root/samples/Voron.Documents.Tool/bin/Release/net10.0/documents.dll' get f; echo ended with \$?"
+head -c 300000 /dev/urandom >"$work/picture.bin"
+check "a file is attached" "picture.bin 300000" documents attach c picture.bin --type image/png
+check "and listed" "picture.bin 300000 image/png" documents attachments c
+check "and read" "" sh -c "cd '$work' && dotnet '$root/samples/Voron.Documents.Tool/bin/Release/net10.0/documents.dll' get c --attachment picture.bin | cmp - picture.bin"
+check "a change that expects another version is refused" "ended with 1" sh -c "cd '$work' && dotnet '$root/samples/Voron.Documents.Tool/bin/Release/net10.0/documents.dll' put '{\"id\":\"c\"}' --expect 1; echo ended with \$?"
+check "an attachment is deleted" "" documents detach c picture.bin
 
-echo "== WebService"
 url=
-start() {
+serve() {
   : >"$work/log"
-  (cd "$work" && exec dotnet "$root/samples/WebService/bin/Release/net10.0/WebService.dll" --urls http://127.0.0.1:0 --contentRoot "$work" \
-    --Voron:Directory web-data) >"$work/log" 2>&1 &
+  (cd "$work" && exec "$@") >"$work/log" 2>&1 &
   service=$!
   for _ in $(seq 300); do
     url=$(sed -n 's/.*Now listening on: *//p' "$work/log")
@@ -94,6 +98,31 @@ stop() {
 }
 ask() { curl -s --max-time 20 "$@"; }
 status() { ask -o /dev/null -w '%{http_code}' "$@"; }
+
+echo "== Documents over HTTP"
+serve dotnet "$root/samples/Voron.Documents.Tool/bin/Release/net10.0/documents.dll" serve --urls http://127.0.0.1:0
+items=$url/collections/documents
+check "a document is created" 201 status -X PUT --data '{"size":7}' "$items/documents/a%2Fb"
+check "and read" '{"size":7}' ask "$items/documents/a%2Fb"
+check "a change that expects another version is refused" 412 status -X PUT --data '{"size":8}' -H 'If-Match: "1"' "$items/documents/a%2Fb"
+check "a query uses the index" 1 sh -c "curl -s '$items/query?q=size%20%3E%206' | grep -c 'index \$.size'"
+check "a file is attached" 201 status -X PUT -T "$work/picture.bin" "$items/documents/c/attachments/picture.bin"
+check "and read" "" sh -c "curl -s '$items/documents/c/attachments/picture.bin' | cmp - '$work/picture.bin'"
+check "lines are stored, and refused ones named" '{"stored":1,"refused":1,' sh -c "printf '{\"id\":\"l\"}\nx\n' | curl -s -H 'Content-Type: application/x-ndjson' --data-binary @- '$items/documents' | head -c 24"
+curl -sN --max-time 10 "$items/watch" >"$work/changes" &
+watching=$!
+sleep 1
+check "a document is stored during a watch" 201 status -X PUT --data '{"size":1}' "$items/documents/watched"
+stop >"$work/ended"
+wait "$watching"
+check "the watch has the change" 1 grep -c '"id":"watched"' "$work/changes"
+check "it ends in order" "ended with 0" cat "$work/ended"
+check "what was stored is there" '{"size":1}' documents get watched
+
+echo "== WebService"
+start() {
+  serve dotnet "$root/samples/WebService/bin/Release/net10.0/WebService.dll" --urls http://127.0.0.1:0 --contentRoot "$work" --Voron:Directory web-data
+}
 
 head -c 5000000 /dev/urandom >"$work/upload"
 start

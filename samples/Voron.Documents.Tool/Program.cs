@@ -17,8 +17,12 @@ var root = new RootCommand("Keeps JSON documents in a Voron environment: imports
     DocumentCommands.CreateGet(),
     DocumentCommands.CreatePut(),
     DocumentCommands.CreateDelete(),
+    AttachmentCommands.CreateAttach(),
+    AttachmentCommands.CreateList(),
+    AttachmentCommands.CreateDetach(),
     IndexCommand.Create(),
     StatsCommand.Create(),
+    ServeCommand.Create(),
     CompareCommand.Create(),
 };
 try

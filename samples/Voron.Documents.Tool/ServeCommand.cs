@@ -1,0 +1,37 @@
+using System.CommandLine;
+using Voron.Documents.Web;
+
+namespace Voron.Documents.Tool;
+
+/// <summary>Serves a store over HTTP, until Ctrl+C or SIGTERM.</summary>
+internal static class ServeCommand
+{
+    public static Command Create()
+    {
+        var store = new StoreOptions();
+        var urls = new Option<string>("--urls") { Description = "Where it listens. It knows no users: each client that reaches it reads and writes." };
+        urls.DefaultValueFactory = _ => new ServerOptions().Url;
+        var command = new Command("serve", "Serves the store over HTTP, with a page for browsers.") { urls };
+        store.AddTo(command).SetAction(async (parsed, stop) =>
+        {
+            using var documents = store.Open(parsed);
+            await documents.CreateCollectionAsync(store.CollectionOf(parsed), stop);
+            await using var server = DocumentServer.Create(documents, new ServerOptions { Url = parsed.GetValue(urls)! });
+            await server.StartAsync(stop);
+            Console.WriteLine($"Now listening on: {string.Join(' ', server.Urls)}");
+            await WaitAsync(stop);
+
+            // Requests that are under way get their answers, watches end, and then the store is closed.
+            await server.StopAsync(CancellationToken.None);
+            return 0;
+        });
+        return command;
+    }
+
+    private static async Task WaitAsync(CancellationToken stop)
+    {
+        var stopped = new TaskCompletionSource();
+        await using var registration = stop.Register(stopped.SetResult);
+        await stopped.Task;
+    }
+}

@@ -1,0 +1,114 @@
+using System.Diagnostics.CodeAnalysis;
+using Voron.Tables;
+
+namespace Voron.Documents.Web;
+
+/// <summary>Collections, their indexes and their sizes.</summary>
+[SuppressMessage("Design", "CA1001", Justification = "A semaphore whose wait handle no code takes has nothing to dispose.")]
+internal sealed class CollectionEndpoints(DocumentStore store)
+{
+    private readonly SemaphoreSlim _gate = new(1);
+
+    public void Map(IEndpointRouteBuilder app)
+    {
+        app.MapGet("/stats", StatsAsync);
+        app.MapGet("/collections", context =>
+            context.Response.WriteAsJsonAsync(new CollectionsAnswer(Describe()), ServerContext.Default.CollectionsAnswer));
+        app.MapGet("/collections/{c}", GetAsync);
+        app.MapPut("/collections/{c}", CreateAsync);
+        app.MapDelete("/collections/{c}", DeleteAsync);
+        app.MapPut("/collections/{c}/indexes", context => ChangeIndexAsync(
+            context, (name, path) => store.AddIndexAsync(name, path, cancellationToken: context.RequestAborted)));
+        app.MapDelete("/collections/{c}/indexes", context => ChangeIndexAsync(
+            context, (name, path) => store.DropIndexAsync(name, path, context.RequestAborted)));
+        app.MapPut("/collections/{c}/text", ChangeTextAsync);
+    }
+
+    // The paths of the text fields, in the order given; none to search no more.
+    private Task ChangeTextAsync(HttpContext context) => ChangeAsync(context, async () =>
+    {
+        _ = PathNames.Of(context).In(store);
+        var paths = context.Request.Query["path"].OfType<string>().ToList();
+        await store.SetTextIndexAsync(PathNames.Of(context).CollectionName, paths, cancellationToken: context.RequestAborted);
+        await GetAsync(context);
+    });
+
+    private Task StatsAsync(HttpContext context)
+    {
+        var statistics = store.Environment.GetStatistics();
+        var answer = new StatsAnswer(
+            statistics.DataFileBytes, statistics.LiveJournalBytes, statistics.CommittedTransactions, statistics.OpenReaders, Describe());
+        return context.Response.WriteAsJsonAsync(answer, ServerContext.Default.StatsAnswer);
+    }
+
+    private Task GetAsync(HttpContext context)
+    {
+        var name = PathNames.Of(context).CollectionName;
+        _ = PathNames.Of(context).In(store);
+        var answer = Describe().FirstOrDefault(collection => collection.Name == name) ?? throw new KeyNotFoundException($"There is no collection '{name}'.");
+        return context.Response.WriteAsJsonAsync(answer, ServerContext.Default.CollectionAnswer);
+    }
+
+    private async Task CreateAsync(HttpContext context)
+    {
+        var name = PathNames.Of(context).CollectionName;
+        await ChangeAsync(context, async () =>
+        {
+            var isNew = store.GetCollections().All(collection => collection.Name != name);
+            await store.CreateCollectionAsync(name, context.RequestAborted);
+            context.Response.StatusCode = isNew ? StatusCodes.Status201Created : StatusCodes.Status204NoContent;
+        });
+    }
+
+    private Task DeleteAsync(HttpContext context) => ChangeAsync(context, async () =>
+    {
+        var name = PathNames.Of(context).CollectionName;
+
+        // What has begun ends, even if the client goes.
+        if (!await store.DropCollectionAsync(name, CancellationToken.None))
+            throw new KeyNotFoundException($"There is no collection '{name}'.");
+        context.Response.StatusCode = StatusCodes.Status204NoContent;
+    });
+
+    private Task ChangeIndexAsync(HttpContext context, Func<string, string, ValueTask<Collection>> change) => ChangeAsync(context, async () =>
+    {
+        var name = PathNames.Of(context).CollectionName;
+        if (context.Request.Query["path"] is not [{ Length: > 0 } path])
+            throw new ServerException(StatusCodes.Status400BadRequest, "The path is missing: add ?path=section, or what is to be indexed.");
+        _ = PathNames.Of(context).In(store);
+        await change(name, path);
+        await GetAsync(context);
+    });
+
+    // One change of settings at a time.
+    private async Task ChangeAsync(HttpContext context, Func<Task> change)
+    {
+        await _gate.WaitAsync(context.RequestAborted);
+        try
+        {
+            await change();
+        }
+        finally
+        {
+            _gate.Release();
+        }
+    }
+
+    private List<CollectionAnswer> Describe()
+    {
+        var pageSize = store.Environment.GetStatistics().PageSize;
+        var tables = store.Environment.GetTables().ToDictionary(table => table.Name);
+        var answers = new List<CollectionAnswer>();
+        foreach (var settings in store.GetCollections())
+        {
+            // A collection that is just being created or deleted has no table.
+            if (!tables.TryGetValue(settings.Name, out var table))
+                continue;
+            var indexes = table.Indexes.Where(index => index.Name.StartsWith('$'))
+                .Select(index => new IndexAnswer(index.Name, index.State.ToString(), index.Keys, index.Pages * pageSize)).ToList();
+            answers.Add(new CollectionAnswer(settings.Name, table.Rows, table.RowPages * pageSize, indexes, settings.Text?.Fields ?? []));
+        }
+
+        return answers;
+    }
+}
