@@ -19,7 +19,7 @@ public sealed partial class Collection
 
     private readonly StorageEnvironment _environment;
     private readonly byte[] _name;
-    private readonly ConcurrentBag<DocumentBatch> _spareBatches = [];
+    private readonly ConcurrentQueue<DocumentBatch> _spareBatches = [];
     private volatile Shapes _shapes;
 
     internal Collection(StorageEnvironment environment, CollectionSettings settings)
@@ -152,13 +152,13 @@ public sealed partial class Collection
         }
     }
 
-    private DocumentBatch TakeSpareBatch() => _spareBatches.TryTake(out var batch) ? batch : CreateBatch();
+    private DocumentBatch TakeSpareBatch() => _spareBatches.TryDequeue(out var batch) ? batch : CreateBatch();
 
     private void GiveBack(DocumentBatch batch)
     {
         batch.Clear();
-        if (_spareBatches.Count < MaxSpareBatches)
-            _spareBatches.Add(batch);
+        if (batch.IsSmall && _spareBatches.Count < MaxSpareBatches)
+            _spareBatches.Enqueue(batch);
     }
 
     private sealed record Shapes(CollectionShape Current, CollectionShape? Before);

@@ -12,6 +12,8 @@ namespace Voron.Documents;
 /// </remarks>
 public sealed class DocumentBatch
 {
+    private const int SmallBytes = 256 << 10;
+
     private readonly Collection _collection;
     private readonly List<Entry> _entries = [];
     private readonly Dictionary<string, int> _byId = new(StringComparer.Ordinal);
@@ -28,6 +30,9 @@ public sealed class DocumentBatch
 
     /// <summary>The number of documents.</summary>
     public int Count => _entries.Count;
+
+    /// <summary>True if the batch has not grown beyond what some documents of usual sizes need.</summary>
+    internal bool IsSmall => _bytes.Length + Words.Capacity <= SmallBytes;
 
     /// <summary>The shape of the collection for which the values were found.</summary>
     internal CollectionShape Shape { get; private set; }

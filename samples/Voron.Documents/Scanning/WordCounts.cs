@@ -17,6 +17,9 @@ internal sealed class WordCounts
     private Posting[] _postings = new Posting[FirstCapacity];
     private int _bytesUsed;
 
+    /// <summary>About the number of bytes that the object has.</summary>
+    public int Capacity => _bytes.Length + sizeof(int) * (3 * _words.Length + _slots.Length + 4 * _postings.Length);
+
     /// <summary>The number of words that differ.</summary>
     public int WordCount { get; private set; }
 

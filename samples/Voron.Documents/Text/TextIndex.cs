@@ -12,6 +12,10 @@ internal sealed class TextIndex
     /// <summary>The tree of what there is to know of text indexes beyond their trees.</summary>
     public const string StateTree = "documents/text";
 
+    // The words that a document of the writing thread had.
+    [ThreadStatic]
+    private static WordCounts? _oldWords;
+
     private readonly DocumentScanner _texts;
     private readonly byte[] _totalKey;
     private readonly byte[] _builtKey;
@@ -90,7 +94,7 @@ internal sealed class TextIndex
         if (replaced != null)
         {
             unchanged = [];
-            var old = new WordCounts();
+            var old = _oldWords ??= new WordCounts();
             foreach (var (place, document) in replaced)
             {
                 if (document.Number <= built)
@@ -111,7 +115,7 @@ internal sealed class TextIndex
         var built = BuiltThrough(writing) ?? long.MaxValue;
         if (document.Number > built)
             return;
-        var counts = new WordCounts();
+        var counts = _oldWords ??= new WordCounts();
         Count(document, counts);
         var words = writing.OpenIdTree(WordsTree);
         foreach (var posting in counts.Postings)
@@ -141,7 +145,6 @@ internal sealed class TextIndex
     // Removes the words that the new text does not have, and notes those that stand in it as often as before.
     private void RemoveOld(WriteIdTree words, DocumentBatch batch, int place, in Document document, WordCounts old, HashSet<int> unchanged)
     {
-        old.Clear();
         Count(document, old);
         var entry = batch[place];
         var now = batch.Words.Postings[entry.FirstPosting..entry.EndPosting];
@@ -175,6 +178,7 @@ internal sealed class TextIndex
 
     private void Count(in Document document, WordCounts counts)
     {
+        counts.Clear();
         var sink = new CountSink(counts);
         _texts.Scan(document.Json.Span, ref sink);
     }
