@@ -15,7 +15,7 @@ internal static class StatsCommand
         {
             using var documents = store.Open(parsed);
             var tables = documents.Environment.GetTables().ToDictionary(table => table.Name);
-            var pageSize = documents.Environment.Options.PageSize ?? 4096;
+            var pageSize = documents.Environment.GetStatistics().PageSize;
             var rows = new Table().AddColumn("collection").AddColumn("documents").AddColumn("bytes").AddColumn("index").AddColumn("keys").AddColumn("bytes");
             foreach (var settings in documents.GetCollections())
             {
@@ -23,6 +23,8 @@ internal static class StatsCommand
                 rows.AddRow(Markup.Escape(settings.Name), $"{table.Rows:N0}", $"{table.RowPages * pageSize:N0}", "", "", "");
                 foreach (var index in table.Indexes)
                     rows.AddRow("", "", "", Markup.Escape(index.Name), $"{index.Keys:N0}", $"{index.Pages * pageSize:N0}");
+                if (documents.GetCollection(settings.Name).GetTextStatistics() is { } text)
+                    rows.AddRow("", "", "", Markup.Escape($"words of {string.Join(' ', text.Fields)}"), $"{text.Words:N0}", $"{text.Pages * pageSize:N0}");
             }
 
             AnsiConsole.Write(rows);

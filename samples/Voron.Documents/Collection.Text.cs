@@ -5,6 +5,17 @@ namespace Voron.Documents;
 
 public sealed partial class Collection
 {
+    /// <summary>Returns the size of the text index; null if there is none.</summary>
+    public TextStatistics? GetTextStatistics()
+    {
+        using var reading = _environment.BeginRead();
+        var shape = Shape;
+        if (shape.Text is not { } index || !reading.TryOpenIdTree(index.WordsTree, out var words))
+            return null;
+        var pages = PagesOf(words.GetStatistics()) + PagesOf(reading.OpenFixedTree(index.LengthsTree).GetStatistics());
+        return new TextStatistics(shape.Settings.Text!.Fields, words.Count, words.ValueCount, pages);
+    }
+
     /// <summary>Finds the documents that have words and phrases, and returns those that fit best.</summary>
     /// <param name="text">
     /// Words and phrases in quotes, which must all be there; <c>or</c> joins those of which one suffices; those behind a minus sign must not be there.
@@ -23,4 +34,6 @@ public sealed partial class Collection
             throw new QueryException($"The text index of the collection '{shape.Settings.Name}' is still being built. Search again when it has all documents.");
         return new TextSearch(reading, index, table).Run(query, take);
     }
+
+    private static long PagesOf(TreeStatistics tree) => tree.LeafPages + tree.BranchPages + tree.OverflowPages + tree.NestedPages;
 }
