@@ -4,7 +4,7 @@ using System.Text.Json;
 
 namespace Voron.Documents.Tool;
 
-/// <summary>Documents with long texts, whose words have natural frequencies: the second most frequent one is half as frequent as the first, and so on.</summary>
+/// <summary>Documents with long texts, whose words have frequencies as in natural texts: about one divided by their rank.</summary>
 internal static class GeneratedDocuments
 {
     private const int Vocabulary = 50_000;

@@ -9,9 +9,12 @@ namespace Voron.Documents.Tool;
 /// <param name="documentsPerCommit">The number of documents in each transaction.</param>
 internal sealed class Importer(Collection collection, ImportSource source, bool skipsBad, int documentsPerCommit = 1000)
 {
+    private const long MaxBytesPerCommit = 16 << 20;
+
     private readonly long _began = Stopwatch.GetTimestamp();
     private DocumentBatch _batch = collection.CreateBatch();
     private DocumentBatch _spare = collection.CreateBatch();
+    private long _bytes;
     private Task _commit = Task.CompletedTask;
 
     public long Imported { get; private set; }
@@ -26,40 +29,47 @@ internal sealed class Importer(Collection collection, ImportSource source, bool 
     /// <exception cref="ImportException">Something is no document. What came before it is stored, in part.</exception>
     public void Run(Action<long> progress, CancellationToken stop)
     {
-        foreach (var document in source.Read(progress))
+        try
         {
-            stop.ThrowIfCancellationRequested();
-            try
+            foreach (var document in source.Read(progress))
             {
-                _batch.Add(document.Json, document.Id);
-            }
-            catch (DocumentFormatException e)
-            {
-                var reason = $"{Capital(document.Place)} of {source.Name} is no document. {e.Message}";
-                if (!skipsBad)
-                {
-                    End();
-                    throw new ImportException($"{reason} {Imported:N0} documents before it are stored. --skip-bad leaves such ones out, and counts them.", e);
-                }
-
-                FirstRefusal ??= reason;
-                Refused++;
+                stop.ThrowIfCancellationRequested();
+                Add(document);
+                if (_batch.Count == documentsPerCommit || _bytes > MaxBytesPerCommit)
+                    Commit();
             }
 
-            if (_batch.Count == documentsPerCommit)
-                Commit();
+            Commit();
         }
+        finally
+        {
+            Await();
+        }
+    }
 
-        End();
+    private void Add(in ImportedDocument document)
+    {
+        try
+        {
+            _batch.Add(document.Json, document.Id);
+            _bytes += document.Json.Length;
+        }
+        catch (DocumentFormatException e)
+        {
+            var reason = $"{Capital(document.Place)} of {source.Name} is no document. {e.Message}";
+            if (!skipsBad)
+            {
+                Commit();
+                Await();
+                throw new ImportException($"{reason} {Imported:N0} documents before it are stored. --skip-bad leaves such ones out, and counts them.", e);
+            }
+
+            FirstRefusal ??= reason;
+            Refused++;
+        }
     }
 
     private static string Capital(string text) => char.ToUpperInvariant(text[0]) + text[1..];
-
-    private void End()
-    {
-        Commit();
-        Await();
-    }
 
     // One batch is filled while the one before is written.
     private void Commit()
@@ -67,12 +77,15 @@ internal sealed class Importer(Collection collection, ImportSource source, bool 
         Await();
         var batch = _batch;
         (_batch, _spare) = (_spare, batch);
+        _bytes = 0;
         _commit = Task.Run(() => collection.PutMany(batch));
     }
 
     private void Await()
     {
-        _commit.GetAwaiter().GetResult();
+        var commit = _commit;
+        _commit = Task.CompletedTask;
+        commit.GetAwaiter().GetResult();
         Imported += _spare.Count;
         _spare.Clear();
     }

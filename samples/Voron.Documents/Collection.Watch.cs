@@ -89,8 +89,8 @@ public sealed partial class Collection
         {
             if (change.Operation is ChangeOperation.SourceDeleted)
                 return true;
-            if (change.Operation is ChangeOperation.Insert or ChangeOperation.Update or ChangeOperation.Delete && ToChange(change, rows, filter) is { } told)
-                changes.Add(told);
+            if (change.Operation is ChangeOperation.Insert or ChangeOperation.Update or ChangeOperation.Delete && ToChange(change, rows, filter) is { } found)
+                changes.Add(found);
         }
 
         return false;

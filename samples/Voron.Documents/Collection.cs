@@ -22,11 +22,11 @@ public sealed partial class Collection
     private readonly ConcurrentQueue<DocumentBatch> _spareBatches = [];
     private volatile Shapes _shapes;
 
-    internal Collection(StorageEnvironment environment, CollectionSettings settings)
+    internal Collection(StorageEnvironment environment, StoredSettings settings)
     {
         _environment = environment;
-        _name = Encoding.UTF8.GetBytes(settings.Name);
-        _shapes = new Shapes(new CollectionShape(settings), null);
+        _name = Encoding.UTF8.GetBytes(settings.Now.Name);
+        _shapes = new Shapes(new CollectionShape(settings.Now), [.. settings.Before.Select(static before => new CollectionShape(before))]);
     }
 
     /// <summary>The settings of the collection, as they are now.</summary>
@@ -117,19 +117,30 @@ public sealed partial class Collection
     public QueryResult Find(Query query, string? after = null)
     {
         ArgumentNullException.ThrowIfNull(query);
-        var token = default(PageToken);
-        if (after != null && !PageToken.TryParse(after, out token))
-            throw new QueryException($"'{after}' is not the end of a page. Use the one that the page before has.");
         using var reading = _environment.BeginRead();
         var shape = Shape;
         var table = reading.OpenTable(shape.Definition);
         var plan = QueryPlan.Make(query, shape.ReadyIndexes(table));
-        return new QueryRun(table, query, plan).Run(token);
+        return new QueryRun(table, query, plan).Run(after == null ? default : PageEnd.Parse(after, query, plan));
     }
 
-    /// <summary>Gives the collection a new shape. Until the table has it, writes that it does not fit use the one before.</summary>
-    /// <remarks>One call at a time: the table has the shape before the next one comes.</remarks>
-    internal void Reshape(CollectionShape shape) => _shapes = new Shapes(shape, Shape);
+    /// <summary>Returns the settings that the table may have if it is not brought to the given ones.</summary>
+    internal IReadOnlyList<CollectionSettings> SettingsBefore(CollectionSettings settings)
+    {
+        var shapes = _shapes;
+        var before = shapes.Before.Select(static shape => shape.Settings);
+        return settings.Version == shapes.Current.Settings.Version ? [.. before] : [shapes.Current.Settings, .. before];
+    }
+
+    /// <summary>Gives the collection a new shape. Until <see cref="Settle"/>, the table may have one of those before. One call at a time.</summary>
+    internal void Reshape(CollectionShape shape)
+    {
+        var (current, before) = _shapes;
+        _shapes = new Shapes(shape, shape.Settings.Version == current.Settings.Version ? before : [current, .. before]);
+    }
+
+    /// <summary>Forgets the shapes before: the table has the current one.</summary>
+    internal void Settle() => _shapes = new Shapes(Shape, []);
 
     private TResult Write<TState, TResult>(TState state, Func<WriteTransaction, CollectionShape, TState, TResult> write) =>
         _environment.Write((collection: this, state, write), static (writing, call) => call.collection.Run(writing, call.state, call.write));
@@ -138,17 +149,27 @@ public sealed partial class Collection
         TState state, Func<WriteTransaction, CollectionShape, TState, TResult> write, CancellationToken cancellationToken) => _environment.WriteAsync(
         (collection: this, state, write), static (writing, call) => call.collection.Run(writing, call.state, call.write), cancellationToken);
 
-    // The table has the shape that the collection has now, or still the one before. It refuses the other one before its first change.
+    // The table has the shape that the collection has now, or still one before. It refuses the others before its first change.
     private TResult Run<TState, TResult>(WriteTransaction writing, TState state, Func<WriteTransaction, CollectionShape, TState, TResult> write)
     {
-        var shapes = _shapes;
+        var (current, before) = _shapes;
         try
         {
-            return write(writing, shapes.Current, state);
+            return write(writing, current, state);
         }
-        catch (SchemaMismatchException) when (shapes.Before != null)
+        catch (SchemaMismatchException) when (before.Length > 0)
         {
-            return write(writing, shapes.Before, state);
+            for (var i = 0; ; i++)
+            {
+                try
+                {
+                    return write(writing, before[i], state);
+                }
+                catch (SchemaMismatchException) when (i < before.Length - 1)
+                {
+                    // The next one, then.
+                }
+            }
         }
     }
 
@@ -161,5 +182,5 @@ public sealed partial class Collection
             _spareBatches.Enqueue(batch);
     }
 
-    private sealed record Shapes(CollectionShape Current, CollectionShape? Before);
+    private sealed record Shapes(CollectionShape Current, CollectionShape[] Before);
 }

@@ -1,27 +1,19 @@
-using System.Text.Json;
 using System.Text.Json.Serialization;
 
 namespace Voron.Documents;
 
-/// <summary>What a collection is made of. Stored in the environment.</summary>
+/// <summary>The indexes of a collection.</summary>
 /// <param name="Name">The name of the collection.</param>
-/// <param name="Version">Rises with each change of the indexes.</param>
+/// <param name="Version">Rises with each change of the indexes and of the text index, up to 65,535.</param>
 /// <param name="Indexes">The paths that are indexed.</param>
 /// <param name="Text">The text index; null if there is none.</param>
-public sealed record CollectionSettings(string Name, int Version, IReadOnlyList<string> Indexes, TextSettings? Text = null)
-{
-    internal byte[] ToBytes() => JsonSerializer.SerializeToUtf8Bytes(this, SettingsContext.Default.CollectionSettings);
-
-    internal static CollectionSettings FromBytes(ReadOnlySpan<byte> bytes) =>
-        JsonSerializer.Deserialize(bytes, SettingsContext.Default.CollectionSettings)
-        ?? throw new JsonException("The settings of a collection are null.");
-}
+public sealed record CollectionSettings(string Name, int Version, IReadOnlyList<string> Indexes, TextSettings? Text = null);
 
 /// <summary>A text index.</summary>
 /// <param name="Fields">The paths of the fields whose words it has.</param>
-/// <param name="Number">Its number in the collection, which no other text index has had.</param>
-public sealed record TextSettings(IReadOnlyList<string> Fields, int Number);
+/// <param name="Number">Its number, which no other text index of the store has had.</param>
+public sealed record TextSettings(IReadOnlyList<string> Fields, long Number);
 
 [JsonSerializable(typeof(AttachmentNote))]
-[JsonSerializable(typeof(CollectionSettings))]
+[JsonSerializable(typeof(StoredSettings))]
 internal sealed partial class SettingsContext : JsonSerializerContext;

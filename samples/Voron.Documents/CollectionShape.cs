@@ -5,7 +5,7 @@ using Voron.Tables;
 
 namespace Voron.Documents;
 
-/// <summary>What the settings of a collection lead to: its table, its indexes and its text index. It never changes; new settings make a new one.</summary>
+/// <summary>The table, the indexes and the text index that follow from the settings of a collection. It never changes; new settings make a new one.</summary>
 internal sealed class CollectionShape
 {
     /// <summary>The index of ids.</summary>

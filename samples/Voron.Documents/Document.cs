@@ -31,5 +31,12 @@ internal sealed class DocumentCodec : IRowCodec<Document>
         writer.WriteBytes(row.Json.Span);
     }
 
+    /// <summary>Returns the JSON of a row where it is.</summary>
+    public static ReadOnlySpan<byte> JsonOf(ref RowReader reader)
+    {
+        reader.ReadBytes();
+        return reader.ReadBytes();
+    }
+
     public Document Read(ref RowReader reader) => new(reader.RowId, reader.ReadString(), reader.ReadBytes().ToArray());
 }

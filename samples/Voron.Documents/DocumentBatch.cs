@@ -13,6 +13,8 @@ namespace Voron.Documents;
 public sealed class DocumentBatch
 {
     private const int SmallBytes = 256 << 10;
+    private const int BytesPerValue = 32;
+    private const int BytesPerEntry = 120;
 
     private readonly Collection _collection;
     private readonly List<Entry> _entries = [];
@@ -32,7 +34,7 @@ public sealed class DocumentBatch
     public int Count => _entries.Count;
 
     /// <summary>True if the batch has not grown beyond what some documents of usual sizes need.</summary>
-    internal bool IsSmall => _bytes.Length + Words.Capacity <= SmallBytes;
+    internal bool IsSmall => _bytes.Length + BytesPerValue * _values.Length + BytesPerEntry * _entries.Capacity + Words.Capacity <= SmallBytes;
 
     /// <summary>The shape of the collection for which the values were found.</summary>
     internal CollectionShape Shape { get; private set; }
@@ -120,7 +122,7 @@ public sealed class DocumentBatch
             _entries.Add(new Entry(id, json, firstValue, _valueCount, firstPosting, Words.PostingCount, sink.Length, false));
             return id;
         }
-        catch (DocumentFormatException)
+        catch
         {
             (_valueCount, _bytesUsed) = (firstValue, firstByte);
             Words.Truncate(firstPosting);

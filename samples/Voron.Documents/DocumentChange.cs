@@ -25,6 +25,6 @@ public sealed record DocumentChange(DocumentChangeKind Kind, string? Id, ChangeP
     /// <summary>The document as the change has left it; null after a deletion, or if it is too long for the feed.</summary>
     public Document? Document { get; init; }
 
-    /// <summary>Whether the document meets the condition of the watch as the change has left it. A change that is told although it does not has ended that.</summary>
+    /// <summary>Whether the document meets the condition of the watch as the change has left it. A watch also returns the change after which it does so no more.</summary>
     public bool IsMatch { get; init; }
 }

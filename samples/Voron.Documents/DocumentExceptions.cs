@@ -1,6 +1,6 @@
 namespace Voron.Documents;
 
-/// <summary>A query, a path or the settings of a collection are not what they must be.</summary>
+/// <summary>A query, a path or the name of a collection cannot be used.</summary>
 public sealed class QueryException : Exception
 {
     internal QueryException(string message)

@@ -5,6 +5,8 @@ using Voron.Tables;
 
 namespace Voron.Documents;
 
+// A change of settings is stored first, with the settings that the table may still have; then the table is brought to it. Wherever that breaks off, writes
+// find the settings that fit the table, and the next change goes on.
 public sealed partial class DocumentStore
 {
     private const int MaxNameBytes = 200;
@@ -16,142 +18,179 @@ public sealed partial class DocumentStore
     /// <param name="name">The name: 1 to 200 bytes in UTF-8.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="QueryException">The name is empty or too long.</exception>
+    /// <exception cref="StorageFullException">There is no room for the collection.</exception>
+    /// <exception cref="ObjectDisposedException">The store was closed.</exception>
     public async ValueTask<Collection> CreateCollectionAsync(string name, CancellationToken cancellationToken = default)
     {
-        if (Find(name) is { } found)
-            return found;
+        ArgumentNullException.ThrowIfNull(name);
         if (Encoding.UTF8.GetByteCount(name) is 0 or > MaxNameBytes)
             throw new QueryException($"The name of a collection has 1 to {MaxNameBytes} bytes in UTF-8, but this one has {Encoding.UTF8.GetByteCount(name)}.");
-        return await AloneAsync(
-            async () => Find(name) ?? await SaveAsync(new CollectionSettings(name, 1, []), null, cancellationToken).ConfigureAwait(false),
-            cancellationToken).ConfigureAwait(false);
+        return Find(name) ?? await AloneAsync(async () => Find(name) ?? await CreateAsync(name).ConfigureAwait(false), cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>Adds an index on a path. Documents can be read and written while it is built.</summary>
     /// <param name="name">The name of the collection.</param>
     /// <param name="path">The path, such as <c>$.depends[*].name</c>.</param>
-    /// <param name="progress">Told how many documents are in the index.</param>
+    /// <param name="progress">Receives the number of documents that are in the index.</param>
     /// <param name="cancellationToken">Cancels the call. What was built stays, and the next call goes on.</param>
     /// <exception cref="QueryException">The text is no path.</exception>
     /// <exception cref="KeyNotFoundException">There is no collection of that name.</exception>
-    public async ValueTask<Collection> AddIndexAsync(
+    /// <exception cref="StorageFullException">There is no room for the index.</exception>
+    /// <exception cref="ObjectDisposedException">The store was closed.</exception>
+    public ValueTask<Collection> AddIndexAsync(
         string name, string path, IProgress<EvolveProgress>? progress = null, CancellationToken cancellationToken = default)
     {
-        var collection = GetCollection(name);
         var text = JsonPath.Parse(path).Text;
-        return await AloneAsync(
-            async () =>
-            {
-                var settings = collection.Settings;
-                if (!settings.Indexes.Contains(text))
-                    settings = settings with { Version = settings.Version + 1, Indexes = [.. settings.Indexes, text] };
-                return await SaveAsync(settings, progress, cancellationToken).ConfigureAwait(false);
-            },
-            cancellationToken).ConfigureAwait(false);
+        return ChangeAsync(
+            name,
+            settings => settings.Indexes.Contains(text) ? settings : settings with { Indexes = [.. settings.Indexes, text] },
+            progress,
+            cancellationToken);
     }
 
     /// <summary>Removes the index on a path. Does nothing when there is none.</summary>
     /// <inheritdoc cref="AddIndexAsync"/>
-    public async ValueTask<Collection> DropIndexAsync(string name, string path, CancellationToken cancellationToken = default)
+    public ValueTask<Collection> DropIndexAsync(string name, string path, CancellationToken cancellationToken = default)
     {
-        var collection = GetCollection(name);
         var text = JsonPath.Parse(path).Text;
-        return await AloneAsync(
-            async () =>
-            {
-                var settings = collection.Settings;
-                if (!settings.Indexes.Contains(text))
-                    return collection;
-                settings = settings with { Version = settings.Version + 1, Indexes = [.. settings.Indexes.Where(index => index != text)] };
-                return await SaveAsync(settings, null, cancellationToken).ConfigureAwait(false);
-            },
-            cancellationToken).ConfigureAwait(false);
+        return ChangeAsync(
+            name,
+            settings => settings.Indexes.Contains(text) ? settings with { Indexes = [.. settings.Indexes.Where(index => index != text)] } : settings,
+            progress: null,
+            cancellationToken);
     }
 
     /// <summary>
-    /// Makes the text index of a collection, in place of the one that it has. Documents can be read and written while it is built. If the call breaks off, the
-    /// next one with the same paths goes on.
+    /// Makes the text index of a collection, in place of the one that it has, which is dropped first: searches fail until the new one has all documents.
+    /// Documents can be read and written meanwhile. If the call breaks off, the next one with the same paths goes on.
     /// </summary>
     /// <param name="name">The name of the collection.</param>
     /// <param name="paths">The paths of the fields whose words the index has; none to drop the index.</param>
-    /// <param name="progress">Told how many documents are in the index.</param>
+    /// <param name="progress">Receives the number of documents that the call has brought into the index.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="QueryException">A text is no path.</exception>
     /// <exception cref="KeyNotFoundException">There is no collection of that name.</exception>
-    public async ValueTask<Collection> SetTextIndexAsync(
+    /// <exception cref="StorageFullException">There is no room for the index.</exception>
+    /// <exception cref="ObjectDisposedException">The store was closed.</exception>
+    public ValueTask<Collection> SetTextIndexAsync(
         string name, IReadOnlyList<string> paths, IProgress<long>? progress = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(paths);
-        var collection = GetCollection(name);
         var fields = paths.Select(static path => JsonPath.Parse(path).Text).Distinct().ToList();
-        return await AloneAsync(
+        return AloneAsync(
             async () =>
             {
-                await SetTextAsync(collection, fields, cancellationToken).ConfigureAwait(false);
+                var collection = GetCollection(name);
+                await SaveAsync(collection, WithText(collection.Settings, fields), null, cancellationToken).ConfigureAwait(false);
+                await DropTextsAsync(name, collection.Settings.Text?.Number).ConfigureAwait(false);
                 if (collection.Shape.Text != null)
                     await new TextIndexBuild(Environment, collection.Shape, collection.CreateBatch()).RunAsync(progress, cancellationToken).ConfigureAwait(false);
                 return collection;
             },
-            cancellationToken).ConfigureAwait(false);
+            cancellationToken);
     }
 
     /// <summary>Deletes a collection with its documents and their attachments; false when there is none of that name.</summary>
-    public async ValueTask<bool> DropCollectionAsync(string name, CancellationToken cancellationToken = default) => await AloneAsync(
+    /// <param name="name">The name.</param>
+    /// <param name="cancellationToken">Cancels the call until the deletion begins.</param>
+    /// <exception cref="ObjectDisposedException">The store was closed.</exception>
+    public ValueTask<bool> DropCollectionAsync(string name, CancellationToken cancellationToken = default) => AloneAsync(
         async () =>
         {
-            var text = Find(name)?.Shape.Text;
+            // First the settings, then their object: a search for them between the two finds the object, and one behind them nothing.
+            var found = Environment.Write(writing => writing.OpenTree(SettingsTree).Delete(Encoding.UTF8.GetBytes(name)));
             lock (_gate)
                 _collections.Remove(name);
-            var found = Environment.Write(writing => writing.OpenTree(SettingsTree).Delete(Encoding.UTF8.GetBytes(name)));
-            await Environment.DropTableAsync(name, cancellationToken).ConfigureAwait(false);
-            await Environment.DropTreeAsync(Collection.AttachmentsTreeOf(name), cancellationToken).ConfigureAwait(false);
-            if (text != null)
-                await DropAsync(text, cancellationToken).ConfigureAwait(false);
-            Environment.Write(writing => writing.DeleteFeed(name));
+            await DropRestAsync(name).ConfigureAwait(false);
             return found;
         },
-        cancellationToken).ConfigureAwait(false);
+        cancellationToken);
 
-    private async ValueTask SetTextAsync(Collection collection, List<string> fields, CancellationToken cancellationToken)
+    private static CollectionSettings Next(CollectionSettings before, CollectionSettings settings) =>
+        ReferenceEquals(before, settings) ? before : settings with { Version = before.Version + 1 };
+
+    private CollectionSettings WithText(CollectionSettings settings, List<string> fields)
     {
-        var settings = collection.Settings;
-        var before = collection.Shape.Text;
         if (settings.Text == null ? fields.Count == 0 : settings.Text.Fields.SequenceEqual(fields))
-            return;
-        var version = settings.Version + 1;
-        settings = settings with { Version = version, Text = fields.Count == 0 ? null : new TextSettings(fields, version) };
-        await SaveAsync(settings, null, cancellationToken).ConfigureAwait(false);
-        if (before != null)
-            await DropAsync(before, cancellationToken).ConfigureAwait(false);
+            return settings;
+        return settings with { Text = fields.Count == 0 ? null : new TextSettings(fields, Environment.Write(TextIndex.NextNumber)) };
     }
 
-    // The settings come first: if the building of an index breaks off, the next call goes on with it. Each collection has one object, which takes a new shape.
-    private async ValueTask<Collection> SaveAsync(CollectionSettings settings, IProgress<EvolveProgress>? progress, CancellationToken cancellationToken)
+    private ValueTask<Collection> ChangeAsync(
+        string name, Func<CollectionSettings, CollectionSettings> change, IProgress<EvolveProgress>? progress, CancellationToken cancellationToken) => AloneAsync(
+        async () =>
+        {
+            var collection = GetCollection(name);
+            await SaveAsync(collection, change(collection.Settings), progress, cancellationToken).ConfigureAwait(false);
+            return collection;
+        },
+        cancellationToken);
+
+    private async ValueTask<Collection> CreateAsync(string name)
     {
-        var shape = new CollectionShape(settings);
+        // What a deletion may have left, if the process has ended meanwhile.
+        await DropRestAsync(name).ConfigureAwait(false);
+        var settings = new StoredSettings(new CollectionSettings(name, 1, []), []);
+        var collection = new Collection(Environment, settings);
         Environment.Write(writing =>
         {
-            writing.OpenTree(SettingsTree).Put(Encoding.UTF8.GetBytes(settings.Name), settings.ToBytes());
-            shape.Text?.Create(writing);
+            writing.CreateTable(collection.Shape.Definition);
+            Put(writing, settings);
         });
-        Collection? collection;
         lock (_gate)
+            return _collections.TryAdd(name, collection) ? collection : _collections[name];
+    }
+
+    private async ValueTask SaveAsync(
+        Collection collection, CollectionSettings changed, IProgress<EvolveProgress>? progress, CancellationToken cancellationToken)
+    {
+        var settings = Next(collection.Settings, changed);
+        var before = collection.SettingsBefore(settings);
+        var shape = new CollectionShape(settings);
+        if (settings != collection.Settings)
         {
-            if (_collections.TryGetValue(settings.Name, out collection))
-                collection.Reshape(shape);
-            else
-                _collections.Add(settings.Name, collection = new Collection(Environment, settings));
+            Environment.Write(writing =>
+            {
+                Put(writing, new StoredSettings(settings, before));
+                shape.Text?.Create(writing);
+            });
+            collection.Reshape(shape);
         }
 
         await Environment.EvolveAsync(shape.Definition, progress, cancellationToken: cancellationToken).ConfigureAwait(false);
-        return collection;
+        if (before.Count == 0)
+            return;
+        collection.Settle();
+        Environment.Write(writing => Put(writing, new StoredSettings(settings, [])));
     }
 
-    private async ValueTask DropAsync(TextIndex text, CancellationToken cancellationToken)
+    private static void Put(WriteTransaction writing, StoredSettings settings) =>
+        writing.OpenTree(SettingsTree).Put(Encoding.UTF8.GetBytes(settings.Now.Name), settings.ToBytes());
+
+    private async ValueTask DropRestAsync(string name)
     {
-        Environment.Write(text.Forget);
-        await Environment.DropTreeAsync(text.WordsTree, cancellationToken).ConfigureAwait(false);
-        await Environment.DropTreeAsync(text.LengthsTree, cancellationToken).ConfigureAwait(false);
+        await Environment.DropTableAsync(name).ConfigureAwait(false);
+        await Environment.DropTreeAsync(Collection.AttachmentsTreeOf(name)).ConfigureAwait(false);
+        await DropTextsAsync(name, kept: null).ConfigureAwait(false);
+        Environment.Write(writing => writing.DeleteFeed(name));
+    }
+
+    // All text indexes that the collection has had, but for one.
+    private async ValueTask DropTextsAsync(string name, long? kept)
+    {
+        foreach (var tree in GetTreeNames())
+        {
+            if (TextIndex.NumberOf(tree, name) is not { } number || number == kept)
+                continue;
+            Environment.Write(writing => TextIndex.Forget(writing, number));
+            await Environment.DropTreeAsync(tree).ConfigureAwait(false);
+        }
+    }
+
+    private IReadOnlyList<string> GetTreeNames()
+    {
+        using var reading = Environment.BeginRead();
+        return reading.GetTreeNames();
     }
 
     private async ValueTask<T> AloneAsync<T>(Func<ValueTask<T>> change, CancellationToken cancellationToken)

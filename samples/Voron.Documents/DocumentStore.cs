@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Text;
 using Voron.Documents.Text;
 using Voron.Tables;
@@ -6,6 +7,7 @@ namespace Voron.Documents;
 
 /// <summary>A store of JSON documents, in collections with indexes.</summary>
 /// <remarks>Any number of threads may use it at the same time.</remarks>
+[SuppressMessage("Design", "CA1001", Justification = "A semaphore whose wait handle no code takes has nothing to dispose.")]
 public sealed partial class DocumentStore : IDisposable
 {
     private const int PageSize = 8192;
@@ -22,6 +24,9 @@ public sealed partial class DocumentStore : IDisposable
     /// <summary>Opens a store in a directory, or creates it.</summary>
     /// <param name="directory">The directory.</param>
     /// <param name="options">Options of the environment; null for the defaults, with larger pages, which documents fill better.</param>
+    /// <exception cref="EnvironmentInUseException">Another process, or this one, has the store open.</exception>
+    /// <exception cref="CorruptionException">A file is damaged.</exception>
+    /// <exception cref="IOException">The directory or a file cannot be read or written.</exception>
     public static DocumentStore Open(string directory, StorageOptions? options = null)
     {
         options ??= new StorageOptions { PageSize = StorageEnvironment.Exists(directory) ? null : PageSize };
@@ -38,7 +43,7 @@ public sealed partial class DocumentStore : IDisposable
         using var reading = Environment.BeginRead();
         var settings = new List<CollectionSettings>();
         foreach (var entry in reading.OpenTree(SettingsTree).GetEntries())
-            settings.Add(CollectionSettings.FromBytes(entry.Value));
+            settings.Add(StoredSettings.FromBytes(entry.Value).Now);
         return settings;
     }
 
@@ -47,37 +52,39 @@ public sealed partial class DocumentStore : IDisposable
     public Collection GetCollection(string name) => Find(name) ?? throw new KeyNotFoundException(
         $"There is no collection '{name}' in '{Environment.Path}'. An import, or CreateCollectionAsync, creates one.");
 
-    /// <summary>Closes the store.</summary>
-    public void Dispose()
-    {
-        Environment.Dispose();
-        _changes.Dispose();
-    }
+    /// <summary>Closes the store. Calls that use it fail with an <see cref="ObjectDisposedException"/>.</summary>
+    public void Dispose() => Environment.Dispose();
 
     private static DocumentStore Open(StorageEnvironment environment)
     {
-        environment.Write(writing =>
+        try
         {
-            writing.CreateTree(SettingsTree);
-            writing.CreateTree(Collection.NumbersTree);
-            writing.CreateTree(TextIndex.StateTree);
-        });
-        return new DocumentStore(environment);
+            environment.Write(writing =>
+            {
+                writing.CreateTree(SettingsTree);
+                writing.CreateTree(Collection.NumbersTree);
+                writing.CreateTree(TextIndex.StateTree);
+            });
+            return new DocumentStore(environment);
+        }
+        catch
+        {
+            environment.Dispose();
+            throw;
+        }
     }
 
+    // Each collection has one object. The settings are read under the lock, so that none comes back behind a deletion.
     private Collection? Find(string name)
     {
         lock (_gate)
         {
             if (_collections.TryGetValue(name, out var known))
                 return known;
+            using var reading = Environment.BeginRead();
+            if (!reading.OpenTree(SettingsTree).TryGet(Encoding.UTF8.GetBytes(name), out var bytes))
+                return null;
+            return _collections[name] = new Collection(Environment, StoredSettings.FromBytes(bytes));
         }
-
-        using var reading = Environment.BeginRead();
-        if (!reading.OpenTree(SettingsTree).TryGet(Encoding.UTF8.GetBytes(name), out var bytes))
-            return null;
-        var collection = new Collection(Environment, CollectionSettings.FromBytes(bytes));
-        lock (_gate)
-            return _collections.TryAdd(name, collection) ? collection : _collections[name];
     }
 }

@@ -1,5 +1,6 @@
 using System.Text;
 using System.Text.Json;
+using Voron.Documents.Scanning;
 
 namespace Voron.Documents;
 
@@ -95,14 +96,17 @@ internal sealed class JsonPath
         }
         else if (name != null && reader.TokenType == JsonTokenType.StartObject)
         {
+            // Of properties with the same name, the first one counts.
+            var isFound = false;
             while (reader.Read() && reader.TokenType != JsonTokenType.EndObject)
             {
-                var isStep = reader.ValueTextEquals(name);
+                var isStep = !isFound && JsonNames.Equals(ref reader, name);
                 reader.Read();
                 if (isStep)
                     count += Visit(ref reader, step + 1, ref state, action);
                 else
                     reader.Skip();
+                isFound |= isStep;
             }
         }
         else

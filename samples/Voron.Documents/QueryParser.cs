@@ -7,9 +7,12 @@ namespace Voron.Documents;
 /// <summary>Reads queries, from left to right.</summary>
 internal sealed class QueryParser
 {
+    private const int MaxDepth = 100;
+
     private readonly string _text;
     private readonly List<Token> _tokens;
     private int _at;
+    private int _depth;
 
     public QueryParser(string text)
     {
@@ -68,6 +71,15 @@ internal sealed class QueryParser
     }
 
     private Filter ParseTerm()
+    {
+        if (++_depth > MaxDepth)
+            throw new QueryException($"The query has more than {MaxDepth} conditions within each other. Write it with fewer parentheses.");
+        var filter = ParseTermInside();
+        _depth--;
+        return filter;
+    }
+
+    private Filter ParseTermInside()
     {
         if (TakeWord("not"))
             return new NotFilter(ParseTerm());
@@ -230,7 +242,7 @@ internal sealed class QueryParser
     private void Fail(string expected)
     {
         var found = Next.Kind == TokenKind.End ? "the query ends" : $"'{Next.Text}' stands";
-        throw new QueryException($"The query '{_text}' is not complete: {found} at character {Next.At + 1}, where {expected} was expected.");
+        throw new QueryException($"The query '{_text}' cannot be read: {found} at character {Next.At + 1}, where {expected} was expected.");
     }
 
     private readonly record struct Token(TokenKind Kind, string Text, int At);

@@ -55,7 +55,7 @@ internal sealed record QueryPlan
         {
             Index = best.Path,
             Rest = rest.Count switch { 0 => null, 1 => rest[0], _ => new AndFilter(rest) },
-            Sorts = query.Order != null && query.Order.Text != best.Path.Text,
+            Sorts = query.Order != null && (query.Order.Text != best.Path.Text || best.Path.IsMultiple),
             Condition = string.Join(" and ", same),
         };
     }

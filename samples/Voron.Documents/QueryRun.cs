@@ -55,7 +55,7 @@ internal readonly ref struct QueryRun(Table<long, Document> table, Query query, 
                 continue;
             found.Add(document);
             if (found.Count == query.Take)
-                next = rows.Token.ToString();
+                next = PageEnd.ToText(query, plan, rows.Token);
         }
 
         return ToResult(found, examined, next);
@@ -76,7 +76,7 @@ internal readonly ref struct QueryRun(Table<long, Document> table, Query query, 
             var document = rows.Current with { Version = rows.Version };
             if (plan.Rest?.Matches(document.Json.Span) == false)
                 continue;
-            var key = KeyOf(query.Order!, document);
+            var key = KeyOf(query.Order!, query.IsDescending, document);
             if (best.Count < query.Take)
                 best.Enqueue(document, key);
             else if (query.Take > 0)
@@ -89,10 +89,10 @@ internal readonly ref struct QueryRun(Table<long, Document> table, Query query, 
         return ToResult(found, examined, null);
     }
 
-    // The first value of a path that leads to several. Documents that are equal stand in the order of their numbers.
-    private static byte[] KeyOf(JsonPath path, in Document document)
+    // Of the values of a path that leads to several, the one that comes first in the order. Documents that are equal stand in the order of their numbers.
+    private static byte[] KeyOf(JsonPath path, bool isDescending, in Document document)
     {
-        var first = new FirstKey(new byte[ValueKey.MaxBytes + sizeof(long)]);
+        var first = new FirstKey(isDescending);
         path.Visit(document.Json.Span, ref first, static (ref Utf8JsonReader value, ref FirstKey first) => first.Take(ref value));
         return first.End(document.Number);
     }
@@ -114,26 +114,27 @@ internal readonly ref struct QueryRun(Table<long, Document> table, Query query, 
         }
     }
 
-    private struct FirstKey(byte[] buffer)
+    private ref struct FirstKey(bool isDescending)
     {
-        private int _length;
+        private readonly byte[] _next = new byte[ValueKey.MaxBytes];
+        private byte[] _first = [];
 
         public void Take(ref Utf8JsonReader value)
         {
-            if (_length > 0)
-                return;
-            var writer = new KeyWriter(buffer);
+            var writer = new KeyWriter(_next);
             ValueKey.Write(ref value, ref writer);
-            _length = writer.WrittenCount;
+            var order = _first.Length == 0 ? -1 : writer.Written.SequenceCompareTo(_first);
+            if (isDescending ? order > 0 || _first.Length == 0 : order < 0)
+                _first = writer.Written.ToArray();
         }
 
         public readonly byte[] End(long number)
         {
-            var rest = new KeyWriter(buffer.AsSpan(_length));
-            if (_length == 0)
-                ValueKey.WriteMissing(ref rest);
-            rest.Add(number);
-            return buffer[..(_length + rest.WrittenCount)];
+            var writer = new KeyWriter(_next);
+            if (_first.Length == 0)
+                ValueKey.WriteMissing(ref writer);
+            writer.Add(number);
+            return [.. _first, .. writer.Written];
         }
     }
 }

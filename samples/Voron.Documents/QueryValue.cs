@@ -58,7 +58,7 @@ internal readonly struct QueryValue
     public override string ToString() => Kind switch
     {
         ScalarKind.Number => Number.ToString(System.Globalization.CultureInfo.InvariantCulture),
-        ScalarKind.Text => $"\"{Encoding.UTF8.GetString(Text)}\"",
+        ScalarKind.Text => $"\"{Encoding.UTF8.GetString(Text).Replace("\\", "\\\\", StringComparison.Ordinal).Replace("\"", "\\\"", StringComparison.Ordinal)}\"",
         ScalarKind.True => "true",
         ScalarKind.False => "false",
         _ => "null",

@@ -61,6 +61,7 @@ public sealed class CollectionTests : IDisposable
         FluentActions.Invoking(() => collection.Put(Bytes(json))).Should().Throw<DocumentFormatException>().WithMessage(message);
         FluentActions.Invoking(() => collection.CreateBatch().Add(Bytes(json))).Should().Throw<DocumentFormatException>();
         collection.Count.Should().Be(0);
+        FluentActions.Invoking(() => collection.Put(Bytes("{}"), "a\ud800")).Should().Throw<DocumentFormatException>().WithMessage("*surrogate*");
         FluentActions.Invoking(() => collection.Put(Bytes("{}"), new string('i', 201))).Should().Throw<DocumentFormatException>().WithMessage("*201 bytes*");
     }
 

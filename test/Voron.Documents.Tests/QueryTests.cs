@@ -75,6 +75,56 @@ public sealed class QueryTests : IDisposable
         FluentActions.Invoking(() => collection.Find(Query.Parse("take 1"), "no page!")).Should().Throw<QueryException>().WithMessage("'no page!' is not*");
     }
 
+    [Fact]
+    public async Task Of_properties_with_the_same_name_the_first_one_counts()
+    {
+        await _store.CreateCollectionAsync("items", TestContext.Current.CancellationToken);
+        var collection = _store.GetCollection("items");
+        collection.Put("""{"id":"a","v":1,"v":9,"o":{"w":1,"w":2},"id":"b","\ud800":5,"v\ud800":6}"""u8.ToArray()).Should().Be("a");
+        for (var turn = 0; turn < 2; turn++)
+        {
+            foreach (var met in (string[])["v > 0", "v = 1", "o.w = 1", "v < 2"])
+                collection.Find(Query.Parse(met)).Documents.Should().ContainSingle(met);
+            foreach (var unmet in (string[])["v = 9", "v < 2 and v > 8", "o.w = 2"])
+                collection.Find(Query.Parse(unmet)).Documents.Should().BeEmpty(unmet);
+            await _store.AddIndexAsync("items", "v", cancellationToken: TestContext.Current.CancellationToken);
+            await _store.AddIndexAsync("items", "o.w", cancellationToken: TestContext.Current.CancellationToken);
+        }
+    }
+
+    [Theory]
+    [InlineData("""a = "x\" or b = \"y" """)]
+    [InlineData("""a = "x\\" """)]
+    [InlineData("a = 'it\\'s'")]
+    public void A_query_is_read_back(string text) =>
+        Query.Parse(Query.Parse(text).ToString()).ToString().Should().Be(Query.Parse(text).ToString());
+
+    [Fact]
+    public void Deep_conditions_are_refused()
+    {
+        foreach (var part in (string[])["(", "not ", "not ("])
+        {
+            var deep = string.Concat(Enumerable.Repeat(part, 100_000));
+            FluentActions.Invoking(() => Query.Parse(deep)).Should().Throw<QueryException>().WithMessage("*more than 100 conditions*");
+        }
+
+        Query.Parse($"{new string('(', 90)}a = 1{new string(')', 90)}").ToString().Should().Be("$.a = 1");
+    }
+
+    [Fact]
+    public async Task A_page_of_an_index_that_has_come_or_gone_is_refused()
+    {
+        var collection = await _store.CreateCollectionAsync("items", TestContext.Current.CancellationToken);
+        for (var i = 0; i < 5; i++)
+            collection.Put("""{"v":1}"""u8.ToArray(), $"d{i}");
+        var next = collection.Find(Query.Parse("v = 1 take 2")).Next;
+        collection.Find(Query.Parse("v = 1 take 3"), next).Documents.Should().HaveCount(3, "pages may have any size");
+        await _store.AddIndexAsync("items", "v", cancellationToken: TestContext.Current.CancellationToken);
+        FluentActions.Invoking(() => collection.Find(Query.Parse("v = 1 take 2"), next)).Should().Throw<QueryException>().WithMessage("*another index*");
+        FluentActions.Invoking(() => collection.Find(Query.Parse("v = 2 take 2"), collection.Find(Query.Parse("v = 1 take 2")).Next))
+            .Should().Throw<QueryException>().WithMessage("*another query*");
+    }
+
     private static void Check(Collection collection, DocumentWriter writer, Random random)
     {
         var all = collection.Find(Query.Parse("")).Documents;
@@ -94,13 +144,13 @@ public sealed class QueryTests : IDisposable
 
     private static void CheckOrder(Collection collection, string condition, List<Document> expected, Random random)
     {
-        var path = JsonPath.Parse(new[] { "section", "v", "size", "none" }[random.Next(4)]);
+        var path = JsonPath.Parse(new[] { "section", "v", "size", "none", "deps[*].name" }[random.Next(5)]);
         var take = random.Next(1, 50);
         var isDescending = random.Next(2) == 0;
-        var keys = expected.ConvertAll(document => KeyOf(path, document));
+        var keys = expected.ConvertAll(document => KeyOf(path, isDescending, document));
         keys.Sort((left, right) => isDescending ? right.AsSpan().SequenceCompareTo(left) : left.AsSpan().SequenceCompareTo(right));
         var result = collection.Find(Query.Parse($"{condition} order by {path}{(isDescending ? " desc" : "")} take {take}"));
-        result.Documents.Select(document => Convert.ToHexString(KeyOf(path, document)))
+        result.Documents.Select(document => Convert.ToHexString(KeyOf(path, isDescending, document)))
             .Should().Equal(keys.Take(take).Select(Convert.ToHexString), $"of {condition}, by {result.Plan}");
     }
 
@@ -118,18 +168,18 @@ public sealed class QueryTests : IDisposable
         return documents;
     }
 
-    private static byte[] KeyOf(JsonPath path, Document document)
+    // Of several values, the one that comes first.
+    private static byte[] KeyOf(JsonPath path, bool isDescending, Document document)
     {
-        var key = Array.Empty<byte>();
-        path.Visit(document.Json.Span, ref key, static (ref System.Text.Json.Utf8JsonReader value, ref byte[] key) =>
+        var keys = new List<byte[]>();
+        path.Visit(document.Json.Span, ref keys, static (ref System.Text.Json.Utf8JsonReader value, ref List<byte[]> keys) =>
         {
-            if (key.Length > 0)
-                return;
             var writer = new KeyWriter(new byte[ValueKey.MaxBytes]);
             ValueKey.Write(ref value, ref writer);
-            key = writer.Written.ToArray();
+            keys.Add(writer.Written.ToArray());
         });
-        return key;
+        keys.Sort((left, right) => left.AsSpan().SequenceCompareTo(right));
+        return keys.Count == 0 ? [] : isDescending ? keys[^1] : keys[0];
     }
 
     // A document that is at several places of an index may be on several pages.

@@ -15,31 +15,38 @@ internal static class CompareCommand
         var rounds = new Option<int>("--rounds") { Description = "The number of rounds, of which the medians count.", DefaultValueFactory = _ => 5 };
         var generate = new Option<int?>("--generate") { Description = "Makes that many documents instead of reading the packages that apt knows." };
         var puts = new Option<int>("--puts") { Description = "The number of documents that the 64 callers store.", DefaultValueFactory = _ => 6400 };
-        var directory = new Option<string>("--directory") { Description = "Where the stores are made, and deleted.", DefaultValueFactory = _ => Path.GetTempPath() };
+        var directory = new Option<string>("--directory") { Description = "Where the stores are made, and deleted.", DefaultValueFactory = _ => Directory.GetCurrentDirectory() };
         var command = new Command("compare", "Compares the store with SQLite (JSONB, indexes on expressions, FTS5), and prints the goals with their verdicts.")
         {
             rounds, generate, puts, directory,
         };
         command.SetAction(async (parsed, stop) =>
         {
-            var source = parsed.GetValue(generate) is { } count ? GeneratedDocuments.Of(count, seed: 1) : AptPackages.Of();
-            var workload = new Workload([.. Distinct(source.Read(static _ => { }))], parsed.GetValue(puts));
-            Console.Error.WriteLine($"{workload.Documents.Count:N0} documents, {workload.Documents.Sum(static document => (long)document.Json.Length):N0} bytes of JSON");
+            var source = parsed.GetValue(generate) is { } count ? GeneratedDocuments.Of(Math.Max(1000, count), seed: 1) : AptPackages.Of();
+            var documents = Distinct(source.Read(static _ => { }), out var leftOut);
+            var workload = new Workload(documents, parsed.GetValue(puts));
+            Console.Error.WriteLine($"{documents.Count:N0} documents, {documents.Sum(static document => (long)document.Json.Length):N0} bytes of JSON, in {parsed.GetValue(directory)}");
+            Console.Error.WriteLine($"{leftOut:N0} left out: another version of a package, or with symbols that FTS5 takes for letters");
             return await RunAsync(workload, Math.Max(1, parsed.GetValue(rounds)), parsed.GetValue(directory)!, stop);
         });
         return command;
     }
 
-    // Of packages in several versions, the first one. FTS5 takes some symbols that JSON escapes as two halves for
-    // letters, and then counts a word more.
-    private static IEnumerable<ImportedDocument> Distinct(IEnumerable<ImportedDocument> documents)
+    // Of packages in several versions, the first one. FTS5 takes some symbols that JSON escapes as two halves for letters, and then counts a word more.
+    private static List<ImportedDocument> Distinct(IEnumerable<ImportedDocument> documents, out int leftOut)
     {
         var ids = new HashSet<string>(StringComparer.Ordinal);
+        var kept = new List<ImportedDocument>();
+        leftOut = 0;
         foreach (var document in documents)
         {
             if (document.Json.Span.IndexOf("\\uD"u8) < 0 && ids.Add(document.Id!))
-                yield return document;
+                kept.Add(document);
+            else
+                leftOut++;
         }
+
+        return kept;
     }
 
     private static async Task<int> RunAsync(Workload workload, int rounds, string directory, CancellationToken stop)
@@ -51,10 +58,12 @@ internal static class CompareCommand
             var place = Path.Combine(directory, $"voron-compare-{Guid.NewGuid():N}");
             try
             {
-                using (var store = await VoronStore.CreateAsync(Path.Combine(place, "voron"), stop))
-                    ours.Add(Measurement.Run(store, workload));
-                using (var store = new SqliteStore(Path.Combine(place, "sqlite")))
-                    theirs.Add(Measurement.Run(store, workload));
+                // Each store is the first one in every other round, so that the writes of the one before disturb both.
+                if (round % 2 == 0)
+                    theirs.Add(Run(new SqliteStore(Path.Combine(place, "sqlite")), workload));
+                ours.Add(Run(await VoronStore.CreateAsync(Path.Combine(place, "voron"), stop), workload));
+                if (round % 2 != 0)
+                    theirs.Add(Run(new SqliteStore(Path.Combine(place, "sqlite")), workload));
                 using (var store = new QueuedSqliteStore(Path.Combine(place, "queued")))
                     queued.Add(Measurement.RunCallers(store, workload));
             }
@@ -74,6 +83,12 @@ internal static class CompareCommand
 
         Write(ours, theirs, queued);
         return 0;
+    }
+
+    private static Measurement Run(IComparedStore store, Workload workload)
+    {
+        using (store)
+            return Measurement.Run(store, workload);
     }
 
     private static void Write(List<Measurement> ours, List<Measurement> theirs, List<Measurement> queued)

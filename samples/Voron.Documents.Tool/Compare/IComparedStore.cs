@@ -6,18 +6,18 @@ internal interface IComparedStore : IDisposable
     /// <summary>The number of bytes of all files. The store is closed afterwards.</summary>
     long Close();
 
-    /// <summary>Imports documents, 1,000 in each transaction, with four indexes and a text index.</summary>
+    /// <summary>Imports documents, 1,000 in each transaction, with four indexes and a text index, and brings them into the data file.</summary>
     void Import(IReadOnlyList<ImportedDocument> documents);
 
     /// <summary>Stores a document in a transaction of its own. Any number of threads call it at the same time.</summary>
     void Put(ImportedDocument document);
 
-    /// <summary>Reads a document, and returns its JSON.</summary>
+    /// <summary>Reads a document, and returns its JSON in UTF-8; nothing if there is none.</summary>
     ReadOnlyMemory<byte> Get(string id);
 
-    /// <summary>Reads the documents whose size is in a range, in the order of sizes, and returns the number of bytes of their JSON.</summary>
-    (int Documents, long Bytes) GetBySize(long first, long last);
+    /// <summary>Reads the documents whose size is in a range, in the order of sizes, and returns their JSON.</summary>
+    IReadOnlyList<ReadOnlyMemory<byte>> GetBySize(long first, long last);
 
-    /// <summary>Returns the scores of the ten documents that fit a search best; the documents are read.</summary>
-    double[] Search(WordSearch search);
+    /// <summary>Finds the ten documents that fit a search best, and returns their scores and their JSON.</summary>
+    IReadOnlyList<(double Score, ReadOnlyMemory<byte> Json)> Search(WordSearch search);
 }

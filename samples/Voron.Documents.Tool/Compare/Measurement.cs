@@ -1,26 +1,30 @@
 using System.Diagnostics;
+using System.Runtime.ExceptionServices;
 
 namespace Voron.Documents.Tool.Compare;
 
-/// <summary>What one store did in one round.</summary>
+/// <summary>The figures and the answers of one store in one round.</summary>
 internal sealed class Measurement
 {
     private const int Callers = 64;
+    private const double ScoreDigits = 1e6;
 
     private readonly Dictionary<string, double> _values = [];
     private readonly Dictionary<string, long> _checksums = [];
 
     public double this[string what] => _values[what];
 
-    /// <summary>Returns what another store has answered differently; null if the answers are the same.</summary>
-    public string? DifferenceFrom(Measurement other) => _checksums.FirstOrDefault(answer => other._checksums[answer.Key] != answer.Value).Key;
+    /// <summary>Returns the measure whose answers differ from those of another store; null if they are the same.</summary>
+    public string? DifferenceFrom(Measurement other) =>
+        _checksums.Keys.Union(other._checksums.Keys)
+            .FirstOrDefault(what => !_checksums.TryGetValue(what, out var mine) || !other._checksums.TryGetValue(what, out var theirs) || mine != theirs);
 
     /// <summary>Does all of the work.</summary>
     public static Measurement Run(IComparedStore store, Workload workload)
     {
         var measured = new Measurement();
         measured.Time(Measures.Import, workload.Documents.Count, () => store.Import(workload.Documents));
-        measured.Time(Measures.Read, workload.Ids.Count, () => measured.ReadAll(store, workload));
+        measured.Reads(store, workload);
         measured.Ranges(store, workload);
         measured.Searches(store, workload);
         measured.PutAll(store, workload);
@@ -28,35 +32,40 @@ internal sealed class Measurement
         return measured;
     }
 
-    /// <summary>Does only what callers do that wait for their own documents.</summary>
+    /// <summary>Does the puts alone, behind the same import.</summary>
     public static Measurement RunCallers(IComparedStore store, Workload workload)
     {
         var measured = new Measurement();
+        store.Import(workload.Documents);
         measured.PutAll(store, workload);
         return measured;
     }
 
-    private void ReadAll(IComparedStore store, Workload workload)
+    private void Reads(IComparedStore store, Workload workload)
     {
-        foreach (var id in workload.Ids)
-            Add(Measures.Read, store.Get(id).Length);
+        var found = new ReadOnlyMemory<byte>[workload.Ids.Count];
+        Time(Measures.Read, found.Length, () =>
+        {
+            for (var i = 0; i < found.Length; i++)
+                found[i] = store.Get(workload.Ids[i]);
+        });
+        AddAll(Measures.Read, found);
     }
 
     private void Ranges(IComparedStore store, Workload workload)
     {
-        var count = 0;
+        var found = new List<IReadOnlyList<ReadOnlyMemory<byte>>>();
         var began = Stopwatch.GetTimestamp();
         foreach (var (first, last) in workload.Sizes)
-        {
-            var (documents, bytes) = store.GetBySize(first, last);
-            count += documents;
-            Add(Measures.Range, bytes);
-        }
+            found.Add(store.GetBySize(first, last));
+        _values[Measures.Range] = found.Sum(static documents => documents.Count) / Stopwatch.GetElapsedTime(began).TotalSeconds;
 
-        _values[Measures.Range] = count / Stopwatch.GetElapsedTime(began).TotalSeconds;
+        // Documents of the same size may come in any order.
+        foreach (var documents in found)
+            Add(Measures.Range, documents.Sum(static document => HashOf(document.Span)));
     }
 
-    // The second time counts, when each store has seen the words.
+    // The second time counts, when each store has seen the words. Of documents with the same score, either may be among the best.
     private void Searches(IComparedStore store, Workload workload)
     {
         var times = new List<double>();
@@ -66,10 +75,13 @@ internal sealed class Measurement
             foreach (var search in workload.WordSearches)
             {
                 var began = Stopwatch.GetTimestamp();
-                var scores = store.Search(search);
+                var hits = store.Search(search);
                 times.Add(Stopwatch.GetElapsedTime(began).TotalMicroseconds);
-                foreach (var score in scores)
-                    Add(Measures.SearchMedian, (long)Math.Round(score * 1e6));
+                Add(Measures.SearchMedian, hits.Count);
+                foreach (var (score, json) in hits)
+                    Add(Measures.SearchMedian, (long)Math.Round(score * ScoreDigits));
+                foreach (var (_, json) in hits.TakeWhile(hit => hit.Score > hits[^1].Score + 1 / ScoreDigits).OrderBy(static hit => HashOf(hit.Json.Span)))
+                    Add(Measures.SearchMedian, HashOf(json.Span));
             }
         }
 
@@ -78,17 +90,33 @@ internal sealed class Measurement
         _values[Measures.SearchTail] = times[times.Count * 99 / 100];
     }
 
-    private void PutAll(IComparedStore store, Workload workload) => Time(Measures.Callers, workload.Puts.Count, () =>
+    private void PutAll(IComparedStore store, Workload workload)
     {
         var next = -1;
-        var threads = Enumerable.Range(0, Callers).Select(_ => new Thread(() =>
+        Exception? failure = null;
+        Time(Measures.Callers, workload.Puts.Count, () =>
         {
-            for (int i; (i = Interlocked.Increment(ref next)) < workload.Puts.Count;)
-                store.Put(workload.Puts[i]);
-        })).ToList();
-        threads.ForEach(static thread => thread.Start());
-        threads.ForEach(static thread => thread.Join());
-    });
+            var threads = Enumerable.Range(0, Callers).Select(_ => new Thread(PutSome)).ToList();
+            threads.ForEach(static thread => thread.Start());
+            threads.ForEach(static thread => thread.Join());
+        });
+        if (failure != null)
+            ExceptionDispatchInfo.Throw(failure);
+        AddAll(Measures.Callers, workload.Puts.Select(put => store.Get(put.Id!)));
+
+        void PutSome()
+        {
+            try
+            {
+                for (int i; (i = Interlocked.Increment(ref next)) < workload.Puts.Count;)
+                    store.Put(workload.Puts[i]);
+            }
+            catch (Exception e)
+            {
+                Interlocked.CompareExchange(ref failure, e, null);
+            }
+        }
+    }
 
     private void Time(string what, int count, Action work)
     {
@@ -97,5 +125,19 @@ internal sealed class Measurement
         _values[what] = count / Stopwatch.GetElapsedTime(began).TotalSeconds;
     }
 
+    private void AddAll(string what, IEnumerable<ReadOnlyMemory<byte>> documents)
+    {
+        foreach (var document in documents)
+            Add(what, HashOf(document.Span));
+    }
+
     private void Add(string what, long value) => _checksums[what] = unchecked(_checksums.GetValueOrDefault(what) * 31 + value);
+
+    // The same within a process, which is all that is asked for.
+    private static long HashOf(ReadOnlySpan<byte> bytes)
+    {
+        var hash = new HashCode();
+        hash.AddBytes(bytes);
+        return hash.ToHashCode();
+    }
 }

@@ -1,6 +1,6 @@
 namespace Voron.Documents.Tool.Compare;
 
-/// <summary>What is measured.</summary>
+/// <summary>The names of the figures.</summary>
 internal static class Measures
 {
     public const string Import = "documents imported a second";

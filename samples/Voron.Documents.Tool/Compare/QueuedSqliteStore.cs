@@ -9,6 +9,7 @@ internal sealed class QueuedSqliteStore : SqliteStore
 
     private readonly BlockingCollection<(ImportedDocument Document, TaskCompletionSource Done)> _queue = [];
     private readonly Thread _writer;
+    private bool _isDisposed;
 
     public QueuedSqliteStore(string directory)
         : base(directory)
@@ -26,8 +27,9 @@ internal sealed class QueuedSqliteStore : SqliteStore
 
     protected override void Dispose(bool disposing)
     {
-        if (!_queue.IsAddingCompleted)
+        if (!_isDisposed)
         {
+            _isDisposed = true;
             _queue.CompleteAdding();
             _writer.Join();
             _queue.Dispose();

@@ -1,4 +1,4 @@
-using System.Text;
+using System.Runtime.InteropServices;
 using Microsoft.Data.Sqlite;
 
 namespace Voron.Documents.Tool.Compare;
@@ -10,6 +10,7 @@ namespace Voron.Documents.Tool.Compare;
 internal class SqliteStore : IComparedStore
 {
     private const int DocumentsPerCommit = 1000;
+    private const int PageSize = 8192;
     private const long CacheKibibytes = 256 * 1024;
 
     private readonly string _file;
@@ -29,19 +30,21 @@ internal class SqliteStore : IComparedStore
         Directory.CreateDirectory(directory);
         _connection = new SqliteConnection(new SqliteConnectionStringBuilder { DataSource = _file, Pooling = false }.ToString());
         _connection.Open();
+        Execute($"PRAGMA page_size = {PageSize}");
         Execute($"PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -{CacheKibibytes}; PRAGMA mmap_size = 1073741824");
         Execute("CREATE TABLE documents(number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL)");
         foreach (var path in Workload.Indexes)
             Execute($"CREATE INDEX \"by {path}\" ON documents({Extract("body", path)})");
         Execute($"CREATE VIRTUAL TABLE words USING fts5({string.Join(", ", Workload.Texts)}, content = '', contentless_delete = 1)");
-        _put = Prepare("INSERT INTO documents(id, body) VALUES($id, jsonb($json)) RETURNING number", "$id", "$json");
-        var texts = string.Join(", ", Workload.Texts.Select(static path => Extract("$json", path)));
-        _putText = Prepare($"INSERT INTO words(rowid, {string.Join(", ", Workload.Texts)}) SELECT $number, {texts}", "$number", "$json");
-        _get = Prepare("SELECT json(body) FROM documents WHERE id = $id", "$id");
+        _put = Prepare("INSERT INTO documents(id, body) VALUES($id, jsonb(CAST($json AS TEXT))) RETURNING number", "$id", "$json");
+        var texts = string.Join(", ", Workload.Texts.Select(static path => Extract("body", path)));
+        var names = string.Join(", ", Workload.Texts);
+        _putText = Prepare($"INSERT INTO words(rowid, {names}) SELECT number, {texts} FROM documents WHERE number = $number", "$number");
+        _get = Prepare("SELECT CAST(json(body) AS BLOB) FROM documents WHERE id = $id", "$id");
         var size = Extract("body", "size");
-        _getBySize = Prepare($"SELECT json(body) FROM documents WHERE {size} >= $first AND {size} <= $last ORDER BY {size}", "$first", "$last");
+        _getBySize = Prepare($"SELECT CAST(json(body) AS BLOB) FROM documents WHERE {size} >= $first AND {size} <= $last ORDER BY {size}", "$first", "$last");
         _search = Prepare(
-            "SELECT json(documents.body), bm25(words) FROM words JOIN documents ON documents.number = words.rowid WHERE words MATCH $text ORDER BY rank LIMIT 10",
+            "SELECT CAST(json(body) AS BLOB), bm25(words) FROM words JOIN documents ON number = words.rowid WHERE words MATCH $text ORDER BY rank LIMIT 10",
             "$text");
     }
 
@@ -49,6 +52,7 @@ internal class SqliteStore : IComparedStore
     {
         for (var i = 0; i < documents.Count; i += DocumentsPerCommit)
             PutMany(documents.Skip(i).Take(DocumentsPerCommit));
+        Execute("PRAGMA wal_checkpoint(PASSIVE)");
     }
 
     public virtual void Put(ImportedDocument document) => PutMany([document]);
@@ -57,21 +61,21 @@ internal class SqliteStore : IComparedStore
     {
         _get.Parameters[0].Value = id;
         using var reader = _get.ExecuteReader();
-        return reader.Read() ? Encoding.UTF8.GetBytes(reader.GetString(0)) : default(ReadOnlyMemory<byte>);
+        return reader.Read() ? reader.GetFieldValue<byte[]>(0) : default(ReadOnlyMemory<byte>);
     }
 
-    public (int Documents, long Bytes) GetBySize(long first, long last)
+    public IReadOnlyList<ReadOnlyMemory<byte>> GetBySize(long first, long last)
     {
         _getBySize.Parameters[0].Value = first;
         _getBySize.Parameters[1].Value = last;
         using var reader = _getBySize.ExecuteReader();
-        var (documents, bytes) = (0, 0L);
-        for (; reader.Read(); documents++)
-            bytes += Encoding.UTF8.GetByteCount(reader.GetString(0));
-        return (documents, bytes);
+        var found = new List<ReadOnlyMemory<byte>>();
+        while (reader.Read())
+            found.Add(reader.GetFieldValue<byte[]>(0));
+        return found;
     }
 
-    public double[] Search(WordSearch search)
+    public IReadOnlyList<(double Score, ReadOnlyMemory<byte> Json)> Search(WordSearch search)
     {
         _search.Parameters[0].Value = search.Kind switch
         {
@@ -80,14 +84,10 @@ internal class SqliteStore : IComparedStore
             _ => string.Join(' ', search.Words.Select(static word => $"\"{word}\"")),
         };
         using var reader = _search.ExecuteReader();
-        var scores = new List<double>();
+        var found = new List<(double Score, ReadOnlyMemory<byte> Json)>();
         while (reader.Read())
-        {
-            _ = reader.GetString(0);
-            scores.Add(-reader.GetDouble(1));
-        }
-
-        return [.. scores];
+            found.Add((-reader.GetDouble(1), reader.GetFieldValue<byte[]>(0)));
+        return found;
     }
 
     public long Close()
@@ -120,11 +120,9 @@ internal class SqliteStore : IComparedStore
             _putText.Transaction = transaction;
             foreach (var document in documents)
             {
-                var json = Encoding.UTF8.GetString(document.Json.Span);
                 _put.Parameters[0].Value = document.Id;
-                _put.Parameters[1].Value = json;
+                _put.Parameters[1].Value = MemoryMarshal.TryGetArray(document.Json, out var json) && json.Count == json.Array!.Length ? json.Array : document.Json.ToArray();
                 _putText.Parameters[0].Value = _put.ExecuteScalar();
-                _putText.Parameters[1].Value = json;
                 _putText.ExecuteNonQuery();
             }
 

@@ -26,20 +26,21 @@ internal sealed class VoronStore : IComparedStore
         return new VoronStore(directory, store, collection);
     }
 
-    public void Import(IReadOnlyList<ImportedDocument> documents) =>
-        new Importer(_collection, new ImportSource("memory", null, _ => documents), skipsBad: false, DocumentsPerCommit).Run(static _ => { }, CancellationToken.None);
+    public void Import(IReadOnlyList<ImportedDocument> documents)
+    {
+        var source = new ImportSource("memory", null, _ => documents);
+        new Importer(_collection, source, skipsBad: false, DocumentsPerCommit).Run(static _ => { }, CancellationToken.None);
+        _store.Environment.Flush();
+    }
 
     public void Put(ImportedDocument document) => _collection.Put(document.Json, document.Id);
 
     public ReadOnlyMemory<byte> Get(string id) => _collection.TryGet(id, out var document) ? document.Json : default;
 
-    public (int Documents, long Bytes) GetBySize(long first, long last)
-    {
-        var found = _collection.Find(Query.Parse($"size >= {first} and size <= {last} order by size"));
-        return (found.Documents.Count, found.Documents.Sum(static document => document.Json.Length));
-    }
+    public IReadOnlyList<ReadOnlyMemory<byte>> GetBySize(long first, long last) =>
+        [.. _collection.Find(Query.Parse($"size >= {first} and size <= {last} order by size")).Documents.Select(static document => document.Json)];
 
-    public double[] Search(WordSearch search)
+    public IReadOnlyList<(double Score, ReadOnlyMemory<byte> Json)> Search(WordSearch search)
     {
         var text = search.Kind switch
         {
@@ -47,7 +48,7 @@ internal sealed class VoronStore : IComparedStore
             WordSearchKind.Phrase => $"\"{string.Join(' ', search.Words)}\"",
             _ => string.Join(' ', search.Words),
         };
-        return [.. _collection.Search(text).Hits.Select(static hit => hit.Score)];
+        return [.. _collection.Search(text).Hits.Select(static hit => (hit.Score, hit.Document.Json))];
     }
 
     public long Close()

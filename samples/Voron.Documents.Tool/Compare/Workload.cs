@@ -3,7 +3,7 @@ using System.Text.Json;
 
 namespace Voron.Documents.Tool.Compare;
 
-/// <summary>What both stores do: the documents, and what is asked of them. The same for all rounds.</summary>
+/// <summary>The documents, and the questions that the stores are asked. The same for all rounds.</summary>
 internal sealed class Workload
 {
     /// <summary>The paths with an index each.</summary>
@@ -16,6 +16,7 @@ internal sealed class Workload
     private const int Ranges = 100;
     private const int Reads = 20_000;
     private const int Seed = 17;
+    private const int MaxAttempts = 10_000;
 
     private readonly Random _random = new(Seed);
 
@@ -44,7 +45,7 @@ internal sealed class Workload
     // Words as they stand in the documents, so that frequent ones are searched for often.
     private WordSearch NewSearch()
     {
-        while (true)
+        for (var attempt = 0; attempt < MaxAttempts; attempt++)
         {
             var words = WordsOf(Any());
             if (words.Count < 2)
@@ -59,6 +60,8 @@ internal sealed class Workload
                 _ => new WordSearch(WordSearchKind.Phrase, [words[at], words[at + 1]]),
             };
         }
+
+        throw new ImportException($"The documents have no texts of two words in '{Texts[1]}', so that nothing can be searched for.");
     }
 
     private static List<string> WordsOf(ImportedDocument document)

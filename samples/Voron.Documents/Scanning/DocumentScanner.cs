@@ -5,6 +5,8 @@ namespace Voron.Documents.Scanning;
 /// <summary>Finds the values of many paths in one pass over a document.</summary>
 internal sealed class DocumentScanner
 {
+    private const int MaxNamesOnStack = 64;
+
     private readonly Step _root = new();
 
     /// <param name="indexes">The paths of indexes.</param>
@@ -44,8 +46,7 @@ internal sealed class DocumentScanner
         switch (reader.TokenType)
         {
             case JsonTokenType.StartObject when step.Names.Length > 0:
-                while (reader.Read() && reader.TokenType != JsonTokenType.EndObject)
-                    VisitProperty(ref reader, step, ref sink);
+                VisitObject(ref reader, step, ref sink);
                 break;
             case JsonTokenType.StartArray when step.Elements != null:
                 while (reader.Read() && reader.TokenType != JsonTokenType.EndArray)
@@ -65,21 +66,36 @@ internal sealed class DocumentScanner
         }
     }
 
-    private static void VisitProperty<TSink>(ref Utf8JsonReader reader, Step step, ref TSink sink)
+    // Of properties with the same name, the first one counts.
+    private static void VisitObject<TSink>(ref Utf8JsonReader reader, Step step, ref TSink sink)
         where TSink : IScanSink, allows ref struct
     {
-        var names = step.Names;
+        var seen = step.Names.Length <= MaxNamesOnStack ? stackalloc bool[MaxNamesOnStack] : new bool[step.Names.Length];
+        while (reader.Read() && reader.TokenType != JsonTokenType.EndObject)
+        {
+            var at = IndexOf(ref reader, step.Names);
+            reader.Read();
+            if (at >= 0 && !seen[at])
+            {
+                seen[at] = true;
+                Visit(ref reader, step.Steps[at], ref sink);
+            }
+            else
+            {
+                reader.Skip();
+            }
+        }
+    }
+
+    private static int IndexOf(ref Utf8JsonReader reader, byte[][] names)
+    {
         for (var i = 0; i < names.Length; i++)
         {
-            if (!reader.ValueTextEquals(names[i]))
-                continue;
-            reader.Read();
-            Visit(ref reader, step.Steps[i], ref sink);
-            return;
+            if (JsonNames.Equals(ref reader, names[i]))
+                return i;
         }
 
-        reader.Read();
-        reader.Skip();
+        return -1;
     }
 
     private Step EndOf(JsonPath path)

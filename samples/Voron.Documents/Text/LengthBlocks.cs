@@ -37,7 +37,11 @@ internal ref struct LengthBlocks
 
     public readonly void Save()
     {
-        if (_key >= 0)
+        if (_key < 0)
+            return;
+        if (_block.AsSpan().IndexOfAnyExcept(0) < 0)
+            _tree.Delete(_key);
+        else
             _tree.Put(_key, MemoryMarshal.AsBytes(_block.AsSpan()));
     }
 

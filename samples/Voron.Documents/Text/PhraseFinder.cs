@@ -32,8 +32,8 @@ internal readonly ref struct PhraseFinder(TextIndex index, Table<long, Document>
 
             read++;
             places.Clear();
-            if (table.TryGetByRowId(number, out var document))
-                index.Scan(document.Json.Span, ref places);
+            if (table.TryGetReader(number, out var row))
+                index.Scan(DocumentCodec.JsonOf(ref row), ref places);
             if (places.Count > 0)
             {
                 ids.Add(number);

@@ -5,7 +5,7 @@ namespace Voron.Documents.Text;
 /// <param name="weights">The weight of each one.</param>
 internal sealed class TextClause(Postings[] alternatives, double[] weights) : IDisposable
 {
-    /// <summary>At most so many documents meet the clause.</summary>
+    /// <summary>The number of documents that meet the clause at most.</summary>
     public long MostDocuments { get; } = alternatives.Sum(static postings => postings.Count);
 
     /// <summary>Goes to the first document that meets the clause and whose number is at least the given one; <see cref="long.MaxValue"/> if there is none.</summary>

@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text;
 using Voron.Documents.Scanning;
 
@@ -11,6 +12,10 @@ internal sealed class TextIndex
 {
     /// <summary>The tree of what there is to know of text indexes beyond their trees.</summary>
     public const string StateTree = "documents/text";
+
+    private const string Words = "words";
+    private const string Lengths = "lengths";
+    private const int MaxKeptBytes = 256 << 10;
 
     // The words that a document of the writing thread had.
     [ThreadStatic]
@@ -26,38 +31,46 @@ internal sealed class TextIndex
     public TextIndex(string collection, TextSettings settings, DocumentScanner texts)
     {
         _texts = texts;
-        WordsTree = $"{StateTree}/{collection}/{settings.Number}/words";
-        LengthsTree = $"{StateTree}/{collection}/{settings.Number}/lengths";
-        _totalKey = Encoding.UTF8.GetBytes($"{collection}/{settings.Number}/total");
-        _builtKey = Encoding.UTF8.GetBytes($"{collection}/{settings.Number}/built");
+        WordsTree = $"{StateTree}/{collection}/{settings.Number}/{Words}";
+        LengthsTree = $"{StateTree}/{collection}/{settings.Number}/{Lengths}";
+        _totalKey = TotalKey(settings.Number);
+        _builtKey = BuiltKey(settings.Number);
     }
 
     public string WordsTree { get; }
 
     public string LengthsTree { get; }
 
+    /// <summary>Returns a number that no text index of the store has had.</summary>
+    public static long NextNumber(WriteTransaction writing) => writing.OpenTree(StateTree).Add("number"u8, 1);
+
+    /// <summary>Returns the number of the text index that a tree belongs to; null if it belongs to none of the collection.</summary>
+    public static long? NumberOf(string tree, string collection)
+    {
+        var prefix = $"{StateTree}/{collection}/";
+        if (!tree.StartsWith(prefix, StringComparison.Ordinal) || tree[prefix.Length..].Split('/') is not [var number, Words or Lengths])
+            return null;
+        return long.TryParse(number, NumberStyles.None, CultureInfo.InvariantCulture, out var parsed) ? parsed : null;
+    }
+
+    /// <summary>Forgets the state of an index. Its trees are dropped by their names.</summary>
+    public static void Forget(WriteTransaction writing, long number)
+    {
+        var state = writing.OpenTree(StateTree);
+        state.Delete(TotalKey(number));
+        state.Delete(BuiltKey(number));
+    }
+
     /// <summary>Creates the trees. The documents that there are come in by <see cref="TextIndexBuild"/>.</summary>
     public void Create(WriteTransaction writing)
     {
-        var state = writing.OpenTree(StateTree);
-        if (state.TryGet(_totalKey, out _))
+        if (writing.TryOpenIdTree(WordsTree, out _))
             return;
-
-        // What an index of a dropped collection may have left, if the process has ended meanwhile.
-        writing.DeleteTree(WordsTree);
-        writing.DeleteTree(LengthsTree);
         writing.CreateIdTree(WordsTree);
         writing.CreateFixedTree(LengthsTree, LengthBlocks.BytesPerBlock);
+        var state = writing.OpenTree(StateTree);
         state.Increment(_totalKey, 0);
         state.Increment(_builtKey, 0);
-    }
-
-    /// <summary>Forgets what the state tree has of the index. The trees are dropped by their names.</summary>
-    public void Forget(WriteTransaction writing)
-    {
-        var state = writing.OpenTree(StateTree);
-        state.Delete(_totalKey);
-        state.Delete(_builtKey);
     }
 
     /// <summary>Returns the number of the last document that the index has while it is built; null when it has all.</summary>
@@ -94,7 +107,7 @@ internal sealed class TextIndex
         if (replaced != null)
         {
             unchanged = [];
-            var old = _oldWords ??= new WordCounts();
+            var old = TakeOldWords();
             foreach (var (place, document) in replaced)
             {
                 if (document.Number <= built)
@@ -115,7 +128,7 @@ internal sealed class TextIndex
         var built = BuiltThrough(writing) ?? long.MaxValue;
         if (document.Number > built)
             return;
-        var counts = _oldWords ??= new WordCounts();
+        var counts = TakeOldWords();
         Count(document, counts);
         var words = writing.OpenIdTree(WordsTree);
         foreach (var posting in counts.Postings)
@@ -129,6 +142,12 @@ internal sealed class TextIndex
     /// <summary>Passes the text fields of a document on.</summary>
     public void Scan<TSink>(ReadOnlySpan<byte> json, ref TSink sink)
         where TSink : IScanSink, allows ref struct => _texts.Scan(json, ref sink);
+
+    private static byte[] TotalKey(long number) => Encoding.UTF8.GetBytes($"{number}/total");
+
+    private static byte[] BuiltKey(long number) => Encoding.UTF8.GetBytes($"{number}/built");
+
+    private static WordCounts TakeOldWords() => _oldWords?.Capacity <= MaxKeptBytes ? _oldWords : _oldWords = new WordCounts();
 
     private static void PutOne(WriteIdTree words, DocumentBatch batch, long number, long built, HashSet<int>? unchanged)
     {

@@ -9,13 +9,13 @@ namespace Voron.Documents.Text;
 /// <param name="batch">An empty batch.</param>
 internal sealed class TextIndexBuild(StorageEnvironment environment, CollectionShape shape, DocumentBatch batch)
 {
-    private const int DocumentsPerLook = 64;
+    private const int BytesPerLook = 64 << 10;
 
     private static readonly TimeSpan StepTime = TimeSpan.FromMilliseconds(2);
 
     private readonly List<long> _numbers = [];
 
-    /// <param name="progress">Told how many documents are in the index.</param>
+    /// <param name="progress">Receives the number of documents that the call has brought into the index.</param>
     /// <param name="cancellationToken">Ends the call between two steps. The next build goes on.</param>
     public async Task RunAsync(IProgress<long>? progress, CancellationToken cancellationToken)
     {
@@ -39,17 +39,22 @@ internal sealed class TextIndexBuild(StorageEnvironment environment, CollectionS
         batch.Clear();
         _numbers.Clear();
         var isComplete = true;
+        var bytes = 0;
         using (var rows = writing.OpenTable(shape.Definition).Scan(built + 1))
         {
             while (rows.MoveNext())
             {
-                batch.AddText(rows.Current);
+                var document = rows.Current;
+                batch.AddText(document);
                 _numbers.Add(rows.RowId);
-                if (_numbers.Count % DocumentsPerLook == 0 && Stopwatch.GetElapsedTime(began) > StepTime)
-                {
-                    isComplete = false;
-                    break;
-                }
+                bytes += document.Json.Length;
+                if (bytes < BytesPerLook)
+                    continue;
+                bytes = 0;
+                if (Stopwatch.GetElapsedTime(began) <= StepTime)
+                    continue;
+                isComplete = false;
+                break;
             }
         }
 

@@ -16,17 +16,23 @@ internal readonly ref struct TextSearch(ReadTransaction reading, TextIndex index
         var read = 0L;
         var clauses = new TextClause[query.Wanted.Count];
         var unwanted = new Postings[query.Unwanted.Count];
-        for (var i = 0; i < clauses.Length; i++)
-            clauses[i] = ClauseOf(query.Wanted[i], documents, ref read);
-        for (var i = 0; i < unwanted.Length; i++)
-            unwanted[i] = PostingsOf(query.Unwanted[i], ref read);
-        var best = new PriorityQueue<long, Rank>();
-        var matches = documents == 0 ? 0 : Collect(clauses, unwanted, take, best);
-        foreach (var clause in clauses)
-            clause.Dispose();
-        foreach (var postings in unwanted)
-            postings.Dispose();
-        return new TextResult { Hits = ReadHits(best), Matches = matches, Plan = PlanOf(query, read) };
+        try
+        {
+            for (var i = 0; i < clauses.Length; i++)
+                clauses[i] = ClauseOf(query.Wanted[i], documents, ref read);
+            for (var i = 0; i < unwanted.Length; i++)
+                unwanted[i] = PostingsOf(query.Unwanted[i], ref read);
+            var best = new PriorityQueue<long, Rank>();
+            var matches = documents == 0 ? 0 : Collect(clauses, unwanted, take, best);
+            return new TextResult { Hits = ReadHits(best), Matches = matches, Plan = PlanOf(query, read) };
+        }
+        finally
+        {
+            foreach (var clause in clauses)
+                clause?.Dispose();
+            foreach (var postings in unwanted)
+                postings?.Dispose();
+        }
     }
 
     private TextClause ClauseOf(IReadOnlyList<TextQuery.Phrase> alternatives, long documents, ref long read)

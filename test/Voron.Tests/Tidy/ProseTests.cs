@@ -17,6 +17,7 @@ public sealed class ProseTests
 
     [Theory]
     [InlineData("src")]
+    [InlineData("samples")]
     [InlineData("test")]
     public void Comments_and_messages_are_plain_English(string directory)
     {
