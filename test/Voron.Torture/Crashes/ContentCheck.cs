@@ -1,3 +1,5 @@
+using Voron.Torture.Recorded;
+
 namespace Voron.Torture.Crashes;
 
 /// <summary>Compares an environment with the contents that it may have.</summary>
@@ -25,6 +27,8 @@ internal static class ContentCheck
         }
 
         Verify(environment);
+        if (found.Others.ContainsKey(RecordedStore.TreeName) && RecordedCheck.FindFault(environment) is { } fault)
+            throw new CrashViolationException(fault);
         return found;
     }
 

@@ -59,6 +59,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
             Reclaims = _reclaims,
             Upgrades = plan.Upgrades,
             Drops = plan.Drops,
+            Records = plan.Records,
         };
         var content = workload.Open(found);
         var cuts = new CutPoints(disk, workload.History, before ?? [content]);

@@ -14,6 +14,8 @@ internal sealed partial class CrashCounts
     public int Upgrades;
     public int FixedTreeCommits;
     public int IdTreeCommits;
+    public int TableCommits;
+    public int FeedsCut;
     public int Drops;
     public int DropsResumed;
     public int Cuts;

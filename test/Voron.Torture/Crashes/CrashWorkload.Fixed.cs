@@ -1,3 +1,4 @@
+using Voron.Feeds;
 using Voron.Format;
 
 namespace Voron.Torture.Crashes;
@@ -5,19 +6,39 @@ namespace Voron.Torture.Crashes;
 /// <content>Trees of other kinds, and other steps that change the format of the environment.</content>
 internal sealed partial class CrashWorkload
 {
+    /// <summary>Changes tables, and a tree, that a feed records, and cuts the feed.</summary>
+    public bool Records { get; init; }
+
     // The first tree of such a kind in an environment rewrites the header, for which the flusher must not be busy: it is made in a commit with
     // nothing beside it.
     private bool HasFixedTrees => _environment!.Internals.Engine.Format.Has(FormatFeatures.Arrays);
 
     private bool HasIdTrees => _environment!.Internals.Engine.Format.Has(FormatFeatures.IdSets);
 
+    private bool HasFeeds => Records && _environment!.Internals.Engine.Format.Has(FormatFeatures.Tables | FormatFeatures.ChangeFeeds);
+
     private ModelTransaction Model(WriteTransaction writing, Content content, CrashStages? stages = null) =>
-        new(writing, content, _random, stages) { ChangesFixedTrees = HasFixedTrees, ChangesIdTrees = HasIdTrees };
+        new(writing, content, _random, stages) { ChangesFixedTrees = HasFixedTrees, ChangesIdTrees = HasIdTrees, ChangesRecorded = HasFeeds };
 
     private void Upgrade()
     {
         _run.Report("upgrade");
         _counts.Upgrades += _environment!.Internals.UpgradeFormat() ? 1 : 0;
+    }
+
+    private void StepOfRecording()
+    {
+        if (HasFeeds && _random.Next(4) == 3)
+        {
+            _run.Report("trim the feed");
+            _counts.FeedsCut += _environment!.TrimFeedsAsync().AsTask().GetAwaiter().GetResult() > 0 ? 1 : 0;
+            _readers.Check();
+            return;
+        }
+
+        _run.Report("commit of tables");
+        _counts.TableCommits++;
+        Commit(writing => writing.ChangeRecorded(_random.Next(1, 9)));
     }
 
     private void CommitOtherKinds()

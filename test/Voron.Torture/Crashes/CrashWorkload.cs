@@ -166,6 +166,8 @@ internal sealed partial class CrashWorkload : IDisposable
             Upgrade();
         else if (Drops && _random.Next(4) == 3)
             StepOfDropping();
+        else if (Records && _random.Next(3) == 2)
+            StepOfRecording();
         else
             return false;
         return true;

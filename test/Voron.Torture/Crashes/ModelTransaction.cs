@@ -103,18 +103,8 @@ internal sealed partial class ModelTransaction(WriteTransaction writing, Content
 
     private void ChangeOnce(int depth)
     {
-        if (ChangesFixedTrees && random.Next(8) == 7)
-        {
-            ChangeFixedOnce();
+        if (TryChangeOtherKinds())
             return;
-        }
-
-        if (ChangesIdTrees && random.Next(8) == 7)
-        {
-            ChangeIdsOnce();
-            return;
-        }
-
         switch (random.Next(100))
         {
             case < 34:
@@ -166,6 +156,19 @@ internal sealed partial class ModelTransaction(WriteTransaction writing, Content
                     ChangeWithSavepoint(depth);
                 break;
         }
+    }
+
+    private bool TryChangeOtherKinds()
+    {
+        if (ChangesFixedTrees && random.Next(8) == 7)
+            ChangeFixedOnce();
+        else if (ChangesIdTrees && random.Next(8) == 7)
+            ChangeIdsOnce();
+        else if (ChangesRecorded && random.Next(4) == 3)
+            ChangeRecordedOnce();
+        else
+            return false;
+        return true;
     }
 
     private void ChangeWithSavepoint(int depth)

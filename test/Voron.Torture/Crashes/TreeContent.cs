@@ -15,9 +15,12 @@ internal abstract class TreeContent
     /// <returns>False if it is the name of an ordinary tree.</returns>
     public static bool TryDigest(ReadTransaction reading, string name, out ulong digest)
     {
-        var (isFixed, isIds) = (FixedContent.IsName(name), IdTreeContent.IsName(name));
-        digest = isFixed ? FixedContent.DigestOf(reading.OpenFixedTree(name)) : isIds ? IdTreeContent.DigestOf(reading.OpenIdTree(name)) : 0;
-        return isFixed || isIds;
+        var (isFixed, isIds, isRecorded) = (FixedContent.IsName(name), IdTreeContent.IsName(name), RecordedContent.IsName(name));
+        digest = isRecorded ? RecordedContent.DigestOf(reading)
+            : isFixed ? FixedContent.DigestOf(reading.OpenFixedTree(name))
+            : isIds ? IdTreeContent.DigestOf(reading.OpenIdTree(name))
+            : 0;
+        return isFixed || isIds || isRecorded;
     }
 
     /// <summary>Describes where the tree of an environment differs.</summary>

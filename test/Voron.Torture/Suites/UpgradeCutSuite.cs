@@ -27,5 +27,5 @@ internal sealed class UpgradeCutSuite : Suite
 
     public override TimeSpan RunLimit => TimeSpan.FromMinutes(15);
 
-    public override void Run(SuiteRun run) => CrashRun.Make(run, Plan);
+    public override void Run(SuiteRun run) => CrashRun.Make(run, Plan with { Records = run.Index % 4 == 3 });
 }

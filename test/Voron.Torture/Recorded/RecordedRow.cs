@@ -1,0 +1,39 @@
+using Voron.Tables;
+
+namespace Voron.Torture.Recorded;
+
+/// <summary>A row: its bytes and its keys in all indexes follow from two numbers.</summary>
+/// <param name="Key">The primary key.</param>
+/// <param name="Number">Decides about the rest.</param>
+internal readonly record struct RecordedRow(int Key, int Number)
+{
+    private const int LongBytes = 2_600;
+
+    /// <summary>Returns bytes that follow from a number: few, or in one of sixteen cases more than a page has room for.</summary>
+    public static byte[] BodyOf(int number)
+    {
+        var body = new byte[(number & 15) == 15 ? LongBytes + (number & 0xFFF) : number & 0x7F];
+        for (var i = 0; i < body.Length; i++)
+            body[i] = (byte)((number >> i % 4 * 8) + i);
+        return body;
+    }
+}
+
+/// <summary>Writes the numbers and the bytes that follow from them, and requires on reading that the latter fit.</summary>
+internal sealed class RecordedRowCodec : IRowCodec<RecordedRow>
+{
+    public void Write(in RecordedRow row, ref RowWriter writer)
+    {
+        writer.WriteInt32(row.Key);
+        writer.WriteInt32(row.Number);
+        writer.WriteBytes(RecordedRow.BodyOf(row.Number));
+    }
+
+    public RecordedRow Read(ref RowReader reader)
+    {
+        var row = new RecordedRow(reader.ReadInt32(), reader.ReadInt32());
+        return reader.ReadBytes().SequenceEqual(RecordedRow.BodyOf(row.Number))
+            ? row
+            : throw new FormatException($"The bytes of row {row.Key} are not those of {row.Number}.");
+    }
+}
