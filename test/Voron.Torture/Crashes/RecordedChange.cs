@@ -82,7 +82,7 @@ internal readonly record struct RecordedChange(RecordedChangeKind Kind, int Firs
         switch (Kind)
         {
             case RecordedChangeKind.PutEntries:
-                tree.Put(RecordedStore.KeyOf(key), RecordedCheck.ValueOf(number));
+                tree.Put(RecordedStore.KeyOf(key), RecordedRow.ValueOf(number));
                 break;
             case RecordedChangeKind.DeleteEntries:
                 Require(tree.Delete(RecordedStore.KeyOf(key)) == before.Entries.ContainsKey(key), $"is wrong about having had entry {key}");

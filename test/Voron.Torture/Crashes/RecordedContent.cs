@@ -30,7 +30,7 @@ internal sealed class RecordedContent : TreeContent
         foreach (var entry in reading.OpenTree(RecordedStore.TreeName).GetEntries())
         {
             digest.Add(entry.Key);
-            digest.Add((ulong)RecordedCheck.ValueOf(entry.Value));
+            digest.Add((ulong)RecordedRow.NumberOf(entry.Value));
         }
 
         foreach (var (key, number) in RecordedStore.ReadRows(reading))
@@ -50,7 +50,7 @@ internal sealed class RecordedContent : TreeContent
         var tree = reading.OpenTree(name);
         foreach (var (key, number) in Entries)
         {
-            if (!tree.TryGet(RecordedStore.KeyOf(key), out var value) || RecordedCheck.ValueOf(value) != number)
+            if (!tree.TryGet(RecordedStore.KeyOf(key), out var value) || RecordedRow.NumberOf(value) != number)
                 return $"{name}/{key} does not have the bytes of {number}; ";
         }
 

@@ -91,26 +91,16 @@ internal static class RecordedCheck
         }
     }
 
-    private static int NumberOf(Change change) => !change.Source.IsTable ? ValueOf(change.NewValue)
+    private static int NumberOf(Change change) => !change.Source.IsTable ? RecordedRow.NumberOf(change.NewValue)
         : change.Source.Name == RecordedStore.Rows.Name ? change.GetRow(RecordedStore.Rows).Number
         : change.GetRow(RecordedStore.Numbered).Number;
-
-    /// <summary>Returns the number from which the bytes of a value of the tree follow; -1 if they follow from none.</summary>
-    public static int ValueOf(ReadOnlySpan<byte> value)
-    {
-        var number = value.Length < sizeof(int) ? -1 : BitConverter.ToInt32(value);
-        return value.Length >= sizeof(int) && value[sizeof(int)..].SequenceEqual(RecordedRow.BodyOf(number)) ? number : -1;
-    }
-
-    /// <summary>Returns the bytes of a value of the tree.</summary>
-    public static byte[] ValueOf(int number) => [.. BitConverter.GetBytes(number), .. RecordedRow.BodyOf(number)];
 
     private static Dictionary<(FeedSource, string), int> Read(ReadTransaction reading)
     {
         var actual = new Dictionary<(FeedSource, string), int>();
         var tree = new FeedSource(RecordedStore.TreeName, IsTable: false);
         foreach (var entry in reading.OpenTree(RecordedStore.TreeName).GetEntries())
-            actual.Add((tree, ModelKey.Of(entry.Key)), ValueOf(entry.Value));
+            actual.Add((tree, ModelKey.Of(entry.Key)), RecordedRow.NumberOf(entry.Value));
         Span<byte> buffer = stackalloc byte[16];
         foreach (var (key, number) in RecordedStore.ReadRows(reading))
         {

@@ -17,6 +17,16 @@ internal readonly record struct RecordedRow(int Key, int Number)
             body[i] = (byte)((number >> i % 4 * 8) + i);
         return body;
     }
+
+    /// <summary>Returns the bytes of a value of the tree.</summary>
+    public static byte[] ValueOf(int number) => [.. BitConverter.GetBytes(number), .. BodyOf(number)];
+
+    /// <summary>Returns the number from which the bytes of a value of the tree follow; -1 if they follow from none.</summary>
+    public static int NumberOf(ReadOnlySpan<byte> value)
+    {
+        var number = value.Length < sizeof(int) ? -1 : BitConverter.ToInt32(value);
+        return value.Length >= sizeof(int) && value[sizeof(int)..].SequenceEqual(BodyOf(number)) ? number : -1;
+    }
 }
 
 /// <summary>Writes the numbers and the bytes that follow from them, and requires on reading that the latter fit.</summary>
