@@ -39,6 +39,7 @@ internal sealed unsafe class ForgedStore
             for (var inner = page + 1; run.Kind == PageKind.Overflow && inner < Math.Min(PageCount, page + run.ExtentPages); inner++)
                 _extentStarts[inner] = page;
         }
+        SystemLeaves = Damage.SystemLeaves.Find(this);
         foreach (var name in _files.Keys.Where(name => JournalFile.IndexOf(name) >= 0 || name.StartsWith("rewrite-", StringComparison.Ordinal)))
             FindRecords(name);
         _records.Sort((left, right) => Read(left).Sequence.CompareTo(Read(right).Sequence));
@@ -49,6 +50,9 @@ internal sealed unsafe class ForgedStore
 
     /// <summary>The places of the records in journals and journal snapshots, by sequence.</summary>
     public IReadOnlyList<(string File, int Offset)> Records => _records;
+
+    /// <summary>The leaves of the trees of tables and feeds.</summary>
+    public IReadOnlyList<(string Tree, IReadOnlyList<long> Pages)> SystemLeaves { get; }
 
     public IReadOnlyList<string> Journals => [.. _files.Keys.Where(name => JournalFile.IndexOf(name) >= 0)];
 

@@ -17,6 +17,8 @@ internal sealed partial class Forger(ForgedStore store, Random random)
     /// <summary>Makes a change, or several, and returns a description.</summary>
     public string Change()
     {
+        if (store.SystemLeaves.Count > 0 && random.Next(4) > 0)
+            return ChangeSystemRecord();
         switch (random.Next(20))
         {
             case 0:

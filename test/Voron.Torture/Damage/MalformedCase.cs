@@ -16,6 +16,9 @@ internal sealed partial class MalformedCase(StoreImage image, StoreFiles files, 
     /// <summary>More than ten times as much as any case needs.</summary>
     private const long MaxManagedBytes = 128 << 20;
 
+    /// <summary>A salvage writes real files.</summary>
+    private const int SalvagedOneIn = 12;
+
     private const long MaxScratchBytes = 64 << 20;
 
     /// <summary>Includes reserved addresses that have little memory yet.</summary>
@@ -23,6 +26,8 @@ internal sealed partial class MalformedCase(StoreImage image, StoreFiles files, 
 
     /// <summary>The address ranges that an undamaged environment reserves: no forged number may increase them.</summary>
     private static readonly Lazy<IReadOnlySet<ulong>> UsualStretches = new(MeasureStretches);
+
+    private readonly bool _isRecorded = image.Contents[image.LastTransaction].HasRecorded;
 
     /// <summary>The number of exceptions of the engine that were thrown.</summary>
     public int ReportedErrors { get; private set; }
@@ -33,9 +38,12 @@ internal sealed partial class MalformedCase(StoreImage image, StoreFiles files, 
         var before = GC.GetAllocatedBytesForCurrentThread();
         var meter = new MemoryMeter();
         var disk = new ImageDisk(files, isLent: true, isGuarded: true);
-        EngineMemory.Watch = meter;
         try
         {
+            // Real files take more addresses.
+            if (_isRecorded)
+                SalvageRecorded(disk);
+            EngineMemory.Watch = meter;
             Use(disk, writes: true);
             Use(disk, writes: false);
         }
@@ -77,6 +85,8 @@ internal sealed partial class MalformedCase(StoreImage image, StoreFiles files, 
             Read(environment);
             for (var i = 0; writes && i < 2; i++)
                 Write(environment);
+            if (_isRecorded)
+                UseRecorded(environment, writes);
             if (writes)
                 Try(() => environment.Flush());
             Try(() => environment.Verify());
@@ -132,7 +142,7 @@ internal sealed partial class MalformedCase(StoreImage image, StoreFiles files, 
     private List<string> Names(Func<IReadOnlyList<string>> get)
     {
         // The catalog itself may be damaged: the trees that should exist are opened all the same.
-        List<string> names = [.. image.Contents[image.LastTransaction].Trees.Select(tree => tree.Tree)];
+        List<string> names = [.. image.Contents[image.LastTransaction].Names];
         Try(() => names.AddRange(get()));
         return [.. names.Distinct()];
     }
@@ -280,7 +290,7 @@ internal sealed partial class MalformedCase(StoreImage image, StoreFiles files, 
             case 9:
                 writing.CreateTree("new").Put(NewKey(), new byte[random.Next(3000)]);
                 break;
-            case 10:
+            case 10 when !_isRecorded:
                 tree.Reserve(known, random.Next(500)).Fill(1);
                 break;
             case 11:

@@ -1,6 +1,7 @@
 using System.Text.RegularExpressions;
 using Microsoft.Extensions.Logging;
 using Voron.Torture.Harness;
+using Voron.Torture.Recorded;
 
 namespace Voron.Torture.Damage;
 
@@ -81,11 +82,26 @@ internal sealed partial class RotCase(StoreImage image, Rot rot, IReadOnlyList<(
             IReadOnlyList<string> faults;
             using (var reading = environment.BeginRead())
                 faults = image.Contents[id].Compare(reading);
+            if (image.Contents[id].HasRecorded)
+                faults = [.. faults, .. FindRecordedFaults(environment)];
             foreach (var fault in faults)
                 BrokenPromiseException.Require(Place().IsMatch(fault), $"no place is named: {fault}");
             var report = environment.Verify();
             BrokenPromiseException.Require(faults.Count == 0 || !report.IsSound, $"Verify finds nothing where reading reports {string.Join("; ", faults)}");
             return (faults.Count > 0 || !report.IsSound ? RotOutcome.Reported : outcome, id);
+        }
+    }
+
+    // What is found in tables and feeds must name a damaged page: otherwise something wrong was read.
+    private static List<string> FindRecordedFaults(StorageEnvironment environment)
+    {
+        try
+        {
+            return RecordedCheck.FindFault(environment) is { } fault ? [fault] : [];
+        }
+        catch (VoronException e)
+        {
+            return [e.Message];
         }
     }
 

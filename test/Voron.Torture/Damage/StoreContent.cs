@@ -1,6 +1,7 @@
 using System.Text;
 using Voron.Format;
 using Voron.Torture.Crashes;
+using Voron.Torture.Recorded;
 using Voron.Trees;
 using Voron.Trees.Arrays;
 
@@ -11,6 +12,15 @@ internal sealed class StoreContent
 {
     /// <summary>The trees by name, and the entries of each by key. Keys of fixed-size trees are bytes. For ids see <see cref="IdEntries"/>.</summary>
     public required IReadOnlyList<(string Tree, IReadOnlyList<(byte[] Key, byte[] Value)> Entries)> Trees { get; init; }
+
+    /// <summary>The names in the catalog of the trees of tables and feeds, by the descriptions that they have in <see cref="Trees"/>.</summary>
+    public required IReadOnlyDictionary<string, byte[]> SystemNames { get; init; }
+
+    /// <summary>The names of the user's trees.</summary>
+    public IEnumerable<string> Names => Trees.Select(tree => tree.Tree).Where(name => !SystemNames.ContainsKey(name));
+
+    /// <summary>True if there are the tables and the feed of a <see cref="RecordedStore"/>.</summary>
+    public bool HasRecorded => Names.Contains(RecordedStore.TreeName);
 
     /// <summary>Returns the current content of an environment.</summary>
     public static StoreContent Of(ReadTransaction reading)
@@ -23,14 +33,16 @@ internal sealed class StoreContent
                 : EntriesOf(reading.OpenTree(name))));
         }
 
-        // The trees of tables, by their descriptions.
+        var system = new Dictionary<string, byte[]>();
         foreach (var (name, header) in reading.GetSystemTrees())
         {
-            if (header.Kind == TreeKind.Plain && reading.TryFindTree(name, out Tree tree))
-                trees.Add((SystemTree.Describe(name), EntriesOf(tree)));
+            if (header.Kind != TreeKind.Plain || !reading.TryFindTree(name, out Tree tree))
+                continue;
+            trees.Add((SystemTree.Describe(name), EntriesOf(tree)));
+            system.Add(SystemTree.Describe(name), name);
         }
 
-        return new StoreContent { Trees = trees };
+        return new StoreContent { Trees = trees, SystemNames = system };
     }
 
     private static List<(byte[] Key, byte[] Value)> EntriesOf(Tree tree)
@@ -68,7 +80,7 @@ internal sealed class StoreContent
         return reports;
     }
 
-    private static void CheckEach(List<string> reports, ReadTransaction reading, string name, IReadOnlyList<(byte[] Key, byte[] Value)> entries)
+    private void CheckEach(List<string> reports, ReadTransaction reading, string name, IReadOnlyList<(byte[] Key, byte[] Value)> entries)
     {
         foreach ((var key, var value) in entries)
         {
@@ -81,23 +93,31 @@ internal sealed class StoreContent
         }
     }
 
-    private static byte[]? Get(ReadTransaction reading, string name, byte[] key)
+    private byte[]? Get(ReadTransaction reading, string name, byte[] key)
     {
         if (IdTreeContent.IsName(name))
             return reading.OpenIdTree(name).TryGetPayload(IdEntries.KeyOf(key), IdEntries.IdOf(key), out var payload) ? [payload] : null;
         if (!FixedContent.IsName(name))
-            return reading.OpenTree(name).TryGet(key, out var value) ? value.ToArray() : null;
+            return OpenPlain(reading, name).TryGet(key, out var value) ? value.ToArray() : null;
         return reading.OpenFixedTree(name).TryGet(ArrayKey.FromBytes(key), out var bytes) ? bytes.ToArray() : null;
     }
 
-    private static void CheckScan(ReadTransaction reading, string name, IReadOnlyList<(byte[] Key, byte[] Value)> entries)
+    private Tree OpenPlain(ReadTransaction reading, string name)
+    {
+        if (!SystemNames.TryGetValue(name, out var system))
+            return reading.OpenTree(name);
+        Require(reading.TryFindTree(system, out Tree tree), $"the {name} is missing");
+        return tree;
+    }
+
+    private void CheckScan(ReadTransaction reading, string name, IReadOnlyList<(byte[] Key, byte[] Value)> entries)
     {
         if (FixedContent.IsName(name))
             CheckScan(reading.OpenFixedTree(name), entries);
         else if (IdTreeContent.IsName(name))
             CheckScan(reading.OpenIdTree(name), entries);
         else
-            CheckScan(reading.OpenTree(name), entries);
+            CheckScan(OpenPlain(reading, name), name, entries);
     }
 
     private static void CheckScan(FixedTree tree, IReadOnlyList<(byte[] Key, byte[] Value)> entries)
@@ -126,21 +146,21 @@ internal sealed class StoreContent
         Require(isWhole, $"'{tree.Name}' counts {tree.ValueCount} ids, and has {found.Count} of {entries.Count}");
     }
 
-    private static void CheckScan(Tree tree, IReadOnlyList<(byte[] Key, byte[] Value)> entries)
+    private static void CheckScan(Tree tree, string name, IReadOnlyList<(byte[] Key, byte[] Value)> entries)
     {
         var at = 0;
         foreach (var entry in tree.GetEntries())
         {
-            Require(at < entries.Count && entry.Key.SequenceEqual(entries[at].Key), $"'{tree.Name}' has the wrong key {at}");
-            Require(entry.Value.SequenceEqual(entries[at].Value), $"'{tree.Name}' has a wrong value at entry {at}");
+            Require(at < entries.Count && entry.Key.SequenceEqual(entries[at].Key), $"'{name}' has the wrong key {at}");
+            Require(entry.Value.SequenceEqual(entries[at].Value), $"'{name}' has a wrong value at entry {at}");
             at++;
         }
-        Require(at == entries.Count, $"'{tree.Name}' ends at entry {at} of {entries.Count}");
-        Require(tree.Count == entries.Count, $"'{tree.Name}' counts {tree.Count} entries of {entries.Count}");
+        Require(at == entries.Count, $"'{name}' ends at entry {at} of {entries.Count}");
+        Require(tree.Count == entries.Count, $"'{name}' counts {tree.Count} entries of {entries.Count}");
     }
 
     private void CheckNames(IReadOnlyList<string> names) =>
-        Require(names.SequenceEqual(Trees.Select(tree => tree.Tree)), $"the trees are {string.Join(", ", names)}");
+        Require(names.SequenceEqual(Names), $"the trees are {string.Join(", ", names)}");
 
     private static bool Try(List<string> reports, Action check)
     {

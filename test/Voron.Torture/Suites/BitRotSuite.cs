@@ -11,7 +11,8 @@ internal sealed class BitRotSuite : Suite
     // One case in eight opens for writing, which costs as much as several that only read.
     private const int WritableOneIn = 8;
 
-    private static readonly Lazy<RotList> All = new(() => new RotList([.. StoreMaker.MakeAll(), .. StoreMaker.MakeWithIds()]));
+    private static readonly Lazy<RotList> All = new(
+        () => new RotList([.. StoreMaker.MakeAll(), .. StoreMaker.MakeWithIds(), .. StoreMaker.MakeRecorded()]));
 
     public override string Name => "bit-rot";
 

@@ -6,7 +6,12 @@ namespace Voron.Torture.Suites;
 /// <summary>Forges files together with their checksums, so that only the meaning of the bytes can reveal the damage.</summary>
 internal sealed class MalformedSuite : Suite
 {
-    private static readonly Lazy<IReadOnlyList<StoreImage>> Images = new(() => [.. StoreMaker.MakeAll(), .. StoreMaker.MakeWithIds()]);
+    // Those with tables and a feed have many kinds of records, so they come twice as often.
+    private static readonly Lazy<IReadOnlyList<StoreImage>> Images = new(() =>
+    {
+        var recorded = StoreMaker.MakeRecorded();
+        return [.. StoreMaker.MakeAll(), .. StoreMaker.MakeWithIds(), .. recorded, .. recorded];
+    });
 
     public override string Name => "malformed";
 
