@@ -113,10 +113,17 @@ public static class FeedReading
     {
         var transactionId = 0L;
         var whole = 0;
+        var last = batch.Position;
         foreach (var entry in changes)
         {
             if (!ChangeKey.TryRead(entry.Key, out var id, out var ordinal) || !ChangeRecord.TryRead(entry.Value, out var change))
                 throw registry.DamagedChange(feed, entry.Key);
+
+            // A consumer that a damaged tree leads back would never come to an end.
+            var position = last with { TransactionId = id, Ordinal = ordinal };
+            if (position <= last)
+                throw registry.DamagedChange(feed, entry.Key);
+            last = position;
             if (id != transactionId)
                 (transactionId, whole) = (id, batch.Count);
             if (batch.Count > 0 && batch.Buffer.SizeWith(change) > batch.MaxBytes)

@@ -1,6 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.InteropServices;
 using System.Text;
+using System.Text.Unicode;
 using Voron.Format;
 using Voron.Recording;
 using Voron.Tables;
@@ -57,13 +58,30 @@ internal readonly struct FeedRegistry(TableTrees trees, Lineage lineage)
     }
 
     /// <summary>Lists the names of all feeds.</summary>
+    /// <exception cref="CorruptionException">A feed has a name that no feed can have.</exception>
     public List<string> Names()
     {
+        var names = Names(out var damage);
+        return damage == null ? names : throw damage;
+    }
+
+    /// <summary>Lists the names of all feeds that can be opened by them.</summary>
+    /// <param name="damage">Says that a feed has a name that no feed can have; null if none has.</param>
+    public List<string> Names(out CorruptionException? damage)
+    {
+        damage = null;
         var names = new List<string>();
         if (!TryOpen(out var feeds))
             return names;
         foreach (var entry in feeds.Prefix(FeedKeys.Feeds))
-            names.Add(Encoding.UTF8.GetString(entry.Key[FeedKeys.Feeds.Length..]));
+        {
+            var name = entry.Key[FeedKeys.Feeds.Length..];
+            if (name.IsEmpty || name.Length > SchemaKeys.MaxNameBytes || !Utf8.IsValid(name))
+                damage = new CorruptionException($"The name {KeyText.Of(name)} of a feed in '{DataFilePath}' is damaged. Run Verify, or restore a backup.");
+            else
+                names.Add(Encoding.UTF8.GetString(name));
+        }
+
         return names;
     }
 

@@ -65,14 +65,15 @@ internal sealed class FeedRetention(
             // Changes that are recorded meanwhile are left to the next run: otherwise this one might never end.
             Run run;
             List<string> names;
+            CorruptionException? damagedName;
             using (var reading = beginRead())
             {
                 run = new Run(engine.Options.CommitClock.GetUtcNow().UtcTicks, reading.TransactionId);
-                names = new FeedRegistry(reading).Names();
+                names = new FeedRegistry(reading).Names(out damagedName);
             }
 
             var deleted = 0L;
-            ExceptionDispatchInfo? damage = null;
+            var damage = damagedName == null ? null : ExceptionDispatchInfo.Capture(damagedName);
             foreach (var name in names)
             {
                 try

@@ -47,7 +47,7 @@ public static class FeedVerification
     private static long CheckChanges(
         string feed, FeedRegistry registry, FeedRecord record, long newest, List<string> problems, CancellationToken stop)
     {
-        var (changes, transactionId) = (0L, 0L);
+        var (changes, last) = (0L, default(ChangePosition));
         var sources = new Dictionary<uint, SourceRecord>();
         foreach (var (number, source, _) in registry.Sources(record))
             sources[number] = source;
@@ -63,15 +63,17 @@ public static class FeedVerification
             }
 
             var position = new ChangePosition(id, ordinal, oldest.Stamp);
+            if (position <= last)
+                Add(problems, $"the change {position} comes behind {last}");
             if (position <= oldest || id > newest)
                 Add(problems, $"the change {position} is not between {oldest} and transaction {newest}");
             if (!sources.TryGetValue(change.Source, out var source))
                 Add(problems, $"the change {position} names source {change.Source}, which the feed does not have");
             else if (source.EndedId != 0 && id > source.EndedId)
                 Add(problems, $"the change {position} is of source {change.Source}, which ended in transaction {source.EndedId}");
-            if (id != transactionId && change.Time == 0)
+            if (id != last.TransactionId && change.Time == 0)
                 Add(problems, $"the change {position} is the first one of its transaction, and has no time");
-            transactionId = id;
+            last = position;
         }
 
         return changes;
