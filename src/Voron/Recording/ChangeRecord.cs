@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Voron.Testing;
 
 namespace Voron.Recording;
 
@@ -130,7 +131,7 @@ internal readonly ref struct ChangeRecord
     private static bool TryReadBytes(scoped ref ReadOnlySpan<byte> rest, out ReadOnlySpan<byte> bytes)
     {
         bytes = default;
-        if (!TryReadNumber(ref rest, out var length) || length > rest.Length)
+        if (!TryReadNumber(ref rest, out var length) || (length > rest.Length && !PlantedFault.BelieveChangeLengths))
             return false;
         bytes = rest[..(int)length];
         rest = rest[(int)length..];

@@ -1,3 +1,5 @@
+using Voron.Testing;
+
 namespace Voron.Tables;
 
 /// <summary>The rows themselves, or those that a unique index names, in the order of their keys.</summary>
@@ -93,7 +95,7 @@ internal sealed class EntrySource : RowSource
     private long ReadRowId()
     {
         var bytes = _isOfRows ? _cursor.Key : _cursor.Value;
-        return RowKey.TryRead(bytes, out var rowId)
+        return RowKey.TryRead(PlantedFault.BelieveRowIds ? bytes[..RowKey.Bytes] : bytes, out var rowId)
             ? rowId
             : throw new CorruptionException($"An entry of a table has {bytes.Length} bytes instead of a row id. Run Verify, or restore a backup.");
     }

@@ -11,4 +11,7 @@ internal static partial class PlantedFault
 
     /// <summary>A batch of changes that is full lacks its last change.</summary>
     public static readonly bool SkipLastOfBatch = Is(nameof(SkipLastOfBatch));
+
+    /// <summary>The length of a key or a value in a change may be greater than the change.</summary>
+    public static readonly bool BelieveChangeLengths = Is(nameof(BelieveChangeLengths));
 }

@@ -23,4 +23,7 @@ internal static partial class PlantedFault
 
     /// <summary>The cursor of an index that is built does not move past the last row whose keys a step has added.</summary>
     public static readonly bool MoveCursorAlone = Is(nameof(MoveCursorAlone));
+
+    /// <summary>A query takes the first bytes of a key or a value for a row id, however many there are.</summary>
+    public static readonly bool BelieveRowIds = Is(nameof(BelieveRowIds));
 }
