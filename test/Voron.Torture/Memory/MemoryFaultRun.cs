@@ -1,37 +1,10 @@
 using System.Diagnostics.CodeAnalysis;
 using Voron.Torture.Harness;
 using Voron.Torture.Model;
+using Voron.Torture.Recorded;
 using Voron.Torture.Schedules;
 
 namespace Voron.Torture.Memory;
-
-/// <summary>The operations of the writer of a script.</summary>
-internal enum MemoryStep
-{
-    Commit,
-    CommitAsync,
-    RollBack,
-    Savepoint,
-    GroupCommit,
-    BigTransaction,
-    FixedTransaction,
-    IdTransaction,
-    Read,
-    HoldReader,
-    EndReader,
-    Flush,
-    JournalSnapshot,
-    ConfirmDurability,
-    Trim,
-    Idle,
-    Reopen,
-}
-
-/// <param name="Step">The operation.</param>
-/// <param name="Keys">The keys, one bit each.</param>
-/// <param name="OnFailure">The caller's reaction to a change that fails: 0 rolls back, 1 tries to commit, 2 rolls back to a savepoint and
-/// commits.</param>
-internal readonly record struct MemoryOperation(MemoryStep Step, int Keys, int OnFailure);
 
 /// <summary>Runs one script in which one allocation fails, or all from one on.</summary>
 [SuppressMessage("Reliability", "CA2012", Justification = "Each is looked at until it has completed, and its result is taken once.")]
@@ -50,6 +23,7 @@ internal sealed class MemoryFaultRun : IDisposable
     private readonly BigTree _big = new();
     private readonly WholeFixedTree _fixed = new();
     private readonly WholeIdTree _ids = new();
+    private readonly WholeRecordedStore _tables = new();
     private StorageEnvironment? _environment;
     private ReadTransaction? _held;
 
@@ -281,6 +255,7 @@ internal sealed class MemoryFaultRun : IDisposable
         MemoryStep.BigTransaction => _big,
         MemoryStep.FixedTransaction => _fixed,
         MemoryStep.IdTransaction => _ids,
+        MemoryStep.TableTransaction => _tables,
         _ => null,
     };
 
@@ -419,6 +394,7 @@ internal sealed class MemoryFaultRun : IDisposable
         _big.Check(reading, who);
         _fixed.Check(reading, who);
         _ids.Check(reading, who);
+        _tables.Check(reading, who);
     }
 
     private void CheckAll(StorageEnvironment environment, string who)
@@ -427,6 +403,8 @@ internal sealed class MemoryFaultRun : IDisposable
         CheckNewest(reading, who);
         var report = environment.Verify();
         BrokenPromiseException.Require(report.IsSound, $"{who}: {report}");
+        var fault = RecordedCheck.FindFault(environment);
+        BrokenPromiseException.Require(fault == null, $"{who}: {fault}");
     }
 
     private void EndReader()
