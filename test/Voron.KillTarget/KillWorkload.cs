@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Voron.Torture.Recorded;
 
 namespace Voron.KillTarget;
 
@@ -29,6 +30,9 @@ public static class KillWorkload
     /// </summary>
     public const int MaxUnderWay = 4;
 
+    // Small enough that the feed is cut in the background.
+    private const long MaxFeedBytes = 256 << 10;
+    private const int RecordedKeys = 400;
     private const int LargeKinds = 9;
     private const int FirstLargeKey = 10_000;
     private const int LargeKeys = 24;
@@ -89,6 +93,21 @@ public static class KillWorkload
                 ids.Remove([key], id);
         }
 
+        var recorded = RecordedStore.Create(writing, MaxFeedBytes);
+        foreach (var (key, isPut) in RecordedChanges(number))
+        {
+            if (isPut)
+            {
+                recorded.Put(RecordedStore.KeyOf(key), RecordedRow.ValueOf((int)number));
+                RecordedStore.Upsert(writing, new RecordedRow(key, (int)number));
+            }
+            else
+            {
+                recorded.Delete(RecordedStore.KeyOf(key));
+                RecordedStore.Delete(writing, key);
+            }
+        }
+
         Span<byte> counter = stackalloc byte[sizeof(long)];
         BinaryPrimitives.WriteInt64LittleEndian(counter, number);
         writing.CreateTree(CounterName).Put("newest"u8, counter);
@@ -115,6 +134,15 @@ public static class KillWorkload
         }
 
         return DroppedName;
+    }
+
+    /// <summary>Returns the keys of recorded entries and rows that a commit puts, with its number, or deletes, in this order.</summary>
+    public static IEnumerable<(int Key, bool IsPut)> RecordedChanges(long number)
+    {
+        var random = new Random((int)(number * 32_452_843 % int.MaxValue));
+        var isPut = random.Next(4) > 0;
+        for (var i = random.Next(8) == 0 ? random.Next(100) : random.Next(4); i > 0; i--)
+            yield return (random.Next(RecordedKeys), isPut);
     }
 
     /// <summary>Returns the ids that a commit adds to the set of a key, with its number as payload, or removes from it, in this order.</summary>
