@@ -18,7 +18,7 @@ internal sealed partial class ModelTransaction
 
     private void ChangeRecordedOnce()
     {
-        var content = Content.Others.TryGetValue(RecordedStore.TreeName, out var known) ? (RecordedContent)known : RecordedContent.Empty;
+        var content = Content.Others.TryGetValue(RecordedStore.TreeName, out var known) ? (RecordedData)known : RecordedData.Empty;
         var change = RecordedChange.Draw(random);
         change.ApplyTo(writing, content);
         Content = Content.With(RecordedStore.TreeName, change.ApplyTo(content));

@@ -54,10 +54,11 @@ internal readonly record struct RecordedChange(RecordedChangeKind Kind, int Firs
     /// <summary>Makes the change in a transaction.</summary>
     /// <param name="writing">The transaction.</param>
     /// <param name="before">What the store has before.</param>
+    /// <param name="maxFeedBytes">The size above which a trim cuts the feed.</param>
     /// <exception cref="CrashViolationException">The store is wrong about what it has.</exception>
-    public void ApplyTo(WriteTransaction writing, RecordedContent before)
+    public void ApplyTo(WriteTransaction writing, RecordedData before, long maxFeedBytes = MaxFeedBytes)
     {
-        var tree = RecordedStore.Create(writing, MaxFeedBytes);
+        var tree = RecordedStore.Create(writing, maxFeedBytes);
         switch (Kind)
         {
             case RecordedChangeKind.DeleteEntryRange:
@@ -77,7 +78,7 @@ internal readonly record struct RecordedChange(RecordedChangeKind Kind, int Firs
         }
     }
 
-    private void Apply(WriteTransaction writing, WriteTree tree, RecordedContent before, int key, int number)
+    private void Apply(WriteTransaction writing, WriteTree tree, RecordedData before, int key, int number)
     {
         switch (Kind)
         {
@@ -125,7 +126,7 @@ internal readonly record struct RecordedChange(RecordedChangeKind Kind, int Firs
     }
 
     /// <summary>Returns the content after the change.</summary>
-    public RecordedContent ApplyTo(RecordedContent content)
+    public RecordedData ApplyTo(RecordedData content)
     {
         var (first, number) = (First, Number);
         var keys = Enumerable.Range(First, Count);

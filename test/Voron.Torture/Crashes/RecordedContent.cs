@@ -7,11 +7,11 @@ namespace Voron.Torture.Crashes;
 /// The entries of the tree of a <see cref="RecordedStore"/> and the rows of its tables, as of one commit: numbers from which bytes follow. It stands
 /// for the tree of that name, without which there are no tables and no feed.
 /// </summary>
-internal sealed class RecordedContent : TreeContent
+internal sealed class RecordedData : TreeContent
 {
-    public static readonly RecordedContent Empty = new(ImmutableSortedDictionary<int, int>.Empty, ImmutableSortedDictionary<int, int>.Empty);
+    public static readonly RecordedData Empty = new(ImmutableSortedDictionary<int, int>.Empty, ImmutableSortedDictionary<int, int>.Empty);
 
-    private RecordedContent(ImmutableSortedDictionary<int, int> entries, ImmutableSortedDictionary<int, int> rows) =>
+    private RecordedData(ImmutableSortedDictionary<int, int> entries, ImmutableSortedDictionary<int, int> rows) =>
         (Entries, Rows) = (entries, rows);
 
     public ImmutableSortedDictionary<int, int> Entries { get; }
@@ -20,9 +20,9 @@ internal sealed class RecordedContent : TreeContent
 
     public static bool IsName(string name) => name == RecordedStore.TreeName;
 
-    public RecordedContent WithEntries(ImmutableSortedDictionary<int, int> entries) => new(entries, Rows);
+    public RecordedData WithEntries(ImmutableSortedDictionary<int, int> entries) => new(entries, Rows);
 
-    public RecordedContent WithRows(ImmutableSortedDictionary<int, int> rows) => new(Entries, rows);
+    public RecordedData WithRows(ImmutableSortedDictionary<int, int> rows) => new(Entries, rows);
 
     public static ulong DigestOf(ReadTransaction reading)
     {

@@ -15,8 +15,8 @@ internal abstract class TreeContent
     /// <returns>False if it is the name of an ordinary tree.</returns>
     public static bool TryDigest(ReadTransaction reading, string name, out ulong digest)
     {
-        var (isFixed, isIds, isRecorded) = (FixedContent.IsName(name), IdTreeContent.IsName(name), RecordedContent.IsName(name));
-        digest = isRecorded ? RecordedContent.DigestOf(reading)
+        var (isFixed, isIds, isRecorded) = (FixedContent.IsName(name), IdTreeContent.IsName(name), RecordedData.IsName(name));
+        digest = isRecorded ? RecordedData.DigestOf(reading)
             : isFixed ? FixedContent.DigestOf(reading.OpenFixedTree(name))
             : isIds ? IdTreeContent.DigestOf(reading.OpenIdTree(name))
             : 0;

@@ -4,6 +4,7 @@ using System.Text;
 using Voron.Torture.Crashes;
 using Voron.Torture.Harness;
 using Voron.Torture.Model;
+using Voron.Torture.Recorded;
 
 namespace Voron.Torture.Equivalence;
 
@@ -89,6 +90,8 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
         var entries = _content.Trees.GetValueOrDefault(name, Content.EmptyTree);
         switch (random.Next(24))
         {
+            case 19:
+                return DrawRecordedChanges();
             case 20:
                 return DrawFixedChanges();
             case 21:
@@ -139,6 +142,25 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
             var tree = writing.CreateFixedTree(FixedName, content.ValueSize);
             foreach (var (change, before) in steps)
                 change.ApplyTo(tree, before);
+        };
+    }
+
+    private Action<WriteTransaction> DrawRecordedChanges()
+    {
+        var steps = new List<(RecordedChange Change, RecordedData Before)>();
+        var content = _content.Others.TryGetValue(RecordedStore.TreeName, out var known) ? (RecordedData)known : RecordedData.Empty;
+        for (var i = random.Next(1, 8); i > 0; i--)
+        {
+            var change = RecordedChange.Draw(random);
+            steps.Add((change, content));
+            content = change.ApplyTo(content);
+        }
+
+        _content = _content.With(RecordedStore.TreeName, content);
+        return writing =>
+        {
+            foreach (var (change, before) in steps)
+                change.ApplyTo(writing, before);
         };
     }
 
@@ -212,8 +234,10 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
     private void Check()
     {
         Settle();
-        using var reading = _environment.BeginRead();
-        ContentCheck.CheckReader(reading, _content);
+        using (var reading = _environment.BeginRead())
+            ContentCheck.CheckReader(reading, _content);
+        var fault = RecordedCheck.FindFault(_environment);
+        BrokenPromiseException.Require(fault == null, fault ?? "");
         run.Tally("digests");
     }
 
