@@ -148,6 +148,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.RecordBesideTransaction), "feed", 40_000),
         new(nameof(PlantedFault.CutPastConsumer), "feed", 40_000),
         new(nameof(PlantedFault.SkipLastOfBatch), "feed", 40_000),
+        new(nameof(PlantedFault.BelieveAllOfParent), "feed", 100_000),
         new(nameof(PlantedFault.ScanBeforeHorizon), "schedules", 20_000),
         new(nameof(PlantedFault.RegisterUnconfirmed), "schedules", 20_000),
         new(nameof(PlantedFault.JoinUnconfirmed), "schedules", 20_000),
@@ -226,6 +227,12 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.ScrubTooFast), "bounds", 52),
 
         // Also found by a second suite that is responsible for them.
+        new(nameof(PlantedFault.LeaveOldIndexKeys), "power-cut", 4_000),
+        new(nameof(PlantedFault.LeaveOldIndexKeys), "equivalence", 16),
+        new(nameof(PlantedFault.LeaveOldIndexKeys), "bit-rot", 2_000),
+        new(nameof(PlantedFault.LeaveOldIndexKeys), "memory-fault", 2_000),
+        new(nameof(PlantedFault.LeaveOldIndexKeys), "kill", 400),
+        new(nameof(PlantedFault.RecordBesideTransaction), "upgrade-cut", 4_000),
         new(nameof(PlantedFault.AcknowledgeEmptyAtOnce), "schedules", 4_000),
         new(nameof(PlantedFault.LookAtLogFirst), "schedules", 4_000),
         new(nameof(PlantedFault.ForgetPending), "schedules", 4_000),

@@ -8,6 +8,9 @@ internal sealed class MemoryFaultSuite : Suite
 {
     private const int MaxAllocations = 1 << 16;
 
+    // In others, tables come by chance.
+    private const int TablesOneIn = 3;
+
     public override string Name => "memory-fault";
 
     public override string Summary => "every native or pooled allocation, reservation and map refused in turn, once or for ever";
@@ -51,6 +54,9 @@ internal sealed class MemoryFaultSuite : Suite
             $"{keys} keys, {(inMemory ? "in memory" : "on disk")}, {options.TornPageProtection}, compression {options.JournalCompression}, " +
             $"{(inBackground ? "flushed in the background" : "flushed when asked for")}");
         List<MemoryOperation> script = [];
+        var tables = new MemoryOperation(MemoryStep.TableTransaction, 1, (int)(run.Index / TablesOneIn % 3));
+        if (run.Index % TablesOneIn == 1)
+            script.Add(tables);
         for (var i = choices.Next(3, 14); ; i--)
         {
             choices.Mark();
@@ -62,6 +68,8 @@ internal sealed class MemoryFaultSuite : Suite
             script.Add(operation);
         }
 
+        if (run.Index % TablesOneIn == 1)
+            script.Add(tables);
         var counting = new MemoryWatch();
         var workload = new Workload(script, options, keys, inMemory);
         using (var world = workload.Begin(counting))
