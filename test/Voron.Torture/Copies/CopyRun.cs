@@ -37,6 +37,7 @@ internal sealed class CopyRun(SuiteRun run)
         {
             Overlaps = _choices.Next(2) == 1,
             Reclaims = _choices.Next(4) == 3,
+            Records = run.Index % 4 == 3,
         };
         var content = workload.Open([Content.Empty]);
         var first = disk.TraceCount;
