@@ -119,6 +119,23 @@ check "the watch has the change" 1 grep -c '"id":"watched"' "$work/changes"
 check "it ends in order" "ended with 0" cat "$work/ended"
 check "what was stored is there" '{"size":1}' documents get watched
 
+# Half a minute on an idle machine. A warning of the trimmer is an error.
+echo "== Documents, trimmed"
+publish() {
+  timeout 900 dotnet publish samples/Voron.Documents.Tool -c Release -r linux-x64 --self-contained -p:PublishTrimmed=true -o "$work/trimmed" -v quiet \
+    >"$work/build" 2>&1 && echo published || cat "$work/build"
+}
+trimmed() { (cd "$work" && trimmed/documents "$@" --store trimmed-data); }
+check "the tool is trimmed without a warning" published publish
+check "it imports" "imported: 3, refused: 2" trimmed import --json items.jsonl --skip-bad
+check "it queries" $'b\nc\na' trimmed query 'size > 0 order by size' --ids
+serve "$work/trimmed/documents" serve --store trimmed-data --urls http://127.0.0.1:0
+check "it serves documents" '{"id":"b","size":1}' ask "$url/collections/documents/documents/b"
+check "it stores documents" 204 status -X PUT --data '{"size":4}' "$url/collections/documents/documents/b"
+check "it serves the page" 200 status "$url/"
+stop >"$work/ended"
+check "it ends in order" "ended with 0" cat "$work/ended"
+
 echo "== WebService"
 start() {
   serve dotnet "$root/samples/WebService/bin/Release/net10.0/WebService.dll" --urls http://127.0.0.1:0 --contentRoot "$work" --Voron:Directory web-data
