@@ -25,7 +25,15 @@ internal readonly struct BatchWriter(CollectionShape shape, DocumentBatch batch,
             numbers[i] = 0;
             if (batch[i].IsReplaced)
                 continue;
-            if (table.TryGetBy(CollectionShape.IdIndex, DocumentId.KeyOf(batch[i].Id, key), out var old))
+            var isKnown = table.TryGetBy(CollectionShape.IdIndex, DocumentId.KeyOf(batch[i].Id, key), out var old);
+            if (isKnown && shape.IsDue(old))
+            {
+                // A document of that id begins: nothing of the one that is over stays.
+                shape.Delete(writing, table, old);
+                isKnown = false;
+            }
+
+            if (isKnown)
             {
                 (replaced ??= []).Add((i, old));
                 numbers[i] = old.Number;

@@ -165,14 +165,11 @@ public sealed partial class Collection
         return tree.Delete(KeyOf(document.Number, Notes, name)) & tree.Delete(KeyOf(document.Number, Contents, name));
     }
 
-    // Where a document goes, its words and its attachments go too.
-    private bool DeleteRow(WriteTransaction writing, CollectionShape shape, WriteTable<long, Document> table, in Document document)
+    /// <summary>Deletes the attachments of a document.</summary>
+    internal static void DeleteAttachments(WriteTransaction writing, string collection, long number)
     {
-        table.Delete(document.Number);
-        shape.Text?.Remove(writing, document);
-        if (writing.TryOpenTree(AttachmentsTree, out var tree))
-            tree.DeleteRange(KeyRange.Prefix(KeyOf(document.Number)));
-        return true;
+        if (writing.TryOpenTree(AttachmentsTreeOf(collection), out var tree))
+            tree.DeleteRange(KeyRange.Prefix(KeyOf(number)));
     }
 
     private static byte[] KeyOf(long number)

@@ -32,7 +32,7 @@ public sealed partial class Collection
         var table = reading.OpenTable(shape.Definition);
         if (!reading.TryOpenIdTree(index.WordsTree, out _) || index.BuiltThrough(reading) != null)
             throw new QueryException($"The text index of the collection '{shape.Settings.Name}' is still being built. Search again when it has all documents.");
-        return new TextSearch(reading, index, table).Run(query, take);
+        return new TextSearch(reading, index, table, shape).Run(query, take);
     }
 
     private static long PagesOf(TreeStatistics tree) => tree.LeafPages + tree.BranchPages + tree.OverflowPages + tree.NestedPages;

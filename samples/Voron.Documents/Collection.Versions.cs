@@ -58,10 +58,16 @@ public sealed partial class Collection
         var table = writing.OpenTable(shape.Definition);
         var found = TryGet(table.AsReadOnly(), id, out var document);
         Expect(id, expected, found ? document.Version : RowVersion.None);
-        return found && DeleteRow(writing, shape, table, document);
+        if (found)
+            shape.Delete(writing, table, document);
+        return found;
     }
 
-    private static bool TryGet(in Table<long, Document> table, string id, out Document document)
+    private bool TryGet(in Table<long, Document> table, string id, out Document document) =>
+        TryFind(table, id, out document) && !Shape.IsDue(document);
+
+    // Also one that is due.
+    private static bool TryFind(in Table<long, Document> table, string id, out Document document)
     {
         if (!table.TryGetBy(CollectionShape.IdIndex, DocumentId.KeyOf(id, stackalloc byte[DocumentId.MaxKeyBytes]), out document))
             return false;

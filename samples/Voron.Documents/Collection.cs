@@ -18,21 +18,23 @@ public sealed partial class Collection
     private const int MaxSpareBatches = 64;
 
     private readonly StorageEnvironment _environment;
+    private readonly TimeProvider _time;
     private readonly byte[] _name;
     private readonly ConcurrentQueue<DocumentBatch> _spareBatches = [];
     private volatile Shapes _shapes;
 
-    internal Collection(StorageEnvironment environment, StoredSettings settings)
+    internal Collection(StorageEnvironment environment, TimeProvider time, StoredSettings settings)
     {
         _environment = environment;
+        _time = time;
         _name = Encoding.UTF8.GetBytes(settings.Now.Name);
-        _shapes = new Shapes(new CollectionShape(settings.Now), [.. settings.Before.Select(static before => new CollectionShape(before))]);
+        _shapes = new Shapes(ShapeOf(settings.Now), [.. settings.Before.Select(ShapeOf)]);
     }
 
     /// <summary>The settings of the collection, as they are now.</summary>
     public CollectionSettings Settings => Shape.Settings;
 
-    /// <summary>The number of documents.</summary>
+    /// <summary>The number of documents, with those that are due and not deleted yet.</summary>
     public long Count
     {
         get
@@ -121,7 +123,7 @@ public sealed partial class Collection
         var shape = Shape;
         var table = reading.OpenTable(shape.Definition);
         var plan = QueryPlan.Make(query, shape.ReadyIndexes(table));
-        return new QueryRun(table, query, plan).Run(after == null ? default : PageEnd.Parse(after, query, plan));
+        return new QueryRun(table, query, plan, shape.Expiry).Run(after == null ? default : PageEnd.Parse(after, query, plan));
     }
 
     /// <summary>Returns the settings that the table may have if it is not brought to the given ones.</summary>
@@ -131,6 +133,9 @@ public sealed partial class Collection
         var before = shapes.Before.Select(static shape => shape.Settings);
         return settings.Version == shapes.Current.Settings.Version ? [.. before] : [shapes.Current.Settings, .. before];
     }
+
+    /// <summary>Returns the shape that settings lead to.</summary>
+    internal CollectionShape ShapeOf(CollectionSettings settings) => new(settings, _time);
 
     /// <summary>Gives the collection a new shape. Until <see cref="Settle"/>, the table may have one of those before. One call at a time.</summary>
     internal void Reshape(CollectionShape shape)

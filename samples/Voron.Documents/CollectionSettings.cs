@@ -7,7 +7,11 @@ namespace Voron.Documents;
 /// <param name="Version">Rises with each change of the indexes and of the text index, up to 65,535.</param>
 /// <param name="Indexes">The paths that are indexed.</param>
 /// <param name="Text">The text index; null if there is none.</param>
-public sealed record CollectionSettings(string Name, int Version, IReadOnlyList<string> Indexes, TextSettings? Text = null);
+public sealed record CollectionSettings(string Name, int Version, IReadOnlyList<string> Indexes, TextSettings? Text = null)
+{
+    /// <summary>The path of the time at which a document ends; null if documents do not end.</summary>
+    public string? ExpiryPath { get; init; }
+}
 
 /// <summary>A text index.</summary>
 /// <param name="Fields">The paths of the fields whose words it has.</param>

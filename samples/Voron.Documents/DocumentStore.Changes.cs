@@ -90,6 +90,42 @@ public sealed partial class DocumentStore
             cancellationToken);
     }
 
+    /// <summary>Sets the path of the time at which a document ends, or says that documents do not end.</summary>
+    /// <remarks>
+    /// The value is a time of ISO 8601, in UTC if it does not say otherwise, or a number of seconds since 1970; a document with another value, or none, does not
+    /// end. A document that is due is not read any more, and <see cref="ExpireAsync"/> deletes it.
+    /// </remarks>
+    /// <param name="name">The name of the collection.</param>
+    /// <param name="path">The path, such as <c>$.expires</c>, which leads to one value; null if documents do not end.</param>
+    /// <param name="cancellationToken">Cancels the call while it builds the index on the times. The next call goes on.</param>
+    /// <exception cref="QueryException">The text is no path, or leads to several values.</exception>
+    /// <exception cref="KeyNotFoundException">There is no collection of that name.</exception>
+    public ValueTask<Collection> SetExpiryAsync(string name, string? path, CancellationToken cancellationToken = default)
+    {
+        var parsed = path == null ? null : JsonPath.Parse(path);
+        if (parsed?.IsMultiple == true)
+            throw new QueryException($"'{path}' leads to several values, and a document ends once.");
+        return ChangeAsync(
+            name,
+            settings => settings.ExpiryPath == parsed?.Text ? settings : settings with { ExpiryPath = parsed?.Text },
+            progress: null,
+            cancellationToken);
+    }
+
+    /// <summary>Deletes the documents of all collections whose time is over.</summary>
+    /// <inheritdoc cref="Collection.ExpireAsync"/>
+    public async ValueTask<long> ExpireAsync(CancellationToken cancellationToken = default)
+    {
+        var total = 0L;
+        foreach (var settings in GetCollections())
+        {
+            if (settings.ExpiryPath != null && Find(settings.Name) is { } collection)
+                total += await collection.ExpireAsync(cancellationToken).ConfigureAwait(false);
+        }
+
+        return total;
+    }
+
     /// <summary>Deletes a collection with its documents and their attachments; false when there is none of that name.</summary>
     /// <param name="name">The name.</param>
     /// <param name="cancellationToken">Cancels the call until the deletion begins.</param>
@@ -131,7 +167,7 @@ public sealed partial class DocumentStore
         // What a deletion may have left, if the process has ended meanwhile.
         await DropRestAsync(name).ConfigureAwait(false);
         var settings = new StoredSettings(new CollectionSettings(name, 1, []), []);
-        var collection = new Collection(Environment, settings);
+        var collection = new Collection(Environment, _time, settings);
         Environment.Write(writing =>
         {
             writing.CreateTable(collection.Shape.Definition);
@@ -146,7 +182,7 @@ public sealed partial class DocumentStore
     {
         var settings = Next(collection.Settings, changed);
         var before = collection.SettingsBefore(settings);
-        var shape = new CollectionShape(settings);
+        var shape = collection.ShapeOf(settings);
         if (settings != collection.Settings)
         {
             Environment.Write(writing =>

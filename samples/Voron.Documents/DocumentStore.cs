@@ -16,7 +16,13 @@ public sealed partial class DocumentStore : IDisposable
     private readonly Lock _gate = new();
     private readonly Dictionary<string, Collection> _collections = [];
 
-    private DocumentStore(StorageEnvironment environment) => Environment = environment;
+    private readonly TimeProvider _time;
+
+    private DocumentStore(StorageEnvironment environment, TimeProvider? time)
+    {
+        Environment = environment;
+        _time = time ?? TimeProvider.System;
+    }
 
     /// <summary>The environment that has the documents.</summary>
     public StorageEnvironment Environment { get; }
@@ -24,18 +30,20 @@ public sealed partial class DocumentStore : IDisposable
     /// <summary>Opens a store in a directory, or creates it.</summary>
     /// <param name="directory">The directory.</param>
     /// <param name="options">Options of the environment; null for the defaults, with larger pages, which documents fill better.</param>
+    /// <param name="time">The clock that says which documents are due; null for that of the system.</param>
     /// <exception cref="EnvironmentInUseException">Another process, or this one, has the store open.</exception>
     /// <exception cref="CorruptionException">A file is damaged.</exception>
     /// <exception cref="IOException">The directory or a file cannot be read or written.</exception>
-    public static DocumentStore Open(string directory, StorageOptions? options = null)
+    public static DocumentStore Open(string directory, StorageOptions? options = null, TimeProvider? time = null)
     {
         options ??= new StorageOptions { PageSize = StorageEnvironment.Exists(directory) ? null : PageSize };
-        return Open(StorageEnvironment.Open(directory, options));
+        return Open(StorageEnvironment.Open(directory, options), time);
     }
 
     /// <summary>Opens a store in memory.</summary>
     /// <param name="options">Options of the environment; null for the defaults.</param>
-    public static DocumentStore OpenInMemory(InMemoryOptions? options = null) => Open(StorageEnvironment.OpenInMemory(options));
+    /// <param name="time">The clock that says which documents are due; null for that of the system.</param>
+    public static DocumentStore OpenInMemory(InMemoryOptions? options = null, TimeProvider? time = null) => Open(StorageEnvironment.OpenInMemory(options), time);
 
     /// <summary>Returns the settings of all collections, in the order of their names.</summary>
     public IReadOnlyList<CollectionSettings> GetCollections()
@@ -55,7 +63,7 @@ public sealed partial class DocumentStore : IDisposable
     /// <summary>Closes the store. Calls that use it fail with an <see cref="ObjectDisposedException"/>.</summary>
     public void Dispose() => Environment.Dispose();
 
-    private static DocumentStore Open(StorageEnvironment environment)
+    private static DocumentStore Open(StorageEnvironment environment, TimeProvider? time)
     {
         try
         {
@@ -65,7 +73,7 @@ public sealed partial class DocumentStore : IDisposable
                 writing.CreateTree(Collection.NumbersTree);
                 writing.CreateTree(TextIndex.StateTree);
             });
-            return new DocumentStore(environment);
+            return new DocumentStore(environment, time);
         }
         catch
         {
@@ -84,7 +92,7 @@ public sealed partial class DocumentStore : IDisposable
             using var reading = Environment.BeginRead();
             if (!reading.OpenTree(SettingsTree).TryGet(Encoding.UTF8.GetBytes(name), out var bytes))
                 return null;
-            return _collections[name] = new Collection(Environment, StoredSettings.FromBytes(bytes));
+            return _collections[name] = new Collection(Environment, _time, StoredSettings.FromBytes(bytes));
         }
     }
 }

@@ -7,8 +7,11 @@ namespace Voron.Documents;
 /// <param name="table">The documents.</param>
 /// <param name="query">The query.</param>
 /// <param name="plan">How it is answered.</param>
-internal readonly ref struct QueryRun(Table<long, Document> table, Query query, QueryPlan plan)
+/// <param name="expiry">When documents end; null if they do not.</param>
+internal readonly ref struct QueryRun(Table<long, Document> table, Query query, QueryPlan plan, Expiry? expiry)
 {
+    private readonly long _now = expiry?.Now ?? 0;
+
     public QueryResult Run(PageToken after)
     {
         if (plan.Sorts && !after.IsStart)
@@ -51,7 +54,7 @@ internal readonly ref struct QueryRun(Table<long, Document> table, Query query, 
                 continue;
             examined++;
             var document = rows.Current with { Version = rows.Version };
-            if (plan.Rest?.Matches(document.Json.Span) == false)
+            if (!IsFound(document))
                 continue;
             found.Add(document);
             if (found.Count == query.Take)
@@ -74,7 +77,7 @@ internal readonly ref struct QueryRun(Table<long, Document> table, Query query, 
                 continue;
             examined++;
             var document = rows.Current with { Version = rows.Version };
-            if (plan.Rest?.Matches(document.Json.Span) == false)
+            if (!IsFound(document))
                 continue;
             var key = KeyOf(query.Order!, query.IsDescending, document);
             if (best.Count < query.Take)
@@ -96,6 +99,9 @@ internal readonly ref struct QueryRun(Table<long, Document> table, Query query, 
         path.Visit(document.Json.Span, ref first, static (ref Utf8JsonReader value, ref FirstKey first) => first.Take(ref value));
         return first.End(document.Number);
     }
+
+    private bool IsFound(in Document document) =>
+        plan.Rest?.Matches(document.Json.Span) != false && expiry?.IsDue(document.Json.Span, _now) != true;
 
     private QueryResult ToResult(IReadOnlyList<Document> documents, long examined, string? next) => new()
     {

@@ -53,7 +53,7 @@ public sealed class SettingsTests : IDisposable
         var collection = await CreateAsync();
         var before = collection.Settings;
         var added = before with { Version = before.Version + 1, Text = new TextSettings(["$.t"], 77) };
-        _store.Environment.Write(writing => new CollectionShape(added).Text!.Create(writing));
+        _store.Environment.Write(writing => new CollectionShape(added, TimeProvider.System).Text!.Create(writing));
         Reshape(collection, added, before);
         collection.Put(Bytes("""{"t":"first"}"""), "a");
         collection = await _store.SetTextIndexAsync("items", ["t"], cancellationToken: _stop);
@@ -108,7 +108,7 @@ public sealed class SettingsTests : IDisposable
     private void Reshape(Collection collection, CollectionSettings now, params CollectionSettings[] before)
     {
         _store.Environment.Write(writing => writing.OpenTree("documents/collections").Put("items"u8, new StoredSettings(now, before).ToBytes()));
-        collection.Reshape(new CollectionShape(now));
+        collection.Reshape(new CollectionShape(now, TimeProvider.System));
     }
 
     private Collection Reopen()

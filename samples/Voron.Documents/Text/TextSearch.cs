@@ -3,7 +3,7 @@ using Voron.Tables;
 namespace Voron.Documents.Text;
 
 /// <summary>Finds the documents that a query for words fits best, in one snapshot.</summary>
-internal readonly ref struct TextSearch(ReadTransaction reading, TextIndex index, Table<long, Document> table)
+internal readonly ref struct TextSearch(ReadTransaction reading, TextIndex index, Table<long, Document> table, CollectionShape shape)
 {
     private readonly IdTree _words = reading.OpenIdTree(index.WordsTree);
     private readonly FixedTree _lengths = reading.OpenFixedTree(index.LengthsTree);
@@ -119,16 +119,17 @@ internal readonly ref struct TextSearch(ReadTransaction reading, TextIndex index
             best.DequeueEnqueue(number, rank);
     }
 
-    private TextHit[] ReadHits(PriorityQueue<long, Rank> best)
+    private List<TextHit> ReadHits(PriorityQueue<long, Rank> best)
     {
-        var hits = new TextHit[best.Count];
-        for (var i = hits.Length - 1; i >= 0; i--)
+        var hits = new List<TextHit>(best.Count);
+        while (best.TryDequeue(out var number, out var rank))
         {
-            best.TryDequeue(out var number, out var rank);
-            table.TryGet(number, out var document, out var version);
-            hits[i] = new TextHit(document with { Version = version }, rank.Score);
+            // One that is due is found until it is deleted, and left out.
+            if (table.TryGet(number, out var document, out var version) && !shape.IsDue(document))
+                hits.Add(new TextHit(document with { Version = version }, rank.Score));
         }
 
+        hits.Reverse();
         return hits;
     }
 
