@@ -77,6 +77,11 @@ check "and listed" "picture.bin 300000 image/png" documents attachments c
 check "and read" "" sh -c "cd '$work' && dotnet '$root/samples/Voron.Documents.Tool/bin/Release/net10.0/documents.dll' get c --attachment picture.bin | cmp - picture.bin"
 check "a change that expects another version is refused" "ended with 1" sh -c "cd '$work' && dotnet '$root/samples/Voron.Documents.Tool/bin/Release/net10.0/documents.dll' put '{\"id\":\"c\"}' --expect 1; echo ended with \$?"
 check "an attachment is deleted" "" documents detach c picture.bin
+check "documents end at their time" 'expires: $.end' documents expire end
+documents put '{"id":"old","end":"2020-01-01"}' >"$work/ids"
+check "a document that is due is not found" "" documents query 'end < "2021"' --ids
+check "and is deleted" "expired: 1" documents expire
+check "a prompt answers lines, and goes on after errors" $'stored: p\n1 found\nThere is no document \'q\'.' sh -c "printf 'put {\"id\":\"p\",\"size\":77}\nsize >\nsize = 77\nget q\ndelete p\n' | (cd '$work' && dotnet '$root/samples/Voron.Documents.Tool/bin/Release/net10.0/documents.dll' prompt) | grep -E 'stored|found|There'"
 
 url=
 serve() {
@@ -109,13 +114,13 @@ check "a query uses the index" 1 sh -c "curl -s '$items/query?q=size%20%3E%206' 
 check "a file is attached" 201 status -X PUT -T "$work/picture.bin" "$items/documents/c/attachments/picture.bin"
 check "and read" "" sh -c "curl -s '$items/documents/c/attachments/picture.bin' | cmp - '$work/picture.bin'"
 check "lines are stored, and refused ones named" '{"stored":1,"refused":1,' sh -c "printf '{\"id\":\"l\"}\nx\n' | curl -s -H 'Content-Type: application/x-ndjson' --data-binary @- '$items/documents' | head -c 24"
-curl -sN --max-time 10 "$items/watch" >"$work/changes" &
+documents watch 'size = 1' --url "$url" >"$work/changes" 2>"$work/errors" &
 watching=$!
-sleep 1
+sleep 2
 check "a document is stored during a watch" 201 status -X PUT --data '{"size":1}' "$items/documents/watched"
 stop >"$work/ended"
 wait "$watching"
-check "the watch has the change" 1 grep -c '"id":"watched"' "$work/changes"
+check "the watch has the change" 1 grep -c '^put {"id":"watched"' "$work/changes"
 check "it ends in order" "ended with 0" cat "$work/ended"
 check "what was stored is there" '{"size":1}' documents get watched
 

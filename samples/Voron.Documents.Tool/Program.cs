@@ -22,6 +22,8 @@ var root = new RootCommand("Keeps JSON documents in a Voron environment: imports
     AttachmentCommands.CreateDetach(),
     IndexCommand.Create(),
     StatsCommand.Create(),
+    ExpireCommand.Create(),
+    PromptCommand.Create(),
     ServeCommand.Create(),
     CompareCommand.Create(),
 };

@@ -6,7 +6,7 @@ internal sealed record Problem(string Type, string Title, int Status, string Det
 
 internal sealed record IndexAnswer(string Path, string State, long Keys, long Bytes);
 
-internal sealed record CollectionAnswer(string Name, long Documents, long Bytes, IReadOnlyList<IndexAnswer> Indexes, IReadOnlyList<string> TextFields);
+internal sealed record CollectionAnswer(string Name, long Documents, long Bytes, IReadOnlyList<IndexAnswer> Indexes, string? ExpiryPath, IReadOnlyList<string> TextFields);
 
 internal sealed record CollectionsAnswer(IReadOnlyList<CollectionAnswer> Collections);
 

@@ -17,12 +17,20 @@ internal sealed class CollectionEndpoints(DocumentStore store)
         app.MapGet("/collections/{c}", GetAsync);
         app.MapPut("/collections/{c}", CreateAsync);
         app.MapDelete("/collections/{c}", DeleteAsync);
+        app.MapPut("/collections/{c}/expiry", context => SetExpiryAsync(context, PathOf(context)));
+        app.MapDelete("/collections/{c}/expiry", context => SetExpiryAsync(context, null));
         app.MapPut("/collections/{c}/indexes", context => ChangeIndexAsync(
             context, (name, path) => store.AddIndexAsync(name, path, cancellationToken: context.RequestAborted)));
         app.MapDelete("/collections/{c}/indexes", context => ChangeIndexAsync(
             context, (name, path) => store.DropIndexAsync(name, path, context.RequestAborted)));
         app.MapPut("/collections/{c}/text", ChangeTextAsync);
     }
+
+    private Task SetExpiryAsync(HttpContext context, string? path) => ChangeAsync(context, async () =>
+    {
+        await store.SetExpiryAsync(PathNames.Of(context).In(store).Settings.Name, path, context.RequestAborted);
+        await GetAsync(context);
+    });
 
     // The paths of the text fields, in the order given; none to search no more.
     private Task ChangeTextAsync(HttpContext context) => ChangeAsync(context, async () =>
@@ -73,12 +81,14 @@ internal sealed class CollectionEndpoints(DocumentStore store)
     private Task ChangeIndexAsync(HttpContext context, Func<string, string, ValueTask<Collection>> change) => ChangeAsync(context, async () =>
     {
         var name = PathNames.Of(context).CollectionName;
-        if (context.Request.Query["path"] is not [{ Length: > 0 } path])
-            throw new ServerException(StatusCodes.Status400BadRequest, "The path is missing: add ?path=section, or what is to be indexed.");
         _ = PathNames.Of(context).In(store);
-        await change(name, path);
+        await change(name, PathOf(context));
         await GetAsync(context);
     });
+
+    private static string PathOf(HttpContext context) => context.Request.Query["path"] is [{ Length: > 0 } path]
+        ? path
+        : throw new ServerException(StatusCodes.Status400BadRequest, "The path is missing: add ?path= and a path such as $.section.");
 
     // One change of settings at a time.
     private async Task ChangeAsync(HttpContext context, Func<Task> change)
@@ -106,7 +116,7 @@ internal sealed class CollectionEndpoints(DocumentStore store)
                 continue;
             var indexes = table.Indexes.Where(index => index.Name.StartsWith('$'))
                 .Select(index => new IndexAnswer(index.Name, index.State.ToString(), index.Keys, index.Pages * pageSize)).ToList();
-            answers.Add(new CollectionAnswer(settings.Name, table.Rows, table.RowPages * pageSize, indexes, settings.Text?.Fields ?? []));
+            answers.Add(new CollectionAnswer(settings.Name, table.Rows, table.RowPages * pageSize, indexes, settings.ExpiryPath, settings.Text?.Fields ?? []));
         }
 
         return answers;

@@ -27,6 +27,8 @@ public static class DocumentServer
         else
             builder.Logging.AddSimpleConsole().SetMinimumLevel(LogLevel.Warning);
 
+        builder.Services.AddHostedService(services =>
+            new ExpiryService(store, options, services.GetRequiredService<ILogger<ExpiryService>>()));
         var app = builder.Build();
         app.Use(Problems.AnswerAsync);
         app.Use(OriginCheck.CheckAsync);

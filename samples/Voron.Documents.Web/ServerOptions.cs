@@ -18,6 +18,12 @@ public sealed record ServerOptions
     /// <summary>After how long without a change a watch sends a sign of life.</summary>
     public TimeSpan WatchPulse { get; init; } = TimeSpan.FromSeconds(15);
 
+    /// <summary>How often documents whose time is over are deleted.</summary>
+    public TimeSpan ExpiryInterval { get; init; } = TimeSpan.FromMinutes(1);
+
+    /// <summary>The clock of that interval.</summary>
+    public TimeProvider Time { get; init; } = TimeProvider.System;
+
     /// <summary>Tells what is logged; null to log warnings to the console.</summary>
     public Action<ILoggingBuilder>? Logging { get; init; }
 }

@@ -1,5 +1,4 @@
 using System.Text;
-using Voron.Feeds;
 
 namespace Voron.Documents.Tests;
 

@@ -42,7 +42,7 @@ public sealed class CollectionEndpointTests : IAsyncLifetime
         await BulkAsync(string.Join('\n', Enumerable.Range(0, 50).Select(n => $$"""{"id":"d{{n}}","n":{{n}}, "big": 12345678901234567890.10}""")));
         await _server.SendAsync("PUT", "/collections/items/indexes?path=n");
         var ids = new List<string>();
-        string? after = "";
+        var after = (string?)"";
         var pages = 0;
         while (after != null)
         {
@@ -136,6 +136,25 @@ public sealed class CollectionEndpointTests : IAsyncLifetime
         using var download = await _server.SendAsync("GET", "/collections/items/documents/a/attachments/z");
         (await _server.SendAsync("DELETE", "/collections/items")).StatusCode.Should().Be(HttpStatusCode.NoContent);
         (await download.Content.ReadAsByteArrayAsync(_stop)).Should().Equal(content);
+    }
+
+    [Fact]
+    public async Task Documents_end_while_the_server_runs()
+    {
+        var time = new Microsoft.Extensions.Time.Testing.FakeTimeProvider(new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero));
+        await using var server = await RunningServer.StartAsync(new ServerOptions { Time = time }, DocumentStore.OpenInMemory(time: time));
+        (await server.SendAsync("PUT", "/collections/items/expiry?path=end")).StatusCode.Should().Be(HttpStatusCode.OK);
+        (await server.SendAsync("PUT", "/collections/items/expiry?path=end[*]")).StatusCode.Should().Be(HttpStatusCode.BadRequest);
+        await server.SendAsync("PUT", "/collections/items/documents/a", RunningServer.Json("{\"end\":\"2026-01-01T00:00:30Z\"}"));
+        (await server.SendAsync("GET", "/collections/items/documents/a")).StatusCode.Should().Be(HttpStatusCode.OK);
+        time.Advance(TimeSpan.FromSeconds(31));
+        (await server.SendAsync("GET", "/collections/items/documents/a")).StatusCode.Should().Be(HttpStatusCode.NotFound);
+        server.Store.GetCollection("items").Count.Should().Be(1);
+        time.Advance(TimeSpan.FromSeconds(30));
+        for (var i = 0; i < 1000 && server.Store.GetCollection("items").Count > 0; i++)
+            await Task.Delay(10, _stop);
+        server.Store.GetCollection("items").Count.Should().Be(0);
+        (await server.SendAsync("DELETE", "/collections/items/expiry")).StatusCode.Should().Be(HttpStatusCode.OK);
     }
 
     [Fact]

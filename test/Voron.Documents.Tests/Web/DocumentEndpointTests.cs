@@ -1,5 +1,4 @@
 using System.Net;
-using System.Text;
 using Voron.Documents.Web;
 
 namespace Voron.Documents.Tests.Web;
