@@ -114,10 +114,12 @@ check "a query uses the index" 1 sh -c "curl -s '$items/query?q=size%20%3E%206' 
 check "a file is attached" 201 status -X PUT -T "$work/picture.bin" "$items/documents/c/attachments/picture.bin"
 check "and read" "" sh -c "curl -s '$items/documents/c/attachments/picture.bin' | cmp - '$work/picture.bin'"
 check "lines are stored, and refused ones named" '{"stored":1,"refused":1,' sh -c "printf '{\"id\":\"l\"}\nx\n' | curl -s -H 'Content-Type: application/x-ndjson' --data-binary @- '$items/documents' | head -c 24"
-documents watch 'size = 1' --url "$url" >"$work/changes" 2>"$work/errors" &
+documents watch 'size = 1' --url "$url" >"$work/changes" 2>"$work/watching" &
 watching=$!
-sleep 2
+await() { for _ in $(seq 200); do grep -q "$1" "$2" && return; sleep 0.1; done; }
+await Watching "$work/watching"
 check "a document is stored during a watch" 201 status -X PUT --data '{"size":1}' "$items/documents/watched"
+await '"watched"' "$work/changes"
 stop >"$work/ended"
 wait "$watching"
 check "the watch has the change" 1 grep -c '^put {"id":"watched"' "$work/changes"

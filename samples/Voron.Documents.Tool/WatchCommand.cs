@@ -55,6 +55,8 @@ internal static class WatchCommand
         result = kind == "lost" ? 1 : 0;
         if (kind is "put" or "delete")
             Console.WriteLine($"{kind} {data}");
+        else if (kind == "begin")
+            Console.Error.WriteLine("Watching.");
         else if (kind is "end" or "lost")
             Console.Error.WriteLine(kind == "end" ? "The collection was deleted." : data);
         return kind is not ("end" or "lost");

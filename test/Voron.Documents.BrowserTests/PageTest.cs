@@ -67,6 +67,7 @@ public abstract class PageTest(BrowserFixture fixture) : IAsyncLifetime
     protected async Task OpenDocumentAsync(string id)
     {
         await Page.Locator("#found").GetByRole(AriaRole.Button, new LocatorGetByRoleOptions { Name = id, Exact = true }).ClickAsync();
+        await Expect(Page.Locator("#editor")).ToBeVisibleAsync();
         await Expect(Page.Locator("#document-id")).ToHaveValueAsync(id);
     }
 
@@ -82,7 +83,7 @@ public abstract class PageTest(BrowserFixture fixture) : IAsyncLifetime
     private static ReadOnlyMemory<byte> Document(int n)
     {
         var section = n % 5 == 0 ? "games" : "libs";
-        var rest = $$""""tags":["small","tag{{n % 7}}"],"maker":{"name":"Ada"},"free":{{(n % 2 == 0 ? "true" : "null")}}"""";
+        var rest = $$""" "tags":["small","tag{{n % 7}}"],"maker":{"name":"Ada"},"free":{{(n % 2 == 0 ? "true" : "null")}} """;
         return Json($$"""{"name":"Item number {{n}}","section":"{{section}}","size":{{n * 1000}},{{rest}}}""");
     }
 }
