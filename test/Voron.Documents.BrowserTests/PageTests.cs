@@ -20,7 +20,7 @@ public sealed class PageTests(BrowserFixture fixture) : PageTest(fixture)
 
         ExpectedError = "400";
         await QueryAsync("size >");
-        await Expect(Page.GetByRole(AriaRole.Alert).First).ToContainTextAsync("is not complete");
+        await Expect(Page.GetByRole(AriaRole.Alert).First).ToContainTextAsync("cannot be read");
         await PictureAsync("error");
     }
 

@@ -42,7 +42,7 @@ public sealed class PromptTests : IDisposable
     }
 
     [Theory]
-    [InlineData("size >", "is not complete")]
+    [InlineData("size >", "cannot be read")]
     [InlineData("get x", "There is no collection 'items'")]
     [InlineData("index maybe", "is no command")]
     [InlineData("put nonsense", "The text is no JSON")]
