@@ -1,6 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using Voron.Compression;
 using Voron.Paging;
 using Voron.Transactions;
 using Voron.Trees;
@@ -21,6 +22,7 @@ public sealed unsafe partial class LookupBatch
     private int _used;
     private OpenTree? _tree;
     private long _generation;
+    private ValueArena? _unpacked;
 
     /// <summary>The number of keys in the batch.</summary>
     public int Count { get; private set; }
@@ -86,6 +88,7 @@ public sealed unsafe partial class LookupBatch
         var state = tree.SettledState();
         var reader = tree.Owner.Pages;
         var found = 0;
+        _unpacked?.Reset();
         for (int from = 0, count; from < Count; from += count)
         {
             count = Math.Min(GroupSearch.Width, Count - from);
@@ -117,13 +120,24 @@ public sealed unsafe partial class LookupBatch
         {
             ref var slot = ref _slots[from + i];
             slot.IsFound = records[i] != null;
-            var value = slot.IsFound ? LeafValue.Read(reader, records[i]) : default;
+            var value = slot.IsFound ? Read(reader, records[i], state.TreeId) : default;
             slot.Value = (byte*)Unsafe.AsPointer(ref MemoryMarshal.GetReference(value));
             slot.ValueLength = value.Length;
             found += slot.IsFound ? 1 : 0;
         }
 
         return found;
+    }
+
+    // Compressed values are kept in the batch, until its next lookup.
+    private ReadOnlySpan<byte> Read(PageReader reader, byte* record, uint treeId)
+    {
+        var packed = LeafPage.Packed(record);
+        if (packed == null)
+            return LeafValue.Read(reader, record, treeId);
+        var value = (_unpacked ??= new ValueArena()).Rent(packed->Length);
+        PackedReader.Unpack(reader, record, treeId, value);
+        return value;
     }
 
     [DoesNotReturn]

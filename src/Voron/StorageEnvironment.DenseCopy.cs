@@ -66,6 +66,8 @@ public sealed partial class StorageEnvironment
                 _expected = trees.Sum(tree => tree.Header.Pages * source.Options.PageSizeOrDefault);
                 foreach (var (name, tree) in trees)
                 {
+                    if (tree.Kind == TreeKind.Plain)
+                        CopyCompression(reading, target, name, tree.TreeId);
                     byte[]? from = null;
                     do
                     {
@@ -92,7 +94,8 @@ public sealed partial class StorageEnvironment
             }
         }
 
-        // Those of users and those of tables, but no dropped ones, and none of feeds: the ids of the copy's transactions are others.
+        // Those of users and those of tables, but no dropped ones, and none of feeds: the ids of the copy's transactions are others. Dictionaries
+        // come with their trees.
         private static List<(byte[] Name, TreeHeader Header)> TreesOf(ReadTransaction reading)
         {
             var trees = new List<(byte[], TreeHeader)>();
@@ -102,7 +105,7 @@ public sealed partial class StorageEnvironment
                 trees.Add((System.Text.Encoding.UTF8.GetBytes(name), header));
             }
 
-            trees.AddRange(reading.GetSystemTrees().Where(tree => !SystemTree.IsOfFeeds(tree.Name)));
+            trees.AddRange(reading.GetSystemTrees().Where(tree => !SystemTree.IsOfFeeds(tree.Name) && !SystemTree.IsDictionaries(tree.Name)));
             return trees;
         }
 
@@ -129,6 +132,27 @@ public sealed partial class StorageEnvironment
 
             Commit(writing, target, bytes);
             return next;
+        }
+
+        // The copy begins with the newest dictionary, so that its values are as small.
+        private static void CopyCompression(ReadTransaction reading, StorageEnvironment target, byte[] name, uint treeId)
+        {
+            if (!reading.TryGetCompression(treeId, out var settings, out var newest) || settings.Mode == 0)
+                return;
+            uint copyId;
+            using (var writing = target.BeginWrite())
+            {
+                var tree = writing.CreateSystemTree(name, TreeKind.Plain);
+                writing.SetCompression(tree, (ValueCompression)settings.Mode);
+                copyId = tree.StateAsIs.TreeId;
+                writing.Commit();
+            }
+
+            if (newest.IsEmpty)
+                return;
+            using var installing = target.BeginWrite();
+            if (installing.Body.InstallDictionary(copyId, last: 0, DictionaryEntry.Ratio(newest), newest[DictionaryEntry.HeaderBytes..].ToArray()))
+                installing.Commit();
         }
 
         private byte[]? CopySomeOfArray(ReadTransaction reading, StorageEnvironment target, string name, byte[]? from)

@@ -80,6 +80,7 @@ public sealed partial class StorageEnvironment
         Compaction,
         Drop,
         Trim,
+        Recompression,
     }
 
     /// <summary>What a long call is, and the messages of its exceptions.</summary>

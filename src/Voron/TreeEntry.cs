@@ -32,9 +32,13 @@ public readonly unsafe ref struct TreeEntry
     private readonly long _changes;
     private readonly byte* _record;
 
-    private TreeEntry(TransactionTree tree, long generation, byte* record)
+    // Keeps a compressed value as long as it is on the entry; null for an entry that was found without one.
+    private readonly TreeCursor? _cursor;
+
+    private TreeEntry(TransactionTree tree, long generation, byte* record, TreeCursor? cursor = null)
     {
         _tree = tree;
+        _cursor = cursor;
         _generation = generation;
         _changes = tree.StateAsIs.ChangeCount;
         _record = record;
@@ -73,7 +77,10 @@ public readonly unsafe ref struct TreeEntry
     /// <summary>Returns the entry of a cursor. It has no key and no value if the cursor is on none, or released it before a change.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static TreeEntry At(TransactionTree? tree, long generation, TreeCursor? cursor) =>
-        tree == null || cursor == null ? default : new TreeEntry(tree, generation, cursor.RecordIfAny);
+        tree == null || cursor == null ? default : new TreeEntry(tree, generation, cursor.RecordIfAny, cursor);
+
+    /// <summary>Returns the entry of a cursor that is about to be closed.</summary>
+    internal static TreeEntry Detached(TransactionTree tree, long generation, TreeCursor cursor) => new(tree, generation, cursor.RecordIfAny);
 
     /// <summary>Returns an entry without key and value, for a place that has none; its members say whether the transaction has ended.</summary>
     internal static TreeEntry None(TransactionTree? tree, long generation) => tree == null ? default : new TreeEntry(tree, generation, record: null);
@@ -170,7 +177,7 @@ public readonly unsafe ref struct TreeEntry
         var mark = owner.Enter();
         try
         {
-            LeafValue.ReadPart(owner.Pages, Record, offset, destination.Length).CopyTo(destination);
+            LeafValue.CopyPart(owner.Pages, Record, _tree.StateAsIs.TreeId, offset, destination);
         }
         finally
         {
@@ -185,7 +192,11 @@ public readonly unsafe ref struct TreeEntry
         var mark = owner.Enter();
         try
         {
-            return LeafValue.Read(owner.Pages, Record);
+            // An entry may be kept after its cursor has moved on; its value then stays in the memory of the transaction.
+            var record = Record;
+            return _cursor != null && _cursor.RecordIfAny == record && LeafPage.Packed(record) != null
+                ? _cursor.Value
+                : LeafValue.Read(owner.Pages, record, _tree.StateAsIs.TreeId);
         }
         finally
         {

@@ -137,7 +137,7 @@ public readonly ref partial struct TreeRange
     {
         using var enumerator = new Enumerator(tree, generation, keys, slice);
         var found = enumerator.MoveNext();
-        entry = found ? TreeEntry.At(tree, generation, enumerator.Position) : default;
+        entry = found ? TreeEntry.Detached(tree, generation, enumerator.Position!) : default;
         return found;
     }
 

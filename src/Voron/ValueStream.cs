@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.Primitives;
 using Voron.Testing;
@@ -22,6 +23,7 @@ internal sealed unsafe class ValueStream : Stream
     private readonly byte* _bytes;
     private readonly long _length;
     private readonly byte[]? _key;
+    private readonly byte[]? _unpacked;
     private readonly long _rollbacks;
     private long _changes;
     private long _position;
@@ -39,6 +41,10 @@ internal sealed unsafe class ValueStream : Stream
         _length = length;
         _large = large;
     }
+
+    // A compressed value belongs to the stream.
+    private ValueStream(OpenTree tree, long generation, byte[]? key, byte[] unpacked)
+        : this(tree, generation, key, (byte*)Marshal.UnsafeAddrOfPinnedArrayElement(unpacked, 0), unpacked.Length, default) => _unpacked = unpacked;
 
     public override bool CanRead => IsOpen;
 
@@ -104,9 +110,18 @@ internal sealed unsafe class ValueStream : Stream
             return new ValueStream(tree, generation, kept, null, reference.Length - (PlantedFault.EndStreamEarly ? 1 : 0), reference);
         }
 
-        var value = LeafValue.Read(tree.Owner.Pages, record);
+        if (LeafPage.Packed(record) != null)
+            return new ValueStream(tree, generation, kept, Unpack(tree, record));
+        var value = LeafValue.Read(tree.Owner.Pages, record, tree.StateAsIs.TreeId);
         fixed (byte* bytes = value)
             return new ValueStream(tree, generation, kept, bytes, value.Length, default);
+    }
+
+    private static byte[] Unpack(OpenTree tree, byte* record)
+    {
+        var value = GC.AllocateUninitializedArray<byte>((int)LeafValue.Length(record), pinned: true);
+        PackedReader.Unpack(tree.Owner.Pages, record, tree.StateAsIs.TreeId, value);
+        return value;
     }
 
     public override int Read(Span<byte> buffer)
@@ -127,6 +142,7 @@ internal sealed unsafe class ValueStream : Stream
                 ? new ReadOnlySpan<byte>(_bytes + _position, count)
                 : owner.Pages.ReadLarge(_large, _position, count);
             source.CopyTo(buffer);
+            GC.KeepAlive(_unpacked);
             _position += count;
             return count;
         }

@@ -150,6 +150,8 @@ internal static class PageCommand
         ExtendedForm.OneId => "one id",
         ExtendedForm.FewIds => "few ids",
         ExtendedForm.IdSet => "id set",
+        ExtendedForm.Packed => "compressed",
+        ExtendedForm.PackedOutside => "compressed overflow",
         _ => "extended",
     };
 

@@ -1,5 +1,5 @@
+using Voron.Compression;
 using Voron.Format;
-using Voron.Journal;
 
 namespace Voron.Backup;
 

@@ -1,6 +1,6 @@
 using System.Runtime.CompilerServices;
+using Voron.Compression;
 using Voron.Format;
-using Voron.Journal;
 
 namespace Voron.Backup;
 

@@ -110,7 +110,9 @@ internal sealed unsafe class OwnerSearch : ITreeCheckHost
         }
     }
 
-    // Whether a value has the bytes that were written is not asked here.
+    // Whether values have the bytes that were written is not asked here.
+    string? ITreeCheckHost.FindFault(byte* record, uint treeId) => null;
+
     bool ITreeCheckHost.CheckValue(in LargeExtentReference reference, ref long chunk) => true;
 
     private void Note(VoronException e) => Problem ??= e.Message;

@@ -12,5 +12,11 @@ internal enum ExtendedForm : byte
     /// <summary>A set with pages of its own: the record holds an <see cref="IdSetReference"/>.</summary>
     IdSet = 3,
 
-    // 4 to 7 are reserved: sets of bytes, and compressed values.
+    // 4 and 5 are reserved for sets of bytes.
+
+    /// <summary>A compressed value in the leaf: a <see cref="PackedValue"/>, and then the block.</summary>
+    Packed = 6,
+
+    /// <summary>A compressed value in an extent of its own: a <see cref="PackedValue"/>, and then an <see cref="OverflowReference"/>.</summary>
+    PackedOutside = 7,
 }

@@ -23,10 +23,18 @@ internal static unsafe class ExtendedRecord
                 return length is >= FewIdsHeader.Size and <= FewIdsHeader.MaxBytes && IsSound(*(FewIdsHeader*)behind, length);
             case ExtendedForm.IdSet:
                 return length == IdSetReference.Size && IsSound(*(IdSetReference*)behind, *(ushort*)(behind + 2));
+            case ExtendedForm.Packed:
+                return length >= PackedValue.Size && ((PackedValue*)behind)->IsSound(length);
+            case ExtendedForm.PackedOutside:
+                return length >= PackedValue.Size && ((PackedValue*)behind)->IsSound(length)
+                    && IsSound(*(OverflowReference*)(behind + PackedValue.Size), ((PackedValue*)behind)->Length);
             default:
                 return false;
         }
     }
+
+    /// <summary>Returns whether a record with these bytes behind its key is a compressed value.</summary>
+    public static bool IsPacked(byte* behind) => *(ExtendedForm*)behind is ExtendedForm.Packed or ExtendedForm.PackedOutside;
 
     /// <summary>Returns the id of a set of one.</summary>
     public static long OneId(byte* behind, int length)
@@ -45,6 +53,9 @@ internal static unsafe class ExtendedRecord
         Unsafe.CopyBlockUnaligned(behind + OneIdHeader, &id, (uint)bytes);
         return OneIdHeader + bytes;
     }
+
+    private static bool IsSound(in OverflowReference block, int valueLength) =>
+        block.FirstPage is > 0 and < uint.MaxValue && block.Length > 0 && block.Length < valueLength;
 
     private static bool IsSound(in FewIdsHeader few, int length) =>
         few.First >= 0 && few.Shape.FitsIn(length - FewIdsHeader.Size);

@@ -22,7 +22,8 @@ internal static class JournalFormat
     public const uint Version = 2;
 
     /// <summary>The features that this engine can read and write.</summary>
-    public const FormatFeatures KnownFeatures = FormatFeatures.IdSets | FormatFeatures.Arrays | FormatFeatures.Tables | FormatFeatures.ChangeFeeds;
+    public const FormatFeatures KnownFeatures =
+        FormatFeatures.IdSets | FormatFeatures.Arrays | FormatFeatures.Tables | FormatFeatures.ChangeFeeds | FormatFeatures.CompressedValues;
 
     /// <summary>The versions that this engine can read and write, for messages.</summary>
     public const string KnownVersions = "versions 1 and 2";

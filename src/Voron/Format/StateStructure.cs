@@ -62,7 +62,7 @@ internal static class StateStructure
     // What a tree has beside the pages and entries that all kinds have.
     private static string? FindKindFault(in TreeHeader tree, long pageCount, int pageSize)
     {
-        if (tree.Flags != 0 && (tree.Flags != TreeHeader.RecordedFlag || tree.Kind != TreeKind.Plain))
+        if (tree.Flags != 0 && ((tree.Flags & ~(TreeHeader.RecordedFlag | TreeHeader.CompressedFlag)) != 0 || tree.Kind != TreeKind.Plain))
             return $"the impossible flags {tree.Flags:X2}";
         if (tree.NestedPages < 0 || tree.NestedPages > pageCount - tree.LeafPages - tree.BranchPages - tree.OverflowPages)
             return $"{tree.NestedPages} pages of sets, in an environment of {pageCount} pages";

@@ -11,6 +11,9 @@ internal struct TreeHeader
     /// <summary>The flag of a tree whose changes are recorded in a feed.</summary>
     public const byte RecordedFlag = 1;
 
+    /// <summary>The flag of a tree whose new values are compressed.</summary>
+    public const byte CompressedFlag = 2;
+
     /// <summary>The root page; 0 if the tree has no page.</summary>
     [FieldOffset(0)]
     public long RootPage;
@@ -37,7 +40,7 @@ internal struct TreeHeader
     [FieldOffset(42)]
     public TreeKind Kind;
 
-    /// <summary><see cref="RecordedFlag"/>; 2 is reserved for compressed values.</summary>
+    /// <summary><see cref="RecordedFlag"/> and <see cref="CompressedFlag"/>.</summary>
     [FieldOffset(43)]
     public byte Flags;
 

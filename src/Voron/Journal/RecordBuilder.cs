@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
+using Voron.Compression;
 using Voron.Format;
 
 namespace Voron.Journal;

@@ -4,6 +4,7 @@ using Voron.Primitives;
 using Voron.Snapshots;
 using Voron.Testing;
 using Voron.Transactions;
+using Voron.Trees;
 
 namespace Voron.Maintenance;
 
@@ -17,6 +18,7 @@ namespace Voron.Maintenance;
 internal sealed unsafe class CheckedPages(Engine engine, SnapshotPages snapshot, ScrubPace pace, Action<string> report)
 {
     private readonly DataFile _file = engine.DataFile;
+    private byte[]? _unpacked;
 
     public SnapshotPages Snapshot => snapshot;
 
@@ -44,6 +46,21 @@ internal sealed unsafe class CheckedPages(Engine engine, SnapshotPages snapshot,
         {
             report($"page {page}: {problem.Message}");
             return null;
+        }
+    }
+
+    /// <summary>Decompresses a value. Returns null if it is sound, otherwise a sentence.</summary>
+    public string? FindFault(byte* record, uint treeId)
+    {
+        _unpacked ??= new byte[PackedValue.MostBytes];
+        try
+        {
+            PackedReader.Unpack(snapshot, record, treeId, _unpacked.AsSpan(0, (int)LeafValue.Length(record)));
+            return null;
+        }
+        catch (VoronException problem)
+        {
+            return problem.Message;
         }
     }
 

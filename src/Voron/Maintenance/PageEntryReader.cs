@@ -51,6 +51,12 @@ internal static unsafe class PageEntryReader
                 ValueBytes = ((LargeExtentReference*)behind)->Length,
                 Page = ((LargeExtentReference*)behind)->FirstPage,
             },
+            (ValueKind.Extended, { } length) when LeafPage.Packed(record) != null && ExtendedRecord.IsSound(behind, (int)length) => entry with
+            {
+                Form = *(ExtendedForm*)behind,
+                ValueBytes = LeafPage.Packed(record)->Length,
+                Page = LeafPage.Overflow(record) is var block && block != null ? block->FirstPage : null,
+            },
             (ValueKind.Extended, { } length) when ExtendedRecord.IsSound(behind, (int)length) => entry with
             {
                 Form = *(ExtendedForm*)behind,

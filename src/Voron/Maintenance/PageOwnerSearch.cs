@@ -69,6 +69,8 @@ internal sealed unsafe class PageOwnerSearch : ITreeCheckHost
         }
     }
 
+    string? ITreeCheckHost.FindFault(byte* record, uint treeId) => null;
+
     bool ITreeCheckHost.CheckValue(in LargeExtentReference reference, ref long chunk)
     {
         var from = (_page - reference.FirstPage) * _engine.PageSize;

@@ -242,6 +242,9 @@ internal sealed unsafe class ScrubPass(Engine engine, ScrubPace pace) : ITreeChe
 
     byte* ITreeCheckHost.Read(PageNumber page, bool again) => _pages!.Read(page.Value, again);
 
+    // The dictionaries of a dropped tree are gone.
+    string? ITreeCheckHost.FindFault(byte* record, uint treeId) => _isDropped ? null : _pages!.FindFault(record, treeId);
+
     bool ITreeCheckHost.CheckValue(in LargeExtentReference reference, ref long chunk) => _pages!.CheckValue(reference, ref chunk);
 
     /// <summary>

@@ -25,6 +25,7 @@ internal sealed unsafe class Verifier : ITreeCheckHost
     private readonly ProblemList _problems = new();
     private readonly TreeChecker _trees;
     private readonly ulong[] _owned;
+    private bool _isDropped;
     private string _owner = "";
     private long _ownedPages;
     private long _entries;
@@ -54,6 +55,9 @@ internal sealed unsafe class Verifier : ITreeCheckHost
     public void Report(string problem) => _problems.Add(_owner.Length == 0 ? problem : $"{_owner}: {problem}");
 
     public byte* Read(PageNumber page, bool again) => _pages.Read(page.Value, again);
+
+    // The dictionaries of a dropped tree are gone.
+    public string? FindFault(byte* record, uint treeId) => _isDropped ? null : _pages.FindFault(record, treeId);
 
     public bool CheckValue(in LargeExtentReference reference, ref long chunk) => _pages.CheckValue(reference, ref chunk);
 
@@ -111,14 +115,14 @@ internal sealed unsafe class Verifier : ITreeCheckHost
         {
             _owner = Catalog.Describe(cursor.Key);
             var tree = Catalog.ToHeader(cursor.Key, cursor.Value, PageLimit, PageSize, _snapshot.FilePath);
-            var isDropped = SystemTree.IsDropped(cursor.Key);
-            CheckTree(_owner, tree, countsEntries: !isDropped);
+            _isDropped = SystemTree.IsDropped(cursor.Key);
+            CheckTree(_owner, tree, countsEntries: !_isDropped);
             if (SystemTree.IsUnknown(cursor.Key))
                 Report($"{_owner} in the catalog is of a kind that this engine does not know");
             var feature = TreeKinds.Feature(tree) | SystemTree.Feature(cursor.Key);
             if (!_engine.Format.Has(feature))
                 Report($"it is {TreeKinds.Describe(tree.Kind)}, but the header of the environment does not name the feature {feature}");
-            if (isDropped)
+            if (_isDropped)
                 continue;
             _treeCount++;
             _entries += tree.EntryCount;

@@ -138,6 +138,7 @@ internal static unsafe class EngineOpener
             DataFile = dataFile,
             Versions = versions,
             Readers = readers,
+            Dictionaries = new DictionaryCache(),
             DataFileKeyHeads = keyHeads,
             VerifyEveryRead = options.VerifyEveryRead,
         };

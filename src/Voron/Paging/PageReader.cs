@@ -18,6 +18,9 @@ internal abstract unsafe class PageReader
     /// <summary>The number of pages that exist: a tree cannot have more.</summary>
     public virtual long PageCount => uint.MaxValue;
 
+    /// <summary>What compressed values are read with; null where none can be read.</summary>
+    public virtual ValueUnpacker? Unpacker => null;
+
     /// <summary>
     /// Returns the content of a page as this transaction sees it: verified, and valid until the transaction ends or, in a write
     /// transaction, until its next change to that page. For the first page of an extent, all pages of the extent follow in memory.

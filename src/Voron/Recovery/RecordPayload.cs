@@ -1,6 +1,6 @@
+using Voron.Compression;
 using Voron.Format;
 using Voron.IO;
-using Voron.Journal;
 using Voron.Testing;
 
 namespace Voron.Recovery;

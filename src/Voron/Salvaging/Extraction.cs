@@ -15,7 +15,7 @@ namespace Voron.Salvaging;
 ///                                           to the tree of their id, where a lost range has room for them; else to lost+found
 /// </code>
 /// </remarks>
-internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
+internal sealed unsafe partial class Extraction : ITreeWalkHost, IDisposable
 {
     /// <summary>What the names of trees begin with whose names, or whose tables, are lost.</summary>
     public const string LostAndFound = "lost+found";
@@ -54,7 +54,7 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
         _reached = isProven ? SalvageGrade.Proven : SalvageGrade.Current;
         _owned = new PageBitmap(pages.Capacity);
         _owned.EnsureCommitted(pages.Capacity);
-        _value = new ValueSource(pages, _owned);
+        _value = new ValueSource(pages, _owned, _dictionaries);
         _set = new SetSource(pages, _owned, target, stop);
         _walk = new TreeWalk(pages, _owned, this);
         _catalog = new TreeFindings("", pages.State.Catalog, 0);
@@ -132,6 +132,8 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
                 var header = Voron.Trees.Catalog.ToHeader(name, value, uint.MaxValue, _pages.PageSize, "");
                 if (SystemTree.IsDropped(name) || SystemTree.IsOfFeeds(name))
                     AddLeftBehind(name, header);
+                else if (SystemTree.IsDictionaries(name))
+                    AddDictionaries(name, header);
                 else if (SystemTree.IsOfTables(name))
                     AddSystemTree(name, header);
                 else
@@ -178,7 +180,7 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
 
     private void WalkTrees(SalvageGrade grade)
     {
-        while (_unwalked.TryDequeue(out var tree))
+        while (_unwalkedDictionaries.TryDequeue(out var tree) || _unwalked.TryDequeue(out tree))
         {
             Enter(tree, grade, isOrphan: false);
             if (!tree.IsLeftBehind)
@@ -197,6 +199,8 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
 
         // Leaves of the catalog that a branch names, but for other keys than they have.
         TakeCatalog(census, census.Rest(), page, leavesOnly: true);
+        TakeOrphanedDictionaries(census, census.Roots(), page);
+        TakeOrphanedDictionaries(census, census.Rest(), page);
         WalkTrees(SalvageGrade.Current);
         TakeOrphans(census, census.Roots(), page);
         TakeOrphans(census, census.Rest(), page);
@@ -294,6 +298,8 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
     private void TakeEntries(byte* leaf)
     {
         var tree = _tree!;
+        if (tree.HasDictionaries)
+            TakeDictionaries(leaf, long.MaxValue);
         if (tree.IsLeftBehind)
             return;
         var header = (PageHeader*)leaf;
@@ -352,7 +358,7 @@ internal sealed unsafe class Extraction : ITreeWalkHost, IDisposable
             return;
         }
 
-        var fault = _value.TryOpen(record, _grade == SalvageGrade.Proven ? long.MaxValue : version);
+        var fault = _value.TryOpen(record, _grade == SalvageGrade.Proven ? long.MaxValue : version, tree.TreeId);
         if (fault == null && !_target.TryAdd(key, _value, out fault))
         {
             tree.CountSuperseded();

@@ -27,6 +27,9 @@ internal sealed class TreeFindings(string name, TreeHeader? header, uint? treeId
     /// <summary>True for a dropped tree, and for one of change feeds: nothing of it is taken.</summary>
     public bool IsLeftBehind { get; init; }
 
+    /// <summary>True for a tree of dictionaries, which are read, but not taken to the new environment.</summary>
+    public bool HasDictionaries { get; init; }
+
     /// <summary>The ranges of keys whose pages are lost.</summary>
     public IReadOnlyList<LostKeys> Lost => _lost;
 

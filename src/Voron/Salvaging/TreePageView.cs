@@ -22,7 +22,8 @@ internal static unsafe class TreePageView
     {
         if (((PageHeader*)leaf)->Kind == PageKind.Array)
             return new TreeForm(TreeKind.Array, ArrayPage.ValueSize(leaf));
-        var hasSets = Count(leaf) > 0 && LeafPage.Kind(SlottedPage.Record(leaf, 0)) == ValueKind.Extended;
+        var first = Count(leaf) > 0 ? SlottedPage.Record(leaf, 0) : null;
+        var hasSets = first != null && LeafPage.Kind(first) == ValueKind.Extended && LeafPage.Packed(first) == null;
         return new TreeForm(hasSets ? TreeKind.IdSets : TreeKind.Plain);
     }
 

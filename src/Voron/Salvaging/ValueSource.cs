@@ -13,7 +13,8 @@ namespace Voron.Salvaging;
 /// </remarks>
 /// <param name="pages">The pages.</param>
 /// <param name="owned">The pages that trees and values have.</param>
-internal sealed unsafe class ValueSource(SalvagePages pages, PageBitmap owned) : IDisposable
+/// <param name="dictionaries">The dictionaries of compressed values.</param>
+internal sealed unsafe partial class ValueSource(SalvagePages pages, PageBitmap owned, SalvagedDictionaries dictionaries) : IDisposable
 {
     /// <summary>The largest part of a value that is in memory at a time, in bytes: a multiple of that of a chunk.</summary>
     public const int PieceBytes = 1 << 20;
@@ -24,6 +25,7 @@ internal sealed unsafe class ValueSource(SalvagePages pages, PageBitmap owned) :
     // With room for the header and the end of an extent.
     private readonly byte* _piece = (byte*)EngineMemory.AllocateAligned(PieceBytes + 2 * MaxPageBytes, 4096);
     private readonly byte* _page = (byte*)EngineMemory.AllocateAligned((nuint)pages.PageSize, 4096);
+    private readonly byte* _unpacked = (byte*)EngineMemory.AllocateAligned(PackedValue.MostBytes, 4096);
     private ulong[] _sums = [];
 
     // The value, if all of it is in memory.
@@ -34,6 +36,9 @@ internal sealed unsafe class ValueSource(SalvagePages pages, PageBitmap owned) :
     private long _first;
     private ValueKind _kind;
 
+    /// <summary>True while values are only looked at: their pages get no owner.</summary>
+    public bool IsPeeking { get; set; }
+
     /// <summary>The length of the value in bytes.</summary>
     public long Length { get; private set; }
 
@@ -42,8 +47,9 @@ internal sealed unsafe class ValueSource(SalvagePages pages, PageBitmap owned) :
     /// <param name="newest">
     /// The version of the leaf, if it may be an old one: the pages of its value may belong to another one by now. Otherwise the maximum.
     /// </param>
+    /// <param name="treeId">The tree that the record belongs to; null if it is not known.</param>
     /// <returns>Null, or a sentence that describes why the value is lost.</returns>
-    public string? TryOpen(byte* record, long newest)
+    public string? TryOpen(byte* record, long newest, uint? treeId)
     {
         _kind = LeafPage.Kind(record);
         _frame = null;
@@ -55,6 +61,8 @@ internal sealed unsafe class ValueSource(SalvagePages pages, PageBitmap owned) :
             return null;
         }
 
+        if (LeafPage.Packed(record) != null)
+            return TryOpenPacked(record, treeId);
         if (_kind == ValueKind.Extended)
             return "it is a set of ids, or something that this program does not know, in the place of a value";
         var fault = _kind == ValueKind.Overflow
@@ -99,6 +107,7 @@ internal sealed unsafe class ValueSource(SalvagePages pages, PageBitmap owned) :
     {
         EngineMemory.FreeAligned(_piece);
         EngineMemory.FreeAligned(_page);
+        EngineMemory.FreeAligned(_unpacked);
     }
 
     // The pieces come in order, so the checksum of the extent can be computed once more.
@@ -124,7 +133,8 @@ internal sealed unsafe class ValueSource(SalvagePages pages, PageBitmap owned) :
         var extent = TreeLimits.OverflowPages(pages.PageSize, Length);
         if (TryOpenExtent(_first, Length, extent) is { } fault)
             return fault;
-        owned.Set(_first, extent);
+        if (!IsPeeking)
+            owned.Set(_first, extent);
         return null;
     }
 

@@ -39,6 +39,8 @@ internal sealed unsafe class SnapshotPages : PageReader
         _largeValues = new LargeValueReader(this, _dataFile, _verifyEveryRead);
         KeyHeads = new TransactionKeyHeads(_verifyEveryRead ? null : source.DataFileKeyHeads, branches: null);
 
+        Unpacker = new TransactionUnpacker(this, source.Dictionaries) { Catalog = () => State.Catalog };
+
         // Taken last: if the constructor failed after this, the slot would never be returned.
         _slot = _readers.TakeSlot(forEngine);
     }
@@ -53,6 +55,8 @@ internal sealed unsafe class SnapshotPages : PageReader
     public override Lineage Lineage => _dataFile.Format.Lineage;
 
     public override long PageCount => _pageCount;
+
+    public override TransactionUnpacker Unpacker { get; }
 
     /// <summary>The id of the transaction whose state this is.</summary>
     public long Id => _id;
@@ -102,7 +106,11 @@ internal sealed unsafe class SnapshotPages : PageReader
     }
 
     /// <summary>Releases the snapshot. Data that was read through it must not be used any more.</summary>
-    public void End() => _readers.Release(_slot);
+    public void End()
+    {
+        Unpacker.Arena.Reset();
+        _readers.Release(_slot);
+    }
 
     /// <summary>Returns the slot; this object must not be used any more.</summary>
     public void Retire() => _readers.FreeSlot(_slot, _isEngine);

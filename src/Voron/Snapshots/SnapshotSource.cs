@@ -15,6 +15,9 @@ internal sealed class SnapshotSource
 
     public required ReaderTable Readers { get; init; }
 
+    /// <summary>The dictionaries of compressed values.</summary>
+    public required ValueDictionaries Dictionaries { get; init; }
+
     /// <summary>Used by all readers; null when switched off.</summary>
     public required DataFileKeyHeads? DataFileKeyHeads { get; init; }
 

@@ -27,7 +27,10 @@ internal static class RowLookup
         return true;
     }
 
-    /// <summary>Finds the row with a primary key, in the memory of its page.</summary>
+    /// <summary>
+    /// Finds the row with a primary key, in the memory of its page, or, if it is compressed, in that of the session, where it stays until the next
+    /// call.
+    /// </summary>
     /// <exception cref="ArgumentException">The key is too long.</exception>
     /// <exception cref="CorruptionException">The index of keys has the key, but the table does not have the row.</exception>
     public static bool TryFind<TKey, TRow>(
@@ -61,11 +64,26 @@ internal static class RowLookup
 
     public static bool Contains(TableSession session, long rowId) => session.Rows.Contains(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]));
 
-    /// <summary>Gets a row by its id, in the memory of its page.</summary>
+    /// <summary>Finds the row with a primary key, whose bytes stay until the transaction ends, or until its next write.</summary>
+    /// <inheritdoc cref="TryFind"/>
+    public static bool TryFindToKeep<TKey, TRow>(
+        TableSession session, TypedFunctions<TKey, TRow> functions, TKey key, out long rowId, out ReadOnlySpan<byte> row)
+    {
+        row = default;
+        if (functions.KeyCodec == null)
+            rowId = RowKey.Of(key);
+        else if (!TryFindId(session, functions, key, out rowId))
+            return false;
+        var found = rowId is >= 0 and <= RowKey.Max && session.Rows.TryGet(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]), out row);
+        return found || functions.KeyCodec == null ? found : throw Missing(session, rowId);
+    }
+
+    /// <summary>Gets a row by its id, in the memory of its page, or, if it is compressed, in that of the session until the next call.</summary>
     public static bool TryGet(TableSession session, long rowId, out ReadOnlySpan<byte> row)
     {
         row = default;
-        return rowId is >= 0 and <= RowKey.Max && session.Rows.TryGet(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]), out row);
+        return rowId is >= 0 and <= RowKey.Max
+            && session.Rows.TryGetBriefly(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]), ref session.Unpacked, out row);
     }
 
     /// <summary>Gets the row that an index names.</summary>

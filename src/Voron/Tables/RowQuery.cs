@@ -27,6 +27,7 @@ public sealed class RowQuery<TRow> : IDisposable
     private readonly TableSession _session;
     private readonly RowFunctions<TRow> _functions;
     private readonly Tree _rows;
+    private byte[] _unpacked = [];
     private readonly RowSource _source;
     private PageToken _after;
     private long _left = long.MaxValue;
@@ -270,7 +271,7 @@ public sealed class RowQuery<TRow> : IDisposable
         ReadOnlySpan<byte> row;
         var found = _batch != null
             ? _batch.TryGet(_at, out row)
-            : _source.TryGetRow(out row) || _rows.TryGet(RowKey.Write(_rowId, stackalloc byte[RowKey.Bytes]), out row);
+            : _source.TryGetRow(out row) || _rows.TryGetBriefly(RowKey.Write(_rowId, stackalloc byte[RowKey.Bytes]), ref _unpacked, out row);
         if (!found)
             ThrowMissing();
         return row;

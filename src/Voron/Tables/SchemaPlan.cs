@@ -21,6 +21,7 @@ internal static class SchemaPlan
                 "newer program. Nothing was changed.");
         }
 
+        TableCreation.Compress(transaction, session.Rows.Opened, functions);
         var changed = DropIndexes(transaction, functions, schema with { Version = functions.Version }, dropped, out var leavesPages);
         var ready = new List<string>();
         var limit = session.NextRowId();

@@ -120,7 +120,7 @@ public readonly struct Table<TKey, TRow>
     public bool TryGetReader(TKey key, out RowReader row)
     {
         var session = Session;
-        var found = RowLookup.TryFind(session, _functions!, key, out var rowId, out var bytes);
+        var found = RowLookup.TryFindToKeep(session, _functions!, key, out var rowId, out var bytes);
         row = found ? _functions!.Open(bytes, rowId) : default;
         return found;
     }

@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.Transactions;
 using Voron.Trees;
 
 namespace Voron.Tables;
@@ -27,7 +28,7 @@ internal static class TableCreation
             schema = Add(schema, new IndexShape("", 0, IsUnique: true), IndexSchema.PrimaryKey);
         foreach (var shape in functions.Slots.Where(slot => slot.Name.Length > 0))
             schema = Add(schema, shape, schema.NextIndexId) with { NextIndexId = (ushort)(schema.NextIndexId + 1) };
-        transaction.CreateSystemTree(SystemTree.RowsName(schema.Id), TreeKind.Plain);
+        Compress(transaction, transaction.CreateSystemTree(SystemTree.RowsName(schema.Id), TreeKind.Plain), functions);
         foreach (var index in schema.Indexes)
             CreateTree(transaction, schema, index);
         schemas.Put(functions.SchemaKey, schema.ToBytes());
@@ -36,6 +37,13 @@ internal static class TableCreation
     /// <summary>Creates the tree of an index.</summary>
     public static void CreateTree(WriteTransaction transaction, TableSchema schema, IndexSchema index) =>
         transaction.CreateSystemTree(index.TreeName(schema.Id), index.IsUnique ? TreeKind.Plain : TreeKind.IdSets);
+
+    /// <summary>Has new rows compressed as the definition says, if it says anything.</summary>
+    public static void Compress(WriteTransaction transaction, OpenTree rows, TableFunctions functions)
+    {
+        if (functions.Compression is { } wanted && wanted != transaction.GetCompression(rows))
+            transaction.SetCompression(rows, wanted);
+    }
 
     /// <summary>Deletes a table; false when there is none of that name.</summary>
     /// <param name="transaction">The transaction.</param>

@@ -49,6 +49,19 @@ public sealed class TableDefinition<TKey, TRow>
     public TableDefinition<TKey, TRow> UniqueIndex(string name, int version, IndexFunction<TRow> keys) =>
         With(name, version, isUnique: true, keys);
 
+    /// <summary>
+    /// Returns the definition with compressed rows. A table that is there keeps what it has until
+    /// <see cref="TableEvolution.EvolveAsync{TKey, TRow}"/> is called; a definition that does not say leaves it as it is.
+    /// </summary>
+    /// <remarks>See <see cref="WriteTransaction.CompressValues"/>, and <see cref="TableEvolution.RecompressTableAsync"/> for the rows that are there.</remarks>
+    /// <param name="compression">How to compress.</param>
+    /// <exception cref="ArgumentOutOfRangeException">There is no such compression.</exception>
+    public TableDefinition<TKey, TRow> CompressRows(ValueCompression compression)
+    {
+        WriteTransaction.CheckCompression(compression, nameof(compression));
+        return new TableDefinition<TKey, TRow>(Functions.With(compression));
+    }
+
     /// <summary>Returns the name, the version and the indexes.</summary>
     public override string ToString() =>
         $"table '{Name}' version {Version}" + (IndexNames.Count == 0 ? "" : $", indexes {string.Join(", ", IndexNames)}");

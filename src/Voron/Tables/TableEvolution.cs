@@ -1,3 +1,5 @@
+using Voron.Trees;
+
 namespace Voron.Tables;
 
 /// <summary>Brings tables to the definitions of a new program, and drops tables.</summary>
@@ -67,6 +69,37 @@ public static class TableEvolution
         await writing.CommitAsync(CancellationToken.None).ConfigureAwait(false);
         environment.FreeDroppedTrees();
         return true;
+    }
+
+    /// <summary>
+    /// Rewrites the rows of a table as new ones are compressed, in short transactions beside other writers, as
+    /// <see cref="StorageEnvironment.RecompressAsync"/> does with the values of a tree.
+    /// </summary>
+    /// <param name="environment">The environment.</param>
+    /// <param name="name">The name of the table.</param>
+    /// <param name="cancellationToken">Ends the call between two of its transactions. What was rewritten stays so.</param>
+    /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
+    /// <exception cref="KeyNotFoundException">There is no table of that name.</exception>
+    /// <exception cref="CorruptionException">A page or a row of the table is damaged. The message names it.</exception>
+    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
+    /// <exception cref="ArgumentNullException">The environment is null.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call.</exception>
+    /// <exception cref="OperationCanceledException">The call was cancelled.</exception>
+    public static ValueTask<RecompressionReport> RecompressTableAsync(
+        this StorageEnvironment environment, string name, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        var key = SchemaKeys.Table(name);
+        byte[] rows;
+        using (var reading = environment.BeginRead())
+        {
+            if (!new TableTrees(reading).TryOpen(SystemTree.Schemas, out Tree schemas) || !schemas.TryGet(key, out var bytes))
+                throw new KeyNotFoundException($"There is no table '{name}' in '{environment.Path}' whose rows could be compressed.");
+            rows = SystemTree.RowsName(TableSchema.Parse(name, bytes, reading.DataFilePath).Id);
+        }
+
+        return environment.RecompressNamedAsync($"table {name}", rows, cancellationToken);
     }
 
     private static async ValueTask<EvolveReport> EvolveAsync(

@@ -26,6 +26,9 @@ internal abstract class TableFunctions
     /// <summary>The indexes. The first one is the primary key, unless the key of a row is its id.</summary>
     public IReadOnlyList<IndexShape> Slots { get; }
 
+    /// <summary>How rows are compressed; null if the definition does not say.</summary>
+    public ValueCompression? Compression { get; init; }
+
     /// <summary>The key of the schema in the tree of schemas.</summary>
     public byte[] SchemaKey { get; }
 

@@ -19,6 +19,7 @@ internal sealed class TableSession
     private long _schemaChanges;
     private OpenIndex[] _indexes = [];
     private byte[] _old = [];
+    private byte[] _unpacked = [];
     private KeySet? _newKeys;
     private KeySet? _oldKeys;
     private long _nextRowId;
@@ -28,6 +29,9 @@ internal sealed class TableSession
     private Stamp _stamp;
     private bool _isInCallback;
     private RowBatch? _freeBatch;
+
+    /// <summary>A row that was decompressed, until the next one is.</summary>
+    public ref byte[] Unpacked => ref _unpacked;
 
     /// <summary>The definition for which the session is set up.</summary>
     public TableFunctions Functions { get; private set; } = null!;

@@ -26,7 +26,11 @@ internal sealed class TypedFunctions<TKey, TRow> : RowFunctions<TRow>
 
     /// <summary>Returns the same functions with another index.</summary>
     public TypedFunctions<TKey, TRow> With(IndexShape shape, IndexFunction<TRow> function) =>
-        new(Name, Version, Codec, (_keys, _key), [.. Slots, shape], [.. Functions, function]);
+        new(Name, Version, Codec, (_keys, _key), [.. Slots, shape], [.. Functions, function]) { Compression = Compression };
+
+    /// <summary>Returns the same functions with compressed rows.</summary>
+    public TypedFunctions<TKey, TRow> With(ValueCompression compression) =>
+        new(Name, Version, Codec, (_keys, _key), Slots, Functions) { Compression = compression };
 
     /// <summary>Writes a key as the index of keys has it.</summary>
     /// <exception cref="ArgumentException">The key is longer than the buffer.</exception>

@@ -55,6 +55,7 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
         _space = new SpaceAllocator(engine.Layout, this, engine.Options.PreferredFreeFraction);
         Holes = new PossibleHoles(engine.Layout, _space.Map, engine.DataFile.CapacityPages, engine.DataFile.Refill);
         engine.Reserved = _space.Reserved;
+        Unpacker = new TransactionUnpacker(this, engine.Snapshots.Dictionaries);
     }
 
     public override int PageSize { get; }
@@ -64,6 +65,8 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
     public override Lineage Lineage => _engine.Format.Lineage;
 
     public override long PageCount => _state.PageCount;
+
+    public override TransactionUnpacker Unpacker { get; }
 
     /// <summary>The key heads with which the transaction's trees search, as the transaction has changed them.</summary>
     public TransactionKeyHeads KeyHeads { get; }

@@ -108,6 +108,9 @@ internal sealed class Engine
     /// <summary>Called by the holder of the writer when a transaction with recorded changes is on its way, with the number of their bytes.</summary>
     public Action<long>? OnRecorded { get; set; }
 
+    /// <summary>Called by the holder of the writer when a tree should get a dictionary, with its id.</summary>
+    public Action<uint>? OnTrainingWanted { get; set; }
+
     /// <summary>The free pages that are kept for staged values; null when the environment is opened for reading only.</summary>
     public ReservedPages? Reserved { get; set; }
 

@@ -8,7 +8,8 @@ namespace Voron.Transactions;
 /// it: a later operation opens its own.
 /// </summary>
 /// <remarks>Used by the holder of the writer.</remarks>
-internal sealed class OperationTrees
+/// <param name="ended">Called when the handles of an operation have ended.</param>
+internal sealed class OperationTrees(Action ended)
 {
     /// <summary>The maximum number of list entries whose memory is kept for the next transaction.</summary>
     private const int MaxKeptEntries = 1024;
@@ -60,6 +61,8 @@ internal sealed class OperationTrees
             return;
         foreach (var tree in _trees)
             tree.EndHandles(isUndone: false);
+        if (_trees.Count > 0)
+            ended();
         _trees.Clear();
         if (_trees.Capacity > MaxKeptEntries)
             _trees.Capacity = 0;

@@ -17,7 +17,7 @@ internal abstract class TransactionTree : ITreeOwner, IRecordedTree
     protected TransactionTree(TransactionOwner owner, bool canChange)
     {
         Owner = owner;
-        _state = new TreeState(owner.KeyHeads, canChange ? this : null);
+        _state = new TreeState(owner.KeyHeads, canChange ? this : null) { Packer = canChange ? owner.Write!.Packer : null };
     }
 
     /// <summary>Work to be done before the state can be used.</summary>

@@ -92,8 +92,7 @@ internal static class TreeUpdater
 
     private static unsafe bool HasValue(TreeState state, WriteScope write, ReadOnlySpan<byte> key, ReadOnlySpan<byte> expected)
     {
-        // Compared by their lengths first, which needs no page of a value that is stored outside the leaf.
         var record = TreeReader.Find(state, write.Pages, key);
-        return record != null && LeafValue.Length(record) == expected.Length && LeafValue.Read(write.Pages, record).SequenceEqual(expected);
+        return record != null && LeafValue.HasBytes(write.Pages, record, state.TreeId, expected);
     }
 }

@@ -21,6 +21,7 @@ internal sealed class WriteScope
         Buffers = new PutBuffers(engine.Options.PutBufferBytes);
         Operation = new OperationSavepoint(Buffers, ThrowIfBroken);
         Recorder = new ChangeRecorder(engine, pages);
+        Packer = new DictionaryPacker(pages, (DictionaryCache)engine.Snapshots.Dictionaries);
     }
 
     /// <summary>The name of the environment in metrics and activities.</summary>
@@ -43,6 +44,9 @@ internal sealed class WriteScope
 
     /// <summary>Records changes in feeds.</summary>
     public ChangeRecorder Recorder { get; }
+
+    /// <summary>Compresses values.</summary>
+    public DictionaryPacker Packer { get; }
 
     /// <summary>The savepoint of the group-commit operation that runs.</summary>
     public OperationSavepoint Operation { get; }
@@ -74,6 +78,7 @@ internal sealed class WriteScope
         BrokenBy = null;
         Route.Begin();
         Recorder.Begin();
+        Packer.Begin();
         States = states;
     }
 
@@ -81,6 +86,7 @@ internal sealed class WriteScope
     public void End()
     {
         Buffers.Reset();
+        Pages.Unpacker.Arena.Reset();
         States = null;
     }
 
@@ -90,6 +96,7 @@ internal sealed class WriteScope
     {
         BrokenBy = null;
         Recorder.NoteRolledBack();
+        Packer.Begin();
         if (!PlantedFault.KeepStateOfRollback)
             States = states;
     }

@@ -28,6 +28,7 @@ internal sealed partial class WriteTransactionBody
             else
                 Trees.Catalog.Delete(WritePages, Catalog, name, state);
             SetDropped(tree, isDropped: true);
+            DeleteDictionaries(id);
             return new DroppedTree { IsFound = true, HasPages = isLarge, Id = id };
         }
         catch (Exception e) when (Scope.Break(e))

@@ -82,6 +82,7 @@ internal sealed partial class WriteTransactionBody
             RecordName(tree, default);
             Trees.Catalog.Delete(WritePages, Catalog, name, tree.SettledState());
             SetDropped(tree, isDropped: true);
+            DeleteDictionaries(tree.StateAsIs.TreeId);
             return true;
         }
         catch (Exception e) when (Scope.Break(e))

@@ -16,7 +16,7 @@ namespace Voron.Transactions;
 /// </code>
 /// Everything here runs while the writer is held.
 /// </remarks>
-internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinder
+internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinder, ITreePeeker
 {
     private readonly Engine _engine;
     private readonly Writer _writer;
@@ -45,6 +45,9 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
         Scope = Write!;
         Scope.Operation.Create = () => BeginSavepoint(isNested: false);
         Scope.Recorder.Trees = this;
+        Scope.Packer.Trees = this;
+        WritePages.Unpacker.Catalog = Catalog.ToHeader;
+        Operations = new OperationTrees(WritePages.Unpacker.Arena.Reset);
         _submission = new CommitSubmission(engine, writer);
     }
 
@@ -68,7 +71,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
     public CopyOnWritePages WritePages => Scope.Pages;
 
     /// <summary>The group-commit operation that runs in the transaction, if there is one.</summary>
-    public OperationTrees Operations { get; } = new();
+    public OperationTrees Operations { get; }
 
     /// <summary>Starts a transaction. The writer is held. Called by <see cref="WriteTransactionPool"/> only.</summary>
     public void Begin(StackTrace? openedAt)
@@ -284,6 +287,8 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
         _writer.NoteSubmitted(WritePages.State, Scope.States, sequence);
         if (Scope.Recorder.RecordedBytes > 0)
             _engine.OnRecorded?.Invoke(Scope.Recorder.RecordedBytes);
+        foreach (var treeId in Scope.Packer.TakeWanted())
+            _engine.OnTrainingWanted?.Invoke(treeId);
         End(committed: true);
         return sequence;
     }

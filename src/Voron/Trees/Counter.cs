@@ -22,7 +22,7 @@ internal static unsafe class Counter
             var length = LeafValue.Length(record);
             if (length != Size)
                 throw CounterException.OfLength(key, length, Size);
-            count = BinaryPrimitives.ReadInt64LittleEndian(LeafValue.Read(reader, record));
+            count = BinaryPrimitives.ReadInt64LittleEndian(LeafValue.Read(reader, record, treeId: 0));
         }
 
         foreach (var delta in deltas)

@@ -41,18 +41,19 @@ internal readonly unsafe record struct FoundValue(ValueKind Kind, long First, lo
     private static FoundValue? Of(PageReader reader, byte* record)
     {
         FoundValue found;
-        switch (LeafPage.Kind(record))
+        var overflow = LeafPage.Overflow(record);
+        if (overflow != null)
         {
-            case ValueKind.Overflow:
-                var overflow = *(OverflowReference*)LeafPage.InlineBytes(record);
-                found = new FoundValue(ValueKind.Overflow, overflow.FirstPage, overflow.Length, 0, 0);
-                break;
-            case ValueKind.LargeExtent:
-                var large = *(LargeExtentReference*)LeafPage.InlineBytes(record);
-                found = new FoundValue(ValueKind.LargeExtent, large.FirstPage, large.Length, large.Checksums, 0);
-                break;
-            default:
-                return null;
+            found = new FoundValue(ValueKind.Overflow, overflow->FirstPage, overflow->Length, 0, 0);
+        }
+        else if (LeafPage.Kind(record) == ValueKind.LargeExtent)
+        {
+            var large = *(LargeExtentReference*)LeafPage.InlineBytes(record);
+            found = new FoundValue(ValueKind.LargeExtent, large.FirstPage, large.Length, large.Checksums, 0);
+        }
+        else
+        {
+            return null;
         }
 
         if (found.Length is < 0 or > int.MaxValue || found.First <= 0 || found.LastPage(reader.PageSize) >= reader.PageCount)

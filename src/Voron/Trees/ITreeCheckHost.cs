@@ -33,6 +33,11 @@ internal unsafe interface ITreeCheckHost
     /// <param name="again">True if the walk has read this page before and now continues in it: the page on disk has been checked.</param>
     byte* Read(PageNumber page, bool again);
 
+    /// <summary>Decompresses the value of a record, which is compressed. Returns null if it is sound, otherwise a sentence.</summary>
+    /// <param name="record">The record. The extent of its value, if it has one, is below the limit.</param>
+    /// <param name="treeId">The tree that has the record.</param>
+    string? FindFault(byte* record, uint treeId);
+
     /// <summary>Checks the chunks of a value that is stored in pages without headers, and reports damage.</summary>
     /// <param name="reference">The value; its pages are below the limit.</param>
     /// <param name="chunk">The first chunk to check; afterwards, the first one that has not been checked.</param>

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.Trees.Pages;
@@ -7,6 +8,9 @@ namespace Voron.Trees;
 /// <summary>A value to be stored in a tree: its bytes, or only its length if the caller will write them in place.</summary>
 internal readonly unsafe ref struct NewValue
 {
+    // Of a compressed value in an extent of its own.
+    private readonly PackedValue _outside;
+
     public NewValue(int pageSize, int keyLength, ReadOnlySpan<byte> source)
         : this(pageSize, keyLength, source.Length)
     {
@@ -31,12 +35,27 @@ internal readonly unsafe ref struct NewValue
     /// <summary>Creates what is behind a key of a tree of sets.</summary>
     public static NewValue Extended(ReadOnlySpan<byte> behind) => new(behind, behind.Length, ValueKind.Extended);
 
-    private NewValue(ReadOnlySpan<byte> source, int length, ValueKind kind)
+    /// <summary>Creates a compressed value, which goes into the leaf if it has room there, and otherwise into an extent of its own.</summary>
+    /// <param name="header">The header, with the form.</param>
+    /// <param name="packed">The header, and behind it the block.</param>
+    public static NewValue Packed(PackedValue header, ReadOnlySpan<byte> packed)
+    {
+        if (header.Form == ExtendedForm.Packed)
+            return new NewValue(packed, packed.Length, ValueKind.Extended);
+        var block = packed[PackedValue.Size..];
+        return new NewValue(block, block.Length, ValueKind.Extended, header);
+    }
+
+    private NewValue(ReadOnlySpan<byte> source, int length, ValueKind kind, PackedValue outside = default)
     {
         Source = source;
         Length = length;
         Kind = kind;
+        _outside = outside;
     }
+
+    /// <summary>True if the bytes go into an overflow extent.</summary>
+    public bool HasExtent => Kind == ValueKind.Overflow || _outside.Form == ExtendedForm.PackedOutside;
 
     /// <summary>The bytes to copy; empty when there are none yet.</summary>
     public ReadOnlySpan<byte> Source { get; }
@@ -46,9 +65,23 @@ internal readonly unsafe ref struct NewValue
     public ValueKind Kind { get; }
 
     /// <summary>The number of bytes that go into the leaf after the key.</summary>
-    public int InlineLength => Kind == ValueKind.Overflow ? OverflowReference.Size : Length;
+    public int InlineLength => Kind == ValueKind.Overflow ? OverflowReference.Size
+        : HasExtent ? PackedValue.Size + OverflowReference.Size
+        : Length;
 
-    public NewValue WithSource(ReadOnlySpan<byte> source) => new(source, Length, Kind);
+    public NewValue WithSource(ReadOnlySpan<byte> source) => new(source, Length, Kind, _outside);
+
+    /// <summary>Writes what the leaf has of a value in an overflow extent.</summary>
+    public void WriteReference(byte* place, OverflowReference reference)
+    {
+        if (Kind == ValueKind.Extended)
+        {
+            Unsafe.WriteUnaligned(place, _outside);
+            place += PackedValue.Size;
+        }
+
+        Unsafe.WriteUnaligned(place, reference);
+    }
 
     public void CopyTo(byte* destination) => Source.CopyTo(new Span<byte>(destination, Source.Length));
 }

@@ -16,6 +16,7 @@ namespace Voron.Trees;
 ///   FF C                 the change feeds
 ///   FF C feed            the changes of a feed, by transaction and place in it
 ///   FF D tree            a dropped tree, until all of its pages are free
+///   FF Z tree            the dictionaries with which the values of a tree are compressed, by their numbers
 /// </code>
 /// The numbers of tables, indexes and feeds have two bytes, the id of a tree has four, all in big-endian order.
 /// </remarks>
@@ -33,7 +34,11 @@ internal static class SystemTree
     /// <summary>The length in bytes of the name of a feed's changes.</summary>
     public const int ChangesNameBytes = 2 + sizeof(ushort);
 
+    /// <summary>The length in bytes of the name of a tree's dictionaries.</summary>
+    public const int DictionariesNameBytes = 2 + sizeof(uint);
+
     private const byte Mark = 0xFF;
+    private const byte Compression = (byte)'Z';
     private const byte Feed = (byte)'C';
     private const byte Dropped = (byte)'D';
     private const byte Schema = (byte)'S';
@@ -70,8 +75,12 @@ internal static class SystemTree
     /// <summary>Returns whether a tree belongs to the change feeds.</summary>
     public static bool IsOfFeeds(ReadOnlySpan<byte> name) => name.SequenceEqual(Feeds) || (name.StartsWith(Feeds) && name.Length == ChangesNameBytes);
 
+    /// <summary>Returns whether a tree has the dictionaries of another one.</summary>
+    public static bool IsDictionaries(ReadOnlySpan<byte> name) => name is [Mark, Compression, ..] && name.Length == DictionariesNameBytes;
+
     /// <summary>Returns whether a name is that of a system tree of a kind that this engine does not know.</summary>
-    public static bool IsUnknown(ReadOnlySpan<byte> name) => Is(name) && !IsDropped(name) && !IsOfTables(name) && !IsOfFeeds(name);
+    public static bool IsUnknown(ReadOnlySpan<byte> name) =>
+        Is(name) && !IsDropped(name) && !IsOfTables(name) && !IsOfFeeds(name) && !IsDictionaries(name);
 
     /// <summary>The kind of a tree of the tables.</summary>
     public static TreeKind Kind(ReadOnlySpan<byte> name) => name is [Mark, Index, ..] ? TreeKind.IdSets : TreeKind.Plain;
@@ -81,6 +90,8 @@ internal static class SystemTree
     {
         if (IsOfTables(name))
             return FormatFeatures.Tables;
+        if (IsDictionaries(name))
+            return FormatFeatures.CompressedValues;
         return IsOfFeeds(name) ? FormatFeatures.ChangeFeeds : FormatFeatures.None;
     }
 
@@ -117,6 +128,17 @@ internal static class SystemTree
         return buffer[..ChangesNameBytes];
     }
 
+    /// <summary>Writes the name of the tree of a tree's dictionaries.</summary>
+    public static ReadOnlySpan<byte> DictionariesName(uint treeId, Span<byte> buffer)
+    {
+        (buffer[0], buffer[1]) = (Mark, Compression);
+        BinaryPrimitives.WriteUInt32BigEndian(buffer[2..], treeId);
+        return buffer[..DictionariesNameBytes];
+    }
+
+    /// <summary>Returns the id of the tree whose dictionaries a tree has.</summary>
+    public static uint DictionariesOf(ReadOnlySpan<byte> name) => BinaryPrimitives.ReadUInt32BigEndian(name[2..]);
+
     /// <summary>Returns the id in the name of a dropped tree.</summary>
     public static uint DroppedId(ReadOnlySpan<byte> name) => BinaryPrimitives.ReadUInt32BigEndian(name[FirstDropped.Length..]);
 
@@ -131,6 +153,8 @@ internal static class SystemTree
             return "tree of change feeds";
         if (IsOfFeeds(name))
             return $"tree of the changes of feed {BinaryPrimitives.ReadUInt16BigEndian(name[2..])}";
+        if (IsDictionaries(name))
+            return $"tree of the dictionaries of the tree with id {DictionariesOf(name)}";
         if (IsRows(name))
             return $"tree of the rows of table {BinaryPrimitives.ReadUInt16BigEndian(name[2..])}";
         if (!IsIndex(name))

@@ -261,16 +261,18 @@ internal sealed unsafe partial class TreeChecker
 
     private bool WalkValue(PageNumber leaf, int slot, byte* record, ValueKind kind)
     {
-        if (kind == ValueKind.Overflow)
+        var overflow = LeafPage.Overflow(record);
+        if (overflow != null && _kind != TreeKind.IdSets)
         {
-            var overflow = *(OverflowReference*)LeafPage.InlineBytes(record);
-            CheckOverflowExtent(leaf, slot, overflow.FirstPage, overflow.Length);
+            CheckOverflowExtent(leaf, slot, overflow->FirstPage, overflow->Length);
+            CheckPacked(leaf, slot, record);
             return true;
         }
 
         if (kind == ValueKind.Extended && _kind == TreeKind.IdSets)
             return WalkSet(leaf, slot, record);
-        if (kind == ValueKind.Extended)
+        CheckPacked(leaf, slot, record);
+        if (kind == ValueKind.Extended && LeafPage.Packed(record) == null)
             Report($"page {leaf}: slot {slot}: a record of form {*LeafPage.InlineBytes(record)}, which a tree of values cannot have");
         if (kind != ValueKind.LargeExtent)
             return true;

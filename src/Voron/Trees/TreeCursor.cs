@@ -83,17 +83,18 @@ internal sealed unsafe partial class TreeCursor
         }
     }
 
-    /// <summary>The value of the entry, from the leaf or from its extent. Valid as long as the pages are.</summary>
+    /// <summary>The value of the entry, from the leaf or from its extent. Valid as long as the pages are; if compressed, until a move.</summary>
     /// <exception cref="InvalidOperationException">There is no entry here, or it has been deleted.</exception>
     /// <exception cref="CorruptionException">The value cannot match the description in its record, or its bytes are damaged.</exception>
     public ReadOnlySpan<byte> Value
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get => LeafValue.Read(_reader!, Record);
+        get
+        {
+            var record = Record;
+            return LeafPage.Packed(record) != null ? Unpack(record) : LeafValue.Read(_reader!, record, _tree!.TreeId);
+        }
     }
-
-    /// <summary>The length of the value, determined without reading its extent.</summary>
-    public long ValueLength => LeafValue.Length(Record);
 
     /// <summary>The record of the entry; null while the cursor has no address of an entry.</summary>
     internal byte* RecordIfAny
@@ -136,6 +137,7 @@ internal sealed unsafe partial class TreeCursor
         _reader = null;
         _leaf = null;
         _place = Place.Unset;
+        ForgetUnpacked();
     }
 
     /// <summary>Goes to the first entry whose key is not below this one; if there is none, returns false and goes past the end.</summary>

@@ -69,9 +69,9 @@ internal static unsafe class TreeErrors
         $"Key {KeyText.Of(LeafPage.Key(record))} has no value, but a record of form {*LeafPage.InlineBytes(record)}, which a tree of values cannot have.");
 
     [DoesNotReturn]
-    public static void ThrowMixed(byte* record)
+    public static void ThrowMixed(TreeKind kind, byte* record)
     {
-        if (LeafPage.Kind(record) == ValueKind.Extended)
+        if (kind != TreeKind.IdSets)
             ThrowExtended(record);
         ThrowNoSet(record);
     }

@@ -15,7 +15,9 @@ internal static class TreeKinds
 
     /// <summary>The feature that an environment with a tree of this header has in its own header.</summary>
     public static FormatFeatures Feature(in TreeHeader header) =>
-        Feature(header.Kind) | ((header.Flags & TreeHeader.RecordedFlag) != 0 ? FormatFeatures.ChangeFeeds : FormatFeatures.None);
+        Feature(header.Kind)
+        | ((header.Flags & TreeHeader.RecordedFlag) != 0 ? FormatFeatures.ChangeFeeds : FormatFeatures.None)
+        | ((header.Flags & TreeHeader.CompressedFlag) != 0 ? FormatFeatures.CompressedValues : FormatFeatures.None);
 
     public static string Describe(TreeKind kind) => kind switch
     {

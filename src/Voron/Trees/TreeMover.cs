@@ -69,9 +69,9 @@ internal static unsafe class TreeMover
         var record = SlottedPage.Record(writer.Read(number), index);
         if (IdTreeReader.IsSetWithPages(record))
             return IdSetMover.TryMove(writer, state, number, index, mover);
-        if (LeafPage.Kind(record) != ValueKind.Overflow)
+        if (LeafPage.Overflow(record) == null)
             return true;
-        var reference = *(OverflowReference*)LeafPage.InlineBytes(record);
+        var reference = *LeafPage.Overflow(record);
         var first = new PageNumber(reference.FirstPage);
         if (!mover.ShouldMove(first, TreeLimits.OverflowPages(writer.PageSize, reference.Length)))
             return true;
@@ -81,7 +81,7 @@ internal static unsafe class TreeMover
             return false;
         mover.Verify(number);
         var leaf = writer.Modify(number);
-        var place = (OverflowReference*)LeafPage.InlineBytes(SlottedPage.Record(leaf.Bytes, index));
+        var place = LeafPage.Overflow(SlottedPage.Record(leaf.Bytes, index));
         place->FirstPage = moved.Value;
         leaf.MarkDirty((int)((byte*)place - leaf.Bytes), OverflowReference.Size);
         return true;

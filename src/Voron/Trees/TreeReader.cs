@@ -21,7 +21,30 @@ internal static unsafe class TreeReader
             return false;
         }
 
-        value = LeafValue.Read(reader, record);
+        value = LeafValue.Read(reader, record, state.TreeId);
+        return true;
+    }
+
+    /// <summary>Reads the value of a key, and decompresses it to a buffer of the caller's, which grows as needed.</summary>
+    /// <inheritdoc cref="TryGet"/>
+    public static bool TryGetBriefly(
+        TreeState state, PageReader reader, scoped ReadOnlySpan<byte> key, ref byte[] buffer, out ReadOnlySpan<byte> value)
+    {
+        var record = Find(state, reader, key);
+        value = default;
+        if (record == null)
+            return false;
+        if (LeafPage.Packed(record) == null)
+        {
+            value = LeafValue.Read(reader, record, state.TreeId);
+            return true;
+        }
+
+        var length = LeafPage.Packed(record)->Length;
+        if (buffer.Length < length)
+            buffer = GC.AllocateUninitializedArray<byte>(length);
+        PackedReader.Unpack(reader, record, state.TreeId, buffer.AsSpan(0, length));
+        value = buffer.AsSpan(0, length);
         return true;
     }
 

@@ -71,6 +71,12 @@ internal sealed class TreeState
     /// <summary>True if the changes of the tree are recorded in a feed.</summary>
     public bool IsRecorded { get; set; }
 
+    /// <summary>True if new values of the tree are compressed.</summary>
+    public bool IsCompressed { get; set; }
+
+    /// <summary>Compresses the new values of the tree; null where nothing is written to it.</summary>
+    public ValuePacker? Packer { get; init; }
+
     /// <summary>
     /// True if entries have pages of their own, or numbers that the header sums up: leaves must then be read before they are freed.
     /// </summary>
@@ -104,7 +110,8 @@ internal sealed class TreeState
         Depth = header.Depth;
         Kind = header.Kind;
         IsRecorded = (header.Flags & TreeHeader.RecordedFlag) != 0;
-        _otherFlags = (byte)(header.Flags & ~TreeHeader.RecordedFlag);
+        IsCompressed = (header.Flags & TreeHeader.CompressedFlag) != 0;
+        _otherFlags = (byte)(header.Flags & ~(TreeHeader.RecordedFlag | TreeHeader.CompressedFlag));
         TreeId = header.TreeId;
         NestedPages = header.NestedPages;
         NestedValues = header.NestedValues;
@@ -165,7 +172,7 @@ internal sealed class TreeState
         OverflowPages = OverflowPages,
         Depth = (ushort)Depth,
         Kind = Kind,
-        Flags = (byte)(_otherFlags | (IsRecorded ? TreeHeader.RecordedFlag : 0)),
+        Flags = (byte)(_otherFlags | (IsRecorded ? TreeHeader.RecordedFlag : 0) | (IsCompressed ? TreeHeader.CompressedFlag : 0)),
         TreeId = TreeId,
         NestedPages = NestedPages,
         NestedValues = NestedValues,

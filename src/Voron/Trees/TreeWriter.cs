@@ -17,7 +17,7 @@ internal static unsafe class TreeWriter
 {
     /// <summary>Sets the value of a key.</summary>
     public static void Put(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) =>
-        Store(writer, state, key, new NewValue(writer.PageSize, key.Length, value), replace: true);
+        Store(writer, state, key, ToNewValue(writer, state, key.Length, value), replace: true);
 
     /// <summary>
     /// Sets the value of a key whose leaf is known and still covers the key. The value must not be part of a page.
@@ -32,7 +32,7 @@ internal static unsafe class TreeWriter
         TreePages.ReadLeaf(writer, leafNumber);
         var leaf = writer.Modify(leafNumber);
         var edit = new LeafEdit(writer, state, in leaf, LeafPage.Find(leaf.Bytes, key), in key, in path);
-        StoreInLeaf(edit, new NewValue(writer.PageSize, key.Length, value), null, default);
+        StoreInLeaf(edit, ToNewValue(writer, state, key.Length, value), null, default);
     }
 
     /// <summary>Adds to a counter.</summary>
@@ -56,7 +56,7 @@ internal static unsafe class TreeWriter
 
     /// <summary>Adds an entry; returns false, and changes nothing, when the tree already has the key.</summary>
     public static bool Insert(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) =>
-        Store(writer, state, key, new NewValue(writer.PageSize, key.Length, value), replace: false) != null;
+        Store(writer, state, key, ToNewValue(writer, state, key.Length, value), replace: false) != null;
 
     /// <summary>
     /// Sets the length of a key's value, which the caller then writes. Until written, the bytes are arbitrary; the span is valid until
@@ -118,6 +118,13 @@ internal static unsafe class TreeWriter
     /// <exception cref="InvalidOperationException">The cursor is on no entry.</exception>
     public static bool DeleteCurrent(PageWriter writer, TreeCursor cursor) => Delete(writer, cursor.State, cursor.PrepareToDelete());
 
+    // The one place in which values are compressed.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static NewValue ToNewValue(PageWriter writer, TreeState state, int keyLength, ReadOnlySpan<byte> value) =>
+        state.IsCompressed && value.Length is >= PackedValue.LeastBytes and <= PackedValue.MostBytes && state.Packer is { } packer
+            ? packer.Pack(state.TreeId, state.LeafPages + state.OverflowPages, writer.PageSize, keyLength, value)
+            : new NewValue(writer.PageSize, keyLength, value);
+
     /// <summary>Returns the address of the value's bytes, or null when the key exists and its value must not be replaced.</summary>
     private static byte* Store(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, in NewValue value, bool replace)
     {
@@ -130,7 +137,7 @@ internal static unsafe class TreeWriter
             byte* content = null;
             if (state.Root.IsNone)
             {
-                if (value.Kind == ValueKind.Overflow)
+                if (value.HasExtent)
                     content = ValueExtents.Allocate(writer, state, value.Length, PageNumber.None, out reference);
                 CreateRoot(writer, state);
             }
@@ -155,9 +162,9 @@ internal static unsafe class TreeWriter
 
     private static byte* StoreInLeaf(in LeafEdit edit, in NewValue value, byte* content, OverflowReference reference)
     {
-        if (value.Kind == ValueKind.Overflow && content == null)
+        if (value.HasExtent && content == null)
         {
-            var old = edit.Index < 0 ? null : SlottedPage.Record(edit.Leaf.Bytes, edit.Index);
+            var old = edit.Index < 0 || value.Kind != ValueKind.Overflow ? null : SlottedPage.Record(edit.Leaf.Bytes, edit.Index);
             if (old != null && ValueExtents.TryReuse(edit.Pages, edit.Leaf, old, value.Length, out content))
             {
                 value.CopyTo(content);
@@ -183,12 +190,13 @@ internal static unsafe class TreeWriter
         {
             var record = SlottedPage.Record(edit.Leaf.Bytes, edit.Index);
             oldKind = LeafPage.Kind(record);
-            if (oldKind == ValueKind.Overflow)
-                oldExtent = *(OverflowReference*)LeafPage.InlineBytes(record);
+            var overflow = LeafPage.Overflow(record);
+            if (overflow != null)
+                oldExtent = *overflow;
             else if (oldKind == ValueKind.LargeExtent)
                 oldLargeExtent = *(LargeExtentReference*)LeafPage.InlineBytes(record);
-            if (oldKind == ValueKind.Extended != (value.Kind == ValueKind.Extended))
-                TreeErrors.ThrowMixed(record);
+            if ((oldKind == ValueKind.Extended && LeafPage.Packed(record) == null) != (edit.State.Kind == TreeKind.IdSets))
+                TreeErrors.ThrowMixed(edit.State.Kind, record);
         }
 
         var place = LeafEditor.Place(edit, value.Kind, value.InlineLength);
@@ -199,12 +207,12 @@ internal static unsafe class TreeWriter
             state.Changed = true;
         }
 
-        if (value.Kind == ValueKind.Overflow)
-            Unsafe.WriteUnaligned(place, reference);
+        if (value.HasExtent)
+            value.WriteReference(place, reference);
         else
             value.CopyTo(place);
 
-        if (oldKind == ValueKind.Overflow)
+        if (oldExtent.FirstPage != 0)
             ValueExtents.FreeOverflow(edit.Pages, state, oldExtent);
         else if (oldKind == ValueKind.LargeExtent)
             ValueExtents.FreeLargeExtent(edit.Pages, state, oldLargeExtent);

@@ -56,11 +56,14 @@ internal static unsafe class ValueExtents
     public static void Free(PageWriter writer, TreeState state, byte* record)
     {
         var kind = LeafPage.Kind(record);
-        if (kind == ValueKind.Overflow)
-            FreeOverflow(writer, state, *(OverflowReference*)LeafPage.InlineBytes(record));
+        if (state.Kind == TreeKind.IdSets && LeafPage.Packed(record) != null)
+            TreeErrors.ThrowNoSet(record);
+        var overflow = LeafPage.Overflow(record);
+        if (overflow != null)
+            FreeOverflow(writer, state, *overflow);
         else if (kind == ValueKind.LargeExtent)
             FreeLargeExtent(writer, state, *(LargeExtentReference*)LeafPage.InlineBytes(record));
-        else if (kind == ValueKind.Extended)
+        else if (kind == ValueKind.Extended && LeafPage.Packed(record) == null)
             FreeSet(writer, state, record);
     }
 

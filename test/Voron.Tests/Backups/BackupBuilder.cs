@@ -1,8 +1,8 @@
 using System.Runtime.InteropServices;
 using System.Text;
 using Voron.Backup;
+using Voron.Compression;
 using Voron.Format;
-using Voron.Journal;
 
 namespace Voron.Tests.Backups;
 

@@ -76,14 +76,14 @@ public sealed unsafe class MalformedPageTests
         var tree = new TreeHeader { RootPage = 9, Depth = 2, LeafPages = 3, BranchPages = 1, EntryCount = 40 };
         foreach (var possible in (TreeHeader[])
         [
-            tree, tree with { Flags = TreeHeader.RecordedFlag },
+            tree, tree with { Flags = TreeHeader.RecordedFlag }, tree with { Flags = TreeHeader.CompressedFlag }, tree with { Flags = 3 },
             tree with { Kind = TreeKind.Array }, tree with { Kind = TreeKind.Array, NestedValues = 8192 },
             tree with { Kind = TreeKind.IdSets, NestedValues = 40 }, tree with { Kind = TreeKind.IdSets, NestedValues = 4000, NestedPages = 96 },
         ])
             StateStructure.FindFault(possible, 100, 65536).Should().BeNull();
         foreach (var changed in (TreeHeader[])
         [
-            tree with { Flags = 2 }, tree with { Flags = 3 }, tree with { Flags = 1, Kind = TreeKind.Array },
+            tree with { Flags = 4 }, tree with { Flags = 2, Kind = TreeKind.Array }, tree with { Flags = 1, Kind = TreeKind.Array },
             tree with { Flags = 1, Kind = TreeKind.IdSets, NestedValues = 40 }, tree with { NestedPages = 1 },
             tree with { NestedValues = 1 }, tree with { Kind = TreeKind.ByteSets },
             tree with { Kind = (TreeKind)4 }, tree with { Kind = TreeKind.Array, NestedValues = 8193 },

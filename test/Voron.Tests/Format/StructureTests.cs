@@ -45,6 +45,8 @@ public sealed class StructureTests
         { nameof(FeedRecord), 80, "1+1 36+4 64+16" },
         { nameof(SourceRecord), 16, "2+2" },
         { nameof(TreeRecording), 16, "12+4" },
+        { nameof(PackedValue), 7, "" },
+        { nameof(CompressionSettings), 16, "2+2 8+8" },
     };
 
     [Theory]
@@ -126,7 +128,7 @@ public sealed class StructureTests
             "None=0 IdSets=1 Arrays=2 Tables=4 ChangeFeeds=8 CompressedValues=16 ChangeLog=32 FeedHistory=64");
         Numbers<PageEntryKind>().Should().Be("Diff=1 Zeros=2 Extent=3 Free=4 Direct=5");
         Numbers<ValueKind>().Should().Be("Inline=0 Overflow=1 LargeExtent=2 Extended=3");
-        Numbers<ExtendedForm>().Should().Be("OneId=1 FewIds=2 IdSet=3");
+        Numbers<ExtendedForm>().Should().Be("OneId=1 FewIds=2 IdSet=3 Packed=6 PackedOutside=7");
     }
 
     [Fact]

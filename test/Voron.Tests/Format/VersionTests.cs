@@ -155,8 +155,8 @@ public sealed class VersionTests
     }
 
     [Theory]
-    [InlineData((uint)FormatFeatures.CompressedValues, "CompressedValues")]
-    [InlineData((uint)(FormatFeatures.IdSets | FormatFeatures.CompressedValues | FormatFeatures.ChangeLog), "CompressedValues, ChangeLog")]
+    [InlineData((uint)FormatFeatures.FeedHistory, "FeedHistory")]
+    [InlineData((uint)(FormatFeatures.IdSets | FormatFeatures.ChangeLog | FormatFeatures.FeedHistory), "ChangeLog, FeedHistory")]
     [InlineData(0x8000_0000, "2147483648 (bits 80000000)")]
     public void An_environment_with_an_unknown_feature_is_refused_by_name(uint features, string name)
     {

@@ -86,6 +86,9 @@ public sealed partial class ArgumentTests
         await NamesLater<ArgumentNullException>("definition", () => environment.EvolveAsync(none).AsTask());
         await NamesLater<ArgumentNullException>("environment", () => nowhere.DropTableAsync("items").AsTask());
         await NamesLater<ArgumentException>("name", () => environment.DropTableAsync("").AsTask());
+        await NamesLater<ArgumentNullException>("environment", () => nowhere.RecompressTableAsync("items").AsTask());
+        await NamesLater<ArgumentException>("name", () => environment.RecompressTableAsync("").AsTask());
+        Names<ArgumentOutOfRangeException>("compression", () => TableKit.Items.CompressRows((ValueCompression)3));
         environment.MustBeSound(TableKit.Items, 99);
     }
 

@@ -47,6 +47,7 @@ public sealed partial class ArgumentTests
         .. Names("WriteTransaction.CreateTree(String)", "name", (place, name) => place.Writing.CreateTree(name)),
         .. Names("WriteTransaction.OpenTree(String)", "name", (place, name) => place.Writing.OpenTree(name)),
         .. Names("WriteTransaction.TryOpenTree(String, WriteTree)", "name", (place, name) => place.Writing.TryOpenTree(name, out _)),
+        .. CompressionRows,
         .. Names("WriteTransaction.DeleteTree(String)", "name", (place, name) => place.Writing.DeleteTree(name)),
         .. Names("WriteTransaction.RenameTree(String, String)", "name", (place, name) => place.Writing.RenameTree(name, "new")),
         .. Names("WriteTransaction.RenameTree(String, String)", "newName", (place, name) => place.Writing.RenameTree(HandleSet.TreeName, name)),

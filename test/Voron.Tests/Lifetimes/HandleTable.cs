@@ -23,6 +23,7 @@ internal static partial class HandleTable
         new("TryOpenIdTree(String, IdTree)", handle => handle.TryOpenIdTree(HandleSet.IdsName, out _)),
         new("GetTreeNames()", handle => handle.GetTreeNames()),
         new("GetDroppedTrees()", handle => handle.GetDroppedTrees()),
+        new("GetValueCompression(String)", handle => handle.GetValueCompression(HandleSet.TreeName)),
         new("TryGetState<T>(CommitStateKey<T>, T)", handle => handle.TryGetState(HandleSet.StateKey, out _)),
         new("Fork()", handle => handle.Fork().Dispose())
         {
@@ -47,6 +48,8 @@ internal static partial class HandleTable
         new("OpenIdTree(String)", handle => handle.OpenIdTree(HandleSet.IdsName)),
         new("TryOpenIdTree(String, WriteIdTree)", handle => handle.TryOpenIdTree(HandleSet.IdsName, out _)),
         new("DeleteTree(String)", handle => handle.DeleteTree("created")),
+        new("CompressValues(String, ValueCompression)", handle => handle.CompressValues(HandleSet.TreeName, ValueCompression.None)),
+        new("GetValueCompression(String)", handle => handle.GetValueCompression(HandleSet.TreeName)),
         new("RenameTree(String, String)", handle => handle.RenameTree("created", "renamed")),
         new("GetTreeNames()", handle => handle.GetTreeNames()),
         new("SetState<T>(CommitStateKey<T>, T)", handle => handle.SetState(HandleSet.StateKey, "state")),
@@ -277,6 +280,10 @@ internal static partial class HandleTable
             "BackupAsync(PipeWriter, BackupOptions, CancellationToken)",
             handle => handle.BackupAsync(System.IO.Pipelines.PipeWriter.Create(System.IO.Stream.Null)).AsTask().GetAwaiter().GetResult()),
         new("CompactAsync(CompactionOptions, CancellationToken)", handle => handle.CompactAsync().AsTask().GetAwaiter().GetResult()),
+        new(
+            "TrainDictionaryAsync(String, CancellationToken)",
+            handle => handle.TrainDictionaryAsync(HandleSet.TreeName).AsTask().GetAwaiter().GetResult()),
+        new("RecompressAsync(String, CancellationToken)", handle => handle.RecompressAsync(HandleSet.TreeName).AsTask().GetAwaiter().GetResult()),
         new("DropTreeAsync(String, CancellationToken)", handle => handle.DropTreeAsync("missing").AsTask().GetAwaiter().GetResult()),
         new("CompactToAsync(String, CompactionOptions, CancellationToken)", handle => InNewDirectory(path => handle.CompactToAsync(path))),
         new("CopyToAsync(String, CopyOptions, CancellationToken)", handle => InNewDirectory(path => handle.CopyToAsync(path))),

@@ -6,7 +6,7 @@ internal static class LayerRules
     private const string Root = "";
 
     /// <summary>The lowest layers, in their order: every layer may use them.</summary>
-    private static readonly string[] Lowest = ["Testing", "Primitives", "Format", "IO"];
+    private static readonly string[] Lowest = ["Testing", "Primitives", "Format", "IO", "Compression"];
 
     /// <summary>The layers above them, from the bottom to the top, each with the layers that it uses. The root uses all.</summary>
     private static readonly (string Layer, string[] Uses)[] Upper =
@@ -45,9 +45,10 @@ internal static class LayerRules
             "Paging", "FreeSpace", "Trees", "Snapshots", "Transactions", "Flushing", "Staging", "Maintenance",
         ]),
         ("Dropping", ["Transactions", "Flushing"]),
+        ("Dictionaries", ["Paging", "Trees", "Snapshots", "Transactions"]),
         ("Backup",
         [
-            "Paging", "ChangeTracking", "FreeSpace", "Journal", "Trees/Pages", "Trees", "Snapshots", "Transactions", "Flushing", "Maintenance",
+            "Paging", "ChangeTracking", "FreeSpace", "Trees/Pages", "Trees", "Snapshots", "Transactions", "Flushing", "Maintenance",
         ]),
         ("Salvaging", ["Paging", "Scratch", "FreeSpace", "Journal", "Trees/Pages", "Trees/Arrays", "Trees/IdSets", "Trees", "Recovery", "Opening"]),
     ];
@@ -72,7 +73,7 @@ internal static class LayerRules
     [
         "StorageOptions.cs", "OpenMode.cs", "ScrubClock.cs", "JournalCompression.cs", "TornPageProtection.cs", "CommitReport.cs", "FlushReport.cs",
         "SlowReaderReport.cs", "RecoveryReport.cs", "VerificationReport.cs", "EnvironmentStatistics.cs", "TreeStatistics.cs", "CommitOutcome.cs",
-        "DroppedTreeStatistics.cs",
+        "DroppedTreeStatistics.cs", "ValueCompression.cs",
         "BackupFault.cs", "BackupInfo.cs", "BackupProgress.cs", "BackupReport.cs", "BackupSetEntry.cs",
         "RestoreOptions.cs", "RestoreProgress.cs", "RestoreReport.cs", "CompactionOptions.cs", "CompactionProgress.cs", "CompactionReport.cs",
         "SalvageDamage.cs", "SalvageGrade.cs", "SalvageOptions.cs", "SalvageProgress.cs", "SalvagedTree.cs",

@@ -10,8 +10,8 @@ public sealed partial class StyleTests
     /// <summary>Folders that are rooms for pointers. The others see memory as spans and handles only.</summary>
     private static readonly string[] UnsafeRooms =
     [
-        "Format", "IO", "Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Trees", "Recovery", "Snapshots", "Transactions", "Flushing",
-        "Maintenance", "Opening", "Backup", "Salvaging",
+        "Format", "IO", "Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Compression", "Trees", "Recovery", "Snapshots",
+        "Transactions", "Flushing", "Maintenance", "Opening", "Backup", "Salvaging",
     ];
 
     /// <summary>Outside of them: handles that keep the address of a value between two calls.</summary>

@@ -137,7 +137,7 @@ public sealed unsafe class GroupedOperationsTests
         {
             handles[i].Free();
             var isThere = tree.Model.TryGetValue(wanted[i], out var expected);
-            if (isThere != (records[i] != null) || (isThere && !LeafValue.Read(tree.Pages, records[i]).SequenceEqual(expected)))
+            if (isThere != (records[i] != null) || (isThere && !LeafValue.Read(tree.Pages, records[i], treeId: 0).SequenceEqual(expected)))
                 throw new InvalidOperationException($"wrong answer for key {Convert.ToHexString(wanted[i])}, the {i}th of {count}");
             if (isThere ? !tree.Get(wanted[i]).AsSpan().SequenceEqual(expected) : tree.Get(wanted[i]) != null)
                 throw new InvalidOperationException($"wrong answer for key {Convert.ToHexString(wanted[i])} alone");

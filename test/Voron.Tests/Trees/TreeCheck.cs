@@ -81,5 +81,7 @@ internal sealed unsafe class TreeCheck(PageReader pages, Func<long> pageLimit, A
         }
     }
 
+    public string? FindFault(byte* record, uint treeId) => null;
+
     public bool CheckValue(in LargeExtentReference reference, ref long chunk) => true;
 }

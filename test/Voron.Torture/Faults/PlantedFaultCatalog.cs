@@ -71,6 +71,8 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.EntryAfterHeader), "changes", 4_000),
         new(nameof(PlantedFault.BelieveForeignLog), "changes", 4_000),
         new(nameof(PlantedFault.MarkOfOtherTree), "model", 400_000),
+        new(nameof(PlantedFault.UnpackWithNewestDictionary), "model", 400_000),
+        new(nameof(PlantedFault.DropNamedDictionaries), "model", 400_000),
         new(nameof(PlantedFault.SkipSyncBeforeCheckpoint), "power-cut", 4_000),
         new(nameof(PlantedFault.AcknowledgeBeforeWrite), "power-cut", 4_000),
         new(nameof(PlantedFault.RecycleJournalEarly), "power-cut", 40_000),

@@ -22,7 +22,7 @@ internal sealed partial class ModelRun : IDisposable
         _settings = settings;
         _observer = observer;
         _random = random;
-        _versions = new ModelVersions { HasOthers = settings.Drops };
+        _versions = new ModelVersions { HasOthers = settings.Drops || settings.Compresses };
         _overwrites = new LargeOverwrites(settings, random, History, _versions);
         _place = new ModelPlace(settings.InMemory);
         try
@@ -85,6 +85,12 @@ internal sealed partial class ModelRun : IDisposable
         if (_settings.Drops && _random.Next(40) == 39)
         {
             Drop();
+            return;
+        }
+
+        if (_settings.Compresses && _random.Next(30) == 29)
+        {
+            Compress();
             return;
         }
 

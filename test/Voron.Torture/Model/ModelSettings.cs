@@ -21,6 +21,12 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
         return this with { Drops = true };
     }
 
+    /// <summary>True if trees are compressed, in some of the transactions.</summary>
+    public bool Compresses { get; private init; }
+
+    /// <summary>Returns the same settings for a run that compresses values.</summary>
+    public ModelSettings WithCompression() => this with { Compresses = true };
+
     /// <param name="random">Makes the choices.</param>
     /// <param name="observer">Receives the reports of commits, flushes and verifications.</param>
     public static ModelSettings Draw(Random random, ModelObserver observer)

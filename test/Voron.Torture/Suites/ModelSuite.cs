@@ -10,7 +10,7 @@ internal sealed class ModelSuite : Suite
 
     public override string Name => "model";
 
-    public override string Summary => "random operations of the whole public interface compared with sorted sets, with any option; in a quarter of the runs, dropped trees beside them";
+    public override string Summary => "random operations of the whole public interface compared with sorted sets, with any option; in a quarter of the runs, dropped trees beside them; in another, compressed values";
 
     public override string Unit => "operations";
 
@@ -27,6 +27,8 @@ internal sealed class ModelSuite : Suite
         var settings = ModelSettings.Draw(run.Choices, observer);
         if (run.Index % 4 == 3)
             settings = settings.WithDrops(run.Choices);
+        else if (run.Index % 4 == 1)
+            settings = settings.WithCompression();
         ModelRun? model = null;
         try
         {

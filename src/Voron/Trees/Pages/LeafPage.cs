@@ -32,6 +32,22 @@ internal unsafe struct LeafPage : IRecordLayout
 
     public static ReadOnlySpan<byte> Key(byte* record) => new(KeyBytes(record), KeyLength(record));
 
+    /// <summary>Returns the reference to the overflow extent of a record's value, compressed or not; null when it has none.</summary>
+    public static OverflowReference* Overflow(byte* record)
+    {
+        var behind = InlineBytes(record);
+        return Kind(record) switch
+        {
+            ValueKind.Overflow => (OverflowReference*)behind,
+            ValueKind.Extended when *(ExtendedForm*)behind == ExtendedForm.PackedOutside => (OverflowReference*)(behind + PackedValue.Size),
+            _ => null,
+        };
+    }
+
+    /// <summary>Returns the header of a compressed value; null when the record has none.</summary>
+    public static PackedValue* Packed(byte* record) =>
+        Kind(record) == ValueKind.Extended && ExtendedRecord.IsPacked(InlineBytes(record)) ? (PackedValue*)InlineBytes(record) : null;
+
     public static ushort LengthAndKind(int keyLength, ValueKind kind) => (ushort)(keyLength | (int)kind << LeafRecordHeader.KindShift);
 
     /// <summary>Returns the index of the entry with this key; if there is none, the complement of the index where it belongs.</summary>

@@ -1,12 +1,12 @@
 #if VORON_K4OS
-using Codec = Voron.Journal.K4osLz4Codec;
+using Codec = Voron.Compression.K4osLz4Codec;
 #else
-using Codec = Voron.Journal.ManagedLz4Codec;
+using Codec = Voron.Compression.ManagedLz4Codec;
 #endif
 
-namespace Voron.Journal;
+namespace Voron.Compression;
 
-/// <summary>Compression of journal records in the LZ4 block format, by the codec that was compiled in.</summary>
+/// <summary>Compression in the LZ4 block format, by the codec that was compiled in.</summary>
 /// <remarks>
 /// Codecs may compress the same bytes differently, but each reads the output of any other: the block format is the contract, and a block
 /// does not identify its codec. Built with <c>-p:JournalCodec=K4os</c> this is the K4os package, otherwise the engine's own codec.

@@ -1,7 +1,7 @@
 using System.Text;
-using Voron.Journal;
+using Voron.Compression;
 
-namespace Voron.Tests.Journal;
+namespace Voron.Tests.Compression;
 
 public unsafe class Lz4BlockTests
 {

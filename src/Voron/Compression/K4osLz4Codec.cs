@@ -2,7 +2,7 @@
 using System.Runtime.CompilerServices;
 using K4os.Compression.LZ4;
 
-namespace Voron.Journal;
+namespace Voron.Compression;
 
 /// <summary>Adapts the K4os package to the contract of <see cref="Lz4Block"/>.</summary>
 /// <remarks>

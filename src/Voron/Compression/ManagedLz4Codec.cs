@@ -2,7 +2,7 @@ using System.Numerics;
 using System.Runtime.CompilerServices;
 using System.Runtime.Intrinsics;
 
-namespace Voron.Journal;
+namespace Voron.Compression;
 
 /// <summary>The engine's own codec for the LZ4 block format; <see cref="Lz4Block"/> describes the contract.</summary>
 /// <remarks>
@@ -23,9 +23,12 @@ internal static unsafe class ManagedLz4Codec
     /// <summary>The length of a match beyond the length that the block states.</summary>
     public const int MinMatch = 4;
 
-    private const int LiteralsAtEnd = 5;
-    private const int LastMatchDistanceFromEnd = 12;
-    private const int MaxOffset = 65535;
+    /// <summary>The number of bytes at the end of a block that are always literals.</summary>
+    public const int LiteralsAtEnd = 5;
+    /// <summary>The last match of a block begins at least this many bytes before its end.</summary>
+    public const int LastMatchDistanceFromEnd = 12;
+    /// <summary>The longest distance back to a match.</summary>
+    public const int MaxOffset = 65535;
 
     /// <summary>The value of a half of the token after which more bytes of the length follow.</summary>
     public const int LongLength = 15;
@@ -34,10 +37,10 @@ internal static unsafe class ManagedLz4Codec
     private const int TableEntries = 1 << HashBits;
 
     /// <summary>Steps grow by one byte after each 2^6 positions without a match.</summary>
-    private const int SkipShift = 6;
+    public const int SkipShift = 6;
 
     /// <summary>The number of bytes moved by one copy that need not be exact.</summary>
-    private const int CopyStep = 16;
+    public const int CopyStep = 16;
 
     [SkipLocalsInit]
     public static int Compress(byte* source, int sourceLength, byte* target, int targetCapacity)
@@ -205,7 +208,7 @@ internal static unsafe class ManagedLz4Codec
     /// place.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static long CommonLength(byte* left, byte* right, byte* end)
+    public static long CommonLength(byte* left, byte* right, byte* end)
     {
         var start = left;
         while (end - left >= sizeof(ulong))
@@ -226,17 +229,19 @@ internal static unsafe class ManagedLz4Codec
         return left - start;
     }
 
-    private static int Nibble(long length) => (int)Math.Min(length, LongLength);
+    /// <summary>Returns the half of the token for a length.</summary>
+    public static int Nibble(long length) => (int)Math.Min(length, LongLength);
 
     /// <summary>Returns the number of bytes that a length takes in addition to its half of the token.</summary>
-    private static long ExtraBytes(long length) => (length + 255 - LongLength) / 255;
+    public static long ExtraBytes(long length) => (length + 255 - LongLength) / 255;
 
-    private static long SequenceLength(long literals, long match)
+    /// <summary>Returns the number of bytes of a sequence.</summary>
+    public static long SequenceLength(long literals, long match)
         => 1 + ExtraBytes(literals) + literals + sizeof(ushort) + ExtraBytes(match - MinMatch);
 
     /// <summary>Writes the token, the number of literals and the literals. The caller has checked that there is room.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static byte* WriteLiterals(byte* to, byte* targetEnd, byte* literals, long length, byte* sourceEnd, int matchNibble)
+    public static byte* WriteLiterals(byte* to, byte* targetEnd, byte* literals, long length, byte* sourceEnd, int matchNibble)
     {
         *to++ = (byte)((Nibble(length) << 4) | matchNibble);
         if (length >= LongLength)
@@ -249,7 +254,8 @@ internal static unsafe class ManagedLz4Codec
         return to + length;
     }
 
-    private static byte* WriteLength(byte* to, long length)
+    /// <summary>Writes the bytes of a length that follow the token.</summary>
+    public static byte* WriteLength(byte* to, long length)
     {
         for (; length >= 255; length -= 255)
             *to++ = 255;
@@ -278,7 +284,7 @@ internal static unsafe class ManagedLz4Codec
     /// Repeats the bytes that start <paramref name="offset"/> bytes back, and copies exactly that many; the source and the target may
     /// overlap.
     /// </summary>
-    private static void CopyMatch(byte* to, long offset, long length)
+    public static void CopyMatch(byte* to, long offset, long length)
     {
         var from = to - offset;
         if (offset == 1)
@@ -299,6 +305,7 @@ internal static unsafe class ManagedLz4Codec
         Unsafe.CopyBlockUnaligned(to, from, (uint)length);
     }
 
+    /// <summary>Copies 16 bytes.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static void Copy16(byte* to, byte* from) => Vector128.Store(Vector128.Load(from), to);
+    public static void Copy16(byte* to, byte* from) => Vector128.Store(Vector128.Load(from), to);
 }

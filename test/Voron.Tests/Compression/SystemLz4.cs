@@ -1,6 +1,6 @@
 using System.Runtime.InteropServices;
 
-namespace Voron.Tests.Journal;
+namespace Voron.Tests.Compression;
 
 /// <summary>The system's own LZ4, with which the engine's codec is compared.</summary>
 internal static unsafe partial class SystemLz4

@@ -1,0 +1,126 @@
+using System.Runtime.CompilerServices;
+
+namespace Voron.Compression;
+
+/// <summary>Reads LZ4 blocks whose matches may reach back into a dictionary, as if it stood directly before the content.</summary>
+/// <remarks>
+/// Whatever the bytes of a block are, nothing outside of the three buffers is read, and nothing outside of the target is written. The format of the
+/// blocks is described at <see cref="ManagedLz4Codec"/>.
+/// </remarks>
+internal static unsafe class DictionaryDecoder
+{
+    /// <summary>
+    /// Decompresses one block and returns the number of bytes written, or -1 if the block is damaged or its content is longer than the target.
+    /// </summary>
+    /// <param name="block">The block.</param>
+    /// <param name="dictionary">The dictionary with which it was compressed; empty for none.</param>
+    /// <param name="target">Receives the content. After a failure its bytes are undefined.</param>
+    public static int Decompress(ReadOnlySpan<byte> block, ReadOnlySpan<byte> dictionary, Span<byte> target)
+    {
+        fixed (byte* source = block, prefix = dictionary, to = target)
+            return Decompress(new Input(source, block.Length, prefix, dictionary.Length), to, target.Length);
+    }
+
+    private static int Decompress(in Input input, byte* target, int targetLength)
+    {
+        var from = input.Source;
+        var sourceEnd = from + input.SourceLength;
+        var to = target;
+        var targetEnd = target + targetLength;
+        while (from < sourceEnd)
+        {
+            int token = *from++;
+            long length = token >> 4;
+            if (length != ManagedLz4Codec.LongLength && sourceEnd - from >= ManagedLz4Codec.CopyStep + sizeof(ushort)
+                && targetEnd - to >= ManagedLz4Codec.CopyStep)
+            {
+                ManagedLz4Codec.Copy16(to, from);
+            }
+            else
+            {
+                if (length == ManagedLz4Codec.LongLength && !ManagedLz4Codec.TryReadLength(ref from, sourceEnd, ref length))
+                    return -1;
+                if (length > sourceEnd - from || length > targetEnd - to)
+                    return -1;
+                Unsafe.CopyBlockUnaligned(to, from, (uint)length);
+                if (length == sourceEnd - from)
+                    return (int)(to + length - target);
+                if (sourceEnd - from - length < sizeof(ushort))
+                    return -1;
+            }
+
+            from += length;
+            to += length;
+            long distance = Unsafe.ReadUnaligned<ushort>(from);
+            from += sizeof(ushort);
+            length = token & 15;
+            if (length == ManagedLz4Codec.LongLength && !ManagedLz4Codec.TryReadLength(ref from, sourceEnd, ref length))
+                return -1;
+            length += ManagedLz4Codec.MinMatch;
+            if (!TryCopy(input, target, to, targetEnd, distance, length))
+                return -1;
+            to += length;
+        }
+
+        // A block ends with literals.
+        return -1;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static bool TryCopy(in Input input, byte* target, byte* to, byte* targetEnd, long distance, long length)
+    {
+        const int TwoSteps = 2 * ManagedLz4Codec.CopyStep;
+        var written = to - target;
+        if (distance <= written)
+        {
+            if (length <= TwoSteps && distance >= ManagedLz4Codec.CopyStep && targetEnd - to >= TwoSteps)
+            {
+                ManagedLz4Codec.Copy16(to, to - distance);
+                ManagedLz4Codec.Copy16(to + ManagedLz4Codec.CopyStep, to + ManagedLz4Codec.CopyStep - distance);
+                return true;
+            }
+
+            if (distance == 0 || length > targetEnd - to)
+                return false;
+            ManagedLz4Codec.CopyMatch(to, distance, length);
+            return true;
+        }
+
+        var back = distance - written;
+        if (back > input.PrefixLength)
+            return false;
+        var from = input.Prefix + input.PrefixLength - back;
+        if (length <= TwoSteps && back >= TwoSteps && targetEnd - to >= TwoSteps)
+        {
+            ManagedLz4Codec.Copy16(to, from);
+            ManagedLz4Codec.Copy16(to + ManagedLz4Codec.CopyStep, from + ManagedLz4Codec.CopyStep);
+            return true;
+        }
+
+        return length <= targetEnd - to && CopyAcross(target, to, from, back, length);
+    }
+
+    // What a match has beyond the end of the dictionary is the beginning of the content.
+    private static bool CopyAcross(byte* target, byte* to, byte* from, long back, long length)
+    {
+        var inside = Math.Min(back, length);
+        Unsafe.CopyBlockUnaligned(to, from, (uint)inside);
+        if (length == inside)
+            return true;
+        to += inside;
+        var distance = to - target;
+        if (distance == 0)
+            return false;
+        ManagedLz4Codec.CopyMatch(to, distance, length - inside);
+        return true;
+    }
+
+    /// <summary>A block, and what its matches may reach back into.</summary>
+    private readonly struct Input(byte* source, int sourceLength, byte* prefix, int prefixLength)
+    {
+        public readonly byte* Source = source;
+        public readonly int SourceLength = sourceLength;
+        public readonly byte* Prefix = prefix;
+        public readonly int PrefixLength = prefixLength;
+    }
+}

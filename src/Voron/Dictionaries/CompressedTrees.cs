@@ -1,0 +1,49 @@
+using Voron.Format;
+using Voron.Snapshots;
+using Voron.Trees;
+
+namespace Voron.Dictionaries;
+
+/// <summary>Finds trees whose values are, or were, compressed.</summary>
+internal static class CompressedTrees
+{
+    /// <summary>Finds a tree by its id, which is not that of a dropped tree.</summary>
+    /// <param name="snapshot">The snapshot.</param>
+    /// <param name="treeId">The id.</param>
+    /// <param name="tree">The header of the tree.</param>
+    /// <param name="settings">How its values are compressed.</param>
+    /// <returns>False if there is no such tree, or its values never were compressed.</returns>
+    /// <exception cref="CorruptionException">The settings are damaged.</exception>
+    public static bool TryFind(SnapshotPages snapshot, uint treeId, out TreeHeader tree, out CompressionSettings settings)
+    {
+        tree = default;
+        settings = default;
+        var name = SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
+        var catalog = new TreeState(snapshot.State.Catalog);
+        if (!Catalog.TryFind(catalog, snapshot, name, out var dictionaries))
+            return false;
+        if (!TreeReader.TryGet(new TreeState(dictionaries), snapshot, DictionaryEntry.SettingsKey, out var bytes)
+            || !CompressionSettings.TryRead(bytes, out settings))
+            throw new CorruptionException($"The {SystemTree.Describe(name)} in '{snapshot.FilePath}' has no settings, or damaged ones. Run Verify.");
+        var cursor = new TreeCursor();
+        cursor.Open(catalog, snapshot, canChange: false);
+        for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
+        {
+            tree = Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.PageCount, snapshot.PageSize, snapshot.FilePath);
+            if (tree.TreeId == treeId && !SystemTree.IsDropped(cursor.Key))
+                break;
+        }
+
+        cursor.Close();
+        return tree.TreeId == treeId;
+    }
+
+    /// <summary>Returns whether a tree has a dictionary.</summary>
+    public static bool HasDictionary(SnapshotPages snapshot, uint treeId, int number)
+    {
+        var name = SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
+        ReadOnlySpan<byte> key = [(byte)number];
+        return Catalog.TryFind(new TreeState(snapshot.State.Catalog), snapshot, name, out var header)
+            && TreeReader.Contains(new TreeState(header), snapshot, key);
+    }
+}

@@ -1,0 +1,188 @@
+using System.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
+using Voron.Compression;
+using Voron.Format;
+using Voron.Transactions;
+using Voron.Trees;
+
+namespace Voron.Dictionaries;
+
+/// <summary>Trains dictionaries for trees whose values are compressed: in the background when one is due, and when a caller wants it.</summary>
+/// <remarks>
+/// <code>
+///   idle ──a commit finds that a tree has 1 MiB and no dictionary, or that the ratio has fallen──▶ sampling (a snapshot) ─▶ building (nothing held)
+///    ▲                                                                                                                       │
+///    └──another dictionary has come meanwhile, or it saves too little──┴── installed by a transaction of its own ◀───────────┘
+/// </code>
+/// So a writer waits for a transaction that puts one value, and never for the training. One training at a time.
+/// </remarks>
+/// <param name="engine">The environment.</param>
+/// <param name="entrance">Gives the writer to the transactions.</param>
+[SuppressMessage("Design", "CA1001", Justification = "A semaphore without a wait handle needs no disposal.")]
+internal sealed class DictionaryTrainer(Engine engine, WriterEntrance entrance)
+{
+    private const int Samples = 1000;
+    private const int LeastSamples = 16;
+    private const int LongestSample = 16 << 10;
+
+    /// <summary>One of eight samples measures the dictionary, and has no part in it.</summary>
+    private const int HeldBack = 8;
+
+    /// <summary>A dictionary must save another twentieth to be worth the memory that it takes.</summary>
+    private const int WorthPart = 20;
+
+    private readonly SemaphoreSlim _oneRun = new(1);
+    private readonly Lock _gate = new();
+    private readonly HashSet<uint> _wanted = [];
+    private bool _isRunning;
+
+    /// <summary>Notes that a tree should get a dictionary. Called by the holder of the writer.</summary>
+    public void OnWanted(uint treeId)
+    {
+        if (!engine.Options.BackgroundFlush)
+            return;
+        using (Primitives.Uninterrupted.Hold(_gate))
+        {
+            if (!_wanted.Add(treeId) || _isRunning)
+                return;
+            _isRunning = true;
+        }
+
+        try
+        {
+            ThreadPool.UnsafeQueueUserWorkItem(static trainer => _ = trainer.RunInBackgroundAsync(), this, preferLocal: false);
+        }
+        catch (OutOfMemoryException)
+        {
+            // Asked for again by a later commit.
+            using (Primitives.Uninterrupted.Hold(_gate))
+            {
+                _wanted.Clear();
+                _isRunning = false;
+            }
+        }
+    }
+
+    /// <summary>Trains a dictionary for a tree, and installs it if it is worth it.</summary>
+    /// <returns>What came of it.</returns>
+    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="OperationCanceledException">Cancelled.</exception>
+    public async Task<TrainingOutcome> TrainAsync(uint treeId, CancellationToken stop)
+    {
+        await _oneRun.WaitAsync(stop).ConfigureAwait(false);
+        try
+        {
+            var began = Stopwatch.GetTimestamp();
+            if (Train(treeId, stop) is not { } trained)
+                return new TrainingOutcome(IsInstalled: false);
+            var duration = Stopwatch.GetElapsedTime(began);
+            var isInstalled = false;
+            await ShortCommit.RunAsync(
+                entrance, body => isInstalled = body.InstallDictionary(treeId, trained.Last, trained.Ratio, trained.Dictionary),
+                stop).ConfigureAwait(false);
+            if (isInstalled)
+            {
+                var (percent, milliseconds) = (trained.Ratio / 10_000, (long)duration.TotalMilliseconds);
+                DictionaryLog.Installed(engine.Logger, trained.Last + 1, treeId, engine.Disk.Path, trained.Dictionary.Length, percent, milliseconds);
+            }
+
+            return new TrainingOutcome(isInstalled);
+        }
+        finally
+        {
+            _oneRun.Release();
+        }
+    }
+
+    private Trained? Train(uint treeId, CancellationToken stop)
+    {
+        List<byte[]> samples;
+        CompressionSettings settings;
+        ValueDictionary? current = null;
+        using (var reading = new EngineSnapshot(engine))
+        {
+            if (!CompressedTrees.TryFind(reading.Snapshot, treeId, out var tree, out settings) || settings.Mode == 0
+                || settings.LastDictionary >= PackedValue.MostDictionaries)
+                return null;
+            samples = TreeSampler.Take(
+                reading.Snapshot, new TreeState(tree), Samples, PackedValue.LeastBytes, Math.Min(LongestSample, PackedValue.MostBytes), stop);
+
+            // A copy, as the holder of the writer uses the index of the other one.
+            if (settings.LastDictionary != 0 && reading.Snapshot.Unpacker.Find(treeId, settings.LastDictionary) is { } known)
+                current = new ValueDictionary(known.Number, known.Bytes);
+        }
+
+        if (samples.Count < LeastSamples)
+            return null;
+        var measured = samples.Where((_, at) => at % HeldBack == 0).ToList();
+        var built = DictionaryBuilder.Build([.. samples.Where((_, at) => at % HeldBack != 0)], ValueDictionary.MaxBytes);
+        stop.ThrowIfCancellationRequested();
+        if (built.Length == 0)
+            return null;
+        var isThorough = settings.Mode == (byte)ValueCompression.Thorough;
+        var ratio = Measure(new ValueDictionary(1, built), measured, isThorough);
+        var before = Measure(current ?? new ValueDictionary(0, []), measured, isThorough);
+        return ratio <= before - before / WorthPart ? new Trained(settings.LastDictionary, ratio, built) : null;
+    }
+
+    private static int Measure(ValueDictionary dictionary, List<byte[]> samples, bool isThorough)
+    {
+        var (packed, plain) = (0L, 0L);
+        var buffer = new byte[LongestSample];
+        foreach (var sample in samples)
+        {
+            var most = sample.Length - sample.Length / 8 - PackedValue.Size;
+            var block = ValueEncoder.Compress(dictionary, sample, buffer.AsSpan(0, most), isThorough);
+            plain += sample.Length;
+            packed += block == 0 ? sample.Length : block + PackedValue.Size;
+        }
+
+        return TreePacking.RatioOf(packed, plain);
+    }
+
+    // Throws nothing.
+    private async Task RunInBackgroundAsync()
+    {
+        while (TryTakeWanted(out var treeId))
+        {
+            try
+            {
+                if (!engine.Users.TryAddCall())
+                    continue;
+                try
+                {
+                    await TrainAsync(treeId, engine.Closing.Token).ConfigureAwait(false);
+                }
+                finally
+                {
+                    engine.Users.RemoveCall();
+                }
+            }
+            catch (Exception e) when (e is OperationCanceledException or ObjectDisposedException)
+            {
+                // The environment is being closed.
+            }
+            catch (Exception e)
+            {
+                DictionaryLog.TrainingFailed(engine.Logger, treeId, engine.Disk.Path, e.Message, e);
+            }
+        }
+    }
+
+    private bool TryTakeWanted(out uint treeId)
+    {
+        using (Primitives.Uninterrupted.Hold(_gate))
+        {
+            _isRunning = _wanted.Count > 0;
+            treeId = _isRunning ? _wanted.First() : 0;
+            _wanted.Remove(treeId);
+            return _isRunning;
+        }
+    }
+
+    /// <summary>A dictionary that is to be installed.</summary>
+    /// <param name="Last">The last dictionary of the tree when the samples were taken.</param>
+    /// <param name="Ratio">The bytes to which it compresses a million bytes.</param>
+    /// <param name="Dictionary">Its bytes.</param>
+    private readonly record struct Trained(int Last, int Ratio, byte[] Dictionary);
+}

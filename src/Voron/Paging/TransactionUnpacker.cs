@@ -1,0 +1,28 @@
+using Voron.Compression;
+using Voron.Format;
+
+namespace Voron.Paging;
+
+/// <summary>Finds dictionaries for a transaction.</summary>
+/// <param name="pages">The pages of the transaction.</param>
+/// <param name="dictionaries">The dictionaries of the environment.</param>
+internal sealed class TransactionUnpacker(PageReader pages, ValueDictionaries dictionaries) : ValueUnpacker
+{
+    private ValueDictionary? _last;
+    private uint _lastTree;
+
+    /// <summary>Returns the catalog as the transaction sees it. Set by the owner of the pages.</summary>
+    public Func<TreeHeader>? Catalog { get; set; }
+
+    /// <inheritdoc/>
+    public override ValueDictionary? Find(uint treeId, int number)
+    {
+        // A dictionary never changes under its number, so it may be that of an earlier transaction.
+        if (_last is { } last && last.Number == number && _lastTree == treeId)
+            return last;
+        var found = dictionaries.Find(pages, Catalog!(), treeId, number);
+        if (found != null)
+            (_last, _lastTree) = (found, treeId);
+        return found;
+    }
+}

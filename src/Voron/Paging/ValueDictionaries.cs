@@ -1,0 +1,15 @@
+using Voron.Compression;
+using Voron.Format;
+
+namespace Voron.Paging;
+
+/// <summary>Finds the dictionaries with which values are compressed. Shared by all transactions of an environment.</summary>
+internal abstract class ValueDictionaries
+{
+    /// <summary>Returns a dictionary; null if the tree has none of that number, or if it is damaged.</summary>
+    /// <param name="pages">The pages of the transaction that needs the dictionary.</param>
+    /// <param name="catalog">The catalog of that transaction.</param>
+    /// <param name="treeId">The tree whose values are compressed with it.</param>
+    /// <param name="number">Its number in that tree.</param>
+    public abstract ValueDictionary? Find(PageReader pages, in TreeHeader catalog, uint treeId, int number);
+}

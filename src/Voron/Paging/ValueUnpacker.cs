@@ -1,0 +1,15 @@
+using Voron.Compression;
+
+namespace Voron.Paging;
+
+/// <summary>What a transaction decompresses values with: the dictionaries, and the memory of the values that it has read.</summary>
+internal abstract class ValueUnpacker
+{
+    /// <summary>The memory of the values that were read; valid until the transaction, or the operation of a group commit, ends.</summary>
+    public ValueArena Arena { get; } = new();
+
+    /// <summary>Returns a dictionary; null if the tree has none of that number, or if it is damaged.</summary>
+    /// <param name="treeId">The tree whose values are compressed with it.</param>
+    /// <param name="number">Its number in that tree.</param>
+    public abstract ValueDictionary? Find(uint treeId, int number);
+}

@@ -1,0 +1,60 @@
+using System.Collections.Concurrent;
+using Voron.Compression;
+using Voron.Format;
+using Voron.Paging;
+using Voron.Testing;
+using Voron.Trees;
+
+namespace Voron.Transactions;
+
+/// <summary>Keeps the dictionaries that were read, for all transactions of an environment. Readers take no lock.</summary>
+/// <remarks>
+/// <code>
+///   trained ─▶ installed in a transaction of its own ─▶ committed: writers and readers find it in the tree ─▶ read once, and kept here
+///                                                                 └▶ dropped: older snapshots find it here, or in their tree
+/// </code>
+/// A number is never given twice in a tree, and a transaction that installs a dictionary does nothing else: so what is kept here under a number is
+/// the same for every snapshot that has it, and what was rolled back has never been kept. That a dictionary is kept does not mean that the tree still
+/// has it: a writer looks into the tree.
+/// </remarks>
+internal sealed class DictionaryCache : ValueDictionaries
+{
+    private readonly ConcurrentDictionary<(uint Tree, int Number), ValueDictionary> _dictionaries = new();
+
+    /// <inheritdoc/>
+    public override ValueDictionary? Find(PageReader pages, in TreeHeader catalog, uint treeId, int number)
+    {
+        if (PlantedFault.UnpackWithNewestDictionary)
+            number = Newest(pages, catalog, treeId);
+        return _dictionaries.TryGetValue((treeId, number), out var known) ? known : Load(pages, catalog, treeId, number);
+    }
+
+    /// <summary>Forgets the dictionaries of a tree that was deleted. A snapshot that still has the tree reads them again.</summary>
+    public void Forget(uint treeId)
+    {
+        for (var number = 1; number <= PackedValue.MostDictionaries; number++)
+            _dictionaries.TryRemove((treeId, number), out _);
+    }
+
+    private ValueDictionary? Load(PageReader pages, in TreeHeader catalog, uint treeId, int number)
+    {
+        var name = SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
+        if (!Catalog.TryFind(new TreeState(catalog), pages, name, out var header))
+            return null;
+        ReadOnlySpan<byte> key = [(byte)number];
+        if (!TreeReader.TryGet(new TreeState(header), pages, key, out var entry)
+            || !DictionaryEntry.TryRead(entry, treeId, number, out var dictionary))
+            return null;
+        return _dictionaries.GetOrAdd((treeId, number), new ValueDictionary(number, dictionary));
+    }
+
+    private static int Newest(PageReader pages, in TreeHeader catalog, uint treeId)
+    {
+        var name = SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
+        return Catalog.TryFind(new TreeState(catalog), pages, name, out var header)
+            && TreeReader.TryGet(new TreeState(header), pages, DictionaryEntry.SettingsKey, out var bytes)
+            && CompressionSettings.TryRead(bytes, out var settings)
+            ? settings.LastDictionary
+            : 0;
+    }
+}

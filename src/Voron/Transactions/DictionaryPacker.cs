@@ -1,0 +1,133 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using Voron.Compression;
+using Voron.Format;
+using Voron.Trees;
+using Voron.Trees.Pages;
+
+namespace Voron.Transactions;
+
+/// <summary>Compresses the values of a write transaction with the newest dictionaries of their trees. Used by the holder of the writer.</summary>
+/// <remarks>
+/// A value is compressed if that saves an eighth of it, and is stored in the leaf if it has room there then. If not, it must save a page.
+/// The settings of a tree are read once in each transaction, and again after a rollback to a savepoint.
+/// </remarks>
+/// <param name="pages">The pages of the open transaction.</param>
+/// <param name="dictionaries">The dictionaries of the environment.</param>
+internal sealed class DictionaryPacker(CopyOnWritePages pages, DictionaryCache dictionaries) : ValuePacker
+{
+    private const int LeastPart = 8;
+
+    private readonly Dictionary<uint, TreePacking> _trees = [];
+    private readonly TreeState _closed = new();
+    private readonly ValueDictionary _none = new(0, []);
+    private readonly List<uint> _wanted = [];
+    private byte[] _output = [];
+    private TreePacking? _last;
+    private uint _lastTree;
+    private long _epoch = 1;
+
+    /// <summary>Reads the trees of the transaction. Set by the transaction.</summary>
+    public ITreePeeker? Trees { get; set; }
+
+    /// <summary>The dictionaries of the environment.</summary>
+    public DictionaryCache Dictionaries => dictionaries;
+
+    /// <summary>Begins a transaction, or notes that settings have changed or were rolled back.</summary>
+    public void Begin() => _epoch++;
+
+    /// <summary>Returns the trees that should get a dictionary, and forgets them.</summary>
+    public uint[] TakeWanted()
+    {
+        if (_wanted.Count == 0)
+            return [];
+        var wanted = _wanted.ToArray();
+        _wanted.Clear();
+        return wanted;
+    }
+
+    /// <summary>Forgets a tree that was deleted.</summary>
+    public void Forget(uint treeId)
+    {
+        _trees.Remove(treeId);
+        _last = null;
+        dictionaries.Forget(treeId);
+    }
+
+    /// <inheritdoc/>
+    public override NewValue Pack(uint treeId, long treePages, int pageSize, int keyLength, ReadOnlySpan<byte> value)
+    {
+        var tree = Find(treeId);
+        if (tree.Settings.Mode == 0)
+            return new NewValue(pageSize, keyLength, value);
+        if (_output.Length == 0)
+            _output = GC.AllocateUninitializedArray<byte>(PackedValue.MostBytes);
+        var most = value.Length - value.Length / LeastPart;
+        var block = ValueEncoder.Compress(
+            tree.Dictionary, value, _output.AsSpan(PackedValue.Size, most - PackedValue.Size), tree.Settings.Mode == (byte)ValueCompression.Thorough);
+        var packed = block == 0 ? value.Length : PackedValue.Size + block;
+        if (tree.Note(value.Length, packed, treePages * pageSize) && !_wanted.Contains(treeId))
+            _wanted.Add(treeId);
+        var isInline = TreeLimits.IsInline(pageSize, keyLength, packed);
+        if (block == 0 || (!isInline && TreeLimits.OverflowPages(pageSize, block) >= TreeLimits.OverflowPages(pageSize, value.Length)))
+            return new NewValue(pageSize, keyLength, value);
+        var header = new PackedValue
+        {
+            Form = isInline ? ExtendedForm.Packed : ExtendedForm.PackedOutside,
+            Codec = PackedValue.Lz4,
+            Dictionary = (byte)tree.Dictionary.Number,
+            Length = value.Length,
+        };
+        MemoryMarshal.Write(_output, header);
+        return NewValue.Packed(header, _output.AsSpan(0, packed));
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private TreePacking Find(uint treeId) => _last is { } last && _lastTree == treeId && last.Epoch == _epoch ? last : Load(treeId);
+
+    private TreePacking Load(uint treeId)
+    {
+        if (!_trees.TryGetValue(treeId, out var tree))
+            _trees[treeId] = tree = new TreePacking { Dictionary = _none };
+        if (tree.Epoch != _epoch)
+            Read(treeId, tree);
+        (_last, _lastTree) = (tree, treeId);
+        return tree;
+    }
+
+    private void Read(uint treeId, TreePacking tree)
+    {
+        var name = SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
+        if (!Trees!.TryPeek(name, _closed, out var state)
+            || !TreeReader.TryGet(state, pages, DictionaryEntry.SettingsKey, out var bytes) || !CompressionSettings.TryRead(bytes, out var settings))
+        {
+            throw new CorruptionException(
+                $"The {SystemTree.Describe(name)} in '{pages.FilePath}', whose values are compressed, is missing or damaged. Run Verify, or restore a backup.");
+        }
+
+        tree.Settings = settings;
+        ReadDictionary(treeId, tree, state, settings.LastDictionary);
+        tree.Epoch = _epoch;
+    }
+
+    // The cache may still have a dictionary that was dropped: what counts is the tree.
+    private void ReadDictionary(uint treeId, TreePacking tree, TreeState state, int number)
+    {
+        ReadOnlySpan<byte> key = [(byte)number];
+        if (number == 0 || !TreeReader.Contains(state, pages, key))
+        {
+            (tree.Dictionary, tree.Ratio) = (_none, 0);
+            return;
+        }
+
+        if (tree.Dictionary.Number == number)
+            return;
+        if (!TreeReader.TryGet(state, pages, key, out var entry) || pages.Unpacker.Find(treeId, number) is not { } dictionary)
+        {
+            throw new CorruptionException(
+                $"Dictionary {number} of the tree with id {treeId} in '{pages.FilePath}' is damaged. Nothing was written. Run Verify, or restore a backup.");
+        }
+
+        (tree.Dictionary, tree.Ratio) = (dictionary, DictionaryEntry.Ratio(entry));
+    }
+}

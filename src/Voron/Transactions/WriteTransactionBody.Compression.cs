@@ -1,0 +1,139 @@
+using Voron.Format;
+using Voron.Trees;
+
+namespace Voron.Transactions;
+
+/// <content>Trees whose values are compressed.</content>
+internal sealed partial class WriteTransactionBody
+{
+    /// <inheritdoc/>
+    public bool TryPeek(ReadOnlySpan<byte> name, TreeState closed, out TreeState state)
+    {
+        state = closed;
+        if (FindOpen(name) is { } open)
+        {
+            state = open.StateAsIs;
+            return true;
+        }
+
+        if (!Trees.Catalog.TryFind(Catalog, WritePages, name, out var header))
+            return false;
+        closed.Load(header);
+        return true;
+    }
+
+    /// <summary>Sets how the new values of a tree are compressed.</summary>
+    public void SetCompression(OpenTree tree, ValueCompression compression)
+    {
+        var name = SystemTree.DictionariesName(tree.StateAsIs.TreeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
+        Scope.BeginChange();
+        try
+        {
+            var state = tree.SettledState();
+            var settings = ReadSettings(name);
+            if (settings.Mode == (byte)compression && state.IsCompressed == (compression != ValueCompression.None))
+                return;
+            var dictionaries = CreateTree(name).SettledState();
+            settings.Mode = (byte)compression;
+            settings.Changes++;
+            TreeWriter.Put(WritePages, dictionaries, DictionaryEntry.SettingsKey, settings.ToBytes());
+            tree.BeforeChange();
+            state.IsCompressed = compression != ValueCompression.None;
+            state.Changed = true;
+            Scope.Packer.Begin();
+        }
+        catch (Exception e) when (Scope.Break(e))
+        {
+            throw;
+        }
+    }
+
+    /// <summary>Returns how the values of a tree are compressed; the settings of one that never was are zeros.</summary>
+    public CompressionSettings GetCompression(uint treeId) =>
+        ReadSettings(SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]));
+
+    /// <summary>Gives a tree a dictionary, with which values are compressed from the next transaction on. This one must do nothing else.</summary>
+    /// <param name="treeId">The tree.</param>
+    /// <param name="last">The last dictionary of the tree when this one was trained.</param>
+    /// <param name="ratio">The bytes to which a million bytes were compressed.</param>
+    /// <param name="dictionary">The dictionary.</param>
+    /// <returns>False, with nothing changed, if the tree has got another dictionary since, has had all of them, or is gone.</returns>
+    public bool InstallDictionary(uint treeId, int last, int ratio, byte[] dictionary)
+    {
+        var name = SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
+        Scope.BeginChange();
+        try
+        {
+            var settings = ReadSettings(name);
+            if (settings.Mode == 0 || settings.LastDictionary != last || last >= PackedValue.MostDictionaries || OpenTree(name) is not { } open)
+                return false;
+            settings.LastDictionary++;
+            var state = open.SettledState();
+            ReadOnlySpan<byte> key = [settings.LastDictionary];
+            TreeWriter.Put(WritePages, state, DictionaryEntry.SettingsKey, settings.ToBytes());
+            TreeWriter.Put(WritePages, state, key, DictionaryEntry.Write(treeId, settings.LastDictionary, ratio, dictionary));
+            return true;
+        }
+        catch (Exception e) when (Scope.Break(e))
+        {
+            throw;
+        }
+    }
+
+    /// <summary>Deletes dictionaries that no value names any more. This transaction must do nothing else.</summary>
+    /// <param name="treeId">The tree.</param>
+    /// <param name="below">The first dictionary that is kept.</param>
+    /// <param name="changes">The number of changes of the settings up to which it was found that no value names them.</param>
+    /// <returns>The number of dictionaries.</returns>
+    public long DropDictionaries(uint treeId, int below, uint changes)
+    {
+        var name = SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
+        Scope.BeginChange();
+        try
+        {
+            var settings = ReadSettings(name);
+            if (settings.Changes != changes || below < 2 || OpenTree(name) is not { } open)
+                return 0;
+            var state = open.SettledState();
+            var dropped = 0L;
+            for (var number = 1; number < below; number++)
+            {
+                ReadOnlySpan<byte> key = [(byte)number];
+                if (TreeWriter.Delete(WritePages, state, key))
+                    dropped++;
+            }
+
+            return dropped;
+        }
+        catch (Exception e) when (Scope.Break(e))
+        {
+            throw;
+        }
+    }
+
+    // Called when a tree loses its name: no transaction after this one reads its values.
+    private void DeleteDictionaries(uint treeId)
+    {
+        var name = SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
+        if (OpenTree(name) is not { } dictionaries)
+            return;
+        dictionaries.BeforeChange();
+        Trees.Catalog.Delete(WritePages, Catalog, name, dictionaries.SettledState());
+        SetDropped(dictionaries, isDropped: true);
+        Scope.Packer.Forget(treeId);
+    }
+
+    private CompressionSettings ReadSettings(ReadOnlySpan<byte> name)
+    {
+        if (!TryPeek(name, new TreeState(), out var state))
+            return default;
+        if (!TreeReader.TryGet(state, WritePages, DictionaryEntry.SettingsKey, out var bytes)
+            || !CompressionSettings.TryRead(bytes, out var settings))
+        {
+            throw new CorruptionException(
+                $"The {SystemTree.Describe(name)} in '{WritePages.FilePath}' has no settings, or damaged ones. Run Verify, or restore a backup.");
+        }
+
+        return settings;
+    }
+}

@@ -1,0 +1,54 @@
+using System.Runtime.CompilerServices;
+using Voron.Format;
+using Voron.Trees.Pages;
+
+namespace Voron.Trees;
+
+/// <content>Compressed values: decompressed into a buffer of the cursor, until it moves.</content>
+internal sealed unsafe partial class TreeCursor
+{
+    private const int MaxKeptBytes = 16 << 10;
+
+    private byte[] _unpacked = [];
+    private int _unpackedLength;
+    private byte* _unpackedFrom;
+    private long _unpackedAt;
+
+    /// <summary>The length of the value, determined without reading its extent, and without decompressing it.</summary>
+    public long ValueLength => LeafValue.Length(Record);
+
+    /// <summary>Returns the header of the value, if it is a compressed one.</summary>
+    public bool TryGetPacked(out PackedValue packed)
+    {
+        var header = LeafPage.Packed(Record);
+        packed = header == null ? default : *header;
+        return header != null;
+    }
+
+    /// <summary>True if the value is a large one, which was written to the data file directly.</summary>
+    public bool HasLargeValue => LeafPage.Kind(Record) == ValueKind.LargeExtent;
+
+    // The value stays in the buffer until the cursor is asked for that of another entry, so that asking twice decompresses once.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private ReadOnlySpan<byte> Unpack(byte* record)
+    {
+        var state = _tree!;
+        if (_unpackedFrom == record && _unpackedAt == state.ChangeCount)
+            return _unpacked.AsSpan(0, _unpackedLength);
+        var length = (int)LeafValue.Length(record);
+        _unpackedFrom = null;
+        if (_unpacked.Length < length)
+            _unpacked = GC.AllocateUninitializedArray<byte>(Math.Max(length, Math.Min(2 * _unpacked.Length, MaxKeptBytes)));
+        PackedReader.Unpack(_reader!, record, state.TreeId, _unpacked.AsSpan(0, length));
+        _unpackedFrom = record;
+        (_unpackedAt, _unpackedLength) = (state.ChangeCount, length);
+        return _unpacked.AsSpan(0, length);
+    }
+
+    private void ForgetUnpacked()
+    {
+        _unpackedFrom = null;
+        if (_unpacked.Length > MaxKeptBytes)
+            _unpacked = [];
+    }
+}

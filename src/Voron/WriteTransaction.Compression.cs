@@ -1,0 +1,68 @@
+using Voron.Transactions;
+
+namespace Voron;
+
+/// <content>Compressed values.</content>
+public readonly partial struct WriteTransaction
+{
+    /// <summary>Sets how the values of a tree are compressed from here on. What the tree has stays as it is, and is read as ever.</summary>
+    /// <remarks>
+    /// <para>
+    /// Each value of 64 bytes to 64 KiB is compressed on its own, if that saves an eighth of it. Most of what is saved comes from a dictionary of
+    /// what values have in common, which the environment trains in the background when the tree has 1 MiB:
+    /// see <see cref="StorageEnvironment.TrainDictionaryAsync"/>. <see cref="StorageEnvironment.RecompressAsync"/> rewrites
+    /// the values that are there already.
+    /// </para>
+    /// <para>
+    /// Values that are read as spans are decompressed into memory that the transaction keeps until it ends, up to 64 MiB; those of cursors and
+    /// enumerations until the next move; and those of a <see cref="LookupBatch"/> until its next lookup. The calls that copy values keep nothing.
+    /// </para>
+    /// <para>
+    /// The first call in an environment raises its format: older engines cannot open it any more, even if the transaction is rolled back.
+    /// </para>
+    /// </remarks>
+    /// <param name="name">The name of the tree.</param>
+    /// <param name="compression">How to compress; <see cref="ValueCompression.None"/> to stop.</param>
+    /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">There is no such compression.</exception>
+    /// <exception cref="KeyNotFoundException">There is no tree of that name.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The tree is of another kind, or an earlier operation has failed partway; the transaction can only be rolled back.
+    /// </exception>
+    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    /// <exception cref="CorruptionException">The settings of the tree are damaged.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public void CompressValues(string name, ValueCompression compression)
+    {
+        CheckCompression(compression, nameof(compression));
+        var open = FindTree(name) ?? throw new KeyNotFoundException(
+            $"There is no tree '{name}' in '{DataFilePath}' whose values could be compressed. Create it first.");
+        Body.SetCompression(open, compression);
+    }
+
+    /// <summary>Returns how the new values of a tree are compressed.</summary>
+    /// <param name="name">The name of the tree.</param>
+    /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
+    /// <exception cref="KeyNotFoundException">There is no tree of that name.</exception>
+    /// <exception cref="InvalidOperationException">The tree is of another kind.</exception>
+    /// <exception cref="CorruptionException">The settings of the tree are damaged.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public ValueCompression GetValueCompression(string name)
+    {
+        var open = FindTree(name) ?? throw new KeyNotFoundException($"There is no tree '{name}' in '{DataFilePath}'.");
+        return (ValueCompression)Body.GetCompression(open.StateAsIs.TreeId).Mode;
+    }
+
+    /// <exception cref="ArgumentOutOfRangeException">There is no such compression.</exception>
+    internal static void CheckCompression(ValueCompression compression, string parameter)
+    {
+        if (compression is < ValueCompression.None or > ValueCompression.Thorough)
+            throw new ArgumentOutOfRangeException(parameter, compression, "Values are compressed with None, Fast or Thorough.");
+    }
+
+    /// <summary>Sets how the values of a tree are compressed.</summary>
+    internal void SetCompression(OpenTree tree, ValueCompression compression) => Body.SetCompression(tree, compression);
+
+    /// <summary>Returns how the values of a tree are compressed.</summary>
+    internal ValueCompression GetCompression(OpenTree tree) => (ValueCompression)Body.GetCompression(tree.StateAsIs.TreeId).Mode;
+}
