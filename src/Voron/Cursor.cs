@@ -45,6 +45,7 @@ public readonly partial struct Cursor : IDisposable
     }
 
     /// <summary>The value of the entry; valid until the transaction ends, or in a write transaction until its next write.</summary>
+    /// <remarks>A compressed value is decompressed into memory of the cursor, and valid until the cursor moves or is disposed.</remarks>
     /// <exception cref="InvalidOperationException">The cursor is on no entry.</exception>
     public ReadOnlySpan<byte> Value
     {

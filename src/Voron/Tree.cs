@@ -49,13 +49,15 @@ public readonly partial struct Tree
     /// The fastest way to read. The bytes are the tree's own memory, which nothing checks: when the transaction has ended, they may show other
     /// data, and when the environment has been closed, reading them may end the process. So the compiler keeps the span from leaving the block in
     /// which the variable of the tree is declared; a variable declared before must be <c>scoped</c>. A span read through a field of a class is
-    /// not checked. <see cref="Get"/> and <see cref="TryGet(ReadOnlySpan{byte}, IBufferWriter{byte})"/> return copies.
+    /// not checked. A compressed value is decompressed into memory that the transaction keeps until it ends, up to 64 MiB.
+    /// <see cref="Get"/> and <see cref="TryGet(ReadOnlySpan{byte}, IBufferWriter{byte})"/> return copies.
     /// </remarks>
     /// <param name="key">The key.</param>
     /// <param name="value">
     /// The value's own bytes, not a copy: valid until the transaction is disposed, or in a write transaction until its next write.
     /// </param>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="InvalidOperationException">The transaction keeps 64 MiB of compressed values already.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     [UnscopedRef]
     public bool TryGet(scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)

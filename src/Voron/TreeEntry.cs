@@ -55,6 +55,10 @@ public readonly unsafe ref struct TreeEntry
     }
 
     /// <summary>The value. The bytes of a long one are read from its own pages, and verified, when they are asked for.</summary>
+    /// <remarks>
+    /// A compressed value of an entry of a cursor or an enumeration is valid until that moves on. The entry may be asked again then, or one that was
+    /// found by its key: such values stay in the memory of the transaction until it ends, up to 64 MiB.
+    /// </remarks>
     /// <exception cref="CorruptionException">The value is damaged.</exception>
     /// <inheritdoc cref="Key"/>
     public ReadOnlySpan<byte> Value

@@ -13,6 +13,9 @@ internal sealed unsafe class ValueArena
     private const int FirstBytes = 64 << 10;
     private const int LargestBytes = 4 << 20;
 
+    /// <summary>A reader that reads this much in each of its transactions allocates nothing.</summary>
+    private const int MostKeptBytes = 1 << 20;
+
     private readonly List<byte[]> _blocks = [];
     private int _used;
     private long _given;
@@ -36,11 +39,12 @@ internal sealed unsafe class ValueArena
     {
         if (_given == 0)
             return;
-        if (_blocks.Count > 1)
-            _blocks.RemoveRange(1, _blocks.Count - 1);
-        EngineMemory.Spoil(_blocks[0]);
-        if (_blocks[0].Length > FirstBytes)
-            _blocks.Clear();
+        var kept = _blocks[^1].Length <= MostKeptBytes ? _blocks[^1] : null;
+        foreach (var block in _blocks)
+            EngineMemory.Spoil(block);
+        _blocks.Clear();
+        if (kept != null)
+            _blocks.Add(kept);
         _used = 0;
         _given = 0;
     }

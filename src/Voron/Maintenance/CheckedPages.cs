@@ -5,6 +5,7 @@ using Voron.Snapshots;
 using Voron.Testing;
 using Voron.Transactions;
 using Voron.Trees;
+using Voron.Trees.Pages;
 
 namespace Voron.Maintenance;
 
@@ -18,6 +19,7 @@ namespace Voron.Maintenance;
 internal sealed unsafe class CheckedPages(Engine engine, SnapshotPages snapshot, ScrubPace pace, Action<string> report)
 {
     private readonly DataFile _file = engine.DataFile;
+    private readonly HashSet<(uint Tree, int Number)> _dictionaries = [];
     private byte[]? _unpacked;
 
     public SnapshotPages Snapshot => snapshot;
@@ -55,6 +57,15 @@ internal sealed unsafe class CheckedPages(Engine engine, SnapshotPages snapshot,
         _unpacked ??= new byte[PackedValue.MostBytes];
         try
         {
+            int number = LeafPage.Packed(record)->Dictionary;
+            if (number != 0 && !_dictionaries.Contains((treeId, number)))
+            {
+                // What is in memory would hide that it is gone.
+                if (!snapshot.Unpacker.IsStored(treeId, number))
+                    return $"its value is compressed with dictionary {number}, which the tree does not have, or which is damaged";
+                _dictionaries.Add((treeId, number));
+            }
+
             PackedReader.Unpack(snapshot, record, treeId, _unpacked.AsSpan(0, (int)LeafValue.Length(record)));
             return null;
         }

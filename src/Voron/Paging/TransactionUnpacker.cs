@@ -15,6 +15,9 @@ internal sealed class TransactionUnpacker(PageReader pages, ValueDictionaries di
     public Func<TreeHeader>? Catalog { get; set; }
 
     /// <inheritdoc/>
+    public override bool IsStored(uint treeId, int number) => dictionaries.Read(pages, Catalog!(), treeId, number) != null;
+
+    /// <inheritdoc/>
     public override ValueDictionary? Find(uint treeId, int number)
     {
         // A dictionary never changes under its number, so it may be that of an earlier transaction.

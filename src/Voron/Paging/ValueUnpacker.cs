@@ -12,4 +12,7 @@ internal abstract class ValueUnpacker
     /// <param name="treeId">The tree whose values are compressed with it.</param>
     /// <param name="number">Its number in that tree.</param>
     public abstract ValueDictionary? Find(uint treeId, int number);
+
+    /// <summary>Returns whether the tree has a dictionary, and not only the memory of the environment.</summary>
+    public abstract bool IsStored(uint treeId, int number);
 }

@@ -26,7 +26,9 @@ internal sealed class DictionaryCache : ValueDictionaries
     {
         if (PlantedFault.UnpackWithNewestDictionary)
             number = Newest(pages, catalog, treeId);
-        return _dictionaries.TryGetValue((treeId, number), out var known) ? known : Load(pages, catalog, treeId, number);
+        if (_dictionaries.TryGetValue((treeId, number), out var known))
+            return known;
+        return Read(pages, catalog, treeId, number) is { } read ? _dictionaries.GetOrAdd((treeId, number), read) : null;
     }
 
     /// <summary>Forgets the dictionaries of a tree that was deleted. A snapshot that still has the tree reads them again.</summary>
@@ -36,7 +38,8 @@ internal sealed class DictionaryCache : ValueDictionaries
             _dictionaries.TryRemove((treeId, number), out _);
     }
 
-    private ValueDictionary? Load(PageReader pages, in TreeHeader catalog, uint treeId, int number)
+    /// <inheritdoc/>
+    public override ValueDictionary? Read(PageReader pages, in TreeHeader catalog, uint treeId, int number)
     {
         var name = SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
         if (!Catalog.TryFind(new TreeState(catalog), pages, name, out var header))
@@ -45,7 +48,7 @@ internal sealed class DictionaryCache : ValueDictionaries
         if (!TreeReader.TryGet(new TreeState(header), pages, key, out var entry)
             || !DictionaryEntry.TryRead(entry, treeId, number, out var dictionary))
             return null;
-        return _dictionaries.GetOrAdd((treeId, number), new ValueDictionary(number, dictionary));
+        return new ValueDictionary(number, dictionary);
     }
 
     private static int Newest(PageReader pages, in TreeHeader catalog, uint treeId)
