@@ -13,21 +13,23 @@ internal sealed partial class ModelRun
         var trees = _versions.Newest.Trees;
         if (trees.Count == 0)
             return;
-        var name = trees.Keys.ElementAt(_random.Next(trees.Count));
-        switch (_random.Next(7))
+
+        // Mostly the same tree: only one with several dictionaries shows whether they are told apart.
+        var name = trees.Keys.ElementAt(_random.Next(4) == 3 ? _random.Next(trees.Count) : 0);
+        switch (_random.Next(10))
         {
-            case 4:
+            case < 4:
+                SetCompression(name, _random.Next(8) == 7 ? ValueCompression.None : (ValueCompression)_random.Next(1, 3));
+                break;
+            case < 7:
                 InstallDictionary(name);
                 break;
-            case 5:
+            case < 8:
                 History.Add("train", name);
                 _environment.TrainDictionaryAsync(name).AsTask().GetAwaiter().GetResult();
                 break;
-            case 6:
+            default:
                 Recompress(name);
-                break;
-            case var choice:
-                SetCompression(name, (ValueCompression)Math.Min(choice, (int)ValueCompression.Thorough));
                 break;
         }
 

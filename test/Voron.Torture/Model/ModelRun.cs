@@ -88,7 +88,7 @@ internal sealed partial class ModelRun : IDisposable
             return;
         }
 
-        if (_settings.Compresses && _random.Next(30) == 29)
+        if (_settings.Compresses && _random.Next(12) == 11)
         {
             Compress();
             return;
