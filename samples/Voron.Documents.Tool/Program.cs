@@ -21,6 +21,7 @@ var root = new RootCommand("Keeps JSON documents in a Voron environment: imports
     AttachmentCommands.CreateList(),
     AttachmentCommands.CreateDetach(),
     IndexCommand.Create(),
+    CompressCommand.Create(),
     StatsCommand.Create(),
     ExpireCommand.Create(),
     PromptCommand.Create(),

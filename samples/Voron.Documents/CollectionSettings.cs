@@ -11,6 +11,9 @@ public sealed record CollectionSettings(string Name, int Version, IReadOnlyList<
 {
     /// <summary>The path of the time at which a document ends; null if documents do not end.</summary>
     public string? ExpiryPath { get; init; }
+
+    /// <summary>How documents are compressed.</summary>
+    public ValueCompression Compression { get; init; }
 }
 
 /// <summary>A text index.</summary>

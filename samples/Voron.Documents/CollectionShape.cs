@@ -64,6 +64,7 @@ internal sealed class CollectionShape
     {
         var definition = TableDefinition
             .CreateWithRowIds(settings.Name, settings.Version, new DocumentCodec(), static document => document.Number)
+            .CompressRows(settings.Compression)
             .UniqueIndex(IdIndex, 1, static (in Document document, ref IndexKeys keys) => keys.Add(document.Id));
         if (expiry != null)
             definition = definition.Index(expiry.IndexName, 1, expiry.AddKey);

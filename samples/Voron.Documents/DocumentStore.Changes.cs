@@ -112,6 +112,26 @@ public sealed partial class DocumentStore
             cancellationToken);
     }
 
+    /// <summary>
+    /// Sets how documents are compressed, and rewrites those that are there, in short transactions beside other writers. The next call goes on where one
+    /// has broken off.
+    /// </summary>
+    /// <param name="name">The name of the collection.</param>
+    /// <param name="compression">How to compress; <see cref="ValueCompression.None"/> to decompress.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <exception cref="KeyNotFoundException">There is no collection of that name.</exception>
+    /// <exception cref="StorageFullException">There is no room.</exception>
+    public async ValueTask<RecompressionReport> SetCompressionAsync(
+        string name, ValueCompression compression, CancellationToken cancellationToken = default)
+    {
+        await ChangeAsync(
+            name,
+            settings => settings.Compression == compression ? settings : settings with { Compression = compression },
+            progress: null,
+            cancellationToken).ConfigureAwait(false);
+        return await Environment.RecompressTableAsync(name, cancellationToken).ConfigureAwait(false);
+    }
+
     /// <summary>Deletes the documents of all collections whose time is over.</summary>
     /// <inheritdoc cref="Collection.ExpireAsync"/>
     public async ValueTask<long> ExpireAsync(CancellationToken cancellationToken = default)

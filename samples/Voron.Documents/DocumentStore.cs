@@ -10,7 +10,6 @@ namespace Voron.Documents;
 [SuppressMessage("Design", "CA1001", Justification = "A semaphore whose wait handle no code takes has nothing to dispose.")]
 public sealed partial class DocumentStore : IDisposable
 {
-    private const int PageSize = 8192;
     private const string SettingsTree = "documents/collections";
 
     private readonly Lock _gate = new();
@@ -29,16 +28,13 @@ public sealed partial class DocumentStore : IDisposable
 
     /// <summary>Opens a store in a directory, or creates it.</summary>
     /// <param name="directory">The directory.</param>
-    /// <param name="options">Options of the environment; null for the defaults, with larger pages, which documents fill better.</param>
+    /// <param name="options">Options of the environment; null for the defaults.</param>
     /// <param name="time">The clock that says which documents are due; null for that of the system.</param>
     /// <exception cref="EnvironmentInUseException">Another process, or this one, has the store open.</exception>
     /// <exception cref="CorruptionException">A file is damaged.</exception>
     /// <exception cref="IOException">The directory or a file cannot be read or written.</exception>
-    public static DocumentStore Open(string directory, StorageOptions? options = null, TimeProvider? time = null)
-    {
-        options ??= new StorageOptions { PageSize = StorageEnvironment.Exists(directory) ? null : PageSize };
-        return Open(StorageEnvironment.Open(directory, options), time);
-    }
+    public static DocumentStore Open(string directory, StorageOptions? options = null, TimeProvider? time = null) =>
+        Open(StorageEnvironment.Open(directory, options), time);
 
     /// <summary>Opens a store in memory.</summary>
     /// <param name="options">Options of the environment; null for the defaults.</param>

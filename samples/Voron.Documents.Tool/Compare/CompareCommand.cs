@@ -14,7 +14,7 @@ internal static class CompareCommand
     {
         var rounds = new Option<int>("--rounds") { Description = "The number of rounds, of which the medians count.", DefaultValueFactory = _ => 5 };
         var generate = new Option<int?>("--generate") { Description = "Makes that many documents instead of reading the packages that apt knows." };
-        var puts = new Option<int>("--puts") { Description = "The number of documents that the 64 callers store.", DefaultValueFactory = _ => 6400 };
+        var puts = new Option<int>("--puts") { Description = "The number of documents that the 64 callers store.", DefaultValueFactory = _ => 12_800 };
         var directory = new Option<string>("--directory") { Description = "Where the stores are made, and deleted.", DefaultValueFactory = _ => Directory.GetCurrentDirectory() };
         var command = new Command("compare", "Compares the store with SQLite (JSONB, indexes on expressions, FTS5), and prints the goals with their verdicts.")
         {
@@ -51,7 +51,7 @@ internal static class CompareCommand
 
     private static async Task<int> RunAsync(Workload workload, int rounds, string directory, CancellationToken stop)
     {
-        var (ours, theirs, queued) = (new List<Measurement>(), new List<Measurement>(), new List<Measurement>());
+        var (ours, theirs, queued, compressed) = (new List<Measurement>(), new List<Measurement>(), new List<Measurement>(), new List<Measurement>());
         for (var round = 1; round <= rounds; round++)
         {
             stop.ThrowIfCancellationRequested();
@@ -61,18 +61,20 @@ internal static class CompareCommand
                 // Each store is the first one in every other round, so that the writes of the one before disturb both.
                 if (round % 2 == 0)
                     theirs.Add(Run(new SqliteStore(Path.Combine(place, "sqlite")), workload));
-                ours.Add(Run(await VoronStore.CreateAsync(Path.Combine(place, "voron"), stop), workload));
+                ours.Add(Run(await VoronStore.CreateAsync(Path.Combine(place, "voron"), ValueCompression.None, stop), workload));
                 if (round % 2 != 0)
                     theirs.Add(Run(new SqliteStore(Path.Combine(place, "sqlite")), workload));
                 using (var store = new QueuedSqliteStore(Path.Combine(place, "queued")))
                     queued.Add(Measurement.RunCallers(store, workload));
+                using (var store = await VoronStore.CreateAsync(Path.Combine(place, "compressed"), ValueCompression.Thorough, stop))
+                    compressed.Add(Measurement.Run(store, workload));
             }
             finally
             {
                 Directory.Delete(place, recursive: true);
             }
 
-            if (ours[^1].DifferenceFrom(theirs[^1]) is { } what)
+            if ((ours[^1].DifferenceFrom(theirs[^1]) ?? compressed[^1].DifferenceFrom(theirs[^1])) is { } what)
             {
                 Console.Error.WriteLine($"The stores have answered differently in round {round}, in '{what}': nothing is compared.");
                 return ExitFailure;
@@ -81,7 +83,7 @@ internal static class CompareCommand
             Console.Error.WriteLine($"round {round} of {rounds}: the answers are the same");
         }
 
-        Write(ours, theirs, queued);
+        Write(ours, theirs, queued, compressed);
         return 0;
     }
 
@@ -91,7 +93,7 @@ internal static class CompareCommand
             return Measurement.Run(store, workload);
     }
 
-    private static void Write(List<Measurement> ours, List<Measurement> theirs, List<Measurement> queued)
+    private static void Write(List<Measurement> ours, List<Measurement> theirs, List<Measurement> queued, List<Measurement> compressed)
     {
         var board = new Scoreboard();
         board.AddRate(Measures.Import, ours, Sqlite, theirs, 2);
@@ -100,8 +102,12 @@ internal static class CompareCommand
         board.AddTime(Measures.SearchMedian, ours, Sqlite, theirs, 5);
         board.AddTime(Measures.SearchTail, ours, Sqlite, theirs, 5);
         board.AddSize(Measures.Size, ours, Sqlite, theirs, 1);
+        board.AddSize($"{Measures.Size}{Scoreboard.CompressedMark}", compressed, Sqlite, theirs, 0.6);
         board.AddRate(Measures.Read, ours, Sqlite, theirs, null);
         board.AddRate(Measures.Range, ours, Sqlite, theirs, null);
+        board.AddRate($"{Measures.Import}{Scoreboard.CompressedMark}", compressed, Sqlite, theirs, null);
+        board.AddRate($"{Measures.Read}{Scoreboard.CompressedMark}", compressed, Sqlite, theirs, null);
+        board.AddRate($"{Measures.Callers}{Scoreboard.CompressedMark}", compressed, Sqlite, theirs, null);
         board.Write(AnsiConsole.Console);
         Console.WriteLine(board.IsMet ? "all goals are met" : "not all goals are met");
     }

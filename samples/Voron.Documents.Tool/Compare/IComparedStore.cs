@@ -9,8 +9,11 @@ internal interface IComparedStore : IDisposable
     /// <summary>Imports documents, 1,000 in each transaction, with four indexes and a text index, and brings them into the data file.</summary>
     void Import(IReadOnlyList<ImportedDocument> documents);
 
-    /// <summary>Stores a document in a transaction of its own. Any number of threads call it at the same time.</summary>
-    void Put(ImportedDocument document);
+    /// <summary>True if a caller needs a thread of its own while it waits.</summary>
+    bool NeedsThreads { get; }
+
+    /// <summary>Stores a document. Any number of callers do so at the same time.</summary>
+    ValueTask PutAsync(ImportedDocument document);
 
     /// <summary>Reads a document, and returns its JSON in UTF-8; nothing if there is none.</summary>
     ReadOnlyMemory<byte> Get(string id);

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Runtime.ExceptionServices;
 
 namespace Voron.Documents.Tool.Compare;
 
@@ -90,31 +89,23 @@ internal sealed class Measurement
         _values[Measures.SearchTail] = times[times.Count * 99 / 100];
     }
 
+    // Each caller waits for its document before it comes with the next one.
     private void PutAll(IComparedStore store, Workload workload)
     {
         var next = -1;
-        Exception? failure = null;
         Time(Measures.Callers, workload.Puts.Count, () =>
         {
-            var threads = Enumerable.Range(0, Callers).Select(_ => new Thread(PutSome)).ToList();
-            threads.ForEach(static thread => thread.Start());
-            threads.ForEach(static thread => thread.Join());
+            var options = store.NeedsThreads ? TaskCreationOptions.LongRunning : TaskCreationOptions.None;
+            var callers = Enumerable.Range(0, Callers)
+                .Select(_ => Task.Factory.StartNew(PutSomeAsync, CancellationToken.None, options, TaskScheduler.Default).Unwrap()).ToArray();
+            Task.WhenAll(callers).GetAwaiter().GetResult();
         });
-        if (failure != null)
-            ExceptionDispatchInfo.Throw(failure);
         AddAll(Measures.Callers, workload.Puts.Select(put => store.Get(put.Id!)));
 
-        void PutSome()
+        async Task PutSomeAsync()
         {
-            try
-            {
-                for (int i; (i = Interlocked.Increment(ref next)) < workload.Puts.Count;)
-                    store.Put(workload.Puts[i]);
-            }
-            catch (Exception e)
-            {
-                Interlocked.CompareExchange(ref failure, e, null);
-            }
+            for (int i; (i = Interlocked.Increment(ref next)) < workload.Puts.Count;)
+                await store.PutAsync(workload.Puts[i]);
         }
     }
 

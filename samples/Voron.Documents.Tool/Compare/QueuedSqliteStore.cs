@@ -18,11 +18,13 @@ internal sealed class QueuedSqliteStore : SqliteStore
         _writer.Start();
     }
 
-    public override void Put(ImportedDocument document)
+    public override bool NeedsThreads => false;
+
+    public override async ValueTask PutAsync(ImportedDocument document)
     {
         var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         _queue.Add((document, done));
-        done.Task.GetAwaiter().GetResult();
+        await done.Task;
     }
 
     protected override void Dispose(bool disposing)

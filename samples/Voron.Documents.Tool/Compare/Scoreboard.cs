@@ -6,6 +6,9 @@ namespace Voron.Documents.Tool.Compare;
 /// <summary>The medians of all rounds, as ratios, and whether they meet the goals.</summary>
 internal sealed class Scoreboard
 {
+    /// <summary>Behind the name of a measure: of the compressed store.</summary>
+    public const string CompressedMark = ", compressed";
+
     private readonly Table _table = new Table()
         .AddColumn("what").AddColumn(new TableColumn("Voron").RightAligned()).AddColumn("peer").AddColumn(new TableColumn("its").RightAligned())
         .AddColumn(new TableColumn("ratio").RightAligned()).AddColumn("goal").AddColumn("verdict");
@@ -38,7 +41,8 @@ internal sealed class Scoreboard
 
     private static double Median(IReadOnlyList<Measurement> rounds, string what)
     {
-        var values = rounds.Select(round => round[what]).Order().ToList();
+        var name = what.Split(CompressedMark)[0];
+        var values = rounds.Select(round => round[name]).Order().ToList();
         return values[values.Count / 2];
     }
 

@@ -10,7 +10,6 @@ namespace Voron.Documents.Tool.Compare;
 internal class SqliteStore : IComparedStore
 {
     private const int DocumentsPerCommit = 1000;
-    private const int PageSize = 8192;
     private const long CacheKibibytes = 256 * 1024;
 
     private readonly string _file;
@@ -30,7 +29,6 @@ internal class SqliteStore : IComparedStore
         Directory.CreateDirectory(directory);
         _connection = new SqliteConnection(new SqliteConnectionStringBuilder { DataSource = _file, Pooling = false }.ToString());
         _connection.Open();
-        Execute($"PRAGMA page_size = {PageSize}");
         Execute($"PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -{CacheKibibytes}; PRAGMA mmap_size = 1073741824");
         Execute("CREATE TABLE documents(number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL)");
         foreach (var path in Workload.Indexes)
@@ -48,6 +46,8 @@ internal class SqliteStore : IComparedStore
             "$text");
     }
 
+    public virtual bool NeedsThreads => true;
+
     public void Import(IReadOnlyList<ImportedDocument> documents)
     {
         for (var i = 0; i < documents.Count; i += DocumentsPerCommit)
@@ -55,7 +55,11 @@ internal class SqliteStore : IComparedStore
         Execute("PRAGMA wal_checkpoint(PASSIVE)");
     }
 
-    public virtual void Put(ImportedDocument document) => PutMany([document]);
+    public virtual ValueTask PutAsync(ImportedDocument document)
+    {
+        PutMany([document]);
+        return ValueTask.CompletedTask;
+    }
 
     public ReadOnlyMemory<byte> Get(string id)
     {

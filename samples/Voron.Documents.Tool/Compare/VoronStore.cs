@@ -16,13 +16,16 @@ internal sealed class VoronStore : IComparedStore
         _collection = collection;
     }
 
-    public static async Task<VoronStore> CreateAsync(string directory, CancellationToken stop)
+    public bool NeedsThreads => false;
+
+    public static async Task<VoronStore> CreateAsync(string directory, ValueCompression compression, CancellationToken stop)
     {
         var store = DocumentStore.Open(directory);
         var collection = await store.CreateCollectionAsync("documents", stop);
         foreach (var path in Workload.Indexes)
             await store.AddIndexAsync("documents", path, progress: null, stop);
         await store.SetTextIndexAsync("documents", Workload.Texts, progress: null, stop);
+        await store.SetCompressionAsync("documents", compression, stop);
         return new VoronStore(directory, store, collection);
     }
 
@@ -33,7 +36,7 @@ internal sealed class VoronStore : IComparedStore
         _store.Environment.Flush();
     }
 
-    public void Put(ImportedDocument document) => _collection.Put(document.Json, document.Id);
+    public async ValueTask PutAsync(ImportedDocument document) => await _collection.PutAsync(document.Json, document.Id);
 
     public ReadOnlyMemory<byte> Get(string id) => _collection.TryGet(id, out var document) ? document.Json : default;
 

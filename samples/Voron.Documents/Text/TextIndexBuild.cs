@@ -10,6 +10,7 @@ namespace Voron.Documents.Text;
 internal sealed class TextIndexBuild(StorageEnvironment environment, CollectionShape shape, DocumentBatch batch)
 {
     private const int BytesPerLook = 64 << 10;
+    private const int MaxDocumentsPerStep = 1000;
 
     private static readonly TimeSpan StepTime = TimeSpan.FromMilliseconds(2);
 
@@ -48,10 +49,10 @@ internal sealed class TextIndexBuild(StorageEnvironment environment, CollectionS
                 batch.AddText(document);
                 _numbers.Add(rows.RowId);
                 bytes += document.Json.Length;
-                if (bytes < BytesPerLook)
+                if (bytes < BytesPerLook && _numbers.Count < MaxDocumentsPerStep)
                     continue;
                 bytes = 0;
-                if (Stopwatch.GetElapsedTime(began) <= StepTime)
+                if (Stopwatch.GetElapsedTime(began) <= StepTime && _numbers.Count < MaxDocumentsPerStep)
                     continue;
                 isComplete = false;
                 break;
