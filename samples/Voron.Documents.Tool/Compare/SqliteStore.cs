@@ -1,4 +1,5 @@
-using System.Runtime.InteropServices;
+using System.Text;
+using System.Text.Json;
 using Microsoft.Data.Sqlite;
 
 namespace Voron.Documents.Tool.Compare;
@@ -20,6 +21,8 @@ internal class SqliteStore : IComparedStore
     private readonly SqliteCommand _getBySize;
     private readonly SqliteCommand _search;
 
+    private long _number;
+
     // Protects the connection, which one thread may use at a time.
     private readonly Lock _gate = new();
 
@@ -33,11 +36,9 @@ internal class SqliteStore : IComparedStore
         Execute("CREATE TABLE documents(number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL)");
         foreach (var path in Workload.Indexes)
             Execute($"CREATE INDEX \"by {path}\" ON documents({Extract("body", path)})");
-        Execute($"CREATE VIRTUAL TABLE words USING fts5({string.Join(", ", Workload.Texts)}, content = '', contentless_delete = 1)");
-        _put = Prepare("INSERT INTO documents(id, body) VALUES($id, jsonb(CAST($json AS TEXT))) RETURNING number", "$id", "$json");
-        var texts = string.Join(", ", Workload.Texts.Select(static path => Extract("body", path)));
-        var names = string.Join(", ", Workload.Texts);
-        _putText = Prepare($"INSERT INTO words(rowid, {names}) SELECT number, {texts} FROM documents WHERE number = $number", "$number");
+        Execute($"CREATE VIRTUAL TABLE words USING fts5({string.Join(", ", Workload.Texts)}, content = '')");
+        _put = Prepare("INSERT INTO documents(number, id, body) VALUES($number, $id, jsonb($json))", "$number", "$id", "$json");
+        _putText = Prepare($"INSERT INTO words(rowid, {string.Join(", ", Workload.Texts)}) VALUES($number, $first, $second)", "$number", "$first", "$second");
         _get = Prepare("SELECT CAST(json(body) AS BLOB) FROM documents WHERE id = $id", "$id");
         var size = Extract("body", "size");
         _getBySize = Prepare($"SELECT CAST(json(body) AS BLOB) FROM documents WHERE {size} >= $first AND {size} <= $last ORDER BY {size}", "$first", "$last");
@@ -124,9 +125,17 @@ internal class SqliteStore : IComparedStore
             _putText.Transaction = transaction;
             foreach (var document in documents)
             {
-                _put.Parameters[0].Value = document.Id;
-                _put.Parameters[1].Value = MemoryMarshal.TryGetArray(document.Json, out var json) && json.Count == json.Array!.Length ? json.Array : document.Json.ToArray();
-                _putText.Parameters[0].Value = _put.ExecuteScalar();
+                _put.Parameters[0].Value = ++_number;
+                _put.Parameters[1].Value = document.Id;
+                _put.Parameters[2].Value = Encoding.UTF8.GetString(document.Json.Span);
+                _put.ExecuteNonQuery();
+                _putText.Parameters[0].Value = _number;
+                using (var json = JsonDocument.Parse(document.Json))
+                {
+                    for (var i = 0; i < Workload.Texts.Length; i++)
+                        _putText.Parameters[1 + i].Value = json.RootElement.TryGetProperty(Workload.Texts[i], out var text) ? text.GetString() : DBNull.Value;
+                }
+
                 _putText.ExecuteNonQuery();
             }
 
