@@ -17,10 +17,6 @@ internal sealed class TextIndex
     private const string Lengths = "lengths";
     private const int MaxKeptBytes = 256 << 10;
 
-    // The words that a document of the writing thread had.
-    [ThreadStatic]
-    private static WordCounts? _oldWords;
-
     private readonly DocumentScanner _texts;
     private readonly byte[] _totalKey;
     private readonly byte[] _builtKey;
@@ -40,6 +36,10 @@ internal sealed class TextIndex
     public string WordsTree { get; }
 
     public string LengthsTree { get; }
+
+    // The words that a document had which the thread has just replaced.
+    [field: ThreadStatic]
+    private static WordCounts? OldWords { get; set; }
 
     /// <summary>Returns a number that no text index of the store has had.</summary>
     public static long NextNumber(WriteTransaction writing) => writing.OpenTree(StateTree).Add("number"u8, 1);
@@ -147,7 +147,7 @@ internal sealed class TextIndex
 
     private static byte[] BuiltKey(long number) => Encoding.UTF8.GetBytes($"{number}/built");
 
-    private static WordCounts TakeOldWords() => _oldWords?.Capacity <= MaxKeptBytes ? _oldWords : _oldWords = new WordCounts();
+    private static WordCounts TakeOldWords() => OldWords is { } kept && kept.Capacity <= MaxKeptBytes ? kept : OldWords = new WordCounts();
 
     private static void PutOne(WriteIdTree words, DocumentBatch batch, long number, long built, HashSet<int>? unchanged)
     {
