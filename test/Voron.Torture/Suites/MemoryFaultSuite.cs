@@ -55,7 +55,9 @@ internal sealed class MemoryFaultSuite : Suite
             $"{(inBackground ? "flushed in the background" : "flushed when asked for")}");
         List<MemoryOperation> script = [];
         var tables = new MemoryOperation(MemoryStep.TableTransaction, 1, (int)(run.Index / TablesOneIn % 3));
-        if (run.Index % TablesOneIn == 1)
+        // The retention of a feed runs on a thread of its own beside a flusher, which these schedules do not control.
+        var hasTables = run.Index % TablesOneIn == 1 && !inBackground;
+        if (hasTables)
             script.Add(tables);
         for (var i = choices.Next(3, 14); ; i--)
         {
@@ -63,12 +65,14 @@ internal sealed class MemoryFaultSuite : Suite
             if (!choices.GoesOn(i > 0))
                 break;
             var kind = (MemoryStep)choices.Next((int)MemoryStep.Reopen + 1);
+            if (kind == MemoryStep.TableTransaction && inBackground)
+                kind = MemoryStep.Commit;
             var operation = new MemoryOperation(kind, 1 + choices.Next((1 << keys) - 1), choices.Next(3));
             run.Report(operation.ToString());
             script.Add(operation);
         }
 
-        if (run.Index % TablesOneIn == 1)
+        if (hasTables)
             script.Add(tables);
         var counting = new MemoryWatch();
         var workload = new Workload(script, options, keys, inMemory);
