@@ -30,14 +30,19 @@ var root = new RootCommand("Keeps JSON documents in a Voron environment: imports
 };
 try
 {
-    return await root.Parse(args).InvokeAsync(new InvocationConfiguration { EnableDefaultExceptionHandler = false });
+    return await root.Parse(args).InvokeAsync(new InvocationConfiguration
+    {
+        EnableDefaultExceptionHandler = false,
+        ProcessTerminationTimeout = TimeSpan.FromSeconds(30),
+    });
 }
 catch (OperationCanceledException)
 {
     Console.Error.WriteLine("Cancelled.");
     return ExitCancelled;
 }
-catch (Exception e) when (e is QueryException or DocumentFormatException or ImportException or KeyNotFoundException or VoronException or IOException)
+catch (Exception e) when (e is QueryException or DocumentFormatException or DocumentConflictException or ImportException or KeyNotFoundException
+    or ArgumentException or VoronException or IOException or UnauthorizedAccessException or HttpRequestException)
 {
     Console.Error.WriteLine(e.Message);
     return ExitFailure;
