@@ -1,7 +1,9 @@
 #if VORON_K4OS
-using Codec = Voron.Compression.K4osLz4Codec;
+using Compressor = Voron.Compression.K4osLz4Codec;
+using Decoder = Voron.Compression.K4osLz4Codec;
 #else
-using Codec = Voron.Compression.ManagedLz4Codec;
+using Compressor = Voron.Compression.ManagedLz4Codec;
+using Decoder = Voron.Compression.Lz4Decoder;
 #endif
 
 namespace Voron.Compression;
@@ -28,7 +30,7 @@ internal static unsafe class Lz4Block
     /// Compresses into one block and returns its length, or 0 if it does not fit; the content of the target is then undefined.
     /// </summary>
     public static int Compress(byte* source, int sourceLength, byte* target, int targetCapacity)
-        => Codec.Compress(source, sourceLength, target, targetCapacity);
+        => Compressor.Compress(source, sourceLength, target, targetCapacity);
 
     /// <summary>
     /// Decompresses one block and returns the number of bytes written, or -1 if the block is damaged or its content is longer than
@@ -36,5 +38,5 @@ internal static unsafe class Lz4Block
     /// target, bytes after the returned length may have been changed.
     /// </summary>
     public static int Decompress(byte* source, int sourceLength, byte* target, int targetLength)
-        => Codec.Decompress(source, sourceLength, target, targetLength);
+        => Decoder.Decompress(source, sourceLength, target, targetLength);
 }

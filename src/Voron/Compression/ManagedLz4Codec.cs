@@ -4,7 +4,7 @@ using System.Runtime.Intrinsics;
 
 namespace Voron.Compression;
 
-/// <summary>The engine's own codec for the LZ4 block format; <see cref="Lz4Block"/> describes the contract.</summary>
+/// <summary>The engine's own compressor for the LZ4 block format; <see cref="Lz4Block"/> describes the contract.</summary>
 /// <remarks>
 /// <para>
 /// A block is a series of sequences, each of these parts: a token (high half: the number of literals; low half: the length of the match
@@ -103,68 +103,6 @@ internal static unsafe class ManagedLz4Codec
 
         to = WriteLiterals(to, targetEnd, literals, rest, sourceEnd, 0);
         return (int)(to - target);
-    }
-
-    public static int Decompress(byte* source, int sourceLength, byte* target, int targetLength)
-    {
-        var from = source;
-        var sourceEnd = source + sourceLength;
-        var to = target;
-        var targetEnd = target + targetLength;
-
-        while (from < sourceEnd)
-        {
-            int token = *from++;
-            long length = token >> 4;
-
-            if (length != LongLength && sourceEnd - from >= CopyStep + sizeof(ushort) && targetEnd - to >= CopyStep)
-            {
-                Copy16(to, from);
-            }
-            else
-            {
-                if (length == LongLength && !TryReadLength(ref from, sourceEnd, ref length))
-                    return -1;
-                if (length > sourceEnd - from || length > targetEnd - to)
-                    return -1;
-
-                Unsafe.CopyBlockUnaligned(to, from, (uint)length);
-                if (length == sourceEnd - from)
-                    return (int)(to + length - target);
-                if (sourceEnd - from - length < sizeof(ushort))
-                    return -1;
-            }
-
-            from += length;
-            to += length;
-
-            long offset = Unsafe.ReadUnaligned<ushort>(from);
-            from += sizeof(ushort);
-            if (offset == 0 || offset > to - target)
-                return -1;
-
-            length = token & 15;
-            if (length == LongLength && !TryReadLength(ref from, sourceEnd, ref length))
-                return -1;
-            length += MinMatch;
-
-            if (length <= 2 * CopyStep && offset >= CopyStep && targetEnd - to >= 2 * CopyStep)
-            {
-                Copy16(to, to - offset);
-                Copy16(to + CopyStep, to + CopyStep - offset);
-            }
-            else
-            {
-                if (length > targetEnd - to)
-                    return -1;
-                CopyMatch(to, offset, length);
-            }
-
-            to += length;
-        }
-
-        // A block ends with literals, so reaching this point is always an error, even for an empty block.
-        return -1;
     }
 
     /// <summary>
@@ -278,31 +216,6 @@ internal static unsafe class ManagedLz4Codec
         while (more == 255);
 
         return true;
-    }
-
-    /// <summary>
-    /// Repeats the bytes that start <paramref name="offset"/> bytes back, and copies exactly that many; the source and the target may
-    /// overlap.
-    /// </summary>
-    public static void CopyMatch(byte* to, long offset, long length)
-    {
-        var from = to - offset;
-        if (offset == 1)
-        {
-            Unsafe.InitBlockUnaligned(to, *from, (uint)length);
-            return;
-        }
-
-        // The bytes already written continue the pattern, so the length that can be copied at once doubles.
-        while (length > offset)
-        {
-            Unsafe.CopyBlockUnaligned(to, from, (uint)offset);
-            to += offset;
-            length -= offset;
-            offset += offset;
-        }
-
-        Unsafe.CopyBlockUnaligned(to, from, (uint)length);
     }
 
     /// <summary>Copies 16 bytes.</summary>

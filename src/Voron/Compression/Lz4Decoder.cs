@@ -2,12 +2,14 @@ using System.Runtime.CompilerServices;
 
 namespace Voron.Compression;
 
-/// <summary>Reads LZ4 blocks whose matches may reach back into a dictionary, as if it stood directly before the content.</summary>
+/// <summary>
+/// Reads LZ4 blocks. Their matches may reach back into a dictionary, as if it stood directly before the content; a block of the journal has none.
+/// </summary>
 /// <remarks>
 /// Whatever the bytes of a block are, nothing outside of the three buffers is read, and nothing outside of the target is written. The format of the
 /// blocks is described at <see cref="ManagedLz4Codec"/>.
 /// </remarks>
-internal static unsafe class DictionaryDecoder
+internal static unsafe class Lz4Decoder
 {
     /// <summary>
     /// Decompresses one block and returns the number of bytes written, or -1 if the block is damaged or its content is longer than the target.
@@ -20,6 +22,11 @@ internal static unsafe class DictionaryDecoder
         fixed (byte* source = block, prefix = dictionary, to = target)
             return Decompress(new Input(source, block.Length, prefix, dictionary.Length), to, target.Length);
     }
+
+    /// <summary>Decompresses one block that was compressed without a dictionary.</summary>
+    /// <inheritdoc cref="Decompress(ReadOnlySpan{byte}, ReadOnlySpan{byte}, Span{byte})"/>
+    public static int Decompress(byte* source, int sourceLength, byte* target, int targetLength) =>
+        Decompress(new Input(source, sourceLength, null, 0), target, targetLength);
 
     private static int Decompress(in Input input, byte* target, int targetLength)
     {
@@ -62,7 +69,7 @@ internal static unsafe class DictionaryDecoder
             to += length;
         }
 
-        // A block ends with literals.
+        // A block ends with literals, so reaching this point is always an error, even for an empty block.
         return -1;
     }
 
@@ -82,7 +89,7 @@ internal static unsafe class DictionaryDecoder
 
             if (distance == 0 || length > targetEnd - to)
                 return false;
-            ManagedLz4Codec.CopyMatch(to, distance, length);
+            CopyMatch(to, distance, length);
             return true;
         }
 
@@ -111,8 +118,33 @@ internal static unsafe class DictionaryDecoder
         var distance = to - target;
         if (distance == 0)
             return false;
-        ManagedLz4Codec.CopyMatch(to, distance, length - inside);
+        CopyMatch(to, distance, length - inside);
         return true;
+    }
+
+    /// <summary>
+    /// Repeats the bytes that start <paramref name="offset"/> bytes back, and copies exactly that many; the source and the target may
+    /// overlap.
+    /// </summary>
+    private static void CopyMatch(byte* to, long offset, long length)
+    {
+        var from = to - offset;
+        if (offset == 1)
+        {
+            Unsafe.InitBlockUnaligned(to, *from, (uint)length);
+            return;
+        }
+
+        // The bytes already written continue the pattern, so the length that can be copied at once doubles.
+        while (length > offset)
+        {
+            Unsafe.CopyBlockUnaligned(to, from, (uint)offset);
+            to += offset;
+            length -= offset;
+            offset += offset;
+        }
+
+        Unsafe.CopyBlockUnaligned(to, from, (uint)length);
     }
 
     /// <summary>A block, and what its matches may reach back into.</summary>
