@@ -13,9 +13,6 @@ internal sealed class MemoryFaultRun : IDisposable
     /// <summary>The limit of places that the flusher passes while the script waits: without memory it never finishes.</summary>
     private const int LongestIdle = 200;
 
-    /// <summary>The number of flushes after which nothing may be left.</summary>
-    private const int MaxSettlingAttempts = 20;
-
     private static readonly TimeSpan ClosingLimit = TimeSpan.FromSeconds(20);
 
     private readonly MemoryWatch _watch;
@@ -120,24 +117,12 @@ internal sealed class MemoryFaultRun : IDisposable
             DoUnguarded(new MemoryOperation(MemoryStep.Flush, 0, 0));
         }
         CheckAll(_environment!, "afterwards");
-        var statistics = Settle();
+        using (var writing = _environment!.BeginWrite())
+            writing.Dispose();
+        var statistics = _environment.GetStatistics();
         BrokenPromiseException.Require(
             statistics is { PageVersions: 0, ScratchBytes: 0 },
             $"All is flushed, and {statistics.PageVersions} versions and {statistics.ScratchBytes} bytes of scratch are still there.");
-    }
-
-    // A flush in the background may hold a snapshot just now, which keeps versions until it ends: a leak is what stays.
-    private EnvironmentStatistics Settle()
-    {
-        for (var attempt = 1; ; attempt++)
-        {
-            using (var writing = _environment!.BeginWrite())
-                writing.Dispose();
-            var statistics = _environment.GetStatistics();
-            if (attempt == MaxSettlingAttempts || statistics is { PageVersions: 0, ScratchBytes: 0 })
-                return statistics;
-            DoUnguarded(new MemoryOperation(MemoryStep.Flush, 0, 0));
-        }
     }
 
     private bool TryOpen()

@@ -14,7 +14,7 @@ internal sealed partial class ModelRun
         if (trees.Count == 0)
             return;
 
-        // Mostly the same tree: only one with several dictionaries shows whether they are told apart.
+        // Three draws of four take the first tree, so that it gets several dictionaries: with one alone, the engine cannot mix them up.
         var name = trees.Keys.ElementAt(_random.Next(4) == 3 ? _random.Next(trees.Count) : 0);
         switch (_random.Next(10))
         {
