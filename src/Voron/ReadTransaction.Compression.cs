@@ -12,6 +12,6 @@ public readonly partial struct ReadTransaction
     public ValueCompression GetValueCompression(string name)
     {
         _ = GetTreeStatistics(name, out var header);
-        return TryGetCompression(header.TreeId, out var settings, out _) ? (ValueCompression)settings.Mode : ValueCompression.None;
+        return (ValueCompression)GetCompression(header.TreeId).Mode;
     }
 }

@@ -32,26 +32,19 @@ public readonly partial struct ReadTransaction
         return open != null;
     }
 
-    /// <summary>Reads how the values of a tree are compressed; false if they never were.</summary>
-    /// <param name="treeId">The tree.</param>
-    /// <param name="settings">The settings.</param>
-    /// <param name="newest">The entry of the newest dictionary; empty if the tree has none.</param>
+    /// <summary>Returns how the values of a tree are compressed; the settings of one that never was are zeros.</summary>
     /// <exception cref="CorruptionException">The settings are damaged.</exception>
-    internal bool TryGetCompression(uint treeId, out CompressionSettings settings, out ReadOnlySpan<byte> newest)
+    internal CompressionSettings GetCompression(uint treeId) =>
+        OpenDictionaries(treeId) is { } dictionaries ? DictionaryTree.ReadSettings(dictionaries.SettledState(), Body.Pages, treeId) : default;
+
+    /// <summary>Returns the entry of a dictionary of a tree; nothing if the tree does not have it, or if it is damaged.</summary>
+    internal ReadOnlySpan<byte> GetDictionary(uint treeId, byte number)
     {
-        settings = default;
-        newest = default;
-        var name = SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
-        if (Body.OpenTree(_generation, name, TreeKind.Plain, out _) is not { } dictionaries)
-            return false;
-        var state = dictionaries.SettledState();
-        if (!TreeReader.TryGet(state, Body.Pages, DictionaryEntry.SettingsKey, out var bytes) || !CompressionSettings.TryRead(bytes, out settings))
-            throw new CorruptionException($"The {SystemTree.Describe(name)} in '{DataFilePath}' has no settings, or damaged ones. Run Verify.");
-        ReadOnlySpan<byte> key = [settings.LastDictionary];
-        if (settings.LastDictionary == 0 || !TreeReader.TryGet(state, Body.Pages, key, out newest)
-            || !DictionaryEntry.TryRead(newest, treeId, settings.LastDictionary, out _))
-            newest = default;
-        return true;
+        ReadOnlySpan<byte> key = [number];
+        return OpenDictionaries(treeId) is { } dictionaries
+            && TreeReader.TryGet(dictionaries.SettledState(), Body.Pages, key, out var entry) && DictionaryEntry.TryRead(entry, treeId, number, out _)
+            ? entry
+            : default;
     }
 
     /// <summary>Returns the trees of the engine's own that were not dropped, in the order of their names.</summary>
@@ -69,4 +62,7 @@ public readonly partial struct ReadTransaction
             _body.Leave(mark);
         }
     }
+
+    private OpenTree? OpenDictionaries(uint treeId) =>
+        Body.OpenTree(_generation, SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]), TreeKind.Plain, out _);
 }

@@ -137,7 +137,8 @@ public sealed partial class StorageEnvironment
         // The copy begins with the newest dictionary, so that its values are as small.
         private static void CopyCompression(ReadTransaction reading, StorageEnvironment target, byte[] name, uint treeId)
         {
-            if (!reading.TryGetCompression(treeId, out var settings, out var newest) || settings.Mode == 0)
+            var settings = reading.GetCompression(treeId);
+            if (settings.Mode == 0)
                 return;
             uint copyId;
             using (var writing = target.BeginWrite())
@@ -148,6 +149,7 @@ public sealed partial class StorageEnvironment
                 writing.Commit();
             }
 
+            var newest = reading.GetDictionary(treeId, settings.LastDictionary);
             if (newest.IsEmpty)
                 return;
             using var installing = target.BeginWrite();

@@ -18,15 +18,11 @@ internal static class CompressedTrees
     {
         tree = default;
         settings = default;
-        var name = SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
-        var catalog = new TreeState(snapshot.State.Catalog);
-        if (!Catalog.TryFind(catalog, snapshot, name, out var dictionaries))
+        if (!DictionaryTree.TryOpen(snapshot.State.Catalog, snapshot, treeId, out var dictionaries))
             return false;
-        if (!TreeReader.TryGet(new TreeState(dictionaries), snapshot, DictionaryEntry.SettingsKey, out var bytes)
-            || !CompressionSettings.TryRead(bytes, out settings))
-            throw new CorruptionException($"The {SystemTree.Describe(name)} in '{snapshot.FilePath}' has no settings, or damaged ones. Run Verify.");
+        settings = DictionaryTree.ReadSettings(dictionaries, snapshot, treeId);
         var cursor = new TreeCursor();
-        cursor.Open(catalog, snapshot, canChange: false);
+        cursor.Open(new TreeState(snapshot.State.Catalog), snapshot, canChange: false);
         for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
         {
             tree = Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.PageCount, snapshot.PageSize, snapshot.FilePath);
@@ -39,11 +35,7 @@ internal static class CompressedTrees
     }
 
     /// <summary>Returns whether a tree has a dictionary.</summary>
-    public static bool HasDictionary(SnapshotPages snapshot, uint treeId, int number)
-    {
-        var name = SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
-        ReadOnlySpan<byte> key = [(byte)number];
-        return Catalog.TryFind(new TreeState(snapshot.State.Catalog), snapshot, name, out var header)
-            && TreeReader.Contains(new TreeState(header), snapshot, key);
-    }
+    public static bool HasDictionary(SnapshotPages snapshot, uint treeId, int number) =>
+        DictionaryTree.TryOpen(snapshot.State.Catalog, snapshot, treeId, out var dictionaries)
+            && DictionaryTree.Contains(dictionaries, snapshot, number);
 }

@@ -41,23 +41,16 @@ internal sealed class DictionaryCache : ValueDictionaries
     /// <inheritdoc/>
     public override ValueDictionary? Read(PageReader pages, in TreeHeader catalog, uint treeId, int number)
     {
-        var name = SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
-        if (!Catalog.TryFind(new TreeState(catalog), pages, name, out var header))
-            return null;
         ReadOnlySpan<byte> key = [(byte)number];
-        if (!TreeReader.TryGet(new TreeState(header), pages, key, out var entry)
+        if (!DictionaryTree.TryOpen(catalog, pages, treeId, out var dictionaries)
+            || !TreeReader.TryGet(dictionaries, pages, key, out var entry)
             || !DictionaryEntry.TryRead(entry, treeId, number, out var dictionary))
             return null;
         return new ValueDictionary(number, dictionary);
     }
 
-    private static int Newest(PageReader pages, in TreeHeader catalog, uint treeId)
-    {
-        var name = SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
-        return Catalog.TryFind(new TreeState(catalog), pages, name, out var header)
-            && TreeReader.TryGet(new TreeState(header), pages, DictionaryEntry.SettingsKey, out var bytes)
-            && CompressionSettings.TryRead(bytes, out var settings)
+    private static int Newest(PageReader pages, in TreeHeader catalog, uint treeId) =>
+        DictionaryTree.TryOpen(catalog, pages, treeId, out var dictionaries) && DictionaryTree.TryReadSettings(dictionaries, pages, out var settings)
             ? settings.LastDictionary
             : 0;
-    }
 }

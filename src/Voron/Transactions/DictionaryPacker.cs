@@ -99,7 +99,7 @@ internal sealed class DictionaryPacker(CopyOnWritePages pages, DictionaryCache d
     {
         var name = SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
         if (!Trees!.TryPeek(name, _closed, out var state)
-            || !TreeReader.TryGet(state, pages, DictionaryEntry.SettingsKey, out var bytes) || !CompressionSettings.TryRead(bytes, out var settings))
+            || !DictionaryTree.TryReadSettings(state, pages, out var settings))
         {
             throw new CorruptionException(
                 $"The {SystemTree.Describe(name)} in '{pages.FilePath}', whose values are compressed, is missing or damaged. Run Verify, or restore a backup.");
@@ -113,8 +113,7 @@ internal sealed class DictionaryPacker(CopyOnWritePages pages, DictionaryCache d
     // The cache may still have a dictionary that was dropped: what counts is the tree.
     private void ReadDictionary(uint treeId, TreePacking tree, TreeState state, int number)
     {
-        ReadOnlySpan<byte> key = [(byte)number];
-        if (number == 0 || !TreeReader.Contains(state, pages, key))
+        if (number == 0 || !DictionaryTree.Contains(state, pages, number))
         {
             (tree.Dictionary, tree.Ratio) = (_none, 0);
             return;
@@ -122,6 +121,7 @@ internal sealed class DictionaryPacker(CopyOnWritePages pages, DictionaryCache d
 
         if (tree.Dictionary.Number == number)
             return;
+        ReadOnlySpan<byte> key = [(byte)number];
         if (!TreeReader.TryGet(state, pages, key, out var entry) || pages.Unpacker.Find(treeId, number) is not { } dictionary)
         {
             throw new CorruptionException(

@@ -25,12 +25,13 @@ internal sealed partial class WriteTransactionBody
     /// <summary>Sets how the new values of a tree are compressed.</summary>
     public void SetCompression(OpenTree tree, ValueCompression compression)
     {
-        var name = SystemTree.DictionariesName(tree.StateAsIs.TreeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
+        var treeId = tree.StateAsIs.TreeId;
+        var name = SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
         Scope.BeginChange();
         try
         {
             var state = tree.SettledState();
-            var settings = ReadSettings(name);
+            var settings = GetCompression(treeId);
             if (settings.Mode == (byte)compression && state.IsCompressed == (compression != ValueCompression.None))
                 return;
             var dictionaries = CreateTree(name).SettledState();
@@ -49,8 +50,11 @@ internal sealed partial class WriteTransactionBody
     }
 
     /// <summary>Returns how the values of a tree are compressed; the settings of one that never was are zeros.</summary>
+    /// <exception cref="CorruptionException">The settings are damaged.</exception>
     public CompressionSettings GetCompression(uint treeId) =>
-        ReadSettings(SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]));
+        TryPeek(SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]), new TreeState(), out var state)
+            ? DictionaryTree.ReadSettings(state, WritePages, treeId)
+            : default;
 
     /// <summary>Gives a tree a dictionary, with which values are compressed from the next transaction on. This one must do nothing else.</summary>
     /// <param name="treeId">The tree.</param>
@@ -64,7 +68,7 @@ internal sealed partial class WriteTransactionBody
         Scope.BeginChange();
         try
         {
-            var settings = ReadSettings(name);
+            var settings = GetCompression(treeId);
             if (settings.Mode == 0 || settings.LastDictionary != last || last >= PackedValue.MostDictionaries || OpenTree(name) is not { } open)
                 return false;
             settings.LastDictionary++;
@@ -91,7 +95,7 @@ internal sealed partial class WriteTransactionBody
         Scope.BeginChange();
         try
         {
-            var settings = ReadSettings(name);
+            var settings = GetCompression(treeId);
             if (settings.Changes != changes || below < 2 || OpenTree(name) is not { } open)
                 return 0;
             var state = open.SettledState();
@@ -121,19 +125,5 @@ internal sealed partial class WriteTransactionBody
         Trees.Catalog.Delete(WritePages, Catalog, name, dictionaries.SettledState());
         SetDropped(dictionaries, isDropped: true);
         Scope.Packer.Forget(treeId);
-    }
-
-    private CompressionSettings ReadSettings(ReadOnlySpan<byte> name)
-    {
-        if (!TryPeek(name, new TreeState(), out var state))
-            return default;
-        if (!TreeReader.TryGet(state, WritePages, DictionaryEntry.SettingsKey, out var bytes)
-            || !CompressionSettings.TryRead(bytes, out var settings))
-        {
-            throw new CorruptionException(
-                $"The {SystemTree.Describe(name)} in '{WritePages.FilePath}' has no settings, or damaged ones. Run Verify, or restore a backup.");
-        }
-
-        return settings;
     }
 }
