@@ -17,19 +17,12 @@ internal readonly ref struct PhraseFinder(TextIndex index, Table<long, Document>
         var places = new WordPlaces(phrase.Words);
         var ids = new List<long>();
         var times = new List<byte>();
-        var postings = new Postings[places.Words.Count];
-        for (var i = 0; i < postings.Length; i++)
-            postings[i] = new Postings(words, places.Words[i]);
-        Array.Sort(postings, static (left, right) => left.Count.CompareTo(right.Count));
-        for (var number = postings[0].Seek(0); number != long.MaxValue;)
+        var clauses = new TextClause[places.Words.Count];
+        for (var i = 0; i < clauses.Length; i++)
+            clauses[i] = new TextClause([new Postings(words, places.Words[i])], [0]);
+        var all = new Intersection(clauses);
+        for (var number = all.Seek(0); number != long.MaxValue; number = all.Seek(number + 1))
         {
-            var next = SeekAll(postings, number);
-            if (next != number)
-            {
-                number = next == long.MaxValue ? next : postings[0].Seek(next);
-                continue;
-            }
-
             read++;
             places.Clear();
             if (table.TryGetReader(number, out var row))
@@ -39,25 +32,11 @@ internal readonly ref struct PhraseFinder(TextIndex index, Table<long, Document>
                 ids.Add(number);
                 times.Add(PostingWriter.ToPayload(places.Count));
             }
-
-            number = postings[0].Seek(number + 1);
         }
 
-        foreach (var word in postings)
-            word.Dispose();
+        foreach (var clause in clauses)
+            clause.Dispose();
         return new Postings(ids, times);
-    }
-
-    private static long SeekAll(Postings[] postings, long number)
-    {
-        foreach (var word in postings)
-        {
-            var next = word.Seek(number);
-            if (next != number)
-                return next;
-        }
-
-        return number;
     }
 
     // Counts how often the words of a phrase stand in a text one behind the other, each time also where they overlap.

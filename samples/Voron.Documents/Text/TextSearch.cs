@@ -51,44 +51,21 @@ internal readonly ref struct TextSearch(ReadTransaction reading, TextIndex index
     private Postings PostingsOf(TextQuery.Phrase phrase, ref long read) =>
         phrase.Words.Count == 1 ? new Postings(_words, phrase.Words[0]) : new PhraseFinder(index, table, _words).Find(phrase, ref read);
 
-    // The clause with the fewest documents leads, and the others follow.
     private long Collect(TextClause[] clauses, Postings[] unwanted, int take, PriorityQueue<long, Rank> best)
     {
         var lengths = new LengthBlocks.Reader(_lengths);
         var average = Math.Max(1, index.TotalWords(reading)) / (double)table.Count;
-        var lead = clauses.MinBy(static clause => clause.MostDocuments)!;
+        var wanted = new Intersection(clauses);
         var matches = 0L;
-        for (var number = lead.Seek(0); number != long.MaxValue;)
+        for (var number = wanted.Seek(0); number != long.MaxValue; number = wanted.Seek(number + 1))
         {
-            var next = SeekAll(clauses, number);
-            if (next != number)
-            {
-                number = next == long.MaxValue ? next : lead.Seek(next);
+            if (HasAny(unwanted, number))
                 continue;
-            }
-
-            if (!HasAny(unwanted, number))
-            {
-                matches++;
-                Offer(best, take, number, ScoreOf(clauses, number, Bm25.NormOf(lengths.Get(number), average)));
-            }
-
-            number = lead.Seek(number + 1);
+            matches++;
+            Offer(best, take, number, ScoreOf(clauses, number, Bm25.NormOf(lengths.Get(number), average)));
         }
 
         return matches;
-    }
-
-    private static long SeekAll(TextClause[] clauses, long number)
-    {
-        foreach (var clause in clauses)
-        {
-            var next = clause.Seek(number);
-            if (next != number)
-                return next;
-        }
-
-        return number;
     }
 
     private static bool HasAny(Postings[] unwanted, long number)
