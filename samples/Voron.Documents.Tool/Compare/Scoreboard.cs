@@ -6,9 +6,6 @@ namespace Voron.Documents.Tool.Compare;
 /// <summary>The medians of all rounds, as ratios, and whether they meet the goals.</summary>
 internal sealed class Scoreboard
 {
-    /// <summary>Behind the name of a measure: of the compressed store.</summary>
-    public const string CompressedMark = ", compressed";
-
     private readonly Table _table = new Table()
         .AddColumn("what").AddColumn(new TableColumn("Voron").RightAligned()).AddColumn("peer").AddColumn(new TableColumn("its").RightAligned())
         .AddColumn(new TableColumn("ratio").RightAligned()).AddColumn("goal").AddColumn("verdict");
@@ -17,10 +14,10 @@ internal sealed class Scoreboard
     public bool IsMet { get; private set; } = true;
 
     /// <summary>Adds a measure of which more is better.</summary>
-    public void AddRate(string what, IReadOnlyList<Measurement> ours, string peer, IReadOnlyList<Measurement> theirs, double? goal)
+    public void AddRate(string what, IReadOnlyList<Measurement> ours, string peer, IReadOnlyList<Measurement> theirs, double? goal, string note = "")
     {
         var (mine, its) = (Median(ours, what), Median(theirs, what));
-        Add(what, peer, mine, its, mine / its, goal is { } least ? ($"at least {Number(least)}", mine / its >= least) : null);
+        Add(what + note, peer, mine, its, mine / its, goal is { } least ? ($"at least {Number(least)}", mine / its >= least) : null);
     }
 
     /// <summary>Adds a measure of which less is better.</summary>
@@ -31,18 +28,17 @@ internal sealed class Scoreboard
     }
 
     /// <summary>Adds a size.</summary>
-    public void AddSize(string what, IReadOnlyList<Measurement> ours, string peer, IReadOnlyList<Measurement> theirs, double goal)
+    public void AddSize(string what, IReadOnlyList<Measurement> ours, string peer, IReadOnlyList<Measurement> theirs, double goal, string note = "")
     {
         var (mine, its) = (Median(ours, what), Median(theirs, what));
-        Add(what, peer, mine, its, mine / its, ($"at most {Number(goal)}", mine / its <= goal));
+        Add(what + note, peer, mine, its, mine / its, ($"at most {Number(goal)}", mine / its <= goal));
     }
 
     public void Write(IAnsiConsole console) => console.Write(_table);
 
     private static double Median(IReadOnlyList<Measurement> rounds, string what)
     {
-        var name = what.Split(CompressedMark)[0];
-        var values = rounds.Select(round => round[name]).Order().ToList();
+        var values = rounds.Select(round => round[what]).Order().ToList();
         return values[values.Count / 2];
     }
 
