@@ -18,19 +18,7 @@ internal static unsafe class JournalSnapshotReader
         var reader = new JournalFileReader(disk, info, environmentId, window);
         try
         {
-            if (reader.CountBytes() < checkpoint.JournalSnapshotLength)
-            {
-                throw new CorruptionException(
-                    $"'{reader.Path}' has been cut short: it has {reader.CountBytes()} bytes, but the header expects {checkpoint.JournalSnapshotLength}.");
-            }
-        }
-        catch (DiskException e) when (e.Error == DiskError.NotFound)
-        {
-            throw new CorruptionException($"The header names '{name}', which is missing from '{disk.Path}'. Restore all files of the environment from one copy.", e);
-        }
-
-        try
-        {
+            CheckLength(reader, checkpoint, disk);
             var sequence = 0L;
             for (var offset = 0L; offset < checkpoint.JournalSnapshotLength;)
             {
@@ -49,6 +37,26 @@ internal static unsafe class JournalSnapshotReader
         finally
         {
             reader.Close();
+        }
+    }
+
+    private static void CheckLength(JournalFileReader reader, in CheckpointHeader checkpoint, IDisk disk)
+    {
+        long bytes;
+        try
+        {
+            bytes = reader.CountBytes();
+        }
+        catch (DiskException e) when (e.Error == DiskError.NotFound)
+        {
+            throw new CorruptionException(
+                $"The header names '{reader.Info.Name}', which is missing from '{disk.Path}'. Restore all files of the environment from one copy.", e);
+        }
+
+        if (bytes < checkpoint.JournalSnapshotLength)
+        {
+            throw new CorruptionException(
+                $"'{reader.Path}' has been cut short: it has {bytes} bytes, but the header expects {checkpoint.JournalSnapshotLength}.");
         }
     }
 }

@@ -255,6 +255,36 @@ public sealed class OpeningTests
         }
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void An_opening_that_fails_at_any_call_leaves_nothing_open(bool readOnly)
+    {
+        var files = MakeSnapshotFiles();
+        var options = readOnly ? new StorageOptions { ReadOnly = true } : FaultTestKit.Options();
+        var failures = 0;
+        for (var failing = 0; ; failing++)
+        {
+            var disk = files.ToDisk();
+            var calls = 0;
+            disk.FailNext(_ => calls++ >= failing, DiskError.Failed, forever: true);
+            try
+            {
+                StorageEnvironment.Open(disk, options).Dispose();
+            }
+            catch (Exception e) when (e is VoronException or DiskException)
+            {
+                failures++;
+            }
+
+            (disk.OpenFiles, disk.LiveMaps, disk.HeldLocks).Should().Be((0, 0, 0), "call {0} and those behind it have failed", failing);
+            if (calls <= failing)
+                break;
+        }
+
+        failures.Should().BeGreaterThan(20);
+    }
+
     /// <summary>Changes one file of an environment that was killed, and expects a refusal that names it and changes no byte.</summary>
     private static VoronException ShouldBeRefused(string name, Func<byte[], byte[]> damage)
     {
@@ -302,5 +332,18 @@ public sealed class OpeningTests
         FaultTestKit.Put(environment, 2, FaultTestKit.Value(2, 300));
         environment.Internals.ConfirmDurability();
         return FaultTestKit.Bytes(disk);
+    }
+
+    /// <summary>Returns the files of an environment with a journal snapshot, which holds what a reader keeps out of the data file.</summary>
+    private static FileSet MakeSnapshotFiles()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
+        FaultTestKit.Put(environment, 1, FaultTestKit.Value(1, 300));
+        environment.Flush();
+        using var reading = environment.BeginRead();
+        FaultTestKit.Put(environment, 2, FaultTestKit.Value(2, 300));
+        environment.Internals.WriteJournalSnapshot().Should().BeTrue();
+        return FileSet.Of(disk);
     }
 }
