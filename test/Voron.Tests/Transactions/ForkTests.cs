@@ -194,12 +194,19 @@ public sealed class ForkTests : IDisposable
                 Fill(round);
             var version = round - (round % 8);
             var original = _environment.BeginRead();
-            using var start = new Barrier(2);
+            // On a crowded machine the thread that gives the start is always ahead: they take turns.
+            var forkIsAhead = round % 2 == 0;
+            using var isReady = new ManualResetEventSlim();
+            var isStarted = false;
             ReadTransaction fork = default;
             Exception? refused = null;
             var thread = new TestThread(() =>
             {
-                start.SignalAndWait(Patience);
+                isReady.Set();
+                if (forkIsAhead)
+                    Volatile.Write(ref isStarted, true);
+                else
+                    SpinWait.SpinUntil(() => Volatile.Read(ref isStarted), Patience);
                 try
                 {
                     fork = original.Fork();
@@ -209,7 +216,11 @@ public sealed class ForkTests : IDisposable
                     refused = e;
                 }
             });
-            start.SignalAndWait(Patience, Cancellation).Should().BeTrue();
+            isReady.Wait(Patience, Cancellation).Should().BeTrue();
+            if (forkIsAhead)
+                SpinWait.SpinUntil(() => Volatile.Read(ref isStarted), Patience).Should().BeTrue();
+            else
+                Volatile.Write(ref isStarted, true);
             Thread.SpinWait(round % 100);
             original.Dispose();
             thread.Join().Should().BeNull();
