@@ -59,6 +59,10 @@ check "their averages stay" 23.000 run TimeSeries average sensor-3 2026-01-05
 
 echo "== Documents"
 documents() { (cd "$work" && dotnet "$root/samples/Voron.Documents.Tool/bin/Release/net10.0/documents.dll" "$@"); }
+commands=$(sed -n 's/^| \(`[a-z].*\) | .*/\1/p' samples/Voron.Documents/README.md | grep -o '`[a-z]*' | tr -d '`' | sort -u)
+without() { for name in "$@"; do documents "$name" --help >/dev/null || echo "$name"; done; }
+check "the guide has commands" 1 sh -c "echo '$commands' | grep -cx serve"
+check "the tool has each command of its guide" "" without $commands
 printf '{"id":"a","size":3}\nnonsense\n{"id":"b","size":1}\n{"size":2}\n{"id":"c","size":2,"tags":["x","y"]}\n' >"$work/items.jsonl"
 printf 'id,name,size\nd,"one, ""two""",4\ne,007,1.5\n' >"$work/items.csv"
 check "an import stops at what is no document" "refused with 1" sh -c "cd '$work' && dotnet '$root/samples/Voron.Documents.Tool/bin/Release/net10.0/documents.dll' import --json items.jsonl; echo refused with \$?"

@@ -24,6 +24,7 @@ var root = new RootCommand("Keeps JSON documents in a Voron environment: imports
     CompressCommand.Create(),
     StatsCommand.Create(),
     ExpireCommand.Create(),
+    WatchCommand.Create(),
     PromptCommand.Create(),
     ServeCommand.Create(),
     CompareCommand.Create(),
