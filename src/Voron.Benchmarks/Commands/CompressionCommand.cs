@@ -63,6 +63,8 @@ internal static class CompressionCommand
 
             return Task.CompletedTask;
         }).ConfigureAwait(false);
+        if (runs.Any(run => run.Checksum != runs[0].Checksum))
+            throw new BenchmarkException("The ways have read different values.");
         session.FinishWith(CompressionTables.Create(runs), new { session.Machine, runs });
     }
 }

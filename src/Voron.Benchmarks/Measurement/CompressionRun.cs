@@ -29,6 +29,9 @@ internal sealed record CompressionRun(string Way, int Round, int Records, double
 
     public double GetManagedBytes { get; private init; }
 
+    /// <summary>Of all values that the gets returned, each read as a whole.</summary>
+    public ulong Checksum { get; private init; }
+
     /// <summary>Reads records that are divided by empty lines, as <c>apt-cache dumpavail</c> writes them.</summary>
     public static byte[][] Read(string file) => [.. File.ReadAllText(file).Split("\n\n", StringSplitOptions.RemoveEmptyEntries)
         .Select(System.Text.Encoding.UTF8.GetBytes)];
@@ -51,10 +54,10 @@ internal sealed record CompressionRun(string Way, int Round, int Records, double
         TreeStatistics statistics;
         using (var reading = environment.BeginRead())
             statistics = reading.OpenTree(TreeName).GetStatistics();
-        Get(environment, records, Gets / 10);
+        _ = Get(environment, records, Gets / 10);
         var managed = GC.GetTotalAllocatedBytes(precise: true);
         began = Stopwatch.GetTimestamp();
-        Get(environment, records, Gets);
+        var sum = Get(environment, records, Gets);
         var gets = Stopwatch.GetElapsedTime(began);
         return new CompressionRun(way, round, records.Length, records.Average(record => record.Length))
         {
@@ -64,6 +67,7 @@ internal sealed record CompressionRun(string Way, int Round, int Records, double
             PagesBytes = 4096.0 * (statistics.LeafPages + statistics.OverflowPages) / statistics.Entries,
             GetNanoseconds = gets.TotalNanoseconds / Gets,
             GetManagedBytes = (double)(GC.GetTotalAllocatedBytes(precise: true) - managed) / Gets,
+            Checksum = sum,
         };
     }
 
@@ -93,8 +97,10 @@ internal sealed record CompressionRun(string Way, int Round, int Records, double
         }
     }
 
-    private static void Get(StorageEnvironment environment, byte[][] records, int count)
+    // Reads the values: a plain one that is found has not come from memory yet, while one that was compressed has.
+    private static ulong Get(StorageEnvironment environment, byte[][] records, int count)
     {
+        ContentChecksum sum = default;
         var random = new Random(Seed);
         Span<byte> key = stackalloc byte[sizeof(int)];
         for (var from = 0; from < count; from += GetsPerTransaction)
@@ -107,7 +113,10 @@ internal sealed record CompressionRun(string Way, int Round, int Records, double
                 System.Buffers.Binary.BinaryPrimitives.WriteInt32BigEndian(key, number);
                 if (!tree.TryGet(key, out var value) || value.Length != records[number].Length)
                     throw new BenchmarkException($"Record {number} is not as it was written.");
+                sum.AddWhole(value);
             }
         }
+
+        return sum.Sum;
     }
 }

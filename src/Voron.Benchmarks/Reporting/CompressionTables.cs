@@ -15,7 +15,7 @@ internal static class CompressionTables
             $"Medians of {runs.Max(run => run.Round) + 1} rounds, in one process; ways take turns. Pages of 4 KiB.",
             $"Records: {Figures.Count(runs[0].Records)} of {Figures.Decimal(runs[0].AverageBytes)} bytes on average, with ascending keys of 4 bytes.",
             "Puts: 1,000 in a durable transaction.",
-            "Training: a thousand values of a fifth of the records, by one call. Gets: random keys in memory, 1,000 in a read transaction.",
+            "Training: a thousand values of a fifth of the records, by one call. Gets: random keys in memory, 1,000 in a read transaction, whose values are read.",
         ],
         [Costs(runs), Goals(runs)]);
 
