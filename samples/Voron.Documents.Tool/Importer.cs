@@ -11,11 +11,15 @@ internal sealed class Importer(Collection collection, ImportSource source, bool 
 {
     private const long MaxBytesPerCommit = 16 << 20;
 
+    // One whose pages are changed, while the journal record of the one before is compressed and written.
+    private const int MostCommits = 2;
+
     private readonly long _began = Stopwatch.GetTimestamp();
+    private readonly Queue<(DocumentBatch Batch, Task<Task> Commit)> _commits = new();
+    private readonly Stack<DocumentBatch> _spare = new();
+    private Task _newest = Task.CompletedTask;
     private DocumentBatch _batch = collection.CreateBatch();
-    private DocumentBatch _spare = collection.CreateBatch();
     private long _bytes;
-    private Task _commit = Task.CompletedTask;
 
     public long Imported { get; private set; }
 
@@ -71,22 +75,41 @@ internal sealed class Importer(Collection collection, ImportSource source, bool 
 
     private static string Capital(string text) => char.ToUpperInvariant(text[0]) + text[1..];
 
-    // One batch is filled while the one before is written.
+    // A batch is filled while those before are written. A batch begins when the call for the one before has returned, which is when its
+    // transaction has its place: the order of the batches is that of their documents.
     private void Commit()
     {
-        Await();
+        while (_commits.Count >= MostCommits)
+            AwaitOldest();
         var batch = _batch;
-        (_batch, _spare) = (_spare, batch);
+        var commit = _newest.ContinueWith(_ => collection.PutManyAsync(batch).AsTask(), TaskScheduler.Default);
+        _newest = commit;
+        _commits.Enqueue((batch, commit));
+        _batch = _spare.TryPop(out var spare) ? spare : collection.CreateBatch();
         _bytes = 0;
-        _commit = Task.Run(() => collection.PutMany(batch));
     }
 
     private void Await()
     {
-        var commit = _commit;
-        _commit = Task.CompletedTask;
-        commit.GetAwaiter().GetResult();
-        Imported += _spare.Count;
-        _spare.Clear();
+        if (_commits.Count == 0)
+            return;
+        try
+        {
+            AwaitOldest();
+        }
+        finally
+        {
+            // The others end before the store may be closed, even if this one has failed.
+            Await();
+        }
+    }
+
+    private void AwaitOldest()
+    {
+        var (batch, commit) = _commits.Dequeue();
+        commit.Unwrap().GetAwaiter().GetResult();
+        Imported += batch.Count;
+        batch.Clear();
+        _spare.Push(batch);
     }
 }
