@@ -1,14 +1,10 @@
-using System.Diagnostics.CodeAnalysis;
 using Voron.Tables;
 
 namespace Voron.Documents.Web;
 
 /// <summary>Collections, their indexes and their sizes.</summary>
-[SuppressMessage("Design", "CA1001", Justification = "A semaphore whose wait handle no code takes has nothing to dispose.")]
 internal sealed class CollectionEndpoints(DocumentStore store)
 {
-    private readonly SemaphoreSlim _gate = new(1);
-
     public void Map(IEndpointRouteBuilder app)
     {
         app.MapGet("/stats", StatsAsync);
@@ -26,20 +22,19 @@ internal sealed class CollectionEndpoints(DocumentStore store)
         app.MapPut("/collections/{c}/text", ChangeTextAsync);
     }
 
-    private Task SetExpiryAsync(HttpContext context, string? path) => ChangeAsync(context, async () =>
+    private async Task SetExpiryAsync(HttpContext context, string? path)
     {
         await store.SetExpiryAsync(PathNames.Of(context).In(store).Settings.Name, path, context.RequestAborted);
         await GetAsync(context);
-    });
+    }
 
     // The paths of the text fields, in the order given; none to search no more.
-    private Task ChangeTextAsync(HttpContext context) => ChangeAsync(context, async () =>
+    private async Task ChangeTextAsync(HttpContext context)
     {
-        _ = PathNames.Of(context).In(store);
         var paths = context.Request.Query["path"].OfType<string>().ToList();
-        await store.SetTextIndexAsync(PathNames.Of(context).CollectionName, paths, cancellationToken: context.RequestAborted);
+        await store.SetTextIndexAsync(PathNames.Of(context).In(store).Settings.Name, paths, cancellationToken: context.RequestAborted);
         await GetAsync(context);
-    });
+    }
 
     private Task StatsAsync(HttpContext context)
     {
@@ -60,15 +55,12 @@ internal sealed class CollectionEndpoints(DocumentStore store)
     private async Task CreateAsync(HttpContext context)
     {
         var name = PathNames.Of(context).CollectionName;
-        await ChangeAsync(context, async () =>
-        {
-            var isNew = store.GetCollections().All(collection => collection.Name != name);
-            await store.CreateCollectionAsync(name, context.RequestAborted);
-            context.Response.StatusCode = isNew ? StatusCodes.Status201Created : StatusCodes.Status204NoContent;
-        });
+        var isNew = store.GetCollections().All(collection => collection.Name != name);
+        await store.CreateCollectionAsync(name, context.RequestAborted);
+        context.Response.StatusCode = isNew ? StatusCodes.Status201Created : StatusCodes.Status204NoContent;
     }
 
-    private Task DeleteAsync(HttpContext context) => ChangeAsync(context, async () =>
+    private async Task DeleteAsync(HttpContext context)
     {
         var name = PathNames.Of(context).CollectionName;
 
@@ -76,33 +68,17 @@ internal sealed class CollectionEndpoints(DocumentStore store)
         if (!await store.DropCollectionAsync(name, CancellationToken.None))
             throw new KeyNotFoundException($"There is no collection '{name}'.");
         context.Response.StatusCode = StatusCodes.Status204NoContent;
-    });
+    }
 
-    private Task ChangeIndexAsync(HttpContext context, Func<string, string, ValueTask<Collection>> change) => ChangeAsync(context, async () =>
+    private async Task ChangeIndexAsync(HttpContext context, Func<string, string, ValueTask<Collection>> change)
     {
-        var name = PathNames.Of(context).CollectionName;
-        _ = PathNames.Of(context).In(store);
-        await change(name, PathOf(context));
+        await change(PathNames.Of(context).In(store).Settings.Name, PathOf(context));
         await GetAsync(context);
-    });
+    }
 
     private static string PathOf(HttpContext context) => context.Request.Query["path"] is [{ Length: > 0 } path]
         ? path
         : throw new ServerException(StatusCodes.Status400BadRequest, "The path is missing: add ?path= and a path such as $.section.");
-
-    // One change of settings at a time.
-    private async Task ChangeAsync(HttpContext context, Func<Task> change)
-    {
-        await _gate.WaitAsync(context.RequestAborted);
-        try
-        {
-            await change();
-        }
-        finally
-        {
-            _gate.Release();
-        }
-    }
 
     private List<CollectionAnswer> Describe()
     {

@@ -139,7 +139,7 @@ public sealed class PageTests(BrowserFixture fixture) : PageTest(fixture)
     [Fact]
     public async Task Collections_and_indexes_are_made_with_the_keyboard()
     {
-        await Page.FocusAsync("#open-indexes");
+        await Page.FocusAsync("#open-settings");
         await Page.Keyboard.PressAsync("Enter");
         await Page.FocusAsync("#index-path");
         await Page.Keyboard.TypeAsync("section");
@@ -158,6 +158,46 @@ public sealed class PageTests(BrowserFixture fixture) : PageTest(fixture)
         await Expect(Page.Locator("#summary")).ToContainTextAsync("0 documents");
     }
 
+    [Fact]
+    public async Task Words_and_the_expiry_are_settings()
+    {
+        await Page.ClickAsync("#open-settings");
+        await Page.FillAsync("#words-paths", "name\n\n  section  ");
+        await Page.ClickAsync("text=Index words");
+        await Expect(Page.Locator("#settings-state")).ToContainTextAsync("can be searched for");
+        await Expect(Page.Locator("#words-paths")).ToHaveValueAsync("$.name\n$.section");
+        ExpectedError = "400";
+        await Page.FillAsync("#words-paths", "name[");
+        await Page.ClickAsync("text=Index words");
+        await Expect(Page.Locator("#settings-message")).ToContainTextAsync("name[");
+        await Expect(Page.Locator("#words-paths")).ToHaveValueAsync("name[");
+
+        Page.Dialog += (_, dialog) => dialog.AcceptAsync();
+        await Page.FillAsync("#expiry-path", "end");
+        await Page.ClickAsync("text=Set expiry");
+        await Expect(Page.Locator("#settings-state")).ToContainTextAsync("end at their time");
+        await PictureAsync("settings");
+        await Page.Keyboard.PressAsync("Escape");
+        Items.Settings.ExpiryPath.Should().Be("$.end");
+        Items.Put(Json("""{"name":"over","end":"2020-01-01"}"""), "over");
+
+        await Page.GetByLabel("Words", new PageGetByLabelOptions { Exact = true }).CheckAsync();
+        await QueryAsync("number games");
+        await Expect(Page.Locator("#summary")).ToContainTextAsync("10 documents");
+        await QueryAsync("over");
+        await Expect(Page.Locator("#summary")).ToContainTextAsync("0 documents");
+
+        await Page.ClickAsync("#open-settings");
+        await Page.FillAsync("#words-paths", "");
+        await Page.ClickAsync("text=Index words");
+        await Expect(Page.Locator("#settings-state")).ToContainTextAsync("not searched for");
+        await Expect(Page.Locator("#modes")).ToBeHiddenAsync();
+        await Page.FillAsync("#expiry-path", "");
+        await Page.ClickAsync("text=Set expiry");
+        await Expect(Page.Locator("#settings-state")).ToContainTextAsync("No document ends");
+        Items.Settings.ExpiryPath.Should().BeNull();
+    }
+
     [Theory]
     [InlineData(1280, ColorScheme.Light)]
     [InlineData(1280, ColorScheme.Dark)]
@@ -172,6 +212,10 @@ public sealed class PageTests(BrowserFixture fixture) : PageTest(fixture)
         (await WidthAsync()).Should().BeLessThanOrEqualTo(width, "only tables scroll to the side");
         await OpenDocumentAsync("item02");
         await PictureAsync($"editor-{width}-{scheme}");
+        (await WidthAsync()).Should().BeLessThanOrEqualTo(width);
+        await Page.Keyboard.PressAsync("Escape");
+        await Page.ClickAsync("#open-settings");
+        await PictureAsync($"settings-{width}-{scheme}");
         (await WidthAsync()).Should().BeLessThanOrEqualTo(width);
     }
 

@@ -44,7 +44,7 @@ async function loadCollections(chosen) {
   if (collections.some(each => each.name === keep))
     select.value = keep;
   select.disabled = collections.length === 0;
-  for (const id of ["open-indexes", "new-document", "watch"])
+  for (const id of ["open-settings", "new-document", "watch"])
     $(id).disabled = collections.length === 0;
   showSize();
 }
@@ -59,6 +59,8 @@ function showSize() {
     ? `${collection.documents.toLocaleString("en")} documents, ${bytes(collection.bytes)}, ${collection.indexes.length} ${collection.indexes.length === 1 ? "index" : "indexes"}`
     : "There is no collection yet: create one.";
   $("modes").hidden = !collection?.textFields?.length;
+  if ($("modes").hidden)
+    document.querySelector("input[name=mode][value=query]").checked = true;
 }
 
 // ---- Results
@@ -240,23 +242,53 @@ async function removeAttachment(path, name) {
   await loadAttachments();
 }
 
-// ---- Indexes
+// ---- Settings
 
-function showIndexes() {
-  const indexes = current()?.indexes ?? [];
+function showSettings() {
+  const { indexes, textFields, expiryPath } = current();
   $("index-list").replaceChildren(...(indexes.length === 0 ? [element("li", { className: "quiet" }, "There is none: queries look at all documents.")] : indexes.map(index =>
     element("li", {}, element("code", {}, index.path), element("span", { className: "quiet" }, `${index.state}, ${index.keys.toLocaleString("en")} keys`),
       element("button", { type: "button", className: "danger", ariaLabel: `Remove the index on ${index.path}`, onclick: () => changeIndex("DELETE", index.path) }, "Remove")))));
+  $("words-paths").value = textFields.join("\n");
+  $("expiry-path").value = expiryPath ?? "";
+}
+
+/** Changes a setting. The server answers when all documents fit it. */
+async function change(path, method, done) {
+  const buttons = document.querySelectorAll("#settings .bar button, #index-list button");
+  for (const button of buttons)
+    button.disabled = true;
+  $("settings-state").textContent = "Working…";
+  const changed = await attempt("settings-message", () => ask(`${collectionPath()}/${path}`, { method }));
+  for (const button of buttons)
+    button.disabled = false;
+  $("settings-state").textContent = changed ? done : "";
+  if (!changed)
+    return false;
+  await loadCollections();
+  showSettings();
+  await run();
+  return true;
 }
 
 async function changeIndex(method, path) {
-  const changed = await attempt("index-message", () => ask(`${collectionPath()}/indexes?${new URLSearchParams({ path })}`, { method }));
-  if (!changed)
-    return;
-  $("index-path").value = "";
-  await loadCollections();
-  showIndexes();
-  await run();
+  if (await change(`indexes?${new URLSearchParams({ path })}`, method, method === "PUT" ? "The index has all documents." : "The index was removed."))
+    $("index-path").value = "";
+}
+
+function changeWords() {
+  const paths = $("words-paths").value.split("\n").map(path => path.trim()).filter(path => path !== "");
+  const query = new URLSearchParams(paths.map(path => ["path", path]));
+  return change(`text?${query}`, "PUT", paths.length > 0 ? "The words of all documents can be searched for." : "Words are not searched for any more.");
+}
+
+function changeExpiry() {
+  const path = $("expiry-path").value.trim();
+  if (path !== "" && !confirm(`Delete documents of '${$("collection").value}' when the time at '${path}' has come?`))
+    return undefined;
+  return path === ""
+    ? change("expiry", "DELETE", "No document ends.")
+    : change(`expiry?${new URLSearchParams({ path })}`, "PUT", "Documents end at their time.");
 }
 
 // ---- Live changes
@@ -279,8 +311,8 @@ function startWatch() {
   say("Connecting…");
   const scope = query.get("q") ? `Watching ${$("collection").value}: ${query.get("q")}` : `Watching all of ${$("collection").value}`;
   watch.addEventListener("begin", () => say(scope));
-  watch.addEventListener("put", event => change("put", event));
-  watch.addEventListener("delete", event => change("delete", event));
+  watch.addEventListener("put", event => showChange("put", event));
+  watch.addEventListener("delete", event => showChange("delete", event));
   watch.addEventListener("end", () => { watch.close(); say("The collection was deleted."); });
   watch.addEventListener("lost", event => { watch.close(); say(JSON.parse(event.data)); });
   watch.onerror = () => say(watch.readyState === EventSource.CLOSED
@@ -288,7 +320,7 @@ function startWatch() {
     : "The connection was lost. It is opened again…");
 }
 
-function change(kind, event) {
+function showChange(kind, event) {
   const { id, document: json } = parse(event.data);
   addChange($("changes"), kind, id, json, open);
 }
@@ -302,7 +334,7 @@ function dialog(name, opener, before) {
 }
 
 dialog("editor");
-dialog("indexes", "open-indexes", () => { tell("index-message", null); showIndexes(); });
+dialog("settings", "open-settings", () => { tell("settings-message", null); $("settings-state").textContent = ""; showSettings(); });
 dialog("creation", "add-collection", () => { tell("creation-message", null); $("creation-name").value = ""; });
 
 $("ask").onsubmit = event => { event.preventDefault(); run(); };
@@ -328,6 +360,8 @@ $("editor-form").onsubmit = event => { event.preventDefault(); save(expectation(
 $("delete-document").onclick = remove;
 $("upload").onchange = upload;
 $("index-form").onsubmit = event => { event.preventDefault(); changeIndex("PUT", $("index-path").value); };
+$("words-form").onsubmit = event => { event.preventDefault(); changeWords(); };
+$("expiry-form").onsubmit = event => { event.preventDefault(); changeExpiry(); };
 $("creation-form").onsubmit = event => {
   event.preventDefault();
   const name = $("creation-name").value;
