@@ -14,6 +14,9 @@ internal static unsafe partial class IdBlock
     // A gap of up to that many bits lies in the eight bytes from that of its first bit on, and 127 of them do not reach 2^63.
     private const int MaxNarrowWidth = 56;
 
+    // Four gaps of up to that many bits lie in those eight bytes.
+    private const int MaxShortWidth = 14;
+
     /// <summary>Unpacks the ids of a block.</summary>
     /// <param name="block">The block.</param>
     /// <param name="room">The bytes of the block.</param>
@@ -91,13 +94,33 @@ internal static unsafe partial class IdBlock
     private static void AddGaps(byte* source, int bit, int width, int gaps, long* ids)
     {
         var mask = ulong.MaxValue >> (64 - width);
-        var id = (ulong)ids[0] + 1;
-        var target = ids + 1;
+        var id = (ulong)ids[0];
+        var target = (ulong*)ids + 1;
         var end = target + gaps;
+
+        // Four short gaps lie in the eight bytes from that of the first bit on. The sum grows by one addition for all of them.
+        for (; width <= MaxShortWidth && end - target >= 4; target += 4)
+        {
+            var bits = Unsafe.ReadUnaligned<ulong>(source + (bit >> 3)) >> (bit & 7);
+            bit += 4 * width;
+            var one = (bits & mask) + 1;
+            bits >>= width;
+            var two = one + (bits & mask) + 1;
+            bits >>= width;
+            var more = (bits & mask) + 1;
+            bits >>= width;
+            var four = two + more + (bits & mask) + 1;
+            target[0] = id + one;
+            target[1] = id + two;
+            target[2] = id + two + more;
+            id += four;
+            target[3] = id;
+        }
+
         for (; target != end; target++)
         {
-            id += (Unsafe.ReadUnaligned<ulong>(source + (bit >> 3)) >> (bit & 7)) & mask;
-            *target = (long)id++;
+            id += ((Unsafe.ReadUnaligned<ulong>(source + (bit >> 3)) >> (bit & 7)) & mask) + 1;
+            *target = id;
             bit += width;
         }
     }

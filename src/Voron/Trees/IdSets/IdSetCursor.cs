@@ -138,12 +138,11 @@ internal sealed unsafe class IdSetCursor
     public bool Seek(long id)
     {
         _isPending = false;
+        id = Math.Max(id, 0);
         if (Count == 0)
             return End(1);
         if (_set.Root != 0 && !(_place == Place.OnId && id >= _block[0] && id <= _block[_count - 1]))
-            FindBlock(Math.Max(id, 0));
-
-        // In most seeks of an intersection the id is near the current one.
+            FindBlock(id);
         _at = Search(_place == Place.OnId && _block[_at] <= id ? _at : 0, id);
         if (_at == _count)
             return _isPending = Leave(id);
@@ -265,26 +264,24 @@ internal sealed unsafe class IdSetCursor
         Load(IdPage.FindBlock(_page, id));
     }
 
+    // Returns the index of the first id from one index on that is not below another. Without a branch: no processor can guess on which side of a
+    // place an id is. Neither id is negative, so their difference has the sign of the comparison.
     private int Search(int from, long id)
     {
-        var step = 1;
-        while (from + step < _count && _block[from + step] < id)
+        const int few = 8;
+        var ids = _block;
+        var left = _count - from;
+        while (left > few)
         {
-            from += step;
-            step *= 2;
+            var half = left >>> 1;
+            from += (int)((ulong)(ids[from + half - 1] - id) >> 63) * half;
+            left -= half;
         }
 
-        var above = Math.Min(_count, from + step + 1);
-        while (from < above)
-        {
-            var middle = (from + above) >>> 1;
-            if (_block[middle] < id)
-                from = middle + 1;
-            else
-                above = middle;
-        }
-
-        return from;
+        var below = 0;
+        for (var i = 0; i < left; i++)
+            below += (int)((ulong)(ids[from + i] - id) >> 63);
+        return from + below;
     }
 
     // All ids of the block are below the one that was sought: the next one is the first of the next block.
