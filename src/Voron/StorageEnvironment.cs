@@ -177,8 +177,9 @@ public sealed partial class StorageEnvironment : IDisposable
     /// </summary>
     /// <remarks>
     /// Waits for writes that are under way, however long the device takes. Waits up to five seconds for an open write transaction, which
-    /// cannot be committed after that. Waits up to five seconds each for running observers and for the logger. Open read transactions can be
-    /// used until they end. The directory can be opened again when the last transaction has ended: at once if none is open.
+    /// cannot be committed after that. Waits up to a minute for work of its own that has begun in the background, such as the deletion of old
+    /// changes from feeds. Waits up to five seconds each for running observers and for the logger. Open read transactions can be used until
+    /// they end. The directory can be opened again when the last transaction has ended: at once if none is open.
     /// </remarks>
     /// <exception cref="InvalidOperationException">
     /// The call was made inside an operation of <c>Write</c> or <c>WriteAsync</c>, and would wait for itself.

@@ -147,7 +147,7 @@ internal sealed class DictionaryTrainer(Engine engine, WriterEntrance entrance)
         {
             try
             {
-                if (!engine.Users.TryAddCall())
+                if (!engine.Users.TryAddWork())
                     continue;
                 try
                 {
@@ -155,7 +155,7 @@ internal sealed class DictionaryTrainer(Engine engine, WriterEntrance entrance)
                 }
                 finally
                 {
-                    engine.Users.RemoveCall();
+                    engine.Users.RemoveWork();
                 }
             }
             catch (Exception e) when (e is OperationCanceledException or ObjectDisposedException)

@@ -135,7 +135,8 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
     {
         try
         {
-            engine.Users.AddCall();
+            if (!engine.Users.TryAddWork())
+                throw EndedErrors.Environment(engine.Disk.Path);
             try
             {
                 for (var pause = FirstPause; TryBeginPass();)
@@ -154,7 +155,7 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
             }
             finally
             {
-                engine.Users.RemoveCall();
+                engine.Users.RemoveWork();
             }
         }
         catch (Exception e)

@@ -22,6 +22,7 @@ namespace Voron.Feeds;
 [SuppressMessage("Design", "CA1001", Justification = "A semaphore without a wait handle needs no disposal.")]
 internal sealed class FeedRetention(
     Engine engine, Func<ReadTransaction> beginRead, Func<CancellationToken, ValueTask<WriteTransaction>> beginWrite)
+    : IThreadPoolWorkItem
 {
     private const long BytesBetweenRuns = 4 << 20;
     private const long BytesOfStep = 4 << 20;
@@ -45,7 +46,7 @@ internal sealed class FeedRetention(
         _ranAtTick = Environment.TickCount64;
         try
         {
-            ThreadPool.UnsafeQueueUserWorkItem(static retention => _ = retention.RunInBackgroundAsync(), this, preferLocal: false);
+            SchedulePoint.Queue(this);
         }
         catch (OutOfMemoryException)
         {
@@ -53,6 +54,8 @@ internal sealed class FeedRetention(
             Volatile.Write(ref _isBackgroundRunning, 0);
         }
     }
+
+    void IThreadPoolWorkItem.Execute() => _ = RunInBackgroundAsync();
 
     /// <summary>Deletes the changes that are to go from all feeds, as they are now. Returns the number of changes deleted.</summary>
     /// <exception cref="CorruptionException">A feed is damaged. The others have been trimmed.</exception>
@@ -115,7 +118,7 @@ internal sealed class FeedRetention(
     {
         try
         {
-            if (!engine.Users.TryAddCall())
+            if (!engine.Users.TryAddWork())
                 return;
             try
             {
@@ -125,7 +128,7 @@ internal sealed class FeedRetention(
             }
             finally
             {
-                engine.Users.RemoveCall();
+                engine.Users.RemoveWork();
             }
         }
         catch (Exception e) when (e is OperationCanceledException or ObjectDisposedException)
@@ -209,7 +212,7 @@ internal sealed class FeedRetention(
             ForgetSources(feeds, registry, feed);
             var last = ChangeKey.Write(cut.TransactionId, cut.Ordinal, stackalloc byte[ChangeKey.Bytes]).ToArray();
             var deleted = new WriteTree(changes.Opened).DeleteRange(KeyRange.Through(last));
-            await writing.CommitAsync(CancellationToken.None).ConfigureAwait(false);
+            await SchedulePoint.UntilCompleted(writing.CommitAsync(CancellationToken.None)).ConfigureAwait(false);
             foreach (var consumer in passed)
                 FeedLog.CutPastConsumer(engine.Logger, consumer.Name, name, engine.Disk.Path, consumer.Position.ToString(), cut.ToString());
             return deleted;

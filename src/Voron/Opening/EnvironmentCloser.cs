@@ -11,13 +11,15 @@ namespace Voron.Opening;
 /// <code>
 ///   open ──▶ closing: nothing begins, callers that wait for the writer are notified
 ///        ──▶ flusher and scrubber have ended
+///        ──▶ the engine's work on the pool has ended: trims of feeds, drops, trainings of dictionaries
 ///        ──▶ the writer is free, or given up: no more transactions are submitted
 ///        ──▶ flushed and sealed, no flush begins
 ///        ──▶ no journal write is under way, none begins: no more commits are acknowledged
 ///        ──▶ closed: memory, files and lock are released with the last transaction and the last call
 /// </code>
 /// Each step waits only for the device, for as long as that takes, with two exceptions: a write transaction that stays open, and the user's
-/// code. For each of these it waits a few seconds at most. An interruption of the calling thread ends no step. No step runs the user's code, and
+/// code. For each of these it waits a few seconds at most. Work on the pool may wait for a thread of the pool, and reads from the device as the
+/// scrubber does: for that it waits a minute at most. An interruption of the calling thread ends no step. No step runs the user's code, and
 /// none waits for a thread that does, so any thread may close an environment, including one that is calling an observer.
 /// </remarks>
 internal sealed class EnvironmentCloser(
@@ -26,6 +28,8 @@ internal sealed class EnvironmentCloser(
     private static readonly TimeSpan WriterPatience = TimeSpan.FromSeconds(5);
 
     private static readonly TimeSpan UserPatience = TimeSpan.FromSeconds(5);
+
+    private static readonly TimeSpan WorkPatience = TimeSpan.FromMinutes(1);
 
     private readonly Engine _engine = parts.Engine;
     private readonly long _began = Stopwatch.GetTimestamp();
@@ -42,6 +46,7 @@ internal sealed class EnvironmentCloser(
             // It is still notified of journal writes until the journal is closed.
             if (scheduler != null)
                 Try(scheduler.Stop);
+            Try(WaitForWork);
             if (writer != null)
                 CloseWriter(writer, out isWriterFree);
         }
@@ -50,6 +55,10 @@ internal sealed class EnvironmentCloser(
             ReleaseUsers(isWriterFree);
         }
     }
+
+    // It may have the writer, and a directory that it keeps could not be opened again although no transaction of the caller is open.
+    private void WaitForWork() => _engine.Users.WaitForWork(
+        WorkPatience, UserPatience, () => _engine.Observers.IsCalling || GuardedLogger.IsBusy(_engine.Logger));
 
     private void ReleaseUsers(bool isWriterFree)
     {

@@ -21,6 +21,9 @@ internal sealed class GuardedLogger : UserCalls<LogCall>, ILogger
     /// <summary>Returns the logger for the user's factory, or one that logs nothing when there is none.</summary>
     public static ILogger Of(ILoggerFactory? factory) => factory is null or NullLoggerFactory ? NullLogger.Instance : new GuardedLogger(factory);
 
+    /// <summary>Returns true while the user's logger is being called.</summary>
+    public static bool IsBusy(ILogger logger) => logger is GuardedLogger { IsCalling: true };
+
     /// <summary>Writes the waiting entries, and waits at most <paramref name="longest"/> for an entry that is being written.</summary>
     public static void Finish(ILogger logger, TimeSpan longest) => (logger as GuardedLogger)?.Finish(longest);
 

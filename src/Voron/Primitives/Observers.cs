@@ -15,6 +15,9 @@ internal sealed class Observers(StorageOptions options, ILogger logger, EngineMe
     private readonly ObserverCalls _writes = new(options, logger);
     private readonly ObserverCalls _background = new(options, logger);
 
+    /// <summary>True while an observer or a listener is being called.</summary>
+    public bool IsCalling => _writes.IsCalling || _background.IsCalling || Durations.IsCalling;
+
     /// <summary>True when commits have an observer.</summary>
     public bool WantsCommits => options.CommitObserver != null;
 

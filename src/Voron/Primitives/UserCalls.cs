@@ -25,6 +25,9 @@ internal abstract class UserCalls<T> : IThreadPoolWorkItem
     private int _count;
     private bool _isQueued;
 
+    /// <summary>True while a thread is in the user's code.</summary>
+    public bool IsCalling => Volatile.Read(ref _callingThread) != 0;
+
     /// <summary>Queues a call. Never waits and never throws.</summary>
     public void Post(in T call)
     {

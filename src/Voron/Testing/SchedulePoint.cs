@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 
 namespace Voron.Testing;
@@ -39,6 +40,12 @@ internal static class SchedulePoint
         schedule.Spin();
         return stop.IsCancellationRequested ? Task.FromCanceled(stop) : Task.CompletedTask;
     }
+
+    /// <summary>
+    /// Must be called for a task that work on the pool awaits. A schedule has the thread wait: work that went on when the task completes would go on
+    /// with a thread outside of the schedule.
+    /// </summary>
+    public static ValueTask UntilCompleted(ValueTask task) => IsOn && Current is { } schedule ? UntilCompleted(schedule, task) : task;
 
     /// <summary>Must be called before taking a lock within which there are places.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -116,6 +123,13 @@ internal static class SchedulePoint
             schedule.Queue(work);
         else
             ThreadPool.UnsafeQueueUserWorkItem(work, preferLocal: false);
+    }
+
+    [SuppressMessage("Reliability", "CA2012", Justification = "It is looked at until it has completed, and its result is taken once.")]
+    private static ValueTask UntilCompleted(ISchedule schedule, ValueTask task)
+    {
+        schedule.WaitUntil(() => task.IsCompleted, mayTimeOut: false);
+        return task;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

@@ -20,8 +20,12 @@ internal sealed class EnvironmentUsers
     private const long Call = 1L << 40;
     private const long Environment = 1L << 60;
 
+    /// <summary>The time between two looks at whether the user's code runs.</summary>
+    private const int LookMilliseconds = 50;
+
     private readonly object _callsEnded = new();
     private long _users = Environment;
+    private int _work;
     private int _isReleased;
     private volatile bool _hasReleased;
 
@@ -57,6 +61,52 @@ internal sealed class EnvironmentUsers
     public bool TryAddCall() => TryAdd(PlantedFault.CountNoCalls ? 0 : Call);
 
     public void RemoveCall() => Remove(PlantedFault.CountNoCalls ? 0 : Call);
+
+    /// <summary>
+    /// Counts work of the engine's own on threads of the pool, as a call. It heeds <see cref="Engine.Closing"/>, so closing waits for it longer than
+    /// for calls.
+    /// </summary>
+    /// <returns>False when the environment is closed.</returns>
+    public bool TryAddWork()
+    {
+        // Counted first: closing must not miss work that is already counted as a call.
+        Interlocked.Increment(ref _work);
+        if (TryAddCall())
+            return true;
+        EndWork();
+        return false;
+    }
+
+    public void RemoveWork()
+    {
+        EndWork();
+        RemoveCall();
+    }
+
+    /// <summary>Waits until the engine's own work has ended, when closing has been announced. Returns earlier if the time runs out.</summary>
+    /// <param name="longest">The longest time to wait.</param>
+    /// <param name="longestForUser">The longest time to wait while the user's code runs, perhaps on a thread of that work.</param>
+    /// <param name="isUserCalled">Returns whether the user's code runs.</param>
+    public void WaitForWork(TimeSpan longest, TimeSpan longestForUser, Func<bool> isUserCalled)
+    {
+        var began = System.Environment.TickCount64;
+        var quietAt = began;
+        var isInterrupted = false;
+        using (Uninterrupted.Hold(_callsEnded))
+        {
+            while (Volatile.Read(ref _work) > 0)
+            {
+                var now = System.Environment.TickCount64;
+                if (!isUserCalled())
+                    quietAt = now;
+                if (now - began >= longest.TotalMilliseconds || now - quietAt >= longestForUser.TotalMilliseconds)
+                    break;
+                Uninterrupted.Wait(_callsEnded, LookMilliseconds, ref isInterrupted);
+            }
+        }
+
+        Uninterrupted.PassOn(isInterrupted);
+    }
 
     /// <summary>Refuses new users; memory and files are released with the last user.</summary>
     public void Close()
@@ -96,6 +146,14 @@ internal sealed class EnvironmentUsers
 
     // The last user has ended, and its thread may still be closing files.
     private bool IsReleasing => !_hasReleased && (Volatile.Read(ref _users) == 0 || IsReleased);
+
+    private void EndWork()
+    {
+        if (Interlocked.Decrement(ref _work) > 0)
+            return;
+        using (Uninterrupted.Hold(_callsEnded))
+            SchedulePoint.PulseAll(_callsEnded);
+    }
 
     private void Add(long kind)
     {

@@ -8,7 +8,9 @@ internal sealed class WholeRecordedStore : WholeTree
 {
     private const int Keys = 24;
     private const int DeletedOneIn = 5;
-    private const long MaxFeedBytes = 1 << 30;
+
+    // Beside a flusher, each opening trims the feed once, and cuts what earlier transactions have recorded.
+    private const long MaxFeedBytes = 4 << 10;
 
     public override void Change(WriteTransaction writing)
     {

@@ -23,6 +23,13 @@ internal static class RecordedCheck
             ?? FindFault(environment.VerifyFeed(RecordedStore.Feed)) ?? Replay(reading);
     }
 
+    /// <summary>Returns whether changes of the feed have been deleted.</summary>
+    public static bool IsCut(StorageEnvironment environment)
+    {
+        using var reading = environment.BeginRead();
+        return reading.GetFeeds().Any(feed => feed.Name == RecordedStore.Feed && feed.Oldest.Ordinal != 0);
+    }
+
     private static string? FindFault(TableVerificationReport report) =>
         report.IsSound && report.Unchecked.Count == 0 ? null : $"the indexes of a table disagree with its rows: {report}";
 

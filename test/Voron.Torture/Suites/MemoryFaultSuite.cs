@@ -55,8 +55,7 @@ internal sealed class MemoryFaultSuite : Suite
             $"{(inBackground ? "flushed in the background" : "flushed when asked for")}");
         List<MemoryOperation> script = [];
         var tables = new MemoryOperation(MemoryStep.TableTransaction, 1, (int)(run.Index / TablesOneIn % 3));
-        // The retention of a feed runs on a thread of its own beside a flusher, which these schedules do not control.
-        var hasTables = run.Index % TablesOneIn == 1 && !inBackground;
+        var hasTables = run.Index % TablesOneIn == 1;
         if (hasTables)
             script.Add(tables);
         for (var i = choices.Next(3, 14); ; i--)
@@ -65,8 +64,6 @@ internal sealed class MemoryFaultSuite : Suite
             if (!choices.GoesOn(i > 0))
                 break;
             var kind = (MemoryStep)choices.Next((int)MemoryStep.Reopen + 1);
-            if (kind == MemoryStep.TableTransaction && inBackground)
-                kind = MemoryStep.Commit;
             var operation = new MemoryOperation(kind, 1 + choices.Next((1 << keys) - 1), choices.Next(3));
             run.Report(operation.ToString());
             script.Add(operation);
@@ -114,6 +111,7 @@ internal sealed class MemoryFaultSuite : Suite
             run.Count(watch.Refused > 0 ? 1 : 0);
             run.Tally(watch.Refused > 0 ? "refused" : "not reached");
             run.Tally("reported", world.ReportedFailures > 0 ? 1 : 0);
+            run.Tally("feeds cut", world.HasCutFeed ? 1 : 0);
             run.Tally("refused to the flusher", watch.RefusedToFlusher > 0 ? 1 : 0);
         }
     }
