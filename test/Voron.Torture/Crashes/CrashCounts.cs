@@ -16,6 +16,7 @@ internal sealed partial class CrashCounts
     public int IdTreeCommits;
     public int TableCommits;
     public int FeedsCut;
+    public int DictionariesTrained;
     public int Drops;
     public int DropsResumed;
     public int Cuts;

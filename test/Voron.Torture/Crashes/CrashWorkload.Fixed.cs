@@ -1,5 +1,6 @@
 using Voron.Feeds;
 using Voron.Format;
+using Voron.Torture.Recorded;
 
 namespace Voron.Torture.Crashes;
 
@@ -32,6 +33,14 @@ internal sealed partial class CrashWorkload
         {
             _run.Report("trim the feed");
             _counts.FeedsCut += _environment!.TrimFeedsAsync().AsTask().GetAwaiter().GetResult() > 0 ? 1 : 0;
+            _readers.Check();
+            return;
+        }
+
+        if (HasFeeds && _random.Next(8) == 7)
+        {
+            _run.Report("train a dictionary");
+            _counts.DictionariesTrained += _environment!.TrainDictionaryAsync(RecordedStore.TreeName).AsTask().GetAwaiter().GetResult() ? 1 : 0;
             _readers.Check();
             return;
         }

@@ -26,6 +26,8 @@ internal sealed partial class StoreMaker
         using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Never);
         maker.Commit(FillRecorded);
         maker.Evolve();
+        if (!maker._environment.TrainDictionaryAsync(RecordedStore.TreeName).AsTask().GetAwaiter().GetResult())
+            throw new InvalidOperationException("The recorded tree has got no dictionary.");
         maker._environment.Flush();
         for (var round = 1; round < 4; round++)
             maker.Commit(writing => ChangeRecorded(writing, round));

@@ -1,10 +1,12 @@
 using System.Buffers.Binary;
+using System.Text;
 using Voron.Format;
+using Voron.Torture.Recorded;
 using Voron.Trees;
 
 namespace Voron.Torture.Damage;
 
-/// <summary>Finds the leaves of the trees of tables and feeds in a data file.</summary>
+/// <summary>Finds the leaves of the trees of tables, feeds and dictionaries, and of the tree with compressed values, in a data file.</summary>
 internal static class SystemLeaves
 {
     /// <summary>Returns the pages of each tree that has any, by the description of the tree.</summary>
@@ -36,11 +38,18 @@ internal static class SystemLeaves
         {
             var record = page[BinaryPrimitives.ReadUInt16LittleEndian(page[(PageHeader.Size + (2 * i))..])..];
             var name = record.Slice(LeafRecordHeader.Size, BinaryPrimitives.ReadUInt16LittleEndian(record) & LeafRecordHeader.KeyLengthMask);
-            if (!SystemTree.IsOfTables(name) && !SystemTree.IsOfFeeds(name))
+            if (!IsForged(name))
                 continue;
             var header = record[(LeafRecordHeader.Size + name.Length)..];
             if (BinaryPrimitives.ReadUInt16LittleEndian(record[2..]) == TreeHeader.Size && SystemTree.Kind(name) == TreeKind.Plain)
-                names[BinaryPrimitives.ReadUInt32LittleEndian(header[44..]) + 1] = SystemTree.Describe(name);
+                names[BinaryPrimitives.ReadUInt32LittleEndian(header[44..]) + 1] = Describe(name);
         }
     }
+
+    private static bool IsForged(ReadOnlySpan<byte> name) =>
+        SystemTree.IsOfTables(name) || SystemTree.IsOfFeeds(name) || SystemTree.IsDictionaries(name) || IsCompressed(name);
+
+    private static bool IsCompressed(ReadOnlySpan<byte> name) => name.SequenceEqual(Encoding.UTF8.GetBytes(RecordedStore.TreeName));
+
+    private static string Describe(ReadOnlySpan<byte> name) => IsCompressed(name) ? RecordedStore.TreeName : SystemTree.Describe(name);
 }

@@ -4,7 +4,7 @@ using Voron.Tables;
 
 namespace Voron.Torture.Recorded;
 
-/// <summary>Two tables with indexes of each kind, and a tree, whose changes one feed records.</summary>
+/// <summary>Two tables with indexes of each kind, and a tree with compressed values, whose changes one feed records.</summary>
 /// <remarks>Rows with even keys are in the table whose keys have an index, those with odd keys in the one whose keys are row ids.</remarks>
 internal static class RecordedStore
 {
@@ -31,6 +31,8 @@ internal static class RecordedStore
     public static WriteTree Create(WriteTransaction writing, long maxBytes)
     {
         var tree = writing.CreateTree(TreeName);
+        if (writing.GetValueCompression(TreeName) == ValueCompression.None)
+            writing.CompressValues(TreeName, ValueCompression.Thorough);
         writing.CreateTable(Rows);
         writing.CreateTable(Numbered);
         writing.CreateFeed(Feed, new FeedOptions { MaxAge = Timeout.InfiniteTimeSpan, MaxBytes = maxBytes });
