@@ -45,9 +45,16 @@ internal sealed class BackedUpStore : IDisposable
 
     public bool HasReaders => _readers.Count > 0;
 
+    /// <summary>Changes tables, and a tree, that a feed records, and cuts the feed.</summary>
+    public bool Records { get; init; }
+
     public void Open()
     {
         _environment = StorageEnvironment.Open(Disk, _options);
+
+        // Before the first backup: one that meets new features, or a new format version, is not made.
+        if (Records && !RecordedWork.IsIn(Environment))
+            ChangeRecorded();
         NoteContent();
     }
 
@@ -64,6 +71,12 @@ internal sealed class BackedUpStore : IDisposable
 
     public void Write()
     {
+        if (Records && _choices.Next(2) == 1)
+        {
+            WriteRecorded();
+            return;
+        }
+
         using var staged = _choices.Next(8) == 7 ? Stage() : null;
         using var writing = Environment.BeginWrite();
         var tree = writing.CreateTree(Trees[_choices.Next(2)]);
@@ -90,6 +103,33 @@ internal sealed class BackedUpStore : IDisposable
         writing.Commit();
         _run.Report($"write of {puts}{(staged != null ? ", one staged" : "")}");
         NoteContent();
+    }
+
+    private void WriteRecorded()
+    {
+        if (_choices.Next(4) == 3)
+        {
+            var trains = _choices.Next(2) == 1;
+            var hasDone = RecordedWork.TryMaintain(Environment, trains);
+            _run.Report($"{(trains ? "train a dictionary" : "trim the feed")}: {hasDone}");
+            if (hasDone)
+                _run.Tally(trains ? "dictionaries trained" : "feeds cut");
+        }
+        else
+        {
+            ChangeRecorded();
+        }
+
+        NoteContent();
+    }
+
+    private void ChangeRecorded()
+    {
+        using var writing = Environment.BeginWrite();
+        RecordedWork.Change(writing, _choices);
+        writing.Commit();
+        _run.Report("write of tables");
+        _run.Tally("table commits");
     }
 
     /// <summary>Puts, or deletes, many small entries, so that a tree has branches, and the file has many free pages.</summary>

@@ -18,7 +18,7 @@ internal sealed class BackupCutRun(SuiteRun run) : IDisposable
     private const string Changes = "changes.vback";
 
     private readonly Tape _choices = run.Choices;
-    private readonly BackedUpStore _store = new(run);
+    private readonly BackedUpStore _store = new(run) { Records = run.Index % 4 == 1 };
     private readonly List<SimulatedDisk> _targets = [];
     private BackupReport _full = null!;
     private int _fullBegan;
@@ -145,6 +145,7 @@ internal sealed class BackupCutRun(SuiteRun run) : IDisposable
         using var reading = environment.BeginRead();
         if (Content.DigestOf(reading) != digest)
             throw new CrashViolationException($"a {what} has other content");
+        RecordedWork.Check(environment, $"in a {what}");
     }
 
     private void ForEachCut(int first, int end, Action<int, bool> examine)

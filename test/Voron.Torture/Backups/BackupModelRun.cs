@@ -23,7 +23,7 @@ internal sealed class BackupModelRun(SuiteRun run) : IDisposable
     private readonly Tape _choices = run.Choices;
     private readonly SimulatedDisk _backups = new();
     private readonly List<Made> _made = [];
-    private readonly BackedUpStore _store = new(run);
+    private readonly BackedUpStore _store = new(run) { Records = run.Index % 4 == 1 };
     private int _actionsLeft;
     private bool _releases;
 
@@ -184,6 +184,7 @@ internal sealed class BackupModelRun(SuiteRun run) : IDisposable
                 throw new CrashViolationException($"'{made.Name}' has not the content of transaction {reading.TransactionId}");
         }
 
+        RecordedWork.Check(restored, $"restored from '{made.Name}'");
         if (_choices.Next(4) < 3)
             return;
         using (var writing = restored.BeginWrite())

@@ -88,6 +88,12 @@ internal sealed class ChangeRun(SuiteRun run) : IDisposable
 
     private void Write()
     {
+        if (run.Index % 4 == 1 && _choices.Next(3) == 2)
+        {
+            WriteRecorded();
+            return;
+        }
+
         using var staged = _choices.Next(8) == 7 ? Stage() : null;
         using var writing = _environment.BeginWrite();
         var tree = writing.CreateTree("t");
@@ -115,6 +121,23 @@ internal sealed class ChangeRun(SuiteRun run) : IDisposable
         Report($"write of {puts}{(staged != null ? ", one staged" : "")}");
         if (_choices.Next(8) == 7)
             _environment.ReclaimSpace();
+    }
+
+    // The steps of a trim and of a training are transactions of the engine's own.
+    private void WriteRecorded()
+    {
+        if (_choices.Next(4) == 3)
+        {
+            var trains = _choices.Next(2) == 1;
+            Report($"{(trains ? "train a dictionary" : "trim the feed")}: {RecordedWork.TryMaintain(_environment, trains)}");
+            return;
+        }
+
+        using var writing = _environment.BeginWrite();
+        RecordedWork.Change(writing, _choices);
+        writing.Commit();
+        run.Tally("table commits");
+        Report("write of tables");
     }
 
     private StagedValue Stage()
@@ -286,6 +309,7 @@ internal sealed class ChangeRun(SuiteRun run) : IDisposable
     private void Open()
     {
         _environment = StorageEnvironment.Open(_disk, _options);
+        RecordedWork.Check(_environment, "after an opening");
         Engine.Changes!.LimitBytes = 64 << 10;
         _opened = _disk.TraceCount;
     }

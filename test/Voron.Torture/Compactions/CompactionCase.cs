@@ -20,7 +20,7 @@ internal sealed class CompactionCase(SuiteRun run) : IDisposable
         [SchedulePlace.CompactionFound, SchedulePlace.CompactionCopied, SchedulePlace.CompactionBlocksMade];
 
     private readonly Tape _choices = run.Choices;
-    private readonly BackedUpStore _store = new(run);
+    private readonly BackedUpStore _store = new(run) { Records = run.Index % 4 == 1 };
 
     // The calls of the disk before which a transaction was durable.
     private readonly List<(int Calls, long TransactionId)> _durable = [];
@@ -148,6 +148,7 @@ internal sealed class CompactionCase(SuiteRun run) : IDisposable
         using var reading = environment.BeginRead();
         if (Content.DigestOf(reading) != _store.DigestAt(reading.TransactionId))
             throw new CrashViolationException($"{when}, the environment has not the content of transaction {reading.TransactionId}");
+        RecordedWork.Check(environment, when);
     }
 
     private void Cut()

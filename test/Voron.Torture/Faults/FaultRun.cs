@@ -10,7 +10,7 @@ namespace Voron.Torture.Faults;
 /// Works on an environment on a disk that fails somewhere, and checks the content after reopening: every acknowledged commit, with or
 /// without the commits whose outcome was unknown. The environment's report of a failure is checked at once.
 /// </summary>
-internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDisposable
+internal sealed partial class FaultRun(SimulatedDisk disk, StorageOptions options) : IDisposable
 {
     private static readonly TraceKind[] Changes =
     [
@@ -70,6 +70,14 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
             Open();
             return;
         }
+        if (!TryStepOfRecording(choices))
+            StepOfAll(choices);
+        if (IsPoisoned)
+            CheckPoisoned();
+    }
+
+    private void StepOfAll(Tape choices)
+    {
         switch (choices.Next(100))
         {
             case < 34:
@@ -127,8 +135,6 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
                 Open();
                 break;
         }
-        if (IsPoisoned)
-            CheckPoisoned();
     }
 
     /// <summary>Closes everything. A poisoned environment writes nothing when it is closed.</summary>

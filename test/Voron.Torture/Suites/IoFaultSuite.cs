@@ -94,7 +94,7 @@ internal sealed class IoFaultSuite : Suite
                 return false;
             },
             DiskError.Failed);
-        using var work = new FaultRun(disk, options) { OnStep = run.Report, Acknowledged = start.Content };
+        using var work = new FaultRun(disk, options) { OnStep = run.Report, Acknowledged = start.Content, Records = Records(run) };
         var steps = new List<Step>();
         Add(Opening, 0, work.Open);
         var count = run.Choices.Next(6, 16);
@@ -118,6 +118,8 @@ internal sealed class IoFaultSuite : Suite
         }
     }
 
+    private static bool Records(SuiteRun run) => run.Index % 4 == 1;
+
     private static void Fail(SuiteRun run, StorageOptions options, Start start, List<Step> steps, Fault fault)
     {
         (var tag, var call, var variant) = fault;
@@ -135,7 +137,7 @@ internal sealed class IoFaultSuite : Suite
                 return true;
             },
             variant.Error, variant.IsForEver, variant.DropsDirty);
-        using var work = new FaultRun(disk, options) { Acknowledged = start.Content };
+        using var work = new FaultRun(disk, options) { Acknowledged = start.Content, Records = Records(run) };
         try
         {
             foreach (var step in steps)
@@ -205,7 +207,7 @@ internal sealed class IoFaultSuite : Suite
             if (run.Choices.Next(2) == 0)
                 return new Start(null, 0, Crashes.Content.Empty);
             var disk = new SimulatedDisk();
-            using var work = new FaultRun(disk, options) { OnStep = run.Report };
+            using var work = new FaultRun(disk, options) { OnStep = run.Report, Records = Records(run) };
             work.Open();
             var count = run.Choices.Next(3, 10);
             for (var i = 0; ; i++)
