@@ -56,6 +56,9 @@ public sealed class InMemoryOptions
     /// <inheritdoc cref="StorageOptions.MeterFactory"/>
     public IMeterFactory? MeterFactory { get; set; }
 
+    /// <inheritdoc cref="StorageOptions.TimeProvider"/>
+    public TimeProvider? TimeProvider { get; set; }
+
     /// <inheritdoc cref="StorageOptions.CommitObserver"/>
     public Action<CommitReport>? CommitObserver { get; set; }
 
@@ -92,6 +95,7 @@ public sealed class InMemoryOptions
             Name = Name,
             LoggerFactory = LoggerFactory,
             MeterFactory = MeterFactory,
+            TimeProvider = TimeProvider,
             CommitObserver = CommitObserver,
 
             // The journal is discarded as it is written, and takes no memory. Flushes only move pages from scratch memory to the data file.

@@ -79,6 +79,7 @@ public sealed partial class StorageEnvironment : IDisposable
         _staging = new StagingArea(_engine, _entrance);
         _dropper = new TreeDropper(_engine, _flusher, _entrance);
         BeginRetention();
+        BeginExpiry();
         BeginTraining();
         _scrubber = new Scrubber(_engine, () => new EngineSnapshot(_engine));
     }

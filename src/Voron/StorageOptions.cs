@@ -7,7 +7,8 @@ namespace Voron;
 
 /// <summary>The options with which an environment is opened. <see cref="Validate()"/> checks all of them together.</summary>
 /// <remarks>
-/// All options can be bound from configuration, except for the factories and the observers, which are set in code. An environment copies the
+/// All options can be bound from configuration, except for the clock, the factories and the observers, which are set in code. An environment copies
+/// the
 /// options when it is opened: later changes of the caller's object have no effect on it, and the object can be used for other environments.
 /// The copy is <see cref="StorageEnvironment.Options"/>. It reports the actual values, and setting one of its options throws an
 /// <see cref="InvalidOperationException"/>.
@@ -79,6 +80,7 @@ public sealed partial class StorageOptions
         Name = options.Name;
         LoggerFactory = options.LoggerFactory;
         MeterFactory = options.MeterFactory;
+        TimeProvider = options.TimeProvider;
         CommitObserver = options.CommitObserver;
         FlushObserver = options.FlushObserver;
         SlowReaderObserver = options.SlowReaderObserver;
@@ -284,6 +286,13 @@ public sealed partial class StorageOptions
     /// opened; an exception that it throws ends the opening.
     /// </summary>
     public IMeterFactory? MeterFactory { get; set => field = Changed(value); }
+
+    /// <summary>
+    /// The clock by which rows expire (<see cref="Tables.TableDefinition{TKey, TRow}.Expire"/>); null for that of the system. Nothing else depends on
+    /// it.
+    /// </summary>
+    /// <remarks>A transaction reads it once, when it first opens a table whose rows expire. An exception that it throws reaches that call.</remarks>
+    public TimeProvider? TimeProvider { get; set => field = Changed(value); }
 
     /// <summary>
     /// Called for each durable commit, in commit order, after the commit is published: on a caller's thread at the end of its call, or on a

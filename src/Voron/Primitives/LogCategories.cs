@@ -14,6 +14,7 @@ internal static class LogCategories
     [
         "Voron", "Voron.Recovery", "Voron.Journal", "Voron.Flushing", "Voron.Transactions", "Voron.Verification", "Voron.Disk", "Voron.Backup",
         "Voron.Compaction", "Voron.Dropping", "Voron.Feeds", "Voron.Dictionaries",
+        "Voron.Tables",
     ];
 
     /// <summary>Returns the index of the category of an event; the first category has all ids that belong to none.</summary>

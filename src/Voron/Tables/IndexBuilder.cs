@@ -45,8 +45,7 @@ internal static class IndexBuilder
     {
         var began = Stopwatch.GetTimestamp();
         var (rows, bytes) = (0L, 0L);
-        for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
-            session.OldKeys.Want(slot, together.Contains(session.Binding.Slots[slot]!));
+        var writesExpiry = together.Exists(index => index.IsExpiry);
         using var cursor = session.Rows.OpenCursor();
         Span<byte> key = stackalloc byte[RowKey.Bytes];
         for (var found = cursor.Seek(RowKey.Write(range.From, key)); found; found = cursor.MoveNext())
@@ -58,15 +57,47 @@ internal static class IndexBuilder
             if (rows > 0 && (bytes >= options.MaxBytes || Stopwatch.GetElapsedTime(began) >= hold))
                 return (rowId, rows);
             var row = session.Copy(cursor.Value);
-            session.ReadKeys(rowId, row);
-            session.RequireUnchanged();
-            foreach (var index in together)
-                AddKeys(session, index, rowId);
             rows++;
             bytes += row.Length;
+            if (session.IsExpired(row))
+            {
+                RowEditor.Delete(session, rowId, row);
+                continue;
+            }
+
+            if (writesExpiry)
+                row = WriteExpiry(session, rowId, row);
+            ReadKeys(session, together, rowId, row);
+            if (RowEditor.DeleteExpired(session, session.OldKeys, givenId: -1))
+                ReadKeys(session, together, rowId, session.Copy(RowLookup.Get(session, rowId)));
+            foreach (var index in together)
+                AddKeys(session, index, rowId);
         }
 
         return (range.To, rows);
+    }
+
+    private static void ReadKeys(TableSession session, List<IndexSchema> together, long rowId, ReadOnlySpan<byte> row)
+    {
+        for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
+            session.OldKeys.Want(slot, together.Contains(session.Binding.Slots[slot]!));
+        session.ReadKeys(rowId, row);
+        session.RequireUnchanged();
+    }
+
+    // Writes the time into the head of a row. That is no change of the row: its version stays, and no feed records it.
+    private static ReadOnlySpan<byte> WriteExpiry(TableSession session, long rowId, ReadOnlySpan<byte> row)
+    {
+        var expiry = session.ReadExpiry(rowId, row);
+        session.RequireUnchanged();
+        long? before = RowLayout.TryGetExpiry(row, out var stored) ? stored : null;
+        if (expiry == before)
+            return row;
+        var changed = RowLayout.WithExpiry(row, expiry);
+        if (PlantedFault.LeaveHeadWithoutExpiry)
+            return session.Copy(changed);
+        new WriteTree(session.Rows.Opened).Put(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]), changed);
+        return session.Copy(changed);
     }
 
     private static void AddKeys(TableSession session, IndexSchema index, long rowId)

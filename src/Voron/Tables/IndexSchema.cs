@@ -19,6 +19,9 @@ internal sealed record IndexSchema
 
     public required bool IsUnique { get; init; }
 
+    /// <summary>True for the index of the times at which rows expire: they are in the heads of the rows, and its keys are their seconds.</summary>
+    public bool IsExpiry { get; init; }
+
     public required IndexState State { get; init; }
 
     /// <summary>While the index is built: the first row that the builder has yet to read.</summary>

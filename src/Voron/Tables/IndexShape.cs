@@ -4,4 +4,8 @@ namespace Voron.Tables;
 /// <param name="Name">The name; empty for the primary key.</param>
 /// <param name="Version">The version of the function: another one means other keys.</param>
 /// <param name="IsUnique">True if no two rows may have the same key.</param>
-internal readonly record struct IndexShape(string Name, int Version, bool IsUnique);
+internal readonly record struct IndexShape(string Name, int Version, bool IsUnique)
+{
+    /// <summary>True for the index of the times at which rows expire.</summary>
+    public bool IsExpiry { get; init; }
+}

@@ -21,13 +21,15 @@ internal sealed class RowBuffer : IBufferWriter<byte>, IDisposable
     private byte[] _fixed = [];
     private byte[] _bytes = [];
     private int _definitionVersion;
-    private long? _expiry;
     private int _fixedLength;
     private int _room = MinRoom;
     private int _variableLength;
     private int _fieldStart;
     private int _fields;
     private bool _isOpen;
+
+    /// <summary>The time from which on the row is expired, in milliseconds since 1970; null for never.</summary>
+    public long? Expiry { get; set; }
 
     /// <summary>Begins a row. What was written before is discarded.</summary>
     /// <param name="definitionVersion">The version of the definition.</param>
@@ -36,7 +38,7 @@ internal sealed class RowBuffer : IBufferWriter<byte>, IDisposable
     {
         Debug.Assert(definitionVersion is >= 0 and <= RowLayout.MaxDefinitionVersion, "The version of a definition must fit into two bytes.");
         _definitionVersion = definitionVersion;
-        _expiry = expiry;
+        Expiry = expiry;
         _fixedLength = _variableLength = _fields = 0;
         _isOpen = false;
     }
@@ -46,12 +48,12 @@ internal sealed class RowBuffer : IBufferWriter<byte>, IDisposable
     public Span<byte> Finish(long version)
     {
         CheckClosed();
-        var fixedStart = RowLayout.FixedStart(_expiry.HasValue, _fields, _variableLength);
+        var fixedStart = RowLayout.FixedStart(Expiry.HasValue, _fields, _variableLength);
         var head = Sum(fixedStart, _fixedLength);
         if (head > _room || _bytes.Length == 0)
             Resize(Math.Max(_room, (int)Math.Min(BitOperations.RoundUpToPowerOf2((uint)head), (uint)Array.MaxLength)), _variableLength);
         var row = _bytes.AsSpan(_room - head, Sum(head, _variableLength));
-        RowLayout.WriteHead(row, _definitionVersion, version, _expiry, _ends.AsSpan(0, _fields), _variableLength);
+        RowLayout.WriteHead(row, _definitionVersion, version, Expiry, _ends.AsSpan(0, _fields), _variableLength);
         _fixed.AsSpan(0, _fixedLength).CopyTo(row[fixedStart..]);
         return row;
     }

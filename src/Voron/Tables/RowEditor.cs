@@ -58,6 +58,42 @@ internal static class RowEditor
         return version;
     }
 
+    /// <summary>
+    /// Deletes the rows past their time that have a key of a row in the primary key or a unique index, also in one that is being built; and, where
+    /// the
+    /// key of a row is its id, the row with the id. A failure leaves the transaction as it was, except for rows that were deleted before.
+    /// </summary>
+    /// <param name="session">The table. The keys of its rows as they were are lost if a row is deleted.</param>
+    /// <param name="keys">The keys of the row that is to be written.</param>
+    /// <param name="givenId">The id that the row is to have; negative if its key is another one.</param>
+    /// <returns>True if rows were deleted.</returns>
+    public static bool DeleteExpired(TableSession session, KeySet keys, long givenId)
+    {
+        if (session.Now == RowExpiry.Never || PlantedFault.BlockExpiredKeys)
+            return false;
+        List<long>? expired = null;
+        if (givenId >= 0 && RowLookup.IsExpired(session, givenId))
+            (expired ??= []).Add(givenId);
+        for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
+        {
+            var index = session.IndexOf(slot);
+            if (index.State is not (IndexState.Ready or IndexState.Building) || !index.Schema!.IsUnique)
+                continue;
+            for (var i = 0; i < keys[slot].Count; i++)
+            {
+                if (IndexEditor.IsBound(index, keys[slot], i) && RowLookup.TryFindId(session, index.Entries, keys[slot][i], out var other)
+                    && RowLookup.IsExpired(session, other) && expired?.Contains(other) != true)
+                    (expired ??= []).Add(other);
+            }
+        }
+
+        if (expired == null)
+            return false;
+        foreach (var rowId in expired)
+            Delete(session, rowId, session.Copy(RowLookup.Get(session, rowId)));
+        return true;
+    }
+
     /// <summary>Replaces a row by that in the session's buffer, whose keys have been computed.</summary>
     /// <param name="session">The table.</param>
     /// <param name="rowId">The row.</param>
@@ -107,7 +143,7 @@ internal static class RowEditor
             for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
             {
                 var keys = session.OldKeys[slot];
-                for (var i = 0; i < keys.Count; i++)
+                for (var i = 0; i < keys.Count && !(PlantedFault.LeaveExpiryKeys && slot == session.Functions.ExpirySlot); i++)
                     Remove(session, slot, keys, i, rowId);
             }
 

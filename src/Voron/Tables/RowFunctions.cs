@@ -68,15 +68,36 @@ internal abstract class RowFunctions<TRow> : TableFunctions
     }
 
     /// <inheritdoc/>
-    public override long ReadKeys(ReadOnlySpan<byte> row, long rowId, KeySet keys) => ComputeKeys(Read(row, rowId), rowId, keys);
+    public override long ReadKeys(ReadOnlySpan<byte> row, long rowId, KeySet keys) =>
+        ComputeKeys(Read(row, rowId), rowId, keys, RowLayout.TryGetExpiry(row, out var expiry) ? expiry : null);
+
+    /// <inheritdoc/>
+    public override long? ReadExpiry(ReadOnlySpan<byte> row, long rowId) => ComputeExpiry(Read(row, rowId), rowId);
+
+    /// <summary>Computes the time from which on a row is expired, in milliseconds since 1970; null for never.</summary>
+    /// <param name="row">The row.</param>
+    /// <param name="rowId">Its id, for messages; null for one that is to be inserted.</param>
+    /// <exception cref="IndexKeyException">The function failed.</exception>
+    public long? ComputeExpiry(in TRow row, long? rowId)
+    {
+        try
+        {
+            return TimeOf(row) is { } time ? RowExpiry.Of(time) : null;
+        }
+        catch (Exception cause) when (cause is not OutOfMemoryException)
+        {
+            throw new IndexKeyException(Name, RowExpiry.IndexName, rowId, cause);
+        }
+    }
 
     /// <summary>Computes the keys of a row in the indexes that are wanted.</summary>
     /// <param name="row">The row.</param>
     /// <param name="rowId">Its id, for messages; null for one that is to be inserted.</param>
     /// <param name="keys">Receives the keys.</param>
+    /// <param name="expiry">The time that is in the head of the row, whose second is the key in the index of times.</param>
     /// <returns>The key of the row if that is its id; otherwise -1.</returns>
     /// <exception cref="IndexKeyException">The function of an index failed.</exception>
-    public long ComputeKeys(in TRow row, long? rowId, KeySet keys)
+    public long ComputeKeys(in TRow row, long? rowId, KeySet keys, long? expiry)
     {
         for (var slot = 0; slot < _functions.Length; slot++)
         {
@@ -84,6 +105,12 @@ internal abstract class RowFunctions<TRow> : TableFunctions
             list.Clear();
             if (!keys.IsWanted(slot))
                 continue;
+            if (slot == ExpirySlot)
+            {
+                AddExpiry(list, expiry);
+                continue;
+            }
+
             var collected = new IndexKeys(list);
             try
             {
@@ -110,11 +137,20 @@ internal abstract class RowFunctions<TRow> : TableFunctions
     protected static ArgumentException TooLong(int maxKeyLength, Exception cause, string? parameter = null) => new(
         $"A key has at most {maxKeyLength} bytes in this environment, and this one has more: leave out or shorten a field.", parameter, cause);
 
+    /// <summary>Returns the time from which on a row is expired; null for never.</summary>
+    protected abstract DateTimeOffset? TimeOf(in TRow row);
+
     /// <summary>Returns the key of a row, which is its id.</summary>
     protected abstract long RowIdOf(in TRow row);
 
     /// <summary>Adds the key of a row.</summary>
     protected abstract void AddPrimaryKey(in TRow row, ref IndexKeys keys);
+
+    private static void AddExpiry(KeyList list, long? expiry)
+    {
+        if (expiry is { } time)
+            list.End(RowExpiry.WriteKey(time, list.Begin()).Length, hasNull: false);
+    }
 
     private long CheckedRowId(in TRow row, long? rowId)
     {

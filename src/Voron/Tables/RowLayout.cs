@@ -51,6 +51,23 @@ internal static class RowLayout
         return has;
     }
 
+    /// <summary>Returns true if a row has a time that is not after another one. The row may have any bytes.</summary>
+    public static bool IsDue(ReadOnlySpan<byte> row, long now) =>
+        row.Length >= HeaderSize + sizeof(long) && TryGetExpiry(row, out var expiry) && expiry <= now;
+
+    /// <summary>Returns a row with another time from which on it is expired, or with none.</summary>
+    public static byte[] WithExpiry(ReadOnlySpan<byte> row, long? expiry)
+    {
+        var rest = row[EndsStart(row)..];
+        var changed = new byte[HeaderSize + (expiry.HasValue ? sizeof(long) : 0) + rest.Length];
+        row[..HeaderSize].CopyTo(changed);
+        changed[FlagsOffset] = (byte)(row[FlagsOffset] & ~ExpiryFlag | (expiry.HasValue ? ExpiryFlag : 0));
+        if (expiry is { } time)
+            BinaryPrimitives.WriteInt64LittleEndian(changed.AsSpan(HeaderSize), time);
+        rest.CopyTo(changed.AsSpan(changed.Length - rest.Length));
+        return changed;
+    }
+
     /// <summary>Returns true if two rows differ in nothing but their versions.</summary>
     public static bool ContentEquals(ReadOnlySpan<byte> left, ReadOnlySpan<byte> right) =>
         left.Length == right.Length
@@ -130,6 +147,8 @@ internal static class RowLayout
         var room = row.Length - FixedStart(row);
         if (room < 0)
             return $"its {row.Length} bytes end before its fixed part";
+        if (TryGetExpiry(row, out var expiry) && expiry is < RowExpiry.Min or > RowExpiry.Max)
+            return $"its expiry is {expiry} milliseconds after 1970";
         var previous = 0;
         for (var field = 0; field < FieldCount(row); field++)
         {

@@ -3,7 +3,7 @@ namespace Voron.Tables;
 /// <summary>Finds rows by their keys.</summary>
 internal static class RowLookup
 {
-    /// <summary>Finds the id of the row with a primary key.</summary>
+    /// <summary>Finds the id of the row with a primary key, which may be past its time.</summary>
     /// <exception cref="ArgumentException">The key is too long.</exception>
     public static bool TryFindId<TKey, TRow>(TableSession session, TypedFunctions<TKey, TRow> functions, TKey key, out long rowId)
     {
@@ -28,7 +28,8 @@ internal static class RowLookup
     }
 
     /// <summary>
-    /// Finds the row with a primary key, in the memory of its page, or, if it is compressed, in that of the session, where it stays until the next
+    /// Finds the row with a primary key, unless it is past its time, in the memory of its page, or, if it is compressed, in that of the session,
+    /// where it stays until the next
     /// call.
     /// </summary>
     /// <exception cref="ArgumentException">The key is too long.</exception>
@@ -39,14 +40,14 @@ internal static class RowLookup
         if (functions.KeyCodec == null)
         {
             rowId = RowKey.Of(key);
-            return TryGet(session, rowId, out row);
+            return TryGetUnexpired(session, rowId, out row);
         }
 
         row = default;
         if (!TryFindId(session, functions, key, out rowId))
             return false;
         row = Get(session, rowId);
-        return true;
+        return !session.IsExpired(row);
     }
 
     private static ReadOnlySpan<byte> WriteKey<TKey, TRow>(TableSession session, TypedFunctions<TKey, TRow> functions, TKey key)
@@ -75,10 +76,23 @@ internal static class RowLookup
         else if (!TryFindId(session, functions, key, out rowId))
             return false;
         var found = rowId is >= 0 and <= RowKey.Max && session.Rows.TryGet(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]), out row);
-        return found || functions.KeyCodec == null ? found : throw Missing(session, rowId);
+        if (!found && functions.KeyCodec != null)
+            throw Missing(session, rowId);
+        return found && !session.IsExpired(row);
     }
 
-    /// <summary>Gets a row by its id, in the memory of its page, or, if it is compressed, in that of the session until the next call.</summary>
+    /// <summary>Returns true if a row is past its time; false as well if there is none.</summary>
+    public static bool IsExpired(TableSession session, long rowId) =>
+        session.Now != RowExpiry.Never && TryGet(session, rowId, out var row) && session.IsExpired(row);
+
+    /// <summary>Gets a row by its id unless it is past its time, as <see cref="TryGet"/> does.</summary>
+    public static bool TryGetUnexpired(TableSession session, long rowId, out ReadOnlySpan<byte> row) =>
+        TryGet(session, rowId, out row) && !session.IsExpired(row);
+
+    /// <summary>
+    /// Gets a row by its id, which may be past its time, in the memory of its page, or, if it is compressed, in that of the session until the next
+    /// call.
+    /// </summary>
     public static bool TryGet(TableSession session, long rowId, out ReadOnlySpan<byte> row)
     {
         row = default;

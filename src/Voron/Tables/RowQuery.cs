@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using Voron.Primitives;
+using Voron.Testing;
 
 namespace Voron.Tables;
 
@@ -29,6 +30,7 @@ public sealed class RowQuery<TRow> : IDisposable
     private readonly Tree _rows;
     private byte[] _unpacked = [];
     private readonly RowSource _source;
+    private readonly long _now;
     private PageToken _after;
     private long _left = long.MaxValue;
     private bool _isBackward;
@@ -49,6 +51,7 @@ public sealed class RowQuery<TRow> : IDisposable
         _functions = functions;
         _rows = session.Rows;
         _source = source;
+        _now = session.Now;
     }
 
     private enum State
@@ -160,7 +163,7 @@ public sealed class RowQuery<TRow> : IDisposable
 
     /// <summary>
     /// Counts all rows of the range without reading them, whatever <see cref="After"/> and <see cref="Take"/> leave out. A row that the index has
-    /// under several keys of the range counts for each.
+    /// under several keys of the range counts for each, and rows past their time count until they are deleted.
     /// </summary>
     /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
     public long Count()
@@ -220,16 +223,35 @@ public sealed class RowQuery<TRow> : IDisposable
         // In a write transaction, rows may change between two moves, so each is looked up when it is asked for.
         if (_batch == null && (_returned < SingleRows || _session.Trees.CanWrite || _source.HasRows))
         {
-            if (!_source.MoveNext(_isBackward, _after))
-                return false;
+            do
+            {
+                if (!_source.MoveNext(_isBackward, _after))
+                    return false;
+            }
+            while (_now != RowExpiry.Never && IsSourceOnExpired());
             Keep(_source.Key, _source.RowId);
             return true;
         }
 
-        if ((_batch == null || ++_at == _batch.Count) && !Fill(_batch ??= _session.TakeBatch()))
-            return false;
+        do
+        {
+            if ((_batch == null || ++_at == _batch.Count) && !Fill(_batch ??= _session.TakeBatch()))
+                return false;
+        }
+        while (_now != RowExpiry.Never && !PlantedFault.ReturnExpiredRows && _batch.TryGet(_at, out var row) && RowLayout.IsDue(row, _now));
         Keep(_batch.Key(_at), _batch.RowId(_at));
         return true;
+    }
+
+    private bool IsSourceOnExpired()
+    {
+        // If a page is damaged, the source has passed a row that was not returned.
+        var before = _state;
+        _state = State.Failed;
+        var key = RowKey.Write(_source.RowId, stackalloc byte[RowKey.Bytes]);
+        var isExpired = (_source.TryGetRow(out var row) || _rows.TryGetBriefly(key, ref _unpacked, out row)) && RowLayout.IsDue(row, _now);
+        _state = before;
+        return isExpired;
     }
 
     private bool Fill(RowBatch batch)

@@ -40,6 +40,7 @@ internal static class SchemaPlan
                 Name = shape.Name,
                 Version = shape.Version,
                 IsUnique = shape.IsUnique,
+                IsExpiry = shape.IsExpiry,
                 State = isEmpty ? IndexState.Ready : IndexState.Building,
                 Limit = isEmpty ? 0 : limit,
             };

@@ -27,7 +27,9 @@ public readonly struct Table<TKey, TRow>
     /// <summary>The name of the table.</summary>
     public string Name => Functions.Name;
 
-    /// <summary>The number of rows, which is known without a walk through the table.</summary>
+    /// <summary>
+    /// The number of rows, which is known without a walk through the table. It includes rows past their time that have not been deleted.
+    /// </summary>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public long Count => Session.Rows.Count;
 
@@ -95,7 +97,11 @@ public readonly struct Table<TKey, TRow>
 
     /// <summary>Returns true if there is a row with that key.</summary>
     /// <inheritdoc cref="TryGet(TKey, out TRow)"/>
-    public bool Contains(TKey key) => RowLookup.TryFindId(Session, _functions!, key, out _);
+    public bool Contains(TKey key)
+    {
+        var session = Session;
+        return RowLookup.TryFindId(session, _functions!, key, out var rowId) && !RowLookup.IsExpired(session, rowId);
+    }
 
     /// <summary>Gets the version of the row with a key, without reading its fields; false when there is none.</summary>
     /// <param name="key">The primary key.</param>
@@ -132,7 +138,7 @@ public readonly struct Table<TKey, TRow>
     public bool TryGetByRowId(long rowId, [MaybeNullWhen(false)] out TRow row)
     {
         var session = Session;
-        var found = RowLookup.TryGet(session, rowId, out var bytes);
+        var found = RowLookup.TryGetUnexpired(session, rowId, out var bytes);
         row = found ? Read(session, bytes, rowId, out _) : default;
         return found;
     }
@@ -150,9 +156,14 @@ public readonly struct Table<TKey, TRow>
         var open = ReadyIndex(session, index);
         if (!open.Schema!.IsUnique)
             throw new ArgumentException($"The index '{index}' of table '{Name}' is not unique: use {nameof(From)}.", nameof(index));
-        var found = RowLookup.TryFindId(session, open.Entries, key, out var rowId);
-        row = found ? Read(session, RowLookup.Get(session, rowId), rowId, out _) : default;
-        return found;
+        row = default;
+        if (!RowLookup.TryFindId(session, open.Entries, key, out var rowId))
+            return false;
+        var bytes = RowLookup.Get(session, rowId);
+        if (session.IsExpired(bytes))
+            return false;
+        row = Read(session, bytes, rowId, out _);
+        return true;
     }
 
     /// <summary>
@@ -208,7 +219,8 @@ public readonly struct Table<TKey, TRow>
     }
 
     /// <summary>
-    /// Returns the ids of the rows that have a key in an index that is not unique. <see cref="IdQuery"/> combines such sets, and <see cref="Rows"/>
+    /// Returns the ids of the rows that have a key in an index that is not unique, with those of rows past their time. <see cref="IdQuery"/> combines
+    /// such sets, and <see cref="Rows"/>
     /// reads the rows.
     /// </summary>
     /// <param name="index">The name of the index.</param>

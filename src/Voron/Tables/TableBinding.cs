@@ -18,6 +18,7 @@ internal sealed class TableBinding
         Slots = [.. slots.Select(slot => Fitting(schema, slot))];
         RowsName = SystemTree.RowsName(schema.Id);
         TreeNames = [.. Slots.Select(index => index?.TreeName(schema.Id) ?? [])];
+        PassesExpired = schema.Expiring?.State == IndexState.Ready;
         Refusal = FindRefusal(schema, slots, definitionVersion);
     }
 
@@ -27,6 +28,9 @@ internal sealed class TableBinding
     /// For each index of the definition, that of the schema; null if the environment does not have it, or has another version of it.
     /// </summary>
     public IndexSchema?[] Slots { get; }
+
+    /// <summary>True if rows past their time count as deleted, whether the definition has the times or not.</summary>
+    public bool PassesExpired { get; }
 
     /// <summary>The name of the tree of the rows.</summary>
     public byte[] RowsName { get; }
@@ -42,7 +46,8 @@ internal sealed class TableBinding
 
     /// <summary>Returns the index of the schema that is the same as one of the definition, or null.</summary>
     public static IndexSchema? Fitting(TableSchema schema, IndexShape shape) =>
-        schema.Find(shape.Name) is { } index && index.Version == shape.Version && index.IsUnique == shape.IsUnique ? index : null;
+        schema.Find(shape.Name) is { } index && index.Version == shape.Version && index.IsUnique == shape.IsUnique
+            && index.IsExpiry == shape.IsExpiry ? index : null;
 
     private static string? FindRefusal(TableSchema schema, IReadOnlyList<IndexShape> slots, int definitionVersion)
     {
@@ -58,6 +63,13 @@ internal sealed class TableBinding
         {
             if (index.State == IndexState.Failed || slots.Any(slot => Fitting(schema, slot) == index))
                 continue;
+            if (index.IsExpiry)
+            {
+                return $"The rows of table '{schema.Name}' expire, by times of version {index.Version} that the definition of this program does not have. " +
+                    $"To write would leave them wrong: add {nameof(TableDefinition<,>.Expire)} to the definition, or bring the table to it with " +
+                    $"{nameof(TableEvolution.EvolveAsync)}.";
+            }
+
             return $"The table '{schema.Name}' has an index '{index.Name}' of version {index.Version} that the definition of this program does not " +
                 $"have. To write would leave it wrong: add it to the definition, or drop it with {nameof(TableEvolution.EvolveAsync)}.";
         }

@@ -46,9 +46,11 @@ internal sealed class TableChecker(TableSession session)
             _rows++;
             try
             {
-                var key = session.ReadKeys(rowId, session.Copy(cursor.Value));
+                var row = session.Copy(cursor.Value);
+                var key = session.ReadKeys(rowId, row);
                 if (key >= 0 && key != rowId)
                     Report($"row {rowId} has the key {key}, which must be its id");
+                CheckExpiry(rowId, row);
             }
             catch (TableException problem)
             {
@@ -62,6 +64,17 @@ internal sealed class TableChecker(TableSession session)
 
         if (next > RowKey.Max + 1)
             Report($"its next row id is {next}, but ids end at {RowKey.Max}");
+    }
+
+    private void CheckExpiry(long rowId, ReadOnlySpan<byte> row)
+    {
+        if (session.Functions.ExpirySlot < 0 || !IsCompared(session.IndexOf(session.Functions.ExpirySlot).Schema))
+            return;
+        long? stored = RowLayout.TryGetExpiry(row, out var time) ? time : null;
+        if (session.ReadExpiry(rowId, row) is var expiry && expiry != stored)
+            Report($"row {rowId} expires at {Describe(stored)}, but at {Describe(expiry)} by the definition");
+
+        static string Describe(long? milliseconds) => milliseconds is { } known ? $"{known} ms after 1970" : "no time";
     }
 
     private void CheckKeys(int slot, long rowId)

@@ -68,7 +68,15 @@ internal static class TableCreation
 
     private static TableSchema Add(TableSchema schema, IndexShape shape, ushort id)
     {
-        var index = new IndexSchema { Id = id, Name = shape.Name, Version = shape.Version, IsUnique = shape.IsUnique, State = IndexState.Ready };
+        var index = new IndexSchema
+        {
+            Id = id,
+            Name = shape.Name,
+            Version = shape.Version,
+            IsUnique = shape.IsUnique,
+            IsExpiry = shape.IsExpiry,
+            State = IndexState.Ready,
+        };
         return schema with { Indexes = [.. schema.Indexes, index] };
     }
 

@@ -53,13 +53,51 @@ public sealed class TableDefinition<TKey, TRow>
     /// Returns the definition with compressed rows. A table that is there keeps what it has until
     /// <see cref="TableEvolution.EvolveAsync{TKey, TRow}"/> is called; a definition that does not say leaves it as it is.
     /// </summary>
-    /// <remarks>See <see cref="WriteTransaction.CompressValues"/>, and <see cref="TableEvolution.RecompressTableAsync"/> for the rows that are there.</remarks>
+    /// <remarks>
+    /// See <see cref="WriteTransaction.CompressValues"/>, and <see cref="TableEvolution.RecompressTableAsync"/> for the rows that are there.
+    /// </remarks>
     /// <param name="compression">How to compress.</param>
     /// <exception cref="ArgumentOutOfRangeException">There is no such compression.</exception>
     public TableDefinition<TKey, TRow> CompressRows(ValueCompression compression)
     {
         WriteTransaction.CheckCompression(compression, nameof(compression));
         return new TableDefinition<TKey, TRow>(Functions.With(compression));
+    }
+
+    /// <summary>
+    /// Returns the definition with rows that expire: from their time on, they are as if they were deleted, and their keys are free.
+    /// </summary>
+    /// <remarks>
+    /// <para>
+    /// The time is computed when a row is written, and stored in it. A transaction compares it with <see cref="StorageOptions.TimeProvider"/>, which
+    /// it
+    /// reads once, when it first opens a table whose rows expire. Counts and sets of ids still have the rows, and their bytes stay, until they are
+    /// deleted: in the background, or by <see cref="TableExpiry.DeleteExpiredAsync"/>.
+    /// </para>
+    /// <para>
+    /// The times have an index of their own, <c>(expiry)</c>, which <see cref="TableEvolution.EvolveAsync{TKey, TRow}"/> builds, drops and builds
+    /// again like any
+    /// other. Rows expire while it is ready. Its keys are seconds since 1970, as <see cref="KeyWriter.Add(long)"/> writes them.
+    /// </para>
+    /// </remarks>
+    /// <param name="time">
+    /// Returns the time from which on a row is expired, rounded up to a millisecond; null for never. It must depend on the row alone. It must not use
+    /// the table.
+    /// </param>
+    /// <param name="version">
+    /// The version of the function. Raise it when the function returns other times than before: all rows get their times again then.
+    /// </param>
+    /// <exception cref="ArgumentException">The definition has the time already, or as many indexes as it can have.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The version is negative.</exception>
+    /// <exception cref="ArgumentNullException">The function is null.</exception>
+    public TableDefinition<TKey, TRow> Expire(Func<TRow, DateTimeOffset?> time, int version = 1)
+    {
+        ArgumentNullException.ThrowIfNull(time);
+        ArgumentOutOfRangeException.ThrowIfNegative(version);
+        if (Functions.ExpirySlot >= 0)
+            throw new ArgumentException($"The definition of table '{Name}' says already when its rows expire.", nameof(time));
+        CheckRoom(nameof(time));
+        return new TableDefinition<TKey, TRow>(Functions.With(version, time));
     }
 
     /// <summary>Returns the name, the version and the indexes.</summary>
@@ -71,10 +109,17 @@ public sealed class TableDefinition<TKey, TRow>
         ArgumentNullException.ThrowIfNull(keys);
         SchemaKeys.CheckName(name, "an index");
         ArgumentOutOfRangeException.ThrowIfNegative(version);
+        if (name == RowExpiry.IndexName)
+            throw new ArgumentException($"The name '{name}' is that of the index of the times at which rows expire.", nameof(name));
         if (Functions.Slots.Any(slot => slot.Name == name))
             throw new ArgumentException($"The definition of table '{Name}' has an index '{name}' already.", nameof(name));
-        if (Functions.Slots.Count == TableSchema.MaxIndexes)
-            throw new ArgumentException($"A table has at most {TableSchema.MaxIndexes} indexes.", nameof(name));
+        CheckRoom(nameof(name));
         return new TableDefinition<TKey, TRow>(Functions.With(new IndexShape(name, version, isUnique), keys));
+    }
+
+    private void CheckRoom(string parameter)
+    {
+        if (Functions.Slots.Count == TableSchema.MaxIndexes)
+            throw new ArgumentException($"A table has at most {TableSchema.MaxIndexes} indexes.", parameter);
     }
 }

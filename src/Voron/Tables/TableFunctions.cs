@@ -14,6 +14,12 @@ internal abstract class TableFunctions
         KeyCodec = keyCodec;
         Slots = slots;
         SchemaKey = SchemaKeys.Table(name);
+        ExpirySlot = -1;
+        for (var slot = 0; slot < slots.Count; slot++)
+        {
+            if (slots[slot].IsExpiry)
+                ExpirySlot = slot;
+        }
     }
 
     public string Name { get; }
@@ -26,6 +32,9 @@ internal abstract class TableFunctions
     /// <summary>The indexes. The first one is the primary key, unless the key of a row is its id.</summary>
     public IReadOnlyList<IndexShape> Slots { get; }
 
+    /// <summary>The place of the index of the times at which rows expire; -1 if the definition has none.</summary>
+    public int ExpirySlot { get; }
+
     /// <summary>How rows are compressed; null if the definition does not say.</summary>
     public ValueCompression? Compression { get; init; }
 
@@ -37,6 +46,11 @@ internal abstract class TableFunctions
     /// <exception cref="RowFormatException">The codec cannot read the row.</exception>
     /// <exception cref="IndexKeyException">The function of an index failed.</exception>
     public abstract long ReadKeys(ReadOnlySpan<byte> row, long rowId, KeySet keys);
+
+    /// <summary>Reads a row, and computes the time from which on it is expired, in milliseconds since 1970; null for never.</summary>
+    /// <exception cref="RowFormatException">The codec cannot read the row.</exception>
+    /// <exception cref="IndexKeyException">The function failed.</exception>
+    public abstract long? ReadExpiry(ReadOnlySpan<byte> row, long rowId);
 
     /// <summary>Returns the place of an index among those of the definition.</summary>
     /// <exception cref="ArgumentException">The definition has no such index.</exception>

@@ -17,7 +17,7 @@ namespace Voron.Tables;
 /// 8 | 2  the next number of an index
 /// 10| 2  number of indexes
 ///        text: name of the codec of keys
-///        for each index: number (2), flags (1: 1 unique), state (1), version (4), name (text)
+///        for each index: number (2), flags (1: 1 unique, 2 times at which rows expire), state (1), version (4), name (text)
 ///            building: cursor (8), limit (8);  failed: both rows (8, 8), key (text)
 /// </code>
 /// </remarks>
@@ -30,6 +30,7 @@ internal sealed record TableSchema
     private const int HeaderBytes = 12;
     private const byte RowIdKeys = 1;
     private const byte Unique = 1;
+    private const byte Expiry = 2;
 
     public required string Name { get; init; }
 
@@ -49,6 +50,21 @@ internal sealed record TableSchema
     public required ushort NextIndexId { get; init; }
 
     public required IReadOnlyList<IndexSchema> Indexes { get; init; }
+
+    /// <summary>The index of the times at which rows expire; null if they do not.</summary>
+    public IndexSchema? Expiring
+    {
+        get
+        {
+            foreach (var index in Indexes)
+            {
+                if (index.IsExpiry)
+                    return index;
+            }
+
+            return null;
+        }
+    }
 
     /// <summary>Returns the index of a name, or null.</summary>
     public IndexSchema? Find(string name)
@@ -110,7 +126,7 @@ internal sealed record TableSchema
         foreach (var index in Indexes)
         {
             AddNumbers(bytes, [], index.Id);
-            bytes.AddRange([index.IsUnique ? Unique : (byte)0, (byte)index.State]);
+            bytes.AddRange([(byte)((index.IsUnique ? Unique : 0) | (index.IsExpiry ? Expiry : 0)), (byte)index.State]);
             AddInt32(bytes, index.Version);
             AddText(bytes, Encoding.UTF8.GetBytes(index.Name));
             if (index.State == IndexState.Building)
@@ -139,6 +155,7 @@ internal sealed record TableSchema
             && indexes.All(index => index.Cursor >= 0 && index.Cursor <= index.Limit && index.Limit <= RowKey.Max + 1)
             && indexes.DistinctBy(index => index.Id).Count() == indexes.Count
             && indexes.DistinctBy(index => index.Name).Count() == indexes.Count
+            && indexes.All(index => index.IsExpiry ? index is { IsUnique: false, Name: RowExpiry.IndexName } : index.Name != RowExpiry.IndexName)
             && hasPrimaryKey != schema.HasRowIdKeys;
     }
 
@@ -152,6 +169,7 @@ internal sealed record TableSchema
         {
             Id = BinaryPrimitives.ReadUInt16LittleEndian(head),
             IsUnique = (head[2] & Unique) != 0,
+            IsExpiry = (head[2] & Expiry) != 0,
             State = state,
             Version = BinaryPrimitives.ReadInt32LittleEndian(head[4..]),
             Name = TakeText(ref rest, table, path),

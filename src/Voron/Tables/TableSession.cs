@@ -46,6 +46,12 @@ internal sealed class TableSession
     /// <summary>The transaction.</summary>
     public TableTrees Trees => _trees;
 
+    /// <summary>Rows whose times are not after this one count as deleted, in milliseconds since 1970; the lowest number if no rows expire.</summary>
+    public long Now { get; private set; } = RowExpiry.Never;
+
+    /// <summary>True if the rows that are written have times at which they expire.</summary>
+    public bool WritesExpiry => Functions.ExpirySlot is >= 0 and var slot && _indexes[slot].State is IndexState.Ready or IndexState.Building;
+
     /// <summary>The row that is being written.</summary>
     public RowBuffer Buffer { get; } = new();
 
@@ -115,6 +121,9 @@ internal sealed class TableSession
         if (Binding.Refusal is { } refusal)
             throw new SchemaMismatchException(functions.Name, refusal);
     }
+
+    /// <summary>Returns true if a row counts as deleted. The row may have any bytes.</summary>
+    public bool IsExpired(ReadOnlySpan<byte> row) => Now != RowExpiry.Never && RowLayout.IsDue(row, Now);
 
     /// <summary>Takes a batch for a query, which returns it.</summary>
     public RowBatch TakeBatch() => Interlocked.Exchange(ref _freeBatch, null) ?? new RowBatch();
@@ -202,6 +211,21 @@ internal sealed class TableSession
     public void Record(RecordedOperation operation, ReadOnlySpan<byte> key, ReadOnlySpan<byte> old, ReadOnlySpan<byte> row) =>
         _rowTree.Owner.Write!.Recorder.RecordRow(_rowTree, operation, key, old, row);
 
+    /// <summary>Reads a row, and computes the time at which it expires.</summary>
+    /// <inheritdoc cref="TableFunctions.ReadExpiry"/>
+    public long? ReadExpiry(long rowId, ReadOnlySpan<byte> row)
+    {
+        BeginCallback();
+        try
+        {
+            return Functions.ReadExpiry(row, rowId);
+        }
+        finally
+        {
+            EndCallback();
+        }
+    }
+
     /// <summary>Copies a row, so that functions can read it whatever they do to the transaction.</summary>
     public ReadOnlySpan<byte> Copy(ReadOnlySpan<byte> row)
     {
@@ -276,6 +300,8 @@ internal sealed class TableSession
         if (KeyBuffer.Length != trees.MaxKeyLength)
             KeyBuffer = new byte[trees.MaxKeyLength];
         Bind(functions, binding);
+        if (binding.PassesExpired && trees.CanWrite && functions.ExpirySlot >= 0 && binding.Refusal == null)
+            _rowTree.Owner.Write!.NoteExpiringTable(functions);
     }
 
     // A single large row must not keep its memory for as long as the transaction's objects are pooled.
@@ -313,6 +339,7 @@ internal sealed class TableSession
             _indexes = new OpenIndex[binding.Slots.Length];
         for (var slot = 0; slot < _indexes.Length; slot++)
             _indexes[slot] = Open(binding.Schema, binding.Slots[slot], binding.TreeNames[slot]);
+        Now = binding.PassesExpired ? _trees.Now : RowExpiry.Never;
         (Functions, Binding) = (functions, binding);
         _schemaChanges = _schemas.StateAsIs.ChangeCount;
         _rollbacks = RollbackCount;

@@ -22,6 +22,9 @@ internal readonly struct TableTrees
 
     public string DataFilePath => _canWrite ? _writing.DataFilePath : _reading.DataFilePath;
 
+    /// <summary>The time by which rows are expired, in milliseconds since 1970: the same for the whole transaction.</summary>
+    public long Now => _canWrite ? _writing.Body.ReadTime() : _reading.Body.ReadTime();
+
     /// <summary>The maximum length of a key in bytes.</summary>
     public int MaxKeyLength => _canWrite ? _writing.MaxKeyLength : _reading.MaxKeyLength;
 

@@ -24,13 +24,22 @@ internal sealed class TypedFunctions<TKey, TRow> : RowFunctions<TRow>
 
     private IndexFunction<TRow>?[] Functions { get; }
 
+    private Func<TRow, DateTimeOffset?>? Time { get; init; }
+
     /// <summary>Returns the same functions with another index.</summary>
     public TypedFunctions<TKey, TRow> With(IndexShape shape, IndexFunction<TRow> function) =>
-        new(Name, Version, Codec, (_keys, _key), [.. Slots, shape], [.. Functions, function]) { Compression = Compression };
+        new(Name, Version, Codec, (_keys, _key), [.. Slots, shape], [.. Functions, function]) { Compression = Compression, Time = Time };
 
     /// <summary>Returns the same functions with compressed rows.</summary>
     public TypedFunctions<TKey, TRow> With(ValueCompression compression) =>
-        new(Name, Version, Codec, (_keys, _key), Slots, Functions) { Compression = compression };
+        new(Name, Version, Codec, (_keys, _key), Slots, Functions) { Compression = compression, Time = Time };
+
+    /// <summary>Returns the same functions with times at which rows expire.</summary>
+    public TypedFunctions<TKey, TRow> With(int version, Func<TRow, DateTimeOffset?> time)
+    {
+        var shape = new IndexShape(RowExpiry.IndexName, version, IsUnique: false) { IsExpiry = true };
+        return new(Name, Version, Codec, (_keys, _key), [.. Slots, shape], [.. Functions, null]) { Compression = Compression, Time = time };
+    }
 
     /// <summary>Writes a key as the index of keys has it.</summary>
     /// <exception cref="ArgumentException">The key is longer than the buffer.</exception>
@@ -48,6 +57,9 @@ internal sealed class TypedFunctions<TKey, TRow> : RowFunctions<TRow>
 
         return writer.Written;
     }
+
+    /// <inheritdoc/>
+    protected override DateTimeOffset? TimeOf(in TRow row) => Time!(row);
 
     /// <inheritdoc/>
     protected override long RowIdOf(in TRow row) => RowKey.Of(_key(row));

@@ -182,7 +182,10 @@ public readonly struct WriteTable<TKey, TRow>
         }
 
         session.RequireUnchanged();
-        version = RowEditor.Update(session, rowId, old, hasOldKeys: true);
+        var deletesOthers = RowEditor.DeleteExpired(session, session.NewKeys, givenId: -1);
+        if (deletesOthers)
+            old = session.Copy(RowLookup.Get(session, rowId));
+        version = RowEditor.Update(session, rowId, old, hasOldKeys: !deletesOthers);
         return true;
     }
 
@@ -276,8 +279,9 @@ public readonly struct WriteTable<TKey, TRow>
         try
         {
             functions.Write(row, session.Buffer);
+            session.Buffer.Expiry = session.WritesExpiry ? functions.ComputeExpiry(row, null) : null;
             session.WantNewKeys();
-            session.GivenRowId = functions.ComputeKeys(row, null, session.NewKeys);
+            session.GivenRowId = functions.ComputeKeys(row, null, session.NewKeys, session.Buffer.Expiry);
         }
         finally
         {
@@ -285,7 +289,9 @@ public readonly struct WriteTable<TKey, TRow>
         }
 
         // The functions may have ended the transaction, or rolled it back to a savepoint.
-        return _table.SessionToWrite;
+        session = _table.SessionToWrite;
+        RowEditor.DeleteExpired(session, session.NewKeys, session.GivenRowId);
+        return session;
     }
 
     // Returns false if the function has changed the primary key.
@@ -299,10 +305,11 @@ public readonly struct WriteTable<TKey, TRow>
             var row = functions.Read(old, rowId);
             session.WantOldKeys(rowId);
             session.WantNewKeys();
-            functions.ComputeKeys(row, rowId, session.OldKeys);
+            functions.ComputeKeys(row, rowId, session.OldKeys, RowLayout.TryGetExpiry(old, out var expiry) ? expiry : null);
             var changed = change(row, state);
             functions.Write(changed, session.Buffer);
-            var key = functions.ComputeKeys(changed, rowId, session.NewKeys);
+            session.Buffer.Expiry = session.WritesExpiry ? functions.ComputeExpiry(changed, rowId) : null;
+            var key = functions.ComputeKeys(changed, rowId, session.NewKeys, session.Buffer.Expiry);
             return functions.KeyCodec == null ? key == rowId : session.NewKeys[0][0].SequenceEqual(session.OldKeys[0][0]);
         }
         finally

@@ -26,4 +26,19 @@ internal static partial class PlantedFault
 
     /// <summary>A query takes the first bytes of a key or a value for a row id, however many there are.</summary>
     public static readonly bool BelieveRowIds = Is(nameof(BelieveRowIds));
+
+    /// <summary>A query that looks up many rows together returns those that are past their time.</summary>
+    public static readonly bool ReturnExpiredRows = Is(nameof(ReturnExpiredRows));
+
+    /// <summary>A row that is deleted stays in the index of the times.</summary>
+    public static readonly bool LeaveExpiryKeys = Is(nameof(LeaveExpiryKeys));
+
+    /// <summary>Rows past their time keep their unique keys from others.</summary>
+    public static readonly bool BlockExpiredKeys = Is(nameof(BlockExpiredKeys));
+
+    /// <summary>A transaction reads the clock each time that it opens a table whose rows expire.</summary>
+    public static readonly bool ReadTimeAgain = Is(nameof(ReadTimeAgain));
+
+    /// <summary>While existing rows get their times, their heads stay as they are.</summary>
+    public static readonly bool LeaveHeadWithoutExpiry = Is(nameof(LeaveHeadWithoutExpiry));
 }

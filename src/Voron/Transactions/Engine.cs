@@ -111,6 +111,13 @@ internal sealed class Engine
     /// <summary>Called by the holder of the writer when a tree should get a dictionary, with its id.</summary>
     public Action<uint>? OnTrainingWanted { get; set; }
 
+    /// <summary>
+    /// Called in a write transaction that opens a table whose rows expire, with its definition. Throws nothing. Null when the environment is opened
+    /// for
+    /// reading only.
+    /// </summary>
+    public Action<object>? OnExpiringTable { get; set; }
+
     /// <summary>The free pages that are kept for staged values; null when the environment is opened for reading only.</summary>
     public ReservedPages? Reserved { get; set; }
 

@@ -22,10 +22,11 @@ internal sealed class ReadTransactionBody : TransactionBody
     /// <param name="ended">Called when a transaction has ended; the body may be in use again when it returns.</param>
     /// <param name="leaked">Called by the finalizer when a transaction was never ended.</param>
     /// <param name="fork">Begins a transaction on the snapshot of one that is open in a given generation.</param>
+    /// <param name="clock">The clock by which rows expire; null for that of the system.</param>
     public ReadTransactionBody(
         SnapshotPages snapshot, Action<ReadTransactionBody> ended, Action<SnapshotPages, StackTrace?> leaked,
-        Func<ReadTransactionBody, long, ReadTransactionBody> fork)
-        : base(snapshot, snapshot.KeyHeads, write: null, log: null)
+        Func<ReadTransactionBody, long, ReadTransactionBody> fork, TimeProvider? clock)
+        : base(snapshot, snapshot.KeyHeads, write: null, log: null, clock)
     {
         _ended = ended;
         _leaked = leaked;

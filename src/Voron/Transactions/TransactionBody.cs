@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using Voron.Format;
 using Voron.Paging;
+using Voron.Testing;
 using Voron.Trees;
 using Voron.Trees.KeyHeads;
 
@@ -19,19 +20,39 @@ internal abstract class TransactionBody : TransactionOwner
     private readonly List<OpenTree> _trees = [];
     private readonly OpenTreeNames _names = new();
     private readonly TreeLog? _log;
+    private readonly TimeProvider _clock;
     private int _treeCount;
+    private long _time;
+    private long _timeGeneration;
 
+    /// <param name="clock">The clock by which rows expire; null for that of the system.</param>
     /// <param name="log">Where the transaction saves the states of trees at its savepoints; null for a read transaction.</param>
     /// <inheritdoc cref="TransactionOwner(PageReader, TransactionKeyHeads, WriteScope)"/>
-    protected TransactionBody(PageReader pages, TransactionKeyHeads keyHeads, WriteScope? write, TreeLog? log)
+    protected TransactionBody(PageReader pages, TransactionKeyHeads keyHeads, WriteScope? write, TreeLog? log, TimeProvider? clock)
         : base(pages, keyHeads, write)
     {
         _log = log;
+        _clock = clock ?? TimeProvider.System;
         Catalog = new TreeState(keyHeads);
     }
 
     /// <summary>The tree of trees as this transaction sees it.</summary>
     public TreeState Catalog { get; }
+
+    /// <summary>
+    /// Returns the time by which rows are expired for this transaction, in milliseconds since 1970: that of the first call, until the transaction
+    /// ends.
+    /// </summary>
+    public long ReadTime()
+    {
+        if (_timeGeneration != Generation || PlantedFault.ReadTimeAgain)
+        {
+            _time = _clock.GetUtcNow().ToUnixTimeMilliseconds();
+            _timeGeneration = Generation;
+        }
+
+        return _time;
+    }
 
     protected int TreeCount => _treeCount;
 

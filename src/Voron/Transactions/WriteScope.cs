@@ -27,6 +27,10 @@ internal sealed class WriteScope
     /// <summary>The name of the environment in metrics and activities.</summary>
     public string EnvironmentName => _engine.Name.Text;
 
+    /// <summary>Notes that the transaction has opened a table whose rows expire.</summary>
+    /// <param name="table">Its definition.</param>
+    public void NoteExpiringTable(object table) => _engine.OnExpiringTable?.Invoke(table);
+
     /// <summary>The copy-on-write pages.</summary>
     public CopyOnWritePages Pages { get; }
 

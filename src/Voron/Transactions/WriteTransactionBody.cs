@@ -36,7 +36,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
     }
 
     private WriteTransactionBody(Engine engine, Writer writer, Parking<WriteTransactionBody> parking, TreeLog log)
-        : base(writer.WritePages, writer.WritePages.KeyHeads, new WriteScope(engine, writer.WritePages), log)
+        : base(writer.WritePages, writer.WritePages.KeyHeads, new WriteScope(engine, writer.WritePages), log, engine.Options.TimeProvider)
     {
         _engine = engine;
         _writer = writer;

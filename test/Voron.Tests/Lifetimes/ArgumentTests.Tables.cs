@@ -84,6 +84,9 @@ public sealed partial class ArgumentTests
         writing.Dispose();
         await NamesLater<ArgumentNullException>("environment", () => nowhere.EvolveAsync(TableKit.Items).AsTask());
         await NamesLater<ArgumentNullException>("definition", () => environment.EvolveAsync(none).AsTask());
+        await NamesLater<ArgumentNullException>("environment", () => nowhere.DeleteExpiredAsync(TableKit.Items).AsTask());
+        await NamesLater<ArgumentNullException>("definition", () => environment.DeleteExpiredAsync(none).AsTask());
+        await NamesLater<ArgumentException>("definition", () => environment.DeleteExpiredAsync(TableKit.Items).AsTask());
         await NamesLater<ArgumentNullException>("environment", () => nowhere.DropTableAsync("items").AsTask());
         await NamesLater<ArgumentException>("name", () => environment.DropTableAsync("").AsTask());
         await NamesLater<ArgumentNullException>("environment", () => nowhere.RecompressTableAsync("items").AsTask());
@@ -104,6 +107,10 @@ public sealed partial class ArgumentTests
             Names<ArgumentOutOfRangeException>("version", () => TableDefinition.CreateWithRowIds("items", version, rows, static item => item.Size));
         }
 
+        Names<ArgumentNullException>("time", () => TableKit.Items.Expire(null!));
+        Names<ArgumentOutOfRangeException>("version", () => TableKit.Items.Expire(static _ => null, -1));
+        Names<ArgumentException>("time", () => TableKit.Items.Expire(static _ => null).Expire(static _ => null));
+        Names<ArgumentException>("name", () => TableKit.Items.Index("(expiry)", 1, keys));
         Names<ArgumentNullException>("name", () => TableDefinition.Create(null!, 1, rows, KeyCodec.Utf8, key));
         Names<ArgumentNullException>("rows", () => TableDefinition.Create(null!, 1, (IRowCodec<Item>)null!, KeyCodec.Utf8, key));
         Names<ArgumentNullException>("keys", () => TableDefinition.Create("items", 1, rows, null!, key));

@@ -21,7 +21,7 @@ public sealed partial class EndedHandleTests
             // Tables: what describes one, what functions receive for the length of a call, and the methods that extend other types.
             nameof(TableDefinition), "TableDefinition`2", "Codec", "Codec`1", "Function`1", "Function`2", nameof(PageToken), nameof(RowVersion),
             nameof(IndexKeys), nameof(RowReader), nameof(RowWriter), nameof(TableTransactions), nameof(TableEvolution), nameof(TableVerification),
-            nameof(TableListing),
+            nameof(TableListing), nameof(TableExpiry),
 
             // Feeds: batches outlive their transactions, and their changes end with them; the rest is data, or extends other types.
             nameof(Change), nameof(ChangeBatch), nameof(ChangeOperation), nameof(ChangePosition), nameof(ChangedRows), nameof(FeedConsumer),
@@ -50,6 +50,7 @@ public sealed partial class EndedHandleTests
         RefuseAll(reading, writing, thrown => IsEnded(thrown, Messages[Outcome.TransactionEnded]));
         environment.Dispose();
         IsEnded(await Thrown(() => environment.EvolveAsync(TableKit.Items).AsTask()), Messages[Outcome.EnvironmentClosed]);
+        IsEnded(await Thrown(() => environment.DeleteExpiredAsync(ExpiryKit.Items).AsTask()), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => environment.DropTableAsync("items").AsTask()), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => environment.TrimFeedsAsync().AsTask()), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => Task.FromResult(environment.VerifyTable(TableKit.Items))), Messages[Outcome.EnvironmentClosed]);

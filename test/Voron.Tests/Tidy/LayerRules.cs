@@ -57,12 +57,14 @@ internal static class LayerRules
     private static readonly string[] AboveRoot = ["Tables", "Feeds"];
 
     /// <summary>
-    /// The only references from the root to layers above it: at its end, a salvage makes tables usable; and an environment trims its feeds.
+    /// The only references from the root to layers above it: at its end, a salvage makes tables usable; and an environment trims its feeds, and
+    /// deletes rows past their time.
     /// </summary>
     private static readonly (string From, string To)[] Doors =
     [
         ("SalvageTarget.cs", "Tables/TableSalvage.cs"),
         ("StorageEnvironment.cs", "Feeds/FeedRetention.cs"),
+        ("StorageEnvironment.cs", "Tables/ExpiryRuns.cs"),
     ];
 
     /// <summary>Folders that belong to the layer above them.</summary>

@@ -7,6 +7,9 @@ internal sealed class StepClock : TimeProvider
 
     public long Ticks => _now.UtcTicks;
 
+    /// <summary>The time in milliseconds since 1970.</summary>
+    public long Milliseconds => _now.ToUnixTimeMilliseconds();
+
     public override DateTimeOffset GetUtcNow() => _now;
 
     public void Advance(TimeSpan time) => _now += time;

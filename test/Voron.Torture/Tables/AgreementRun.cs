@@ -1,14 +1,17 @@
 using Voron.Tables;
+using Voron.Torture.Feeds;
 using Voron.Torture.Harness;
 using Voron.Torture.Model;
 
 namespace Voron.Torture.Tables;
 
 /// <summary>Random changes of one table, with indexes of every kind, beside a model that predicts every answer and every refusal.</summary>
-internal sealed class AgreementRun<TKey> : IDisposable
+internal sealed partial class AgreementRun<TKey> : IDisposable
 {
     private const int MaxReaders = 4;
     private const int MaxPages = 6;
+
+    private static readonly TableIndex Expiry = TableIndex.Of(TableIndex.Expiry, 1);
 
     private static readonly string[] Others = [TableIndex.Plain, TableIndex.UniqueMultiple, TableIndex.UniqueFields, TableIndex.Multiple];
 
@@ -22,6 +25,8 @@ internal sealed class AgreementRun<TKey> : IDisposable
     private readonly List<(ReadTransaction Transaction, TableContent Content)> _readers = [];
     private readonly List<PagedQuery> _pages = [];
     private readonly StorageOptions _options;
+    private readonly StepClock _clock = new();
+    private readonly bool _expires;
     private ModelPlace _place;
     private StorageEnvironment _environment;
     private TableContent _content = new();
@@ -34,12 +39,17 @@ internal sealed class AgreementRun<TKey> : IDisposable
         _options = DrawOptions();
         var keys = _random.Next(4) switch { 3 => 400, 2 => 16, _ => 120 };
         var rows = new RowDrawer(_random, keys, hasLongBodies: _random.Next(3) == 2);
+        _expires = _random.Next(3) == 0;
+        if (_expires)
+            rows.Now = () => _clock.Milliseconds;
         _setting = Make(rows, "rows", TableIndex.OfEachKind);
         _twin = Make(rows, "rows", TableIndex.OfEachKind);
         _second = Make(rows, "others", [.. Others.Select(name => TableIndex.Of(name, 2))]);
 
         TableSetting<TKey> Make(RowDrawer rows, string name, IReadOnlyList<TableIndex> indexes)
         {
+            if (_expires)
+                indexes = [.. indexes, Expiry];
             var made = TableSetting<TKey>.Make(run, kind, indexes, rows, name: name);
             made.HasTraps = true;
             return made;
@@ -47,7 +57,7 @@ internal sealed class AgreementRun<TKey> : IDisposable
 
         _place = new ModelPlace(_random.Next(4) < 3);
         _environment = _place.Open(_options);
-        run.Report($"{(kind.HasRowIds ? "row ids" : "text keys")}, {keys} keys, pages of {_options.PageSizeOrDefault}");
+        run.Report($"{(kind.HasRowIds ? "row ids" : "text keys")}{(_expires ? " that expire" : "")}, {keys} keys, pages of {_options.PageSizeOrDefault}");
     }
 
     public long Calls => _setting.Calls + _twin.Calls + _second.Calls;
@@ -82,6 +92,8 @@ internal sealed class AgreementRun<TKey> : IDisposable
 
     private void Step()
     {
+        if (_expires)
+            StepInTime();
         switch (_random.Next(100))
         {
             case < 66:
@@ -127,6 +139,8 @@ internal sealed class AgreementRun<TKey> : IDisposable
             var table = Create(writing);
             var writer = new TableWriter<TKey>(_setting, table, _content.Copy());
             writer.Run(writing, _random.Next(10) == 9 ? _random.Next(300) : _random.Next(1, 24));
+            if (_expires && _random.Next(8) == 7)
+                _clock.Advance(TimeSpan.FromMilliseconds(_random.Next(1, 6_000)));
             var others = _random.Next(3) == 2 ? WriteSecond(writing, _random.Next(1, 12), _secondContent) : _secondContent;
             if (_random.Next(6) == 5)
                 writer = WriteByTwin(writing, writer.Content);
@@ -146,6 +160,7 @@ internal sealed class AgreementRun<TKey> : IDisposable
             _secondContent = others;
         }
 
+        Settle();
         if (_random.Next(6) == 5)
             VerifyTable();
         if (_random.Next(6) == 5)
@@ -275,7 +290,10 @@ internal sealed class AgreementRun<TKey> : IDisposable
         }
         else
         {
-            _readers.Add((_environment.BeginRead(), _content.Copy()));
+            // It has the time at which it opens a table first.
+            var reading = _environment.BeginRead();
+            _readers.Add((reading, _content.Copy()));
+            _ = reading.TryOpenTable(_setting.Definition, out _);
         }
     }
 
@@ -326,8 +344,9 @@ internal sealed class AgreementRun<TKey> : IDisposable
         {
             _setting.Add("verify the table");
             var report = _environment.VerifyTable(_setting.Definition);
-            if (!report.IsSound || report.Unchecked.Count > 0 || report.Rows != content.Count)
+            if (!report.IsSound || report.Unchecked.Count > 0)
                 throw new ModelMismatchException($"the table of {content.Count} rows is damaged: {report}");
+            content.CheckCount(report.Rows);
         });
     }
 
@@ -349,7 +368,7 @@ internal sealed class AgreementRun<TKey> : IDisposable
         if (!isThere)
             return;
         new TableReader<TKey>(_second, table).LookAtAll(_secondContent);
-        if (reading.VerifyTable(_second.Definition) is var report && (!report.IsSound || report.Rows != _secondContent.Count))
+        if (reading.VerifyTable(_second.Definition) is { IsSound: false } report)
             throw new ModelMismatchException($"the other table of {_secondContent.Count} rows is damaged: {report}");
     }
 
@@ -392,21 +411,6 @@ internal sealed class AgreementRun<TKey> : IDisposable
 
         _readers.Clear();
     }
-
-    private StorageOptions DrawOptions() => new()
-    {
-        PageSize = _random.Next(4) switch { 3 => 65536, 2 => 8192, _ => 4096 },
-        BackgroundFlush = false,
-        InitialJournalFileBytes = 64 << 10,
-        MaxJournalFileBytes = 1 << 20,
-        LargeValueBytes = _random.Next(2) == 0 ? 16 << 10 : 64 << 10,
-        JournalCompression = (JournalCompression)_random.Next(3),
-        TornPageProtection = (TornPageProtection)_random.Next(2),
-        KeyHeadCacheBytes = _random.Next(2) == 0 ? 0 : 1 << 20,
-        ScratchMemoryBytes = 16 << 20,
-        MaxGrowthBytes = 1 << 20,
-        VerifyEveryRead = _random.Next(4) == 3,
-    };
 
     private sealed class PlannedException : Exception;
 }

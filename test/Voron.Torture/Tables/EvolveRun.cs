@@ -1,4 +1,5 @@
 using Voron.Torture.Crashes;
+using Voron.Torture.Feeds;
 using Voron.Torture.Harness;
 using Voron.Torture.Simulation;
 
@@ -19,6 +20,7 @@ internal sealed class EvolveRun<TKey> : IDisposable
     private readonly RowDrawer _rows;
     private readonly StorageOptions _options;
     private readonly EvolvingStore<TKey> _store;
+    private readonly StepClock? _clock;
 
     // What the table has after each transaction, with the definition that the program has then.
     private readonly List<(long TransactionId, TableContent Content)> _contents = [];
@@ -33,11 +35,15 @@ internal sealed class EvolveRun<TKey> : IDisposable
         _kind = kind;
         var disk = new SimulatedDisk { ExtendableMaps = _choices.Next(3) < 2, MapsSeeUnbufferedWrites = _choices.Next(4) < 3 };
         _options = CrashOptions.Choose(_choices, _choices.Next(2) == 0 ? TornPageProtection.Checksums : TornPageProtection.FullPageImages);
+        var clock = new StepClock();
         var keys = _choices.Next(3) switch { 0 => 40, 1 => 8, _ => 150 };
         _rows = new RowDrawer(_choices, keys, hasLongBodies: _choices.Next(4) == 3, hasRareKeys: _choices.Next(4) > 0);
+        if (_choices.Next(2) == 1)
+            (_clock, _options.TimeProvider, _rows.Now) = (clock, clock, () => clock.Milliseconds);
         _store = new EvolvingStore<TKey>(run, kind, _rows, disk, _options)
         {
-            OnCommit = id => _contents.Add((id, _store!.Content)),
+            Clock = _clock,
+            OnCommit = id => _contents.Add((id, _store!.Content.Copy())),
             OnDurable = id => _durable.Add((_store!.Disk.TraceCount, id)),
         };
     }
@@ -67,6 +73,10 @@ internal sealed class EvolveRun<TKey> : IDisposable
 
     private void Step()
     {
+        if (_clock != null && _choices.Next(3) == 2)
+            _store.PassTime();
+        if (_clock != null && _choices.Next(12) == 11)
+            _store.DeleteExpired();
         switch (_choices.Next(12))
         {
             case < 5:
@@ -117,6 +127,7 @@ internal sealed class EvolveRun<TKey> : IDisposable
     {
         using var store = new EvolvingStore<TKey>(_run, _kind, _rows, disk, _options)
         {
+            Clock = _clock,
             Setting = _store.Setting,
             IsKnown = false,
             Seen = [.. _store.Seen],

@@ -26,6 +26,7 @@ internal sealed partial class EvolvingStore<TKey>
         var before = StatesOf(next);
         if (!before.ContainsValue(IndexState.Building))
             _seenFrom = Seen.Count;
+        Settle();
         Seen.Add(Content.Copy());
         Setting = next;
         using var stop = new CancellationTokenSource();
@@ -102,6 +103,7 @@ internal sealed partial class EvolvingStore<TKey>
     {
         _random.Mark();
         NoteDurable();
+        Settle();
 
         // A step computes the keys of the indexes that it builds, and may not have met the trap.
         Setting.Traps.Armed = null;
@@ -116,6 +118,8 @@ internal sealed partial class EvolvingStore<TKey>
             Environment.Flush();
         if (old != null && old.Version < Setting.Version && _random.Next(8) == 7)
             CheckOld(old);
+        if (Clock != null && _random.Next(4) == 3)
+            PassTime();
         for (; _writesLeft > 0 && _random.Next(3) > 0; _writesLeft--)
             Write(_random.Next(1, 8));
     }
@@ -123,6 +127,7 @@ internal sealed partial class EvolvingStore<TKey>
     // A program with the old definition does not write any more. It reads until a row has a newer version than its own.
     private void CheckOld(TableSetting<TKey> old)
     {
+        Settle();
         using var writing = Environment.BeginWrite();
         var table = writing.OpenTable(old.Definition);
         try
@@ -168,6 +173,7 @@ internal sealed partial class EvolvingStore<TKey>
         var dropped = old == null ? [] : old.Indexes.Except(Setting.Indexes).Select(index => index.Name);
         if (IsKnown && !report.Dropped.ToHashSet().SetEquals(dropped))
             throw new ModelMismatchException($"the indexes {string.Join(", ", report.Dropped)} were dropped instead of {string.Join(", ", dropped)}");
+        Settle();
         foreach (var row in Content.Rows)
         {
             if (Content.FindDuplicate(Setting.Indexes, row) is var (index, key, _))
@@ -186,7 +192,7 @@ internal sealed partial class EvolvingStore<TKey>
     }
 
     private static List<ModelRow> Holders(TableContent content, TableIndex index, ModelKey key) =>
-        [.. content.Rows.Where(row => row.KeysIn(index).Contains(key))];
+        [.. content.Rows.Concat(content.Expired).Where(row => row.KeysIn(index).Contains(key))];
 
     private sealed class Counter(Action<EvolveProgress> count) : IProgress<EvolveProgress>
     {

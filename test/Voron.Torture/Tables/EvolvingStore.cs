@@ -86,12 +86,16 @@ internal sealed partial class EvolvingStore<TKey> : IDisposable
 
         if (indexes.Count == 0)
             indexes.Add(TableIndex.Of(TableIndex.Plain, 1));
-        return Define(indexes, (Setting?.Version ?? 1) + (Setting != null && _random.Next(3) > 0 ? 1 : 0));
+        var version = (Setting?.Version ?? 1) + (Setting != null && _random.Next(3) > 0 ? 1 : 0);
+        if (Clock != null)
+            DrawExpiry(indexes, ref version);
+        return Define(indexes, version);
     }
 
     /// <summary>Changes rows in a transaction.</summary>
     public void Write(int calls)
     {
+        Settle();
         using var writing = Environment.BeginWrite();
         var id = writing.TransactionId;
         _run.Report($"begin {id}");
@@ -117,6 +121,7 @@ internal sealed partial class EvolvingStore<TKey> : IDisposable
     /// <param name="isEvolved">False if the table may have an older definition than the newest one.</param>
     public void Check(bool isEvolved)
     {
+        Settle();
         if (Environment.Verify() is { IsSound: false } damage)
             throw new ModelMismatchException($"the environment is damaged: {damage}");
         using var reading = Environment.BeginRead();
@@ -129,8 +134,9 @@ internal sealed partial class EvolvingStore<TKey> : IDisposable
 
         new TableReader<TKey>(Setting, table).LookAtAll(Content);
         var report = reading.VerifyTable(Setting.Definition);
-        if (!report.IsSound || report.Rows != Content.Count)
+        if (!report.IsSound)
             throw new ModelMismatchException($"the table of {Content.Count} rows is damaged: {report}");
+        Content.CheckCount(report.Rows);
         var left = Setting.Indexes.Where(index => table.GetIndexState(index.Name) != IndexState.Ready).Select(index => index.Name);
         if (isEvolved && !report.Unchecked.ToHashSet().SetEquals(left))
             throw new ModelMismatchException($"others are left unchecked than the indexes that are not ready: {string.Join(", ", report.Unchecked)}");

@@ -13,11 +13,15 @@ internal sealed class RowDrawer(Random random, int keys, bool hasLongBodies, boo
     private const int TooLong = 20_000;
     private const int UsualSizes = 500;
     private const int ManySizes = 20_000;
+    private const int LongestLife = 20_000;
 
     private readonly int _numbers = keys * (hasRareKeys ? 2_000 : 8);
 
     private static readonly string[] Cities = ["Aachen", "Bonn", "Celle", "Köln", "Lübeck", "Ulm", "Ülm", ""];
     private static readonly string[] Tags = ["a", "b", "bb", "c", "ca", "d"];
+
+    /// <summary>The time, in milliseconds since 1970, after which rows expire; null if they have no times.</summary>
+    public Func<long>? Now { get; set; }
 
     /// <summary>Draws a row with the key of number <paramref name="key"/>.</summary>
     public TableRow Draw(int key)
@@ -36,6 +40,7 @@ internal sealed class RowDrawer(Random random, int keys, bool hasLongBodies, boo
             Tags = tags,
             Codes = codes,
             Body = DrawBody(),
+            Expires = DrawExpires(),
         };
     }
 
@@ -46,6 +51,8 @@ internal sealed class RowDrawer(Random random, int keys, bool hasLongBodies, boo
     public TableRow Change(TableRow row)
     {
         var other = Draw(0);
+        if (Now != null && random.Next(6) == 5)
+            return row with { Expires = other.Expires };
         return random.Next(8) switch
         {
             1 => row with { Size = row.Size + 1 },
@@ -76,6 +83,8 @@ internal sealed class RowDrawer(Random random, int keys, bool hasLongBodies, boo
         4 when !hasRareKeys => 0,
         _ => random.Next(_numbers),
     };
+
+    private long? DrawExpires() => Now != null && random.Next(3) > 0 ? Now() + random.Next(1, LongestLife) : null;
 
     private byte[] DrawBody()
     {

@@ -1,10 +1,17 @@
+using Voron.Torture.Model;
+
 namespace Voron.Torture.Tables;
 
 /// <summary>The content of a table as it is to be: a plain dictionary.</summary>
 internal sealed class TableContent
 {
+    /// <summary>The most keys that a row has in an index.</summary>
+    private const int MostKeys = 4;
+
     private readonly Dictionary<string, ModelRow> _rows;
     private readonly Dictionary<string, long> _versions;
+    private readonly List<ModelRow> _expired = [];
+    private int _mostExpired;
 
     public TableContent()
     {
@@ -17,6 +24,8 @@ internal sealed class TableContent
         _rows = new(other._rows, StringComparer.Ordinal);
         _versions = new(other._versions, StringComparer.Ordinal);
         NextId = other.NextId;
+        _expired = [.. other._expired];
+        _mostExpired = other._mostExpired;
     }
 
     public int Count => _rows.Count;
@@ -25,6 +34,71 @@ internal sealed class TableContent
 
     /// <summary>A row id below which all are known to have been used.</summary>
     public long NextId { get; private set; }
+
+    /// <summary>Rows past their time, some of which may have been deleted.</summary>
+    public IReadOnlyCollection<ModelRow> Expired => _expired;
+
+    /// <summary>Returns the content at a time: rows past it are as if they were deleted.</summary>
+    /// <param name="expiry">The index of the times, which is ready.</param>
+    /// <param name="now">The time, in milliseconds since 1970.</param>
+    public TableContent At(TableIndex expiry, long now)
+    {
+        var past = _rows.Values.Where(row => expiry.ExpiryOf(row.Row) <= now).ToList();
+        if (past.Count == 0)
+            return this;
+        var copy = Copy();
+        foreach (var row in past)
+        {
+            copy.Remove(row);
+            copy._expired.Add(row);
+            copy._mostExpired++;
+        }
+
+        return copy;
+    }
+
+    /// <summary>
+    /// Returns the content of a table whose rows have lost their times, or have got others: those that have not been deleted are there again.
+    /// </summary>
+    /// <param name="isThere">Returns whether a row is there.</param>
+    /// <param name="expire">True if rows expire, by other times: those that are not there may be past them.</param>
+    public TableContent WithExpired(Func<ModelRow, bool> isThere, bool expire)
+    {
+        if (_expired.Count == 0)
+            return this;
+        var copy = Copy();
+        copy._expired.Clear();
+        foreach (var row in _expired.AsEnumerable().Reverse())
+        {
+            if (copy.Find(row.Primary) == null && isThere(row))
+            {
+                copy._rows[row.Primary] = row;
+                copy._mostExpired--;
+            }
+            else
+            {
+                copy._expired.Insert(0, row);
+            }
+        }
+
+        if (!expire)
+            copy._expired.Clear();
+        copy._mostExpired = expire ? Math.Max(0, copy._mostExpired) : 0;
+        return copy;
+    }
+
+    /// <summary>Requires the number of rows, those past their time included that have not been deleted, and keeps it.</summary>
+    public void CheckCount(long rows)
+    {
+        if (rows < Count || rows > Count + _mostExpired)
+            throw new ModelMismatchException($"the table has {rows} rows instead of {Count}{(_mostExpired == 0 ? "" : $" to {Count + _mostExpired}")}");
+        _mostExpired = (int)(rows - Count);
+        if (_mostExpired == 0)
+            _expired.Clear();
+    }
+
+    /// <summary>Returns whether a query counts that many entries instead of those of rows that are not past their time.</summary>
+    public bool HasCount(long entries, long expected) => entries >= expected && entries <= expected + (long)MostKeys * _mostExpired;
 
     /// <summary>Returns a copy, which does not follow later changes.</summary>
     public TableContent Copy() => new(this);

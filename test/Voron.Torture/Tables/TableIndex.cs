@@ -29,6 +29,9 @@ internal sealed record TableIndex(string Name, int Version, bool IsUnique)
     public const string Computed = "computed";
     public const string UniqueFields = "unique fields";
     public const string UniqueNull = "unique null";
+    /// <summary>The index of the times at which rows expire, which is in no list of kinds.</summary>
+    public const string Expiry = "(expiry)";
+
     public const string UniqueMultiple = "unique multiple";
 
     public static readonly IReadOnlyList<string> Names = [Plain, Multiple, Partial, Computed, UniqueFields, UniqueNull, UniqueMultiple];
@@ -44,6 +47,8 @@ internal sealed record TableIndex(string Name, int Version, bool IsUnique)
     /// <summary>Adds the index to a definition.</summary>
     public TableDefinition<TKey, TableRow> AddTo<TKey>(TableDefinition<TKey, TableRow> definition, RowTraps traps)
     {
+        if (Name == Expiry)
+            return definition.Expire(row => Expire(row, traps), Version);
         IndexFunction<TableRow> function = (in TableRow row, ref IndexKeys keys) => Add(row, ref keys, traps);
         return IsUnique ? definition.UniqueIndex(Name, Version, function) : definition.Index(Name, Version, function);
     }
@@ -57,7 +62,16 @@ internal sealed record TableIndex(string Name, int Version, bool IsUnique)
         return [.. keys.Select(key => new ModelKey(key.Key, key.Value))];
     }
 
+    /// <summary>Returns the time at which a row expires by this index, in milliseconds since 1970; null for never.</summary>
+    public long? ExpiryOf(TableRow row) => Version == 1 || row.Number % 2 == 0 ? row.Expires : null;
+
     public override string ToString() => $"{Name} {Version}";
+
+    private DateTimeOffset? Expire(TableRow row, RowTraps traps)
+    {
+        traps.Check(row, Name);
+        return ExpiryOf(row) is { } time ? DateTimeOffset.FromUnixTimeMilliseconds(time) : null;
+    }
 
     private void Add(TableRow row, ref IndexKeys keys, RowTraps traps)
     {
@@ -120,6 +134,7 @@ internal sealed record TableIndex(string Name, int Version, bool IsUnique)
         Computed => [Descending((row.Size + row.City.Length) % (6 + Version), row.City)],
         UniqueFields => [Version == 1 ? Key(row.City, row.Size) : Key(row.Size, row.City)],
         UniqueNull => [Serial(row)],
+        Expiry => ExpiryOf(row) is { } time ? [Key(time / 1000)] : [],
         UniqueMultiple => row.Codes.Select(code => Key(Version == 1 ? code : -code)),
         _ => throw new InvalidOperationException(Name),
     };
@@ -139,6 +154,8 @@ internal sealed record TableIndex(string Name, int Version, bool IsUnique)
         {
             if (field is int number)
                 writer.Add(number);
+            else if (field is long large)
+                writer.Add(large);
             else
                 writer.Add((string)field);
         }

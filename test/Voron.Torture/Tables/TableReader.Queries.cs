@@ -46,7 +46,7 @@ internal sealed partial class TableReader<TKey>
         var range = ModelRange.Draw(_random, entries);
         setting.Add($"query '{index}' {range}");
         var expected = entries.Where(entry => range.Contains(entry.Key)).ToList();
-        CheckQuery(() => table.From(index.Name, range.ToKeyRange()), expected, hasKeyOfRow: true);
+        CheckQuery(content, () => table.From(index.Name, range.ToKeyRange()), expected, hasKeyOfRow: true);
     }
 
     private void QueryKeys(TableContent content)
@@ -57,11 +57,11 @@ internal sealed partial class TableReader<TKey>
         setting.Add($"query by key {range}");
         if (setting.Kind.HasRowIds)
             return;
-        CheckQuery(() => table.ByKey(range.ToKeyRange()), [.. entries.Where(entry => range.Contains(entry.Key))], hasKeyOfRow: true);
+        CheckQuery(content, () => table.ByKey(range.ToKeyRange()), [.. entries.Where(entry => range.Contains(entry.Key))], hasKeyOfRow: true);
     }
 
     // Forwards or backwards; as a whole, a part, or page by page.
-    private void CheckQuery(Func<RowQuery<TableRow>> begin, List<ModelEntry> expected, bool hasKeyOfRow)
+    private void CheckQuery(TableContent content, Func<RowQuery<TableRow>> begin, List<ModelEntry> expected, bool hasKeyOfRow)
     {
         var isBackward = _random.Next(2) == 1;
         if (isBackward)
@@ -71,7 +71,7 @@ internal sealed partial class TableReader<TKey>
         for (var at = 0; ; at += page)
         {
             using var query = PagedQuery.Place(begin(), isBackward, token, page);
-            if (at == 0 && query.Count() != expected.Count)
+            if (at == 0 && !content.HasCount(query.Count(), expected.Count))
                 throw new ModelMismatchException($"a query counts {query.Count()} entries instead of {expected.Count}");
             Compare(query, expected, at, page, hasKeyOfRow);
             if (page is 0 or int.MaxValue || expected.Count - at <= page)

@@ -63,7 +63,7 @@ internal sealed partial class TableReader<TKey>(TableSetting<TKey> setting, Tabl
             case 6:
                 setting.Add("scan");
                 LearnAll(content);
-                CheckQuery(table.Scan, RowIdOrder(content), hasKeyOfRow: false);
+                CheckQuery(content, table.Scan, RowIdOrder(content), hasKeyOfRow: false);
                 break;
             case 7:
                 QueryKeys(content);
@@ -79,8 +79,7 @@ internal sealed partial class TableReader<TKey>(TableSetting<TKey> setting, Tabl
     {
         setting.Add("all rows and indexes");
         LearnAll(content);
-        if (table.Count != content.Count)
-            throw new ModelMismatchException($"the table has {table.Count} rows instead of {content.Count}");
+        content.CheckCount(table.Count);
         using (var scan = table.Scan())
             Compare(scan, RowIdOrder(content), 0, int.MaxValue);
         using (var byKey = setting.Kind.HasRowIds ? table.Scan() : table.ByKey(KeyRange.All))

@@ -17,6 +17,9 @@ internal sealed record TableRow(string Name, long Number)
 
     public byte[] Body { get; init; } = [];
 
+    /// <summary>The time from which on the row is expired, in milliseconds since 1970; null for never.</summary>
+    public long? Expires { get; init; }
+
     /// <summary>
     /// What throws for this row, so that it is never stored: the name of an index, or <see cref="RowTraps.Codec"/>; null for nothing.
     /// </summary>
@@ -24,12 +27,12 @@ internal sealed record TableRow(string Name, long Number)
 
     /// <summary>Returns whether the stored fields are the same.</summary>
     public bool HasSameFields(TableRow other) =>
-        Name == other.Name && Number == other.Number && City == other.City && Size == other.Size && Serial == other.Serial
+        Name == other.Name && Number == other.Number && City == other.City && Size == other.Size && Serial == other.Serial && Expires == other.Expires
         && Tags.SequenceEqual(other.Tags) && Codes.SequenceEqual(other.Codes) && Body.AsSpan().SequenceEqual(other.Body);
 
     public override string ToString() =>
         $"{Name}/{Number} city {Short(City)}, size {Size}, serial {Serial?.ToString() ?? "null"}, tags {string.Join('+', Tags)}, " +
-        $"codes {string.Join('+', Codes)}, body {Body.Length}{(Trap == null ? "" : $", trap {Trap}")}";
+        $"codes {string.Join('+', Codes)}, body {Body.Length}{(Expires == null ? "" : $", until {Expires}")}{(Trap == null ? "" : $", trap {Trap}")}";
 
     private static string Short(string text) => text.Length > 20 ? $"of {text.Length}" : text;
 }

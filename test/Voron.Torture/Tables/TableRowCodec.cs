@@ -12,6 +12,7 @@ internal sealed class TableRowCodec : IRowCodec<TableRow>
         writer.WriteString(row.City);
         writer.WriteInt32(row.Size);
         writer.WriteNullableInt32(row.Serial);
+        writer.WriteNullableInt64(row.Expires);
         writer.WriteByte((byte)row.Tags.Length);
         foreach (var tag in row.Tags)
             writer.WriteString(tag);
@@ -33,6 +34,7 @@ internal sealed class TableRowCodec : IRowCodec<TableRow>
         var city = reader.ReadString();
         var size = reader.ReadInt32();
         var serial = reader.ReadNullableInt32();
+        var expires = reader.ReadNullableInt64();
         var tags = new string[reader.ReadByte()];
         for (var i = 0; i < tags.Length; i++)
             tags[i] = reader.ReadString();
@@ -40,6 +42,15 @@ internal sealed class TableRowCodec : IRowCodec<TableRow>
         for (var i = 0; i < codes.Length; i++)
             codes[i] = reader.ReadInt32();
         var body = reader.TryReadNull() ? [] : reader.ReadBytes().ToArray();
-        return new TableRow(name, number) { City = city, Size = size, Serial = serial, Tags = tags, Codes = codes, Body = body };
+        return new TableRow(name, number)
+        {
+            City = city,
+            Size = size,
+            Serial = serial,
+            Expires = expires,
+            Tags = tags,
+            Codes = codes,
+            Body = body,
+        };
     }
 }

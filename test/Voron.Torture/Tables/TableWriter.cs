@@ -108,8 +108,8 @@ internal sealed partial class TableWriter<TKey>(TableSetting<TKey> setting, Writ
     {
         var armed = setting.Indexes[_random.Next(setting.Indexes.Count)].Name;
 
-        // The old keys of a row are computed only for indexes that have them.
-        if (table.GetIndexState(armed) != IndexState.Ready)
+        // The old keys of a row are computed only for indexes that have them, and old times are in its head.
+        if (armed == TableIndex.Expiry || table.GetIndexState(armed) != IndexState.Ready)
             return;
         setting.Traps.Armed = armed;
         setting.Traps.Instead = _random.Next(2) == 0 ? null : CallTable;
@@ -161,8 +161,7 @@ internal sealed partial class TableWriter<TKey>(TableSetting<TKey> setting, Writ
 
     private void CheckCount()
     {
-        if (table.Count != Content.Count)
-            throw new ModelMismatchException($"the table has {table.Count} rows instead of {Content.Count}");
+        Content.CheckCount(table.Count);
     }
 
     private TableRow DrawRow(bool isThere)

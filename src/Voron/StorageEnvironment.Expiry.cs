@@ -1,0 +1,20 @@
+using Voron.Tables;
+
+namespace Voron;
+
+/// <content>What the layer of tables needs of the environment to delete rows past their time.</content>
+public sealed partial class StorageEnvironment
+{
+    /// <summary>Throws if an operation cannot be queued here.</summary>
+    /// <param name="member">The member that was called.</param>
+    /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    internal void ThrowIfCannotQueue(string member)
+    {
+        ThrowIfNotWritable(member);
+        _groupCommit!.ThrowIfInside(member);
+    }
+
+    // Called by the constructor, for an environment that can be written.
+    private void BeginExpiry() => _engine.OnExpiringTable = new ExpiryRuns(_engine, BeginRead, WriteAsync).OnOpened;
+}

@@ -1,0 +1,106 @@
+using Voron.Transactions;
+
+namespace Voron.Tables;
+
+/// <summary>Deletes rows past their time in the background, from the tables that the program has opened to write.</summary>
+/// <remarks>
+/// <code>
+///   idle ──a transaction opens such a table to write, the first one in a minute──▶ running ──all tables swept──▶ idle
+/// </code>
+/// A deletion needs the functions of the definition, so the definitions are kept, one for each name.
+/// </remarks>
+/// <param name="engine">The engine of the environment.</param>
+/// <param name="beginRead">Begins a read transaction.</param>
+/// <param name="write">Runs an operation of a group commit.</param>
+internal sealed class ExpiryRuns(
+    Engine engine, Func<ReadTransaction> beginRead, Func<Func<WriteTransaction, long>, CancellationToken, ValueTask<long>> write)
+{
+    private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(1);
+
+    private TableFunctions[] _tables = [];
+    private long _ranAtTick = Environment.TickCount64 - (long)LongestPause.TotalMilliseconds;
+    private int _isRunning;
+
+    /// <summary>Notes that the holder of the writer has opened a table; begins a run if one is due. Throws nothing.</summary>
+    /// <param name="table">The definition of the table.</param>
+    public void OnOpened(object table)
+    {
+        if (!engine.Options.BackgroundFlush)
+            return;
+        try
+        {
+            var functions = (TableFunctions)table;
+            if (!_tables.Contains(functions))
+                Volatile.Write(ref _tables, [functions, .. _tables.Where(other => other.Name != functions.Name)]);
+            if (Environment.TickCount64 - _ranAtTick < LongestPause.TotalMilliseconds || Interlocked.Exchange(ref _isRunning, 1) != 0)
+                return;
+            _ranAtTick = Environment.TickCount64;
+        }
+        catch (OutOfMemoryException)
+        {
+            // The next call tries again.
+            return;
+        }
+
+        Begin();
+    }
+
+    private void Begin()
+    {
+        try
+        {
+            ThreadPool.UnsafeQueueUserWorkItem(static runs => _ = runs.RunAsync(), this, preferLocal: false);
+        }
+        catch (OutOfMemoryException)
+        {
+            // The next run does what this one was to do.
+            Volatile.Write(ref _isRunning, 0);
+        }
+    }
+
+    // Throws nothing.
+    private async Task RunAsync()
+    {
+        try
+        {
+            if (!engine.Users.TryAddCall())
+                return;
+            try
+            {
+                foreach (var functions in Volatile.Read(ref _tables))
+                    await SweepAsync(functions).ConfigureAwait(false);
+            }
+            finally
+            {
+                engine.Users.RemoveCall();
+            }
+        }
+        catch (Exception e) when (e is OperationCanceledException or ObjectDisposedException)
+        {
+            // The environment is being closed: the next run goes on.
+        }
+        finally
+        {
+            Volatile.Write(ref _isRunning, 0);
+        }
+    }
+
+    private async Task SweepAsync(TableFunctions functions)
+    {
+        try
+        {
+            var sweep = new ExpirySweep(engine.Options.TimeProvider, beginRead, write, functions);
+            var deleted = await sweep.RunAsync(engine.Closing.Token).ConfigureAwait(false);
+            if (deleted > 0)
+                TableLog.ExpiredDeleted(engine.Logger, functions.Name, engine.Disk.Path, deleted);
+        }
+        catch (Exception e) when (e is KeyNotFoundException or SchemaMismatchException or IndexNotReadyException)
+        {
+            // The table was dropped, or another program has evolved it.
+        }
+        catch (Exception e) when (e is not (OperationCanceledException or ObjectDisposedException))
+        {
+            TableLog.ExpiryFailed(engine.Logger, functions.Name, engine.Disk.Path, e.Message, e);
+        }
+    }
+}
