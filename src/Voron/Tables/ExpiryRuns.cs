@@ -1,3 +1,4 @@
+using Voron.Testing;
 using Voron.Transactions;
 
 namespace Voron.Tables;
@@ -14,6 +15,7 @@ namespace Voron.Tables;
 /// <param name="write">Runs an operation of a group commit.</param>
 internal sealed class ExpiryRuns(
     Engine engine, Func<ReadTransaction> beginRead, Func<Func<WriteTransaction, long>, CancellationToken, ValueTask<long>> write)
+    : IThreadPoolWorkItem
 {
     private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(1);
 
@@ -49,7 +51,7 @@ internal sealed class ExpiryRuns(
     {
         try
         {
-            ThreadPool.UnsafeQueueUserWorkItem(static runs => _ = runs.RunAsync(), this, preferLocal: false);
+            SchedulePoint.Queue(this);
         }
         catch (OutOfMemoryException)
         {
@@ -58,12 +60,14 @@ internal sealed class ExpiryRuns(
         }
     }
 
+    void IThreadPoolWorkItem.Execute() => _ = RunAsync();
+
     // Throws nothing.
     private async Task RunAsync()
     {
         try
         {
-            if (!engine.Users.TryAddCall())
+            if (!engine.Users.TryAddWork())
                 return;
             try
             {
@@ -72,7 +76,7 @@ internal sealed class ExpiryRuns(
             }
             finally
             {
-                engine.Users.RemoveCall();
+                engine.Users.RemoveWork();
             }
         }
         catch (Exception e) when (e is OperationCanceledException or ObjectDisposedException)

@@ -69,15 +69,13 @@ public sealed class TableDefinition<TKey, TRow>
     /// </summary>
     /// <remarks>
     /// <para>
-    /// The time is computed when a row is written, and stored in it. A transaction compares it with <see cref="StorageOptions.TimeProvider"/>, which
-    /// it
-    /// reads once, when it first opens a table whose rows expire. Counts and sets of ids still have the rows, and their bytes stay, until they are
-    /// deleted: in the background, or by <see cref="TableExpiry.DeleteExpiredAsync"/>.
+    /// The time is computed when a row is written, and stored in it. A transaction compares it with the time of
+    /// <see cref="StorageOptions.TimeProvider"/>, which it reads once, when it first opens a table whose rows expire. Counts and sets of ids still
+    /// have the rows, and their bytes stay, until they are deleted: in the background, or by <see cref="TableExpiry.DeleteExpiredAsync"/>.
     /// </para>
     /// <para>
     /// The times have an index of their own, <c>(expiry)</c>, which <see cref="TableEvolution.EvolveAsync{TKey, TRow}"/> builds, drops and builds
-    /// again like any
-    /// other. Rows expire while it is ready. Its keys are seconds since 1970, as <see cref="KeyWriter.Add(long)"/> writes them.
+    /// again like any other. Rows expire while it is ready. Its keys are seconds since 1970, as <see cref="KeyWriter.Add(long)"/> writes them.
     /// </para>
     /// </remarks>
     /// <param name="time">

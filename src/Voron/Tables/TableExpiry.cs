@@ -4,15 +4,13 @@ namespace Voron.Tables;
 public static class TableExpiry
 {
     /// <summary>
-    /// Deletes the rows of a table that are past their time, with the keys in its indexes, in steps of 256 rows that are merged with the writes of
-    /// other
-    /// callers; a feed records the deletions.
+    /// Deletes the rows of a table that are past their time, with the keys in its indexes, in steps of 256 rows that are merged with the writes
+    /// of other callers; a feed records the deletions.
     /// </summary>
     /// <remarks>
     /// The environment does the same in the background when the program writes to the table, at most once a minute, unless
-    /// <see cref="StorageOptions.BackgroundFlush"/> is off. A row whose deletion fails, because a function of the definition throws for it, is left
-    /// out:
-    /// the call deletes the others, and throws the first failure at its end.
+    /// <see cref="StorageOptions.BackgroundFlush"/> is off. A row whose deletion fails, because a function of the definition throws for it, is
+    /// left out: the call deletes the others, and throws the first failure at its end.
     /// </remarks>
     /// <param name="environment">The environment.</param>
     /// <param name="definition">The definition of the table, with <see cref="TableDefinition{TKey, TRow}.Expire"/>.</param>
