@@ -112,6 +112,13 @@ internal static class ToolContext
         return reading.FindKind(name) == TreeKind.IdSets && reading.TryOpenIdTree(name, out tree);
     }
 
+    /// <summary>Opens a tree of value sets; returns false if the tree is of another kind, or if there is none.</summary>
+    public static bool TryOpenValueSets(this ReadTransaction reading, string name, out ValueSetTree tree)
+    {
+        tree = default;
+        return reading.FindKind(name) == TreeKind.ValueSets && reading.TryOpenValueSetTree(name, out tree);
+    }
+
     /// <summary>Opens an environment for reading.</summary>
     /// <exception cref="ToolException">There is none.</exception>
     /// <exception cref="VoronException">It cannot be opened.</exception>

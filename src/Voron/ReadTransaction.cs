@@ -72,10 +72,7 @@ public readonly partial struct ReadTransaction : IDisposable
         Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
         var open = Body.OpenTree(_generation, Catalog.Encode(name, buffer), kind: null, out _) ?? throw TreeNames.Missing(_body, name);
         header = open.StateAsIs.ToHeader();
-        return new TreeStatistics(header.EntryCount, header.Depth, header.LeafPages, header.BranchPages, header.OverflowPages)
-        {
-            NestedPages = header.NestedPages,
-        };
+        return open.GetStatistics();
     }
 
     /// <summary>Returns the kind of a tree; null if there is no tree of that name.</summary>

@@ -110,7 +110,7 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
     }
 
     /// <summary>
-    /// Verifies that each tree has as many entries as have been added to it, makes the tables usable, and verifies the environment.
+    /// Verifies that each tree has as many entries as have been added to it, makes tables and sets of values usable, and verifies the environment.
     /// </summary>
     /// <param name="report">The report.</param>
     /// <param name="findings">What was found.</param>
@@ -123,6 +123,7 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
         _stop.ThrowIfCancellationRequested();
         CheckCounts(findings.Trees);
         report = new TableSalvage(_environment, findings, _stop).Mend(report);
+        report = new ValueSetSalvage(_environment, findings, _stop).Mend(report);
         _environment.CompactAsync(null, _stop).AsTask().GetAwaiter().GetResult();
         using (_stop.Register(static opened => Task.Run(((StorageEnvironment)opened!).Dispose, CancellationToken.None), _environment))
         {

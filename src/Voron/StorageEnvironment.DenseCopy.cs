@@ -77,6 +77,7 @@ public sealed partial class StorageEnvironment
                             TreeKind.Plain => CopySome(reading, target, name, from),
                             TreeKind.Array => CopySomeOfArray(reading, target, Catalog.Decode(name), from),
                             TreeKind.IdSets => CopySomeOfSets(reading, target, name, from),
+                            TreeKind.ValueSets => CopySomeOfValueSets(reading, target, Catalog.Decode(name), from),
                             _ => throw new InvalidOperationException(
                                 $"The {Catalog.Describe(name)} in '{source.Path}' is {TreeKinds.Describe(tree.Kind)}, which cannot be copied in the order of its keys."),
                         };
@@ -95,7 +96,7 @@ public sealed partial class StorageEnvironment
         }
 
         // Those of users and those of tables, but no dropped ones, and none of feeds: the ids of the copy's transactions are others. Dictionaries
-        // come with their trees.
+        // and large sets come with their trees.
         private static List<(byte[] Name, TreeHeader Header)> TreesOf(ReadTransaction reading)
         {
             var trees = new List<(byte[], TreeHeader)>();
@@ -105,7 +106,8 @@ public sealed partial class StorageEnvironment
                 trees.Add((System.Text.Encoding.UTF8.GetBytes(name), header));
             }
 
-            trees.AddRange(reading.GetSystemTrees().Where(tree => !SystemTree.IsOfFeeds(tree.Name) && !SystemTree.IsDictionaries(tree.Name)));
+            trees.AddRange(reading.GetSystemTrees().Where(
+                tree => !SystemTree.IsOfFeeds(tree.Name) && !SystemTree.IsDictionaries(tree.Name) && !SystemTree.IsLargeSets(tree.Name)));
             return trees;
         }
 
@@ -194,6 +196,29 @@ public sealed partial class StorageEnvironment
                 first = 0;
             }
 
+            Commit(writing, target, bytes);
+            return next;
+        }
+
+        // A large set takes several transactions. What comes next is the length of a key, the key, and a value.
+        private byte[]? CopySomeOfValueSets(ReadTransaction reading, StorageEnvironment target, string name, byte[]? from)
+        {
+            using var writing = target.BeginWrite();
+            var copy = writing.CreateValueSetTree(name);
+            using var cursor = reading.OpenValueSetTree(name).OpenCursor();
+            var bytes = 0L;
+            var length = from == null ? 0 : BitConverter.ToInt32(from);
+            var found = from == null
+                ? cursor.SeekFirst()
+                : cursor.Seek(from.AsSpan(sizeof(int), length), from.AsSpan(sizeof(int) + length));
+            for (; found && bytes < BytesAtOnce; found = cursor.MoveNext())
+            {
+                stop.ThrowIfCancellationRequested();
+                copy.Add(cursor.Key, cursor.Value);
+                bytes += cursor.Value.Length;
+            }
+
+            byte[]? next = found ? [.. BitConverter.GetBytes(cursor.Key.Length), .. cursor.Key, .. cursor.Value] : null;
             Commit(writing, target, bytes);
             return next;
         }

@@ -5,7 +5,7 @@ using Voron.Tool.Streams;
 
 namespace Voron.Tool.Commands;
 
-/// <summary>Shows the value of a key, or the ids of its set.</summary>
+/// <summary>Shows the value of a key, or the ids or values of its set.</summary>
 internal static class GetCommand
 {
     public static Command Create(OpenEnvironment? shell = null)
@@ -14,7 +14,7 @@ internal static class GetCommand
         var tree = ToolContext.TreeArgument();
         var key = ToolContext.KeyArgument();
         var raw = new Option<bool>("--raw") { Description = "Writes the bytes of the value as they are." };
-        return access.AddTo(new Command("get", "Shows the value of a key, or the ids of its set.") { tree, key, raw }).Runs((parsed, output, stop) =>
+        return access.AddTo(new Command("get", "Shows the value of a key, or the ids or values of its set.") { tree, key, raw }).Runs((parsed, output, stop) =>
         {
             using var opened = access.OpenToRead(parsed);
             var environment = opened.Environment;
@@ -26,6 +26,13 @@ internal static class GetCommand
                 if (parsed.GetValue(raw))
                     throw new ToolException(ExitCode.Usage, $"The tree '{parsed.GetValue(tree)}' has sets of ids, which have no bytes to write with --raw.");
                 return Task.FromResult(WriteIds(sets, bytes, output, stop) ? ExitCode.Done : throw Missing());
+            }
+
+            if (reading.TryOpenValueSets(parsed.GetRequiredValue(tree), out var valueSets))
+            {
+                if (parsed.GetValue(raw))
+                    throw new ToolException(ExitCode.Usage, $"The tree '{parsed.GetValue(tree)}' has sets of values, which --raw cannot tell apart.");
+                return Task.FromResult(WriteValues(valueSets, bytes, output, stop) ? ExitCode.Done : throw Missing());
             }
 
             var value = reading.Open(parsed.GetRequiredValue(tree), environment.Path).Get(bytes) ?? throw Missing();
@@ -57,6 +64,21 @@ internal static class GetCommand
             stop.ThrowIfCancellationRequested();
             isThere = true;
             output.WriteText(output.Form == OutputForm.Json ? JsonLinesWriter.LineOfId(cursor.Id, cursor.Payload) : $"{cursor.Id}\t{cursor.Payload}");
+        }
+
+        return isThere;
+    }
+
+    // A line for each value. Returns false if there is no such key.
+    private static bool WriteValues(ValueSetTree sets, ReadOnlySpan<byte> key, ToolOutput output, CancellationToken stop)
+    {
+        using var cursor = sets.OpenValues(key);
+        var isThere = false;
+        while (cursor.MoveNext())
+        {
+            stop.ThrowIfCancellationRequested();
+            isThere = true;
+            output.WriteText(output.Form == OutputForm.Json ? JsonLinesWriter.Line(key, cursor.Value) : KeyText.Format(cursor.Value));
         }
 
         return isThere;

@@ -34,6 +34,12 @@ internal static class ScanCommand
                     return Task.FromResult(ExitCode.Done);
                 }
 
+                if (reading.TryOpenValueSets(parsed.GetRequiredValue(tree), out var valueSets))
+                {
+                    WriteValueSets(valueSets, keys, parsed.GetValue(reverse), left, output, stop);
+                    return Task.FromResult(ExitCode.Done);
+                }
+
                 var entries = reading.Open(parsed.GetRequiredValue(tree), environment.Path);
                 var chosen = parsed.GetValue(reverse) ? entries.Range(keys).Reverse() : entries.Range(keys);
                 foreach (var entry in chosen)
@@ -66,6 +72,37 @@ internal static class ScanCommand
                 break;
             found = isReverse ? cursor.MovePrevious() : cursor.MoveNext();
         }
+    }
+
+    // A line for each key, with the number of its values.
+    private static void WriteValueSets(ValueSetTree sets, KeyRange keys, bool isReverse, long left, ToolOutput output, CancellationToken stop)
+    {
+        using var cursor = sets.OpenCursor();
+        var found = Seek(cursor, keys, isReverse);
+        while (found && keys.Contains(cursor.Key))
+        {
+            stop.ThrowIfCancellationRequested();
+            output.WriteText(output.Form == OutputForm.Json
+                ? JsonLinesWriter.LineOfValueSet(cursor.Key, cursor.CountOfKey)
+                : $"{KeyText.Format(cursor.Key)}\t{cursor.CountOfKey} values");
+            if (--left == 0)
+                break;
+            found = isReverse ? cursor.MoveToPreviousKey() : cursor.MoveToNextKey();
+        }
+    }
+
+    private static bool Seek(ValueSetCursor cursor, KeyRange keys, bool isReverse)
+    {
+        var bound = isReverse ? keys.End : keys.Start;
+        if (isReverse ? bound.IsEnd : bound.IsStart)
+            return isReverse ? cursor.SeekLast() : cursor.SeekFirst();
+        if (bound.IsEnd || bound.IsStart)
+            return false;
+        var key = new byte[bound.Length];
+        bound.CopyTo(key);
+        if (!isReverse)
+            return cursor.Seek(key);
+        return cursor.SeekForPrevious(key) && (bound.IsAfter(cursor.Key) || cursor.MoveToPreviousKey());
     }
 
     private static bool Seek(IdKeyCursor cursor, KeyRange keys, bool isReverse)

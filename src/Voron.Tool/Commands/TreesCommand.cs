@@ -11,7 +11,7 @@ internal static class TreesCommand
 {
     private static readonly string[] Columns =
     [
-        "name", "entries", "depth", "leaf pages", "branch pages", "overflow pages", "nested pages", "kind", "ids",
+        "name", "entries", "depth", "leaf pages", "branch pages", "overflow pages", "nested pages", "kind", "ids", "values",
     ];
 
     private static readonly string[] TableColumns = ["table", "version", "rows", "row pages", "row bytes", "keys", "indexes"];
@@ -41,7 +41,7 @@ internal static class TreesCommand
                 rows.Add(
                 [
                     name, tree.Entries, tree.Depth, tree.LeafPages, tree.BranchPages, tree.OverflowPages, tree.NestedPages, NameOf(header.Kind),
-                    header.Kind == TreeKind.IdSets ? header.NestedValues : null,
+                    header.Kind == TreeKind.IdSets ? header.NestedValues : null, header.Kind == TreeKind.ValueSets ? header.NestedValues : null,
                 ]);
             }
 
@@ -100,6 +100,7 @@ internal static class TreesCommand
     private static string NameOf(TreeKind kind) => kind switch
     {
         TreeKind.IdSets => "id sets",
+        TreeKind.ValueSets => "value sets",
         TreeKind.Array => "fixed-size",
         _ => "ordinary",
     };

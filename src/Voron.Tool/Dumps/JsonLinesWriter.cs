@@ -58,17 +58,12 @@ internal sealed class JsonLinesWriter : DumpWriter
     /// <summary>Returns the line of a key that has a set of ids.</summary>
     /// <param name="key">The key.</param>
     /// <param name="ids">The number of its ids.</param>
-    public static string LineOfSet(ReadOnlySpan<byte> key, long ids)
-    {
-        var line = new ArrayBufferWriter<byte>();
-        using var json = new Utf8JsonWriter(line, Options);
-        json.WriteStartObject();
-        WriteBytes(json, "k", "k64", key);
-        json.WriteNumber("ids", ids);
-        json.WriteEndObject();
-        json.Flush();
-        return Encoding.UTF8.GetString(line.WrittenSpan);
-    }
+    public static string LineOfSet(ReadOnlySpan<byte> key, long ids) => LineOfCount(key, "ids", ids);
+
+    /// <summary>Returns the line of a key that has a set of values.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="values">The number of its values.</param>
+    public static string LineOfValueSet(ReadOnlySpan<byte> key, long values) => LineOfCount(key, "values", values);
 
     /// <summary>Returns the line of an id.</summary>
     public static string LineOfId(long id, byte payload) => string.Create(CultureInfo.InvariantCulture, $"{{\"id\":{id},\"payload\":{payload}}}");
@@ -149,5 +144,17 @@ internal sealed class JsonLinesWriter : DumpWriter
         _line.Write("\n"u8);
         _hash.AppendData(_line.WrittenSpan);
         _stream.Write(_line.WrittenSpan);
+    }
+
+    private static string LineOfCount(ReadOnlySpan<byte> key, string name, long count)
+    {
+        var line = new ArrayBufferWriter<byte>();
+        using var json = new Utf8JsonWriter(line, Options);
+        json.WriteStartObject();
+        WriteBytes(json, "k", "k64", key);
+        json.WriteNumber(name, count);
+        json.WriteEndObject();
+        json.Flush();
+        return Encoding.UTF8.GetString(line.WrittenSpan);
     }
 }

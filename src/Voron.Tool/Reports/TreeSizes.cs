@@ -32,6 +32,9 @@ internal static class TreeSizes
         var schemas = TableListing.ReadSchemas(reading);
         foreach (var (name, header) in reading.GetSystemTrees())
         {
+            // Its pages are nested ones of the tree of value sets.
+            if (SystemTree.IsLargeSets(name) && trees.Exists(tree => tree.Header.TreeId == SystemTree.LargeSetsOf(name)))
+                continue;
             var size = new TreeStatistics(header.EntryCount, header.Depth, header.LeafPages, header.BranchPages, header.OverflowPages)
             {
                 NestedPages = header.NestedPages,

@@ -59,6 +59,7 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
     {
         var tree = default(DroppedTree);
         TaskCompletionSource? freed = null;
+        TaskCompletionSource? freedSets = null;
         try
         {
             await RunTransactionAsync(
@@ -69,31 +70,34 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
                     // Before the commit: a run that is under way may free the tree as soon as it is there.
                     if (tree.HasPages)
                         freed = Expect(tree.Id);
+                    if (tree.LargeSetsId is { } id)
+                        freedSets = Expect(id);
                     return tree.IsFound;
                 },
                 null,
                 stop).ConfigureAwait(false);
         }
-        catch when (freed != null)
+        catch
         {
-            Forget(tree.Id, freed);
+            Forget(tree, freed, freedSets);
             throw;
         }
 
         if (tree.IsFound)
             Resume();
-        if (freed == null)
-            return tree.IsFound;
         try
         {
-            await freed.Task.WaitAsync(stop).ConfigureAwait(false);
+            if (freed != null)
+                await freed.Task.WaitAsync(stop).ConfigureAwait(false);
+            if (freedSets != null)
+                await freedSets.Task.WaitAsync(stop).ConfigureAwait(false);
         }
         finally
         {
-            Forget(tree.Id, freed);
+            Forget(tree, freed, freedSets);
         }
 
-        return true;
+        return tree.IsFound;
     }
 
     /// <summary>Begins to free the pages of dropped trees, unless that is under way.</summary>
@@ -287,6 +291,14 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
         using (Uninterrupted.Hold(_gate))
             _waiting[treeId] = freed;
         return freed;
+    }
+
+    private void Forget(in DroppedTree tree, TaskCompletionSource? freed, TaskCompletionSource? freedSets)
+    {
+        if (freed != null)
+            Forget(tree.Id, freed);
+        if (freedSets != null)
+            Forget(tree.LargeSetsId!.Value, freedSets);
     }
 
     // Another caller may have found the tree again, when this one's commit had failed.

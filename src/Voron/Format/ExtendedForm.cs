@@ -12,7 +12,7 @@ internal enum ExtendedForm : byte
     /// <summary>A set with pages of its own: the record holds an <see cref="IdSetReference"/>.</summary>
     IdSet = 3,
 
-    // 4 and 5 are reserved for sets of bytes.
+    // 4 and 5 have never been used.
 
     /// <summary>A compressed value in the leaf: a <see cref="PackedValue"/>, and then the block.</summary>
     Packed = 6,

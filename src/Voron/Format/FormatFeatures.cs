@@ -26,4 +26,7 @@ internal enum FormatFeatures : uint
 
     /// <summary>The history of the journal as a feed.</summary>
     FeedHistory = 64,
+
+    /// <summary>Trees of value sets.</summary>
+    ValueSets = 128,
 }

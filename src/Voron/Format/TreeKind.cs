@@ -6,8 +6,8 @@ internal enum TreeKind : byte
     /// <summary>Keys and values of any bytes.</summary>
     Plain = 0,
 
-    /// <summary>Reserved: a sorted set of byte strings under each key.</summary>
-    ByteSets = 1,
+    /// <summary>A sorted set of byte strings under each key.</summary>
+    ValueSets = 1,
 
     /// <summary>A sorted set of 64-bit ids under each key.</summary>
     IdSets = 2,

@@ -51,6 +51,9 @@ internal sealed unsafe class CheckedPages(Engine engine, SnapshotPages snapshot,
         }
     }
 
+    /// <exception cref="OperationCanceledException">The verification must stop.</exception>
+    public void ThrowIfStopped() => pace.Stop.ThrowIfCancellationRequested();
+
     /// <summary>Decompresses a value. Returns null if it is sound, otherwise a sentence.</summary>
     public string? FindFault(byte* record, uint treeId)
     {

@@ -116,7 +116,7 @@ internal sealed unsafe class Verifier : ITreeCheckHost
             _owner = Catalog.Describe(cursor.Key);
             var tree = Catalog.ToHeader(cursor.Key, cursor.Value, PageLimit, PageSize, _snapshot.FilePath);
             _isDropped = SystemTree.IsDropped(cursor.Key);
-            CheckTree(_owner, tree, countsEntries: !_isDropped);
+            var isClean = CheckTree(_owner, tree, countsEntries: !_isDropped);
             if (SystemTree.IsUnknown(cursor.Key))
                 Report($"{_owner} in the catalog is of a kind that this engine does not know");
             var feature = TreeKinds.Feature(tree) | SystemTree.Feature(cursor.Key);
@@ -124,6 +124,7 @@ internal sealed unsafe class Verifier : ITreeCheckHost
                 Report($"it is {TreeKinds.Describe(tree.Kind)}, but the header of the environment does not name the feature {feature}");
             if (_isDropped)
                 continue;
+            CheckValueSets(cursor.Key, tree, isClean);
             _treeCount++;
             _entries += tree.EntryCount;
         }
@@ -131,6 +132,22 @@ internal sealed unsafe class Verifier : ITreeCheckHost
         cursor.Close();
         _owner = "";
         new TreeIdChecker(_snapshot, Report).Run();
+    }
+
+    private void CheckValueSets(ReadOnlySpan<byte> name, in TreeHeader tree, bool isClean)
+    {
+        var verifier = new ValueSetVerifier(_snapshot, _pages, Report);
+        try
+        {
+            if (SystemTree.IsLargeSets(name))
+                verifier.CheckCompanion(name);
+            else if (tree.Kind == TreeKind.ValueSets && isClean)
+                verifier.Run(tree);
+        }
+        catch (VoronException problem)
+        {
+            Report($"its sets cannot be compared with their values: {problem.Message}");
+        }
     }
 
     private bool CheckTree(string owner, TreeHeader header, bool countsEntries = true)

@@ -134,6 +134,8 @@ internal sealed unsafe partial class Extraction : ITreeWalkHost, IDisposable
                     AddLeftBehind(name, header);
                 else if (SystemTree.IsDictionaries(name))
                     AddDictionaries(name, header);
+                else if (SystemTree.IsLargeSets(name))
+                    AddTree($"{LostAndFound}/large-sets-{SystemTree.LargeSetsOf(name)}", systemName: null, header, SystemTree.LargeSetsOf(name));
                 else if (SystemTree.IsOfTables(name))
                     AddSystemTree(name, header);
                 else
@@ -153,14 +155,14 @@ internal sealed unsafe partial class Extraction : ITreeWalkHost, IDisposable
         AddTree(SystemTree.Describe(name), name.ToArray(), header);
     }
 
-    private void AddTree(string shownName, byte[]? systemName, in TreeHeader header)
+    private void AddTree(string shownName, byte[]? systemName, in TreeHeader header, uint? largeSetsOf = null)
     {
         _catalog.Count(_grade);
 
         // No user can name a tree with half of a surrogate pair.
         if (!_names.Add(systemName == null ? shownName : '\ud800' + shownName))
             return;
-        var tree = new TreeFindings(shownName, header, header.TreeId) { SystemName = systemName };
+        var tree = new TreeFindings(shownName, header, header.TreeId) { SystemName = systemName, LargeSetsOf = largeSetsOf };
         _trees.Add(tree);
         _treesById.TryAdd(header.TreeId, tree);
         _unwalked.Enqueue(tree);

@@ -19,6 +19,9 @@ internal sealed class TreeFindings(string name, TreeHeader? header, uint? treeId
 
     public TreeHeader? Header => header;
 
+    /// <summary>The id of the tree of value sets whose large sets the tree has; null for others.</summary>
+    public uint? LargeSetsOf { get; init; }
+
     public uint? TreeId => treeId;
 
     /// <summary>What its leaves have.</summary>

@@ -7,5 +7,11 @@ namespace Voron.Salvaging;
 /// <param name="ValueSize">The size of the values of a fixed-size tree; 0 for others.</param>
 internal readonly record struct TreeForm(TreeKind Kind, int ValueSize = 0)
 {
-    public static TreeForm Of(in TreeHeader header) => new(header.Kind, header.Kind == TreeKind.Array ? (int)header.NestedValues : 0);
+    /// <summary>Returns what the leaves of a tree have. Those of a tree of value sets have ordinary values.</summary>
+    public static TreeForm Of(in TreeHeader header) => header.Kind switch
+    {
+        TreeKind.Array => new TreeForm(TreeKind.Array, (int)header.NestedValues),
+        TreeKind.ValueSets => default,
+        _ => new TreeForm(header.Kind),
+    };
 }

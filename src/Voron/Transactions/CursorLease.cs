@@ -22,6 +22,9 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
     /// <summary>The cursor of a set of ids, over which it has been opened.</summary>
     public IdTreeCursor Ids => _ids!;
 
+    /// <summary>The cursor of a tree of value sets, over which it has been opened.</summary>
+    public ValueSetTreeCursor ValueSets => _valueSets!;
+
     public TransactionTree Tree => tree;
 
     /// <summary>Increases when the cursor is disposed or its tree's handles end.</summary>
@@ -33,6 +36,8 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
     private ArrayCursor? _array;
 
     private IdTreeCursor? _ids;
+
+    private ValueSetTreeCursor? _valueSets;
 
     // Free, open or closing: when two threads dispose the cursor, only one closes it.
     private int _state;
@@ -47,6 +52,8 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
         var state = tree.SettledState();
         if (state.Kind == TreeKind.Array)
             (_array ??= new ArrayCursor()).Open(state, tree.Owner.Pages);
+        else if (state.Kind == TreeKind.ValueSets)
+            (_valueSets ??= new ValueSetTreeCursor()).Open(state, tree.LargeSets?.StateAsIs, tree.Owner.Pages, canChange: tree.Owner.Write != null);
         else
             Cursor.Open(state, tree.Owner.Pages, canChange: tree.Owner.Write != null);
         Volatile.Write(ref _state, Opened);
@@ -63,6 +70,7 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
         Cursor.Close();
         _array?.Close();
         _ids?.Close();
+        _valueSets?.Close();
         Volatile.Write(ref _state, Free);
         unused.Add(this);
     }
@@ -102,6 +110,9 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
 
     /// <summary>Describes the position in a set of ids, as <see cref="Describe"/> does.</summary>
     public string? DescribeIds(long generation) => generation == Generation ? _ids?.Describe() : null;
+
+    /// <summary>Describes the position in a tree of value sets, as <see cref="Describe"/> does.</summary>
+    public string? DescribeValueSets(long generation) => generation == Generation ? _valueSets?.Describe() : null;
 
     /// <summary>
     /// Describes the position for a debugger or a log. Moves nothing, and throws nothing; null when the handle has ended, because the pages may be

@@ -10,4 +10,7 @@ internal readonly record struct DroppedTree
     public bool HasPages { get; init; }
 
     public uint Id { get; init; }
+
+    /// <summary>The id of the companion of a tree of value sets, if that one has pages left; otherwise null.</summary>
+    public uint? LargeSetsId { get; init; }
 }

@@ -74,6 +74,7 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         Pending = Work.None;
         _hasStored = false;
         Recorded?.Forget();
+        LargeSets = null;
         StateAsIs.Load(header);
     }
 
@@ -209,7 +210,7 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         var state = SettledState();
         return new TreeStatistics(state.EntryCount, state.Depth, state.LeafPages, state.BranchPages, state.OverflowPages)
         {
-            NestedPages = state.NestedPages,
+            NestedPages = LargeSets?.StateAsIs.ToHeader().Pages ?? state.NestedPages,
         };
     }
 
@@ -310,6 +311,17 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     }
 
     /// <summary>Opens a cursor over the set of a key, which need not be there.</summary>
+    /// <summary>Opens a cursor over the set of a key, which need not be there, in a tree of value sets.</summary>
+    /// <inheritdoc cref="OpenCursor"/>
+    public CursorLease OpenValues(long generation, ReadOnlySpan<byte> key, out long leaseGeneration)
+    {
+        var lease = OpenCursor(generation, out leaseGeneration);
+        var owner = lease.Enter(leaseGeneration, out var mark);
+        lease.ValueSets.Bind(key);
+        owner.Leave(mark);
+        return lease;
+    }
+
     /// <inheritdoc cref="OpenCursor"/>
     public CursorLease OpenIds(long generation, ReadOnlySpan<byte> key, out long leaseGeneration)
     {

@@ -2,6 +2,7 @@ using System.Diagnostics;
 using Voron.Format;
 using Voron.Snapshots;
 using Voron.Testing;
+using Voron.Trees;
 
 namespace Voron.Transactions;
 
@@ -152,6 +153,8 @@ internal sealed class ReadTransactionBody : TransactionBody
                 open = Add(name, header);
             if (kind is { } wanted)
                 open?.ThrowUnless(wanted);
+            if (open is { LargeSets: null, StateAsIs.Kind: TreeKind.ValueSets })
+                OpenLargeSets(open);
             treeGeneration = open?.Generation ?? 0;
             return open;
         }
@@ -159,5 +162,15 @@ internal sealed class ReadTransactionBody : TransactionBody
         {
             LeaveAlone(mark);
         }
+    }
+
+    // A companion is opened and closed with its tree.
+    private void OpenLargeSets(OpenTree tree)
+    {
+        var name = SystemTree.LargeSetsName(tree.StateAsIs.TreeId, stackalloc byte[SystemTree.LargeSetsNameBytes]);
+        var large = FindOpen(name);
+        if (large == null && Trees.Catalog.TryFind(Catalog, Pages, name, out var header))
+            large = Add(name, header);
+        tree.LargeSets = large is { StateAsIs.Kind: TreeKind.Plain } ? large : null;
     }
 }

@@ -38,6 +38,9 @@ internal abstract class TransactionTree : ITreeOwner, IRecordedTree
     /// <summary>How the changes of the tree are recorded; null until one is.</summary>
     public RecordedSource? Recorded { get; set; }
 
+    /// <summary>The companion of a tree of value sets, which was opened with it; null in other trees, and if the catalog has none.</summary>
+    public TransactionTree? LargeSets { get; set; }
+
     /// <summary>Increases when the tree's handles end.</summary>
     public long Generation { get; protected set; }
 

@@ -29,7 +29,8 @@ internal sealed partial class WriteTransactionBody
                 Trees.Catalog.Delete(WritePages, Catalog, name, state);
             SetDropped(tree, isDropped: true);
             DeleteDictionaries(id);
-            return new DroppedTree { IsFound = true, HasPages = isLarge, Id = id };
+            var large = tree.LargeSets is OpenTree sets ? DropTree(sets.Name, fewPages) : default;
+            return new DroppedTree { IsFound = true, HasPages = isLarge, Id = id, LargeSetsId = large.HasPages ? large.Id : null };
         }
         catch (Exception e) when (Scope.Break(e))
         {

@@ -11,9 +11,21 @@ internal sealed partial class WriteTransactionBody
     {
         _writer.AssertHeld();
         var open = FindOpen(name);
-        if (open != null)
-            return Operations.Note(open);
-        return Trees.Catalog.TryFind(Catalog, WritePages, name, out var header) ? Operations.Note(Add(name, header)) : null;
+        if (open == null && Trees.Catalog.TryFind(Catalog, WritePages, name, out var header))
+            open = Add(name, header);
+        return open == null ? null : NoteOpen(open);
+    }
+
+    // A companion is opened and closed with its tree.
+    private OpenTree NoteOpen(OpenTree tree)
+    {
+        if (tree.StateAsIs.Kind == TreeKind.ValueSets && !SystemTree.Is(tree.Name))
+        {
+            var name = SystemTree.LargeSetsName(tree.StateAsIs.TreeId, stackalloc byte[SystemTree.LargeSetsNameBytes]);
+            tree.LargeSets = OpenTree(name) is { StateAsIs.Kind: TreeKind.Plain } large ? large : null;
+        }
+
+        return Operations.Note(tree);
     }
 
     /// <summary>Opens a tree of a kind.</summary>
@@ -60,7 +72,9 @@ internal sealed partial class WriteTransactionBody
         {
             Trees.Catalog.Create(WritePages, Catalog, name, header);
             WritePages.State.NextTreeId++;
-            return Operations.Note(Add(name, header));
+            if (kind == TreeKind.ValueSets)
+                CreateTree(SystemTree.LargeSetsName(header.TreeId, stackalloc byte[SystemTree.LargeSetsNameBytes]));
+            return NoteOpen(Add(name, header));
         }
         catch (Exception e) when (Scope.Break(e))
         {
@@ -83,6 +97,8 @@ internal sealed partial class WriteTransactionBody
             Trees.Catalog.Delete(WritePages, Catalog, name, tree.SettledState());
             SetDropped(tree, isDropped: true);
             DeleteDictionaries(tree.StateAsIs.TreeId);
+            if (tree.LargeSets is OpenTree large)
+                DropTree(large.Name, long.MaxValue);
             return true;
         }
         catch (Exception e) when (Scope.Break(e))

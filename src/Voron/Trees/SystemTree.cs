@@ -16,6 +16,7 @@ namespace Voron.Trees;
 ///   FF C                 the change feeds
 ///   FF C feed            the changes of a feed, by transaction and place in it
 ///   FF D tree            a dropped tree, until all of its pages are free
+///   FF V tree            the values of the large sets of a tree of value sets, by the numbers of the sets
 ///   FF Z tree            the dictionaries with which the values of a tree are compressed, by their numbers
 /// </code>
 /// The numbers of tables, indexes and feeds have two bytes, the id of a tree has four, all in big-endian order.
@@ -37,9 +38,13 @@ internal static class SystemTree
     /// <summary>The length in bytes of the name of a tree's dictionaries.</summary>
     public const int DictionariesNameBytes = 2 + sizeof(uint);
 
+    /// <summary>The length in bytes of the name of the companion of a tree of value sets.</summary>
+    public const int LargeSetsNameBytes = 2 + sizeof(uint);
+
     private const byte Mark = 0xFF;
     private const byte Compression = (byte)'Z';
     private const byte Feed = (byte)'C';
+    private const byte LargeSets = (byte)'V';
     private const byte Dropped = (byte)'D';
     private const byte Schema = (byte)'S';
     private const byte Rows = (byte)'R';
@@ -78,9 +83,12 @@ internal static class SystemTree
     /// <summary>Returns whether a tree has the dictionaries of another one.</summary>
     public static bool IsDictionaries(ReadOnlySpan<byte> name) => name is [Mark, Compression, ..] && name.Length == DictionariesNameBytes;
 
+    /// <summary>Returns whether a tree is the companion of a tree of value sets.</summary>
+    public static bool IsLargeSets(ReadOnlySpan<byte> name) => name is [Mark, LargeSets, ..] && name.Length == LargeSetsNameBytes;
+
     /// <summary>Returns whether a name is that of a system tree of a kind that this engine does not know.</summary>
     public static bool IsUnknown(ReadOnlySpan<byte> name) =>
-        Is(name) && !IsDropped(name) && !IsOfTables(name) && !IsOfFeeds(name) && !IsDictionaries(name);
+        Is(name) && !IsDropped(name) && !IsOfTables(name) && !IsOfFeeds(name) && !IsDictionaries(name) && !IsLargeSets(name);
 
     /// <summary>The kind of a tree of the tables.</summary>
     public static TreeKind Kind(ReadOnlySpan<byte> name) => name is [Mark, Index, ..] ? TreeKind.IdSets : TreeKind.Plain;
@@ -92,6 +100,8 @@ internal static class SystemTree
             return FormatFeatures.Tables;
         if (IsDictionaries(name))
             return FormatFeatures.CompressedValues;
+        if (IsLargeSets(name))
+            return FormatFeatures.ValueSets;
         return IsOfFeeds(name) ? FormatFeatures.ChangeFeeds : FormatFeatures.None;
     }
 
@@ -139,6 +149,17 @@ internal static class SystemTree
     /// <summary>Returns the id of the tree whose dictionaries a tree has.</summary>
     public static uint DictionariesOf(ReadOnlySpan<byte> name) => BinaryPrimitives.ReadUInt32BigEndian(name[2..]);
 
+    /// <summary>Writes the name of the companion of a tree of value sets.</summary>
+    public static ReadOnlySpan<byte> LargeSetsName(uint treeId, Span<byte> buffer)
+    {
+        (buffer[0], buffer[1]) = (Mark, LargeSets);
+        BinaryPrimitives.WriteUInt32BigEndian(buffer[2..], treeId);
+        return buffer[..LargeSetsNameBytes];
+    }
+
+    /// <summary>Returns the id of the tree whose companion a tree is.</summary>
+    public static uint LargeSetsOf(ReadOnlySpan<byte> name) => BinaryPrimitives.ReadUInt32BigEndian(name[2..]);
+
     /// <summary>Returns the id in the name of a dropped tree.</summary>
     public static uint DroppedId(ReadOnlySpan<byte> name) => BinaryPrimitives.ReadUInt32BigEndian(name[FirstDropped.Length..]);
 
@@ -155,6 +176,8 @@ internal static class SystemTree
             return $"tree of the changes of feed {BinaryPrimitives.ReadUInt16BigEndian(name[2..])}";
         if (IsDictionaries(name))
             return $"tree of the dictionaries of the tree with id {DictionariesOf(name)}";
+        if (IsLargeSets(name))
+            return $"tree of the large sets of the tree with id {LargeSetsOf(name)}";
         if (IsRows(name))
             return $"tree of the rows of table {BinaryPrimitives.ReadUInt16BigEndian(name[2..])}";
         if (!IsIndex(name))

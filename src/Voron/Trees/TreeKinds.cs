@@ -9,6 +9,7 @@ internal static class TreeKinds
     public static FormatFeatures Feature(TreeKind kind) => kind switch
     {
         TreeKind.IdSets => FormatFeatures.IdSets,
+        TreeKind.ValueSets => FormatFeatures.ValueSets,
         TreeKind.Array => FormatFeatures.Arrays,
         _ => FormatFeatures.None,
     };
@@ -22,6 +23,7 @@ internal static class TreeKinds
     public static string Describe(TreeKind kind) => kind switch
     {
         TreeKind.IdSets => "a tree of id sets",
+        TreeKind.ValueSets => "a tree of value sets",
         TreeKind.Array => "a fixed-size tree",
         _ => "a tree of keys and values",
     };

@@ -153,7 +153,7 @@ public sealed class FeatureTests
         using (var environment = StorageEnvironment.Open(disk, FaultTestKit.Options()))
         {
             using var writing = environment.BeginWrite();
-            foreach (var (kind, bytes) in new[] { (TreeKind.ByteSets, 0), (TreeKind.Array, 9000), (TreeKind.Array, -1), (TreeKind.Plain, 8) })
+            foreach (var (kind, bytes) in new[] { ((TreeKind)5, 0), (TreeKind.Array, 9000), (TreeKind.Array, -1), (TreeKind.Plain, 8) })
             {
                 var create = () => writing.Body.CreateTree("tree"u8, kind, bytes);
                 create.Should().Throw<ArgumentException>();

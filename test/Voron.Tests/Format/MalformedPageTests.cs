@@ -85,7 +85,7 @@ public sealed unsafe class MalformedPageTests
         [
             tree with { Flags = 4 }, tree with { Flags = 2, Kind = TreeKind.Array }, tree with { Flags = 1, Kind = TreeKind.Array },
             tree with { Flags = 1, Kind = TreeKind.IdSets, NestedValues = 40 }, tree with { NestedPages = 1 },
-            tree with { NestedValues = 1 }, tree with { Kind = TreeKind.ByteSets },
+            tree with { NestedValues = 1 }, tree with { Kind = (TreeKind)5 },
             tree with { Kind = (TreeKind)4 }, tree with { Kind = TreeKind.Array, NestedValues = 8193 },
             tree with { Kind = TreeKind.Array, NestedValues = -1 },
             tree with { Kind = TreeKind.Array, NestedPages = 1 }, tree with { Kind = TreeKind.Array, OverflowPages = 1 },

@@ -41,6 +41,8 @@ public sealed class StructureTests
         { nameof(LargeExtentReference), 24, "" },
         { nameof(FewIdsHeader), 12, "" },
         { nameof(IdSetReference), 24, "2+2" },
+        { nameof(FewValuesHeader), 8, "1+1" },
+        { nameof(LargeSetReference), 32, "1+7" },
         { nameof(IdBlockEntry), 16, "" },
         { nameof(FeedRecord), 80, "1+1 36+4 64+16" },
         { nameof(SourceRecord), 16, "2+2" },
@@ -125,9 +127,10 @@ public sealed class StructureTests
         Numbers<RecordKind>().Should().Be("Transaction=1 FlushList=2 FlushImages=3 DurabilityMarker=4 JournalSnapshot=5");
         Numbers<RecordFlags>().Should().Be("None=0 Compressed=1 ExtentsUnsynced=2 WholeState=4");
         Numbers<FormatFeatures>().Should().Be(
-            "None=0 IdSets=1 Arrays=2 Tables=4 ChangeFeeds=8 CompressedValues=16 ChangeLog=32 FeedHistory=64");
+            "None=0 IdSets=1 Arrays=2 Tables=4 ChangeFeeds=8 CompressedValues=16 ChangeLog=32 FeedHistory=64 ValueSets=128");
         Numbers<PageEntryKind>().Should().Be("Diff=1 Zeros=2 Extent=3 Free=4 Direct=5");
         Numbers<ValueKind>().Should().Be("Inline=0 Overflow=1 LargeExtent=2 Extended=3");
+        Numbers<ValueSetForm>().Should().Be("One=1 Few=2 Large=3");
         Numbers<ExtendedForm>().Should().Be("OneId=1 FewIds=2 IdSet=3 Packed=6 PackedOutside=7");
     }
 

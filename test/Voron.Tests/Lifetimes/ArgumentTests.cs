@@ -34,6 +34,7 @@ public sealed partial class ArgumentTests
         $"LookupBatch.Add({Bytes})", "WriteTransaction.CommitAsync(CancellationToken)", "StorageEnvironment.BeginWriteAsync(CancellationToken)",
         .. AnyFixedKeyFits,
         .. AnyIdFits,
+        .. AnyValueFits,
         .. AnyRowFits,
         "TreeRange.TryGetFirst(TreeEntry)", "TreeRange.TryGetLast(TreeEntry)", "TreeEntry.TryCopyValueTo(Span<Byte>, Int32)",
     ];
@@ -62,6 +63,7 @@ public sealed partial class ArgumentTests
             place => place.Writing.SetState<string>(null!, "state")),
         .. FixedTrees,
         .. IdTrees,
+        .. ValueSetTreeRows,
         .. Tables,
         .. Keys($"WriteTree.Put({Bytes}, {Bytes})", (place, key) => place.WriteTree.Put(key, [1])),
         .. Keys($"WriteTree.Put({Bytes}, StagedValue)", (place, key) => place.WriteTree.Put(key, HandleSet.Foreign)),
@@ -199,7 +201,8 @@ public sealed partial class ArgumentTests
             typeof(ReadTransaction), typeof(WriteTransaction), typeof(Tree), typeof(WriteTree), typeof(Cursor), typeof(Savepoint),
             typeof(NestedTransaction), typeof(LookupBatch), typeof(StorageEnvironment), typeof(TreeRange), typeof(TreeEntry),
             typeof(ValueWriter), typeof(FixedTree), typeof(WriteFixedTree), typeof(FixedCursor), typeof(IdTree), typeof(WriteIdTree),
-            typeof(IdCursor), typeof(IdKeyCursor), typeof(IdQuery), .. TableHandles,
+            typeof(IdCursor), typeof(IdKeyCursor), typeof(IdQuery), typeof(ValueSetTree), typeof(WriteValueSetTree), typeof(ValueCursor),
+            typeof(ValueSetCursor), .. TableHandles,
         ];
         var methods = types.SelectMany(type => HandleMembers.Of(type)
             .Where(member => member.Contains('(') && !member.EndsWith("()", StringComparison.Ordinal)).Select(member => $"{type.Name}.{member}"));
@@ -235,9 +238,10 @@ public sealed partial class ArgumentTests
         }
 
         using var after = environment.BeginRead();
-        after.GetTreeNames().Should().Equal(HandleSet.TreeName, HandleSet.FixedName, "other", HandleSet.IdsName);
+        after.GetTreeNames().Should().Equal(HandleSet.TreeName, HandleSet.FixedName, "other", HandleSet.IdsName, HandleSet.ValueSetsName);
         after.OpenTree(HandleSet.TreeName).Count.Should().Be(99);
         after.OpenIdTree(HandleSet.IdsName).ValueCount.Should().Be(99);
+        after.OpenValueSetTree(HandleSet.ValueSetsName).ValueCount.Should().Be(200);
         after.OpenTable(TableKit.Items).Count.Should().Be(99);
         environment.Verify().Problems.Should().BeEmpty();
     }

@@ -38,6 +38,10 @@ public sealed partial class EndedHandleTests
         Covers<IdTree>(HandleTable.IdTree);
         Covers<WriteIdTree>(HandleTable.WriteIdTree);
         Covers<IdCursor>(HandleTable.IdCursor);
+        Covers<ValueSetTree>(HandleTable.ValueSetTree);
+        Covers<WriteValueSetTree>(HandleTable.WriteValueSetTree);
+        Covers<ValueCursor>(HandleTable.ValueCursor);
+        Covers<ValueSetCursor>(HandleTable.ValueSetCursor);
         Covers<IdKeyCursor>(HandleTable.IdKeyCursor);
         Covers<IdQuery>(HandleTable.IdQuery);
         Covers<Table<string, Item>>(HandleTable.Table);
@@ -75,6 +79,10 @@ public sealed partial class EndedHandleTests
         Check(HandleTable.IdTree, default, HandleState.Default, Outcome.NeverBegun);
         Check(HandleTable.WriteIdTree, default, HandleState.Default, Outcome.NeverBegun);
         Check(HandleTable.IdCursor, default, HandleState.Default, Outcome.NeverBegun);
+        Check(HandleTable.ValueSetTree, default, HandleState.Default, Outcome.NeverBegun);
+        Check(HandleTable.WriteValueSetTree, default, HandleState.Default, Outcome.NeverBegun);
+        Check(HandleTable.ValueCursor, default, HandleState.Default, Outcome.NeverBegun);
+        Check(HandleTable.ValueSetCursor, default, HandleState.Default, Outcome.NeverBegun);
         Check(HandleTable.IdKeyCursor, default, HandleState.Default, Outcome.NeverBegun);
         Check(HandleTable.Table, default, HandleState.Default, Outcome.NeverBegun);
         Check(HandleTable.WriteTable, default, HandleState.Default, Outcome.NeverBegun);
@@ -151,6 +159,7 @@ public sealed partial class EndedHandleTests
             Check(HandleTable.IdCursor, handles.IdCursor, HandleState.Disposed, Outcome.CursorClosed);
             handles.IdKeyCursor.Dispose();
             Check(HandleTable.IdKeyCursor, handles.IdKeyCursor, HandleState.Disposed, Outcome.CursorClosed);
+            DisposeValueSets(handles);
             handles.IdQuery.Dispose();
             Check(HandleTable.IdQuery, handles.IdQuery, HandleState.Disposed, Outcome.QueryEnded);
             handles.RowQuery.Dispose();
@@ -342,6 +351,7 @@ public sealed partial class EndedHandleTests
         Check(works ? HandleTable.Cursor.Where(row => !IsEnd(row)) : HandleTable.Cursor, handles.Cursor, state, ofCursor);
         CheckFixedTrees(handles, state, outcome, ofCursor);
         CheckIdTrees(handles, state, outcome, ofCursor);
+        CheckValueSetTrees(handles, state, outcome, ofCursor);
         CheckTables(handles, state, outcome);
     }
 

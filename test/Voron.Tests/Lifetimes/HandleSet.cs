@@ -14,6 +14,8 @@ internal sealed class HandleSet
 
     public const string IdsName = "sets";
 
+    public const string ValueSetsName = "valuesets";
+
     public const string RowKey = "row 50";
 
     public static readonly byte[] IdKey = [9];
@@ -56,6 +58,14 @@ internal sealed class HandleSet
 
     public IdKeyCursor IdKeyCursor { get; private init; }
 
+    public ValueSetTree ValueSetTree { get; private init; }
+
+    public WriteValueSetTree WriteValueSetTree { get; private init; }
+
+    public ValueCursor ValueCursor { get; private init; }
+
+    public ValueSetCursor ValueSetCursor { get; private init; }
+
     public IdQuery IdQuery { get; private init; } = null!;
 
     public Table<string, Item> Table { get; private init; }
@@ -81,6 +91,7 @@ internal sealed class HandleSet
         for (var i = 1; i < 100; i++)
             numbers.Put(i, i);
         Fill(writing.CreateIdTree(IdsName));
+        Fill(writing.CreateValueSetTree(ValueSetsName));
         writing.CreateTable(TableKit.Items).InsertMany([.. Enumerable.Range(1, 99).Select(i => new Item($"row {i:D2}"))]);
         writing.Commit();
         return environment;
@@ -98,11 +109,19 @@ internal sealed class HandleSet
             tree.Add(IdKey, i, (byte)i);
     }
 
+    public static void Fill(WriteValueSetTree tree)
+    {
+        for (byte i = 1; i < 200; i++)
+            tree.Add(IdKey, [i, i, i]);
+        tree.Add(IdKey, Key);
+    }
+
     public static HandleSet Of(ReadTransaction reading)
     {
         var tree = reading.OpenTree(TreeName);
         var numbers = reading.OpenFixedTree(FixedName);
         var sets = reading.OpenIdTree(IdsName);
+        var valueSets = reading.OpenValueSetTree(ValueSetsName);
         var table = reading.OpenTable(TableKit.Items);
         return new HandleSet
         {
@@ -110,12 +129,15 @@ internal sealed class HandleSet
             Tree = tree,
             FixedTree = numbers,
             IdTree = sets,
+            ValueSetTree = valueSets,
             Table = table,
             Typed = new FixedTree<long>(numbers),
             Cursor = CursorOf(tree),
             FixedCursor = CursorOf(numbers),
             IdCursor = CursorOf(sets),
             IdKeyCursor = KeyCursorOf(sets),
+            ValueCursor = ValuesOf(valueSets),
+            ValueSetCursor = CursorOf(valueSets),
             IdQuery = sets.Query(IdKey),
             RowQuery = QueryOf(table),
             Stream = StreamOf(tree),
@@ -129,6 +151,7 @@ internal sealed class HandleSet
         var tree = writing.OpenTree(TreeName);
         var numbers = writing.OpenFixedTree(FixedName);
         var sets = writing.OpenIdTree(IdsName);
+        var valueSets = writing.OpenValueSetTree(ValueSetsName);
         var table = writing.OpenTable(TableKit.Items);
         return new HandleSet
         {
@@ -137,8 +160,10 @@ internal sealed class HandleSet
             WriteTree = tree,
             FixedTree = numbers,
             IdTree = sets,
+            ValueSetTree = valueSets,
             WriteFixedTree = numbers,
             WriteIdTree = sets,
+            WriteValueSetTree = valueSets,
             Table = table,
             WriteTable = table,
             Typed = new FixedTree<long>(numbers),
@@ -149,6 +174,8 @@ internal sealed class HandleSet
             FixedCursor = CursorOf(numbers),
             IdCursor = CursorOf(sets),
             IdKeyCursor = KeyCursorOf(sets),
+            ValueCursor = ValuesOf(valueSets),
+            ValueSetCursor = CursorOf(valueSets),
             IdQuery = sets.Query(IdKey),
             RowQuery = QueryOf(table),
             Stream = StreamOf(tree),
@@ -167,6 +194,20 @@ internal sealed class HandleSet
     {
         var cursor = tree.OpenIds(IdKey);
         cursor.Seek(FixedKey).Should().BeTrue();
+        return cursor;
+    }
+
+    private static ValueCursor ValuesOf(ValueSetTree tree)
+    {
+        var cursor = tree.OpenValues(IdKey);
+        cursor.SeekExact(Key).Should().BeTrue();
+        return cursor;
+    }
+
+    private static ValueSetCursor CursorOf(ValueSetTree tree)
+    {
+        var cursor = tree.OpenCursor();
+        cursor.SeekExact(IdKey, Key).Should().BeTrue();
         return cursor;
     }
 

@@ -127,6 +127,8 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.PackWithoutLast), "model", 400_000),
         new(nameof(PlantedFault.ForgetSetCount), "model", 400_000),
         new(nameof(PlantedFault.KeepEmptySet), "model", 400_000),
+        new(nameof(PlantedFault.ForgetLargeCount), "model", 400_000),
+        new(nameof(PlantedFault.KeepLargeSet), "model", 400_000),
         new(nameof(PlantedFault.ExchangeUncompared), "model", 400_000),
         new(nameof(PlantedFault.FreeOneLess), "model", 400_000),
         new(nameof(PlantedFault.MiscountUsedPages), "model", 400_000),

@@ -18,6 +18,8 @@ internal sealed record ModelReader(ReadTransaction Transaction, ModelState State
             ModelFixedTree.CheckAll(Transaction.OpenFixedTree(ModelFixedTree.Name), State.FixedTree);
         if (State.IdSets != null)
             ModelIdTree.CheckAll(Transaction.OpenIdTree(ModelIdTree.Name), State.IdSets);
+        if (State.ValueSets != null)
+            ModelValueSetTree.CheckAll(Transaction.OpenValueSetTree(ModelValueSetTree.Name), State.ValueSets);
     }
 
     /// <summary>Compares some keys.</summary>

@@ -69,6 +69,9 @@ internal sealed class ModelState
     /// <summary>The tree of id sets; null if there is none.</summary>
     public ModelIdSets? IdSets { get; }
 
+    /// <summary>The tree of value sets; null if there is none.</summary>
+    public ModelValueSets? ValueSets { get; private init; }
+
     /// <summary>What change feeds record; null in runs without feeds.</summary>
     public FeedState? Feeds { get; private init; }
 
@@ -77,8 +80,9 @@ internal sealed class ModelState
 
     /// <summary>Returns whether an environment has all trees, and no other.</summary>
     public bool HasNames(IReadOnlyCollection<string> names) =>
-        names.Where(name => name is not (ModelFixedTree.Name or ModelIdTree.Name)).SequenceEqual(Trees.Keys)
-        && names.Contains(ModelFixedTree.Name) == (FixedTree != null) && names.Contains(ModelIdTree.Name) == (IdSets != null);
+        names.Where(name => name is not (ModelFixedTree.Name or ModelIdTree.Name or ModelValueSetTree.Name)).SequenceEqual(Trees.Keys)
+        && names.Contains(ModelFixedTree.Name) == (FixedTree != null) && names.Contains(ModelIdTree.Name) == (IdSets != null)
+        && names.Contains(ModelValueSetTree.Name) == (ValueSets != null);
 
     public bool Has(string tree) => Trees.ContainsKey(tree);
 
@@ -110,13 +114,19 @@ internal sealed class ModelState
 
     /// <summary>Sets the entries of the fixed-size tree; null for no tree.</summary>
     public ModelState WithFixedTree(ImmutableSortedDictionary<long, int>? entries) =>
-        entries == FixedTree ? this : new(Trees, entries, IdSets) { Feeds = Feeds };
+        entries == FixedTree ? this : new(Trees, entries, IdSets) { Feeds = Feeds, ValueSets = ValueSets };
 
     /// <summary>Sets what the tree of id sets has; null for no tree.</summary>
-    public ModelState WithIdSets(ModelIdSets? sets) => sets == IdSets ? this : new(Trees, FixedTree, sets) { Feeds = Feeds };
+    public ModelState WithIdSets(ModelIdSets? sets) =>
+        sets == IdSets ? this : new(Trees, FixedTree, sets) { Feeds = Feeds, ValueSets = ValueSets };
+
+    /// <summary>Sets what the tree of value sets has; null for no tree.</summary>
+    public ModelState WithValueSets(ModelValueSets? sets) =>
+        sets == ValueSets ? this : new(Trees, FixedTree, IdSets) { Feeds = Feeds, ValueSets = sets };
 
     /// <summary>Sets what change feeds record.</summary>
-    public ModelState WithFeeds(FeedState? feeds) => feeds == Feeds ? this : new(Trees, FixedTree, IdSets) { Feeds = feeds };
+    public ModelState WithFeeds(FeedState? feeds) =>
+        feeds == Feeds ? this : new(Trees, FixedTree, IdSets) { Feeds = feeds, ValueSets = ValueSets };
 
     /// <param name="entry">The entry; without a key if there is none.</param>
     public bool TryGet(string tree, byte[] key, out ModelEntry entry)
@@ -135,7 +145,7 @@ internal sealed class ModelState
     }
 
     private ModelState With(ImmutableSortedDictionary<string, ImmutableSortedSet<ModelEntry>> trees) =>
-        new(trees, FixedTree, IdSets) { Feeds = Feeds };
+        new(trees, FixedTree, IdSets) { Feeds = Feeds, ValueSets = ValueSets };
 }
 
 /// <summary>The engine behaved differently from the model.</summary>

@@ -13,6 +13,7 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
     private readonly List<Mark> _marks = [];
     private readonly ModelFixedTree _fixedTree = new((transaction.TransactionId << 20) + history.Operations);
     private readonly ModelIdTree _idTree = new((transaction.TransactionId << 20) + history.Operations);
+    private readonly ModelValueSetTree _valueSetTree = new((transaction.TransactionId << 20) + history.Operations);
     private readonly ModelKeys _keys = new(random, settings.Options, settings.Options.PageSizeOrDefault / 4 - 64);
 
     /// <summary>The state that the transaction sees.</summary>
@@ -42,6 +43,8 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
                 TryWithinLimit(() => State = State.WithFixedTree(_fixedTree.Change(transaction, history, State.FixedTree)));
             if (!IsBroken && _idTree.IsWanted())
                 TryWithinLimit(() => State = State.WithIdSets(_idTree.Change(transaction, history, State.IdSets)));
+            if (!IsBroken && _valueSetTree.IsWanted())
+                TryWithinLimit(() => State = State.WithValueSets(_valueSetTree.Change(transaction, history, State.ValueSets)));
         }
 
         // Savepoints may stay open until the end of the transaction. Nested transactions must not: the commit is then refused.

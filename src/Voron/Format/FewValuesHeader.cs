@@ -1,0 +1,32 @@
+using System.Runtime.InteropServices;
+
+namespace Voron.Format;
+
+/// <summary>
+/// The start of a set of few values. The offset of each value follows in two bytes, in the order of the values; the values fill the room from its
+/// end down, in any order, each behind its length in two bytes.
+/// </summary>
+[StructLayout(LayoutKind.Explicit, Size = Size, Pack = 1)]
+internal struct FewValuesHeader
+{
+    public const int Size = 8;
+
+    /// <summary>The bytes that a value takes beside its own: its offset and its length.</summary>
+    public const int BytesOfValue = 2 * sizeof(ushort);
+
+    [FieldOffset(0)]
+    public ValueSetForm Form;
+
+    // 1: zero.
+
+    [FieldOffset(2)]
+    public ushort Count;
+
+    /// <summary>The offset of the lowest value; the length of the room if there is none.</summary>
+    [FieldOffset(4)]
+    public ushort HeapStart;
+
+    /// <summary>The bytes from <see cref="HeapStart"/> on that belong to no value.</summary>
+    [FieldOffset(6)]
+    public ushort HoleBytes;
+}

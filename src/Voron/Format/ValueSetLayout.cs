@@ -1,0 +1,52 @@
+using System.Buffers.Binary;
+
+namespace Voron.Format;
+
+/// <summary>The limits of sets of values, and the keys of the companion that has the values of the large ones.</summary>
+internal static class ValueSetLayout
+{
+    /// <summary>The bytes before a value in the key of a companion: the number of its set, in big-endian order.</summary>
+    public const int NumberBytes = sizeof(ulong);
+
+    /// <summary>The smallest room of a set of few values.</summary>
+    public const int LeastRoom = 32;
+
+    /// <summary>The largest room of a set of few values, whatever the page size.</summary>
+    public const int MostRoom = 2048;
+
+    /// <summary>The key of the number of the next large set. No set has the number 0.</summary>
+    public static ReadOnlySpan<byte> NextNumberKey => [0, 0, 0, 0, 0, 0, 0, 0];
+
+    /// <summary>Returns the length of the longest value in bytes: with the number of its set, it is a key of the companion.</summary>
+    public static int MaxValueLength(int pageSize) => PageStructure.MaxKeyLength(pageSize) - NumberBytes;
+
+    /// <summary>Returns the largest room of a set of few values: with the longest key, its record still belongs into a leaf.</summary>
+    public static int MaxRoom(int pageSize) => Math.Min(pageSize / 4, MostRoom);
+
+    /// <summary>Returns the bytes that some values take as a set of few values.</summary>
+    public static long FewBytes(long count, long bytes) => FewValuesHeader.Size + count * FewValuesHeader.BytesOfValue + bytes;
+
+    /// <summary>
+    /// Returns whether a large set goes back into the leaf: at a quarter of the room that it outgrew, so that no set goes to and fro, and when it
+    /// has a single value.
+    /// </summary>
+    public static bool IsSmall(int pageSize, long count, long bytes)
+    {
+        var comfortable = MaxRoom(pageSize) / 4;
+        return count == 1 || (count <= comfortable && bytes <= comfortable && FewBytes(count, bytes) <= comfortable);
+    }
+
+    /// <summary>Returns the room for that many bytes: rooms double, so that a set that grows is copied only a few times.</summary>
+    public static int RoomFor(int bytes) => Math.Max(LeastRoom, (int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)bytes));
+
+    /// <summary>Writes the key of a value in the companion.</summary>
+    public static ReadOnlySpan<byte> Key(long number, ReadOnlySpan<byte> value, Span<byte> buffer)
+    {
+        BinaryPrimitives.WriteInt64BigEndian(buffer, number);
+        value.CopyTo(buffer[NumberBytes..]);
+        return buffer[..(NumberBytes + value.Length)];
+    }
+
+    /// <summary>Returns the number of the set to which a key of the companion belongs.</summary>
+    public static long NumberOf(ReadOnlySpan<byte> key) => BinaryPrimitives.ReadInt64BigEndian(key);
+}

@@ -1,0 +1,168 @@
+using System.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using Voron.Primitives;
+using Voron.Transactions;
+
+namespace Voron;
+
+/// <summary>A position in the set of a key of a <see cref="ValueSetTree"/>, which can be moved in both directions.</summary>
+/// <remarks>
+/// A handle: copies refer to the same cursor. In a write transaction it keeps its position while the tree changes. When its value is removed, it
+/// is on no value but stays at the place: the next move goes to the neighbour, as that of a <see cref="Cursor"/> does. After a call that threw a
+/// <see cref="CorruptionException"/>, it has to seek again.
+/// </remarks>
+[DebuggerDisplay("{ToString(),nq}")]
+public readonly struct ValueCursor : IDisposable
+{
+    private readonly CursorLease _lease;
+    private readonly long _generation;
+
+    internal ValueCursor(CursorLease lease, long generation)
+    {
+        _lease = lease;
+        _generation = generation;
+    }
+
+    /// <summary>The number of values of the set; 0 while the tree does not have the key.</summary>
+    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
+    public long Count
+    {
+        get
+        {
+            using var call = new Call(this);
+            return _lease.ValueSets.CountOfBound;
+        }
+    }
+
+    /// <summary>True while the cursor is on a value.</summary>
+    /// <inheritdoc cref="Count"/>
+    public bool IsOnValue
+    {
+        get
+        {
+            using var call = new Call(this);
+            return _lease.ValueSets.IsOnPair;
+        }
+    }
+
+    /// <summary>The value; valid until the cursor moves or the transaction writes.</summary>
+    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="InvalidOperationException">The cursor is on no value, or its value or its tree has been removed.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
+    public ReadOnlySpan<byte> Value
+    {
+        [UnscopedRef]
+        get
+        {
+            using var call = new Call(this);
+            return _lease.ValueSets.Value;
+        }
+    }
+
+    private CursorLease Lease
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get
+        {
+            var lease = _lease;
+            if (lease == null)
+                ThrowDefault();
+            return lease;
+        }
+    }
+
+    /// <summary>Moves to the first value that is at least <paramref name="value"/>; false when there is none.</summary>
+    /// <exception cref="CorruptionException">A page on the way is damaged. The cursor must seek before it moves again.</exception>
+    /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
+    public bool Seek(ReadOnlySpan<byte> value)
+    {
+        using var call = new Call(this);
+        return _lease.ValueSets.SeekBound(value, 1, out _);
+    }
+
+    /// <summary>Moves to that value; false when the set does not have it. The cursor is then on the one after it, if there is one.</summary>
+    /// <inheritdoc cref="Seek"/>
+    public bool SeekExact(ReadOnlySpan<byte> value)
+    {
+        using var call = new Call(this);
+        return _lease.ValueSets.SeekBound(value, 1, out var exact) && exact;
+    }
+
+    /// <summary>Moves to the last value that is at most <paramref name="value"/>; false when there is none.</summary>
+    /// <inheritdoc cref="Seek"/>
+    public bool SeekForPrevious(ReadOnlySpan<byte> value)
+    {
+        using var call = new Call(this);
+        return _lease.ValueSets.SeekBound(value, -1, out _);
+    }
+
+    /// <summary>Moves to the first value; false when the set is empty.</summary>
+    /// <inheritdoc cref="Seek"/>
+    public bool SeekFirst()
+    {
+        using var call = new Call(this);
+        return _lease.ValueSets.SeekFirst();
+    }
+
+    /// <summary>Moves to the last value; false when the set is empty.</summary>
+    /// <inheritdoc cref="Seek"/>
+    public bool SeekLast()
+    {
+        using var call = new Call(this);
+        return _lease.ValueSets.SeekLast();
+    }
+
+    /// <summary>
+    /// Moves to the next value, or to the first when the cursor has no position; false at the end. If the value has been removed, the next one is
+    /// the first that is greater.
+    /// </summary>
+    /// <exception cref="CorruptionException">A page on the way is damaged. The cursor must seek before it moves again.</exception>
+    /// <exception cref="InvalidOperationException">The last move failed, or the tree has been deleted in this transaction.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
+    public bool MoveNext()
+    {
+        using var call = new Call(this);
+        return _lease.ValueSets.Move(1);
+    }
+
+    /// <summary>
+    /// Moves to the previous value, or to the last when the cursor has no position; false at the start. If the value has been removed, the
+    /// previous one is the last that is less.
+    /// </summary>
+    /// <inheritdoc cref="MoveNext"/>
+    public bool MovePrevious()
+    {
+        using var call = new Call(this);
+        return _lease.ValueSets.Move(-1);
+    }
+
+    /// <summary>Closes the cursor. Further calls of this method do nothing.</summary>
+    public void Dispose()
+    {
+        if (_lease != null && _lease.Generation == _generation)
+            _lease.Return();
+    }
+
+    /// <summary>Describes the cursor by its place. Any thread may call this at any time.</summary>
+    public override string ToString() => _lease?.DescribeValueSets(_generation) is { } place
+        ? $"value cursor {place}"
+        : $"value cursor ({(_lease == null ? "never opened" : "closed")})";
+
+    [DoesNotReturn]
+    private static void ThrowDefault() => EndedErrors.ThrowDefault("cursor", nameof(ValueSetTree.OpenValues));
+
+    /// <summary>The mark of a call that reads in the transaction.</summary>
+    private readonly ref struct Call
+    {
+        private readonly TransactionOwner _owner;
+        private readonly bool _mark;
+
+        public Call(ValueCursor cursor) => _owner = cursor.Lease.Enter(cursor._generation, out _mark);
+
+        public void Dispose() => _owner.Leave(_mark);
+    }
+}

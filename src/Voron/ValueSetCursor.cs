@@ -1,0 +1,212 @@
+using System.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using Voron.Primitives;
+using Voron.Transactions;
+
+namespace Voron;
+
+/// <summary>A position on a pair of key and value of a <see cref="ValueSetTree"/>, which can be moved in both directions.</summary>
+/// <remarks>
+/// A handle: copies refer to the same cursor. In a write transaction it keeps its position while the tree changes. When its value is removed, it
+/// is on no value but stays at the place: the next move goes to the neighbour, as that of a <see cref="Cursor"/> does. After a call that threw a
+/// <see cref="CorruptionException"/>, it has to seek again.
+/// </remarks>
+[DebuggerDisplay("{ToString(),nq}")]
+public readonly struct ValueSetCursor : IDisposable
+{
+    private readonly CursorLease _lease;
+    private readonly long _generation;
+
+    internal ValueSetCursor(CursorLease lease, long generation)
+    {
+        _lease = lease;
+        _generation = generation;
+    }
+
+    /// <summary>True while the cursor is on a pair.</summary>
+    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
+    public bool IsOnValue
+    {
+        get
+        {
+            using var call = new Call(this);
+            return _lease.ValueSets.IsOnPair;
+        }
+    }
+
+    /// <summary>The key; valid until the cursor moves or the transaction writes.</summary>
+    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="InvalidOperationException">The cursor is on no value, or its value or its tree has been removed.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
+    public ReadOnlySpan<byte> Key
+    {
+        [UnscopedRef]
+        get
+        {
+            using var call = new Call(this);
+            return _lease.ValueSets.Key;
+        }
+    }
+
+    /// <summary>The value; valid until the cursor moves or the transaction writes.</summary>
+    /// <inheritdoc cref="Key"/>
+    public ReadOnlySpan<byte> Value
+    {
+        [UnscopedRef]
+        get
+        {
+            using var call = new Call(this);
+            return _lease.ValueSets.Value;
+        }
+    }
+
+    /// <summary>The number of values of the key.</summary>
+    /// <inheritdoc cref="Key"/>
+    public long CountOfKey
+    {
+        get
+        {
+            using var call = new Call(this);
+            return _lease.ValueSets.CountOfKey;
+        }
+    }
+
+    private CursorLease Lease
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get
+        {
+            var lease = _lease;
+            if (lease == null)
+                ThrowDefault();
+            return lease;
+        }
+    }
+
+    /// <summary>Moves to the first value of the first key that is at least <paramref name="key"/>; false when there is none.</summary>
+    /// <exception cref="CorruptionException">A page on the way is damaged. The cursor must seek before it moves again.</exception>
+    /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
+    public bool Seek(ReadOnlySpan<byte> key)
+    {
+        using var call = new Call(this);
+        return _lease.ValueSets.SeekKey(key, 1);
+    }
+
+    /// <summary>Moves to the first pair that is at least the given one, by key and then by value; false when there is none.</summary>
+    /// <inheritdoc cref="Seek(ReadOnlySpan{byte})"/>
+    public bool Seek(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        using var call = new Call(this);
+        return _lease.ValueSets.Seek(key, value, 1, out _);
+    }
+
+    /// <summary>Moves to that pair; false when the tree does not have it. The cursor is then on the one after it, if there is one.</summary>
+    /// <inheritdoc cref="Seek(ReadOnlySpan{byte})"/>
+    public bool SeekExact(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        using var call = new Call(this);
+        return _lease.ValueSets.Seek(key, value, 1, out var exact) && exact;
+    }
+
+    /// <summary>Moves to the last value of the last key that is at most <paramref name="key"/>; false when there is none.</summary>
+    /// <inheritdoc cref="Seek(ReadOnlySpan{byte})"/>
+    public bool SeekForPrevious(ReadOnlySpan<byte> key)
+    {
+        using var call = new Call(this);
+        return _lease.ValueSets.SeekKey(key, -1);
+    }
+
+    /// <summary>Moves to the last pair that is at most the given one, by key and then by value; false when there is none.</summary>
+    /// <inheritdoc cref="Seek(ReadOnlySpan{byte})"/>
+    public bool SeekForPrevious(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        using var call = new Call(this);
+        return _lease.ValueSets.Seek(key, value, -1, out _);
+    }
+
+    /// <summary>Moves to the first value of the first key; false when the tree is empty.</summary>
+    /// <inheritdoc cref="Seek(ReadOnlySpan{byte})"/>
+    public bool SeekFirst()
+    {
+        using var call = new Call(this);
+        return _lease.ValueSets.SeekFirst();
+    }
+
+    /// <summary>Moves to the last value of the last key; false when the tree is empty.</summary>
+    /// <inheritdoc cref="Seek(ReadOnlySpan{byte})"/>
+    public bool SeekLast()
+    {
+        using var call = new Call(this);
+        return _lease.ValueSets.SeekLast();
+    }
+
+    /// <summary>
+    /// Moves to the next value of the key, or to the first of the next key, or to the first pair when the cursor has no position; false at the
+    /// end. If the pair has been removed, the next one is the first that is greater.
+    /// </summary>
+    /// <exception cref="CorruptionException">A page on the way is damaged. The cursor must seek before it moves again.</exception>
+    /// <exception cref="InvalidOperationException">The last move failed, or the tree has been deleted in this transaction.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
+    public bool MoveNext()
+    {
+        using var call = new Call(this);
+        return _lease.ValueSets.Move(1);
+    }
+
+    /// <summary>
+    /// Moves to the previous value of the key, or to the last of the previous key, or to the last pair when the cursor has no position; false at
+    /// the start. If the pair has been removed, the previous one is the last that is less.
+    /// </summary>
+    /// <inheritdoc cref="MoveNext"/>
+    public bool MovePrevious()
+    {
+        using var call = new Call(this);
+        return _lease.ValueSets.Move(-1);
+    }
+
+    /// <summary>Moves to the first value of the next key, or to the first pair when the cursor has no position; false at the end.</summary>
+    /// <inheritdoc cref="MoveNext"/>
+    public bool MoveToNextKey()
+    {
+        using var call = new Call(this);
+        return _lease.ValueSets.MoveKey(1);
+    }
+
+    /// <summary>Moves to the last value of the previous key, or to the last pair when the cursor has no position; false at the start.</summary>
+    /// <inheritdoc cref="MoveNext"/>
+    public bool MoveToPreviousKey()
+    {
+        using var call = new Call(this);
+        return _lease.ValueSets.MoveKey(-1);
+    }
+
+    /// <summary>Closes the cursor. Further calls of this method do nothing.</summary>
+    public void Dispose()
+    {
+        if (_lease != null && _lease.Generation == _generation)
+            _lease.Return();
+    }
+
+    /// <summary>Describes the cursor by its place. Any thread may call this at any time.</summary>
+    public override string ToString() => _lease?.DescribeValueSets(_generation) is { } place
+        ? $"value set cursor {place}"
+        : $"value set cursor ({(_lease == null ? "never opened" : "closed")})";
+
+    [DoesNotReturn]
+    private static void ThrowDefault() => EndedErrors.ThrowDefault("cursor", nameof(ValueSetTree.OpenCursor));
+
+    /// <summary>The mark of a call that reads in the transaction.</summary>
+    private readonly ref struct Call
+    {
+        private readonly TransactionOwner _owner;
+        private readonly bool _mark;
+
+        public Call(ValueSetCursor cursor) => _owner = cursor.Lease.Enter(cursor._generation, out _mark);
+
+        public void Dispose() => _owner.Leave(_mark);
+    }
+}
