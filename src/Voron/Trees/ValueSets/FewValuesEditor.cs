@@ -64,7 +64,7 @@ internal static class FewValuesEditor
         var holes = header.HoleBytes + size;
         if (offset == header.HeapStart)
         {
-            int lowest = room.Length;
+            var lowest = room.Length;
             foreach (var slot in slots)
                 lowest = Math.Min(lowest, slot);
             holes -= lowest - offset;

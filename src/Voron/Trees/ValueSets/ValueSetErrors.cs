@@ -13,7 +13,7 @@ internal static unsafe class ValueSetErrors
     public static void CheckValue(int pageSize, ReadOnlySpan<byte> value)
     {
         if (value.Length == 0 || value.Length > ValueSetLayout.MaxValueLength(pageSize))
-            ThrowValueLength(value.Length, pageSize);
+            ThrowValueLength(value, pageSize);
     }
 
     [DoesNotReturn]
@@ -57,6 +57,7 @@ internal static unsafe class ValueSetErrors
     public static void ThrowNoPair() => throw new InvalidOperationException("The cursor is not on a value.");
 
     [DoesNotReturn]
-    private static void ThrowValueLength(int length, int pageSize) => throw new ArgumentException(
-        $"A value of a set must have 1 to {ValueSetLayout.MaxValueLength(pageSize)} bytes at a page size of {pageSize}, but this one has {length}.", "value");
+    private static void ThrowValueLength(ReadOnlySpan<byte> value, int pageSize) => throw new ArgumentException(
+        $"A value of a set must have 1 to {ValueSetLayout.MaxValueLength(pageSize)} bytes at a page size of {pageSize}, but this one has {value.Length}.",
+        nameof(value));
 }
