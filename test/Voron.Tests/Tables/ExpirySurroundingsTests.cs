@@ -61,7 +61,8 @@ public sealed class ExpirySurroundingsTests : IDisposable
         _clock.PassMinutes(2);
         using var salvaged = Open(Other);
         salvaged.Read().Should().HaveCount(Rows, "rows expire when the index of their times is ready");
-        await FluentActions.Awaiting(() => salvaged.DeleteExpiredAsync(ExpiryKit.Items, Token).AsTask()).Should().ThrowAsync<IndexNotReadyException>();
+        await FluentActions.Awaiting(() => salvaged.DeleteExpiredAsync(ExpiryKit.Items, Token).AsTask())
+            .Should().ThrowAsync<IndexNotReadyException>();
         await salvaged.EvolveAsync(ExpiryKit.Items, cancellationToken: Token);
         salvaged.Read().Should().HaveCount(Rows / 2);
         salvaged.MustBeSound(ExpiryKit.Items, Rows);

@@ -57,7 +57,8 @@ internal sealed partial class AgreementRun<TKey> : IDisposable
 
         _place = new ModelPlace(_random.Next(4) < 3);
         _environment = _place.Open(_options);
-        run.Report($"{(kind.HasRowIds ? "row ids" : "text keys")}{(_expires ? " that expire" : "")}, {keys} keys, pages of {_options.PageSizeOrDefault}");
+        var rowsExpire = _expires ? ", rows that expire" : "";
+        run.Report($"{(kind.HasRowIds ? "row ids" : "text keys")}, {keys} keys{rowsExpire}, pages of {_options.PageSizeOrDefault}");
     }
 
     public long Calls => _setting.Calls + _twin.Calls + _second.Calls;

@@ -49,7 +49,7 @@ internal sealed partial class EvolvingStore<TKey>
         {
             using var reading = Environment.BeginRead();
             if (reading.TryOpenTable(Setting.Definition, out var table))
-                Content = Content.WithExpired(row => table.TryGet(_kind.KeyOf(row.Row), out var found) && found.HasSameFields(row.Row), expiry != null);
+                Content = Content.WithExpired(row => IsThere(table, row), expiry != null);
         }
 
         _settledBy = expiry;
@@ -60,6 +60,9 @@ internal sealed partial class EvolvingStore<TKey>
         if (Content != before)
             OnCommit?.Invoke(NewestId);
     }
+
+    private bool IsThere(Table<TKey, TableRow> table, ModelRow row) =>
+        table.TryGet(_kind.KeyOf(row.Row), out var found) && found.HasSameFields(row.Row);
 
     private TableIndex? ReadyExpiry()
     {

@@ -91,7 +91,7 @@ internal sealed class TableContent
     public void CheckCount(long rows)
     {
         if (rows < Count || rows > Count + _mostExpired)
-            throw new ModelMismatchException($"the table has {rows} rows instead of {Count}{(_mostExpired == 0 ? "" : $" to {Count + _mostExpired}")}");
+            throw new ModelMismatchException($"the table has {rows} rows instead of {Count}, and {_mostExpired} past their time at most");
         _mostExpired = (int)(rows - Count);
         if (_mostExpired == 0)
             _expired.Clear();
