@@ -170,7 +170,9 @@ public sealed class FeedSurroundingsTests : IDisposable
             writing.CreateFeed(FeedKit.Feed, new FeedOptions { MaxBytes = 0 });
             writing.RemoveConsumer(FeedKit.Feed, "consumer").Should().BeTrue();
         });
-        (await environment.TrimFeedsAsync(Token)).Should().BePositive();
+
+        // A trim in the background may have been quicker.
+        await environment.TrimFeedsAsync(Token);
         environment.Info().Changes.Should().Be(0);
     }
 
