@@ -1,4 +1,3 @@
-using Voron.Feeds;
 using Voron.Tests.Feeds;
 
 namespace Voron.Tests.Environments;
