@@ -1,7 +1,6 @@
 using Voron.Feeds;
 using Voron.Tables;
 using Voron.Tests.Faults;
-using Voron.Tests.Feeds;
 using Voron.Torture.Harness;
 
 namespace Voron.Tests.Tables;
