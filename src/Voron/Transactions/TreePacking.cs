@@ -9,6 +9,12 @@ internal sealed class TreePacking
     /// <summary>A tree with this many bytes gets its first dictionary, and the ratio is compared each time as many were written.</summary>
     public const int WindowBytes = 1 << 20;
 
+    /// <summary>
+    /// A tree that has grown so many times since its dictionary was trained gets another one, if that is worth it: the first megabyte of keys in
+    /// ascending order says little about the others.
+    /// </summary>
+    private const int Growth = 8;
+
     private const long BytesBetweenAttempts = 16L << 20;
     private const int Million = 1_000_000;
 
@@ -16,6 +22,8 @@ internal sealed class TreePacking
     private long _windowPacked;
     private long _plain;
     private long _nextAttempt;
+    private int _grownWith;
+    private long _grownBytes;
 
     /// <summary>The part of a transaction in which the settings were read.</summary>
     public long Epoch { get; set; }
@@ -49,10 +57,13 @@ internal sealed class TreePacking
             _windowPlain = _windowPacked = 0;
         }
 
-        var isDue = Dictionary.Number == 0 ? treeBytes >= WindowBytes : hasFallen;
+        if (_grownWith != Dictionary.Number)
+            (_grownWith, _grownBytes) = (Dictionary.Number, treeBytes * Growth);
+        var isDue = Dictionary.Number == 0 ? treeBytes >= WindowBytes : hasFallen || treeBytes >= _grownBytes;
         if (!isDue || _plain < _nextAttempt || Settings.LastDictionary == PackedValue.MostDictionaries)
             return false;
         _nextAttempt = _plain + BytesBetweenAttempts;
+        _grownBytes = treeBytes * Growth;
         return true;
     }
 }
