@@ -10,8 +10,8 @@ internal sealed class TreePacking
     public const int WindowBytes = 1 << 20;
 
     /// <summary>
-    /// A tree that has grown so many times since its dictionary was trained gets another one, if that is worth it: the first megabyte of keys in
-    /// ascending order says little about the others.
+    /// By how much a tree grows before it gets another dictionary, if that is worth it: the first megabyte of keys in ascending order says little
+    /// about the others.
     /// </summary>
     private const int Growth = 8;
 
