@@ -11,8 +11,9 @@ internal sealed class Importer(Collection collection, ImportSource source, bool 
 {
     private const long MaxBytesPerCommit = 16 << 20;
 
-    // One whose pages are changed, while the journal record of the one before is compressed and written.
-    private const int MostCommits = 2;
+    // One whose pages are changed, while the journal record of the one before is compressed and written. Compressed documents come one batch at a
+    // time: with two, the first dictionary came when half of them were stored without it.
+    private readonly int _mostCommits = collection.Settings.Compression == ValueCompression.None ? 2 : 1;
 
     private readonly long _began = Stopwatch.GetTimestamp();
     private readonly Queue<(DocumentBatch Batch, Task<Task> Commit)> _commits = new();
@@ -79,7 +80,7 @@ internal sealed class Importer(Collection collection, ImportSource source, bool 
     // transaction has its place: the order of the batches is that of their documents.
     private void Commit()
     {
-        while (_commits.Count >= MostCommits)
+        while (_commits.Count >= _mostCommits)
             AwaitOldest();
         var batch = _batch;
         var commit = _newest.ContinueWith(_ => collection.PutManyAsync(batch).AsTask(), TaskScheduler.Default);
