@@ -194,11 +194,7 @@ public readonly partial struct Cursor : IDisposable
     }
 
     /// <summary>Closes the cursor. Further calls of this method do nothing.</summary>
-    public void Dispose()
-    {
-        if (_lease != null && _lease.Generation == _generation)
-            _lease.Return();
-    }
+    public void Dispose() => _lease?.Return(_generation);
 
     // Calls that read other pages mark the transaction as being read in. A step within a page does not, because marking would cost as
     // much as the step.

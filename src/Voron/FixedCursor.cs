@@ -29,7 +29,7 @@ public readonly struct FixedCursor : IDisposable
     {
         get
         {
-            using var call = new Call(this);
+            using var call = new ReadingCall(Lease, _generation);
             return _lease.Array.IsOnEntry;
         }
     }
@@ -93,35 +93,35 @@ public readonly struct FixedCursor : IDisposable
     /// <summary>Moves to the first entry whose key is at least <paramref name="key"/>; false when there is none.</summary>
     public bool Seek(long key)
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.Array.Seek(key);
     }
 
     /// <summary>Moves to the entry with that key; false when the tree does not have it.</summary>
     public bool SeekExact(long key)
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.Array.SeekExact(key);
     }
 
     /// <summary>Moves to the last entry whose key is at most <paramref name="key"/>; false when there is none.</summary>
     public bool SeekForPrevious(long key)
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.Array.SeekForPrevious(key);
     }
 
     /// <summary>Moves to the first entry; false when the tree is empty.</summary>
     public bool SeekFirst()
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.Array.SeekFirst();
     }
 
     /// <summary>Moves to the last entry; false when the tree is empty.</summary>
     public bool SeekLast()
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.Array.SeekLast();
     }
 
@@ -159,11 +159,7 @@ public readonly struct FixedCursor : IDisposable
     }
 
     /// <summary>Closes the cursor. Further calls of this method do nothing.</summary>
-    public void Dispose()
-    {
-        if (_lease != null && _lease.Generation == _generation)
-            _lease.Return();
-    }
+    public void Dispose() => _lease?.Return(_generation);
 
     /// <summary>Describes the cursor by its place. Any thread may call this at any time.</summary>
     public override string ToString() =>
@@ -173,21 +169,10 @@ public readonly struct FixedCursor : IDisposable
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool MoveSlowly(int step)
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return step > 0 ? _lease.Array.MoveNext() : _lease.Array.MovePrevious();
     }
 
     [DoesNotReturn]
     private static void ThrowDefault() => EndedErrors.ThrowDefault("cursor", nameof(FixedTree.OpenCursor));
-
-    /// <summary>The mark of a call that reads in the transaction.</summary>
-    private readonly ref struct Call
-    {
-        private readonly TransactionOwner _owner;
-        private readonly bool _mark;
-
-        public Call(FixedCursor cursor) => _owner = cursor.Lease.Enter(cursor._generation, out _mark);
-
-        public void Dispose() => _owner.Leave(_mark);
-    }
 }

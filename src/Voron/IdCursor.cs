@@ -32,7 +32,7 @@ public readonly struct IdCursor : IDisposable
     {
         get
         {
-            using var call = new Call(this);
+            using var call = new ReadingCall(Lease, _generation);
             return _lease.Ids.Count;
         }
     }
@@ -43,7 +43,7 @@ public readonly struct IdCursor : IDisposable
     {
         get
         {
-            using var call = new Call(this);
+            using var call = new ReadingCall(Lease, _generation);
             return _lease.Ids.IsOnId;
         }
     }
@@ -56,7 +56,7 @@ public readonly struct IdCursor : IDisposable
     {
         get
         {
-            using var call = new Call(this);
+            using var call = new ReadingCall(Lease, _generation);
             return _lease.Ids.Id;
         }
     }
@@ -67,7 +67,7 @@ public readonly struct IdCursor : IDisposable
     {
         get
         {
-            using var call = new Call(this);
+            using var call = new ReadingCall(Lease, _generation);
             return _lease.Ids.Payload;
         }
     }
@@ -101,7 +101,7 @@ public readonly struct IdCursor : IDisposable
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool Seek(long id)
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.Ids.Seek(id);
     }
 
@@ -109,7 +109,7 @@ public readonly struct IdCursor : IDisposable
     /// <inheritdoc cref="Seek"/>
     public bool SeekForPrevious(long id)
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.Ids.SeekForPrevious(id);
     }
 
@@ -117,7 +117,7 @@ public readonly struct IdCursor : IDisposable
     /// <inheritdoc cref="Seek"/>
     public bool SeekFirst()
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.Ids.SeekFirst();
     }
 
@@ -125,7 +125,7 @@ public readonly struct IdCursor : IDisposable
     /// <inheritdoc cref="Seek"/>
     public bool SeekLast()
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.Ids.SeekLast();
     }
 
@@ -170,16 +170,12 @@ public readonly struct IdCursor : IDisposable
     {
         if (!payloads.IsEmpty && payloads.Length < ids.Length)
             throw new ArgumentException($"There is room for {ids.Length} ids, but only for {payloads.Length} payloads.", nameof(payloads));
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.Ids.Fill(ids, payloads);
     }
 
     /// <summary>Closes the cursor. Further calls of this method do nothing.</summary>
-    public void Dispose()
-    {
-        if (_lease != null && _lease.Generation == _generation)
-            _lease.Return();
-    }
+    public void Dispose() => _lease?.Return(_generation);
 
     /// <summary>Describes the cursor by its place. Any thread may call this at any time.</summary>
     public override string ToString() =>
@@ -189,21 +185,10 @@ public readonly struct IdCursor : IDisposable
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool MoveSlowly(int step)
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return step > 0 ? _lease.Ids.MoveNext() : _lease.Ids.MovePrevious();
     }
 
     [DoesNotReturn]
     private static void ThrowDefault() => EndedErrors.ThrowDefault("cursor", nameof(IdTree.OpenIds));
-
-    /// <summary>The mark of a call that reads in the transaction.</summary>
-    private readonly ref struct Call
-    {
-        private readonly TransactionOwner _owner;
-        private readonly bool _mark;
-
-        public Call(IdCursor cursor) => _owner = cursor.Lease.Enter(cursor._generation, out _mark);
-
-        public void Dispose() => _owner.Leave(_mark);
-    }
 }

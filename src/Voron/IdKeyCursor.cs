@@ -31,7 +31,7 @@ public readonly struct IdKeyCursor : IDisposable
     {
         get
         {
-            using var call = new Call(this);
+            using var call = new ReadingCall(Lease, _generation);
             return _lease.Cursor.IsOnEntry;
         }
     }
@@ -45,7 +45,7 @@ public readonly struct IdKeyCursor : IDisposable
         [UnscopedRef]
         get
         {
-            using var call = new Call(this);
+            using var call = new ReadingCall(Lease, _generation);
             return _lease.Cursor.Key;
         }
     }
@@ -58,7 +58,7 @@ public readonly struct IdKeyCursor : IDisposable
     {
         get
         {
-            using var call = new Call(this);
+            using var call = new ReadingCall(Lease, _generation);
             return IdTreeReader.CountOf(_lease.Cursor);
         }
     }
@@ -80,7 +80,7 @@ public readonly struct IdKeyCursor : IDisposable
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool Seek(ReadOnlySpan<byte> key)
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.Cursor.Seek(key);
     }
 
@@ -88,7 +88,7 @@ public readonly struct IdKeyCursor : IDisposable
     /// <inheritdoc cref="Seek"/>
     public bool SeekExact(ReadOnlySpan<byte> key)
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.Cursor.SeekExact(key);
     }
 
@@ -96,7 +96,7 @@ public readonly struct IdKeyCursor : IDisposable
     /// <inheritdoc cref="Seek"/>
     public bool SeekForPrevious(ReadOnlySpan<byte> key)
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.Cursor.SeekForPrevious(key);
     }
 
@@ -104,7 +104,7 @@ public readonly struct IdKeyCursor : IDisposable
     /// <inheritdoc cref="Seek"/>
     public bool SeekFirst()
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.Cursor.SeekFirst();
     }
 
@@ -112,7 +112,7 @@ public readonly struct IdKeyCursor : IDisposable
     /// <inheritdoc cref="Seek"/>
     public bool SeekLast()
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.Cursor.SeekLast();
     }
 
@@ -125,7 +125,7 @@ public readonly struct IdKeyCursor : IDisposable
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool MoveNext()
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.Cursor.MoveNext();
     }
 
@@ -136,7 +136,7 @@ public readonly struct IdKeyCursor : IDisposable
     /// <inheritdoc cref="MoveNext"/>
     public bool MovePrevious()
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.Cursor.MovePrevious();
     }
 
@@ -151,11 +151,7 @@ public readonly struct IdKeyCursor : IDisposable
     public IdQuery Query() => new(LeaseIds(out var lease), lease);
 
     /// <summary>Closes the cursor. Further calls of this method do nothing.</summary>
-    public void Dispose()
-    {
-        if (_lease != null && _lease.Generation == _generation)
-            _lease.Return();
-    }
+    public void Dispose() => _lease?.Return(_generation);
 
     /// <summary>Describes the cursor by its place. Any thread may call this at any time.</summary>
     public override string ToString() =>
@@ -166,20 +162,9 @@ public readonly struct IdKeyCursor : IDisposable
         // Read before the key, which is refused when the transaction has ended: so the tree is that of this cursor.
         var tree = (OpenTree)Lease.Tree;
         var generation = tree.Generation;
-        return tree.OpenIds(generation, Key, out leaseGeneration);
+        return tree.OpenSet(generation, Key, out leaseGeneration);
     }
 
     [DoesNotReturn]
     private static void ThrowDefault() => EndedErrors.ThrowDefault("cursor", nameof(IdTree.OpenCursor));
-
-    /// <summary>The mark of a call that reads in the transaction.</summary>
-    private readonly ref struct Call
-    {
-        private readonly TransactionOwner _owner;
-        private readonly bool _mark;
-
-        public Call(IdKeyCursor cursor) => _owner = cursor.Lease.Enter(cursor._generation, out _mark);
-
-        public void Dispose() => _owner.Leave(_mark);
-    }
 }

@@ -61,7 +61,7 @@ public readonly struct IdTree
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public long CountOf(ReadOnlySpan<byte> key)
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Opened, _generation);
         return IdTreeReader.CountOf(_tree.SettledState(), _tree.Owner.Pages, key);
     }
 
@@ -78,7 +78,7 @@ public readonly struct IdTree
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public bool TryGetPayload(ReadOnlySpan<byte> key, long id, out byte payload)
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Opened, _generation);
         return IdTreeReader.TryFind(_tree.SettledState(), _tree.Owner.Pages, key, id, out payload);
     }
 
@@ -90,11 +90,11 @@ public readonly struct IdTree
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
     /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
-    public IdCursor OpenIds(ReadOnlySpan<byte> key) => new(Opened.OpenIds(_generation, key, out var lease), lease);
+    public IdCursor OpenIds(ReadOnlySpan<byte> key) => new(Opened.OpenSet(_generation, key, out var lease), lease);
 
     /// <summary>Returns a query for the ids of a key, alone or to be combined with others. Dispose it so that its parts can be reused.</summary>
     /// <inheritdoc cref="OpenIds"/>
-    public IdQuery Query(ReadOnlySpan<byte> key) => new(Opened.OpenIds(_generation, key, out var lease), lease);
+    public IdQuery Query(ReadOnlySpan<byte> key) => new(Opened.OpenSet(_generation, key, out var lease), lease);
 
     /// <summary>Returns a cursor over the keys that is not on a key yet. Dispose it so that it can be reused.</summary>
     /// <inheritdoc cref="Count"/>
@@ -115,29 +115,4 @@ public readonly struct IdTree
 
     [DoesNotReturn]
     private static void ThrowDefault() => EndedErrors.ThrowDefault("tree", nameof(WriteTransaction.OpenIdTree));
-
-    /// <summary>The mark of a call that reads in the transaction.</summary>
-    private readonly ref struct Call
-    {
-        private readonly TransactionOwner _owner;
-        private readonly bool _mark;
-
-        public Call(IdTree tree)
-        {
-            var opened = tree.Opened;
-            _owner = opened.Owner;
-            _mark = _owner.Enter();
-            try
-            {
-                opened.ThrowIfClosed(tree._generation);
-            }
-            catch
-            {
-                _owner.Leave(_mark);
-                throw;
-            }
-        }
-
-        public void Dispose() => _owner.Leave(_mark);
-    }
 }

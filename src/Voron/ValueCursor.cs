@@ -32,7 +32,7 @@ public readonly struct ValueCursor : IDisposable
     {
         get
         {
-            using var call = new Call(this);
+            using var call = new ReadingCall(Lease, _generation);
             return _lease.ValueSets.CountOfBound;
         }
     }
@@ -43,7 +43,7 @@ public readonly struct ValueCursor : IDisposable
     {
         get
         {
-            using var call = new Call(this);
+            using var call = new ReadingCall(Lease, _generation);
             return _lease.ValueSets.IsOnPair;
         }
     }
@@ -57,7 +57,7 @@ public readonly struct ValueCursor : IDisposable
         [UnscopedRef]
         get
         {
-            using var call = new Call(this);
+            using var call = new ReadingCall(Lease, _generation);
             return _lease.ValueSets.Value;
         }
     }
@@ -80,7 +80,7 @@ public readonly struct ValueCursor : IDisposable
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool Seek(ReadOnlySpan<byte> value)
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.ValueSets.SeekBound(value, 1, out _);
     }
 
@@ -88,7 +88,7 @@ public readonly struct ValueCursor : IDisposable
     /// <inheritdoc cref="Seek"/>
     public bool SeekExact(ReadOnlySpan<byte> value)
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.ValueSets.SeekBound(value, 1, out var exact) && exact;
     }
 
@@ -96,7 +96,7 @@ public readonly struct ValueCursor : IDisposable
     /// <inheritdoc cref="Seek"/>
     public bool SeekForPrevious(ReadOnlySpan<byte> value)
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.ValueSets.SeekBound(value, -1, out _);
     }
 
@@ -104,7 +104,7 @@ public readonly struct ValueCursor : IDisposable
     /// <inheritdoc cref="Seek"/>
     public bool SeekFirst()
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.ValueSets.SeekFirst();
     }
 
@@ -112,7 +112,7 @@ public readonly struct ValueCursor : IDisposable
     /// <inheritdoc cref="Seek"/>
     public bool SeekLast()
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.ValueSets.SeekLast();
     }
 
@@ -125,7 +125,7 @@ public readonly struct ValueCursor : IDisposable
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool MoveNext()
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.ValueSets.Move(1);
     }
 
@@ -136,16 +136,12 @@ public readonly struct ValueCursor : IDisposable
     /// <inheritdoc cref="MoveNext"/>
     public bool MovePrevious()
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.ValueSets.Move(-1);
     }
 
     /// <summary>Closes the cursor. Further calls of this method do nothing.</summary>
-    public void Dispose()
-    {
-        if (_lease != null && _lease.Generation == _generation)
-            _lease.Return();
-    }
+    public void Dispose() => _lease?.Return(_generation);
 
     /// <summary>Describes the cursor by its place. Any thread may call this at any time.</summary>
     public override string ToString() => _lease?.DescribeValueSets(_generation) is { } place
@@ -154,15 +150,4 @@ public readonly struct ValueCursor : IDisposable
 
     [DoesNotReturn]
     private static void ThrowDefault() => EndedErrors.ThrowDefault("cursor", nameof(ValueSetTree.OpenValues));
-
-    /// <summary>The mark of a call that reads in the transaction.</summary>
-    private readonly ref struct Call
-    {
-        private readonly TransactionOwner _owner;
-        private readonly bool _mark;
-
-        public Call(ValueCursor cursor) => _owner = cursor.Lease.Enter(cursor._generation, out _mark);
-
-        public void Dispose() => _owner.Leave(_mark);
-    }
 }

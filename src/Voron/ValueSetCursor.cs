@@ -32,7 +32,7 @@ public readonly struct ValueSetCursor : IDisposable
     {
         get
         {
-            using var call = new Call(this);
+            using var call = new ReadingCall(Lease, _generation);
             return _lease.ValueSets.IsOnPair;
         }
     }
@@ -46,7 +46,7 @@ public readonly struct ValueSetCursor : IDisposable
         [UnscopedRef]
         get
         {
-            using var call = new Call(this);
+            using var call = new ReadingCall(Lease, _generation);
             return _lease.ValueSets.Key;
         }
     }
@@ -58,7 +58,7 @@ public readonly struct ValueSetCursor : IDisposable
         [UnscopedRef]
         get
         {
-            using var call = new Call(this);
+            using var call = new ReadingCall(Lease, _generation);
             return _lease.ValueSets.Value;
         }
     }
@@ -69,7 +69,7 @@ public readonly struct ValueSetCursor : IDisposable
     {
         get
         {
-            using var call = new Call(this);
+            using var call = new ReadingCall(Lease, _generation);
             return _lease.ValueSets.CountOfKey;
         }
     }
@@ -92,7 +92,7 @@ public readonly struct ValueSetCursor : IDisposable
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool Seek(ReadOnlySpan<byte> key)
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.ValueSets.SeekKey(key, 1);
     }
 
@@ -100,7 +100,7 @@ public readonly struct ValueSetCursor : IDisposable
     /// <inheritdoc cref="Seek(ReadOnlySpan{byte})"/>
     public bool Seek(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.ValueSets.Seek(key, value, 1, out _);
     }
 
@@ -108,7 +108,7 @@ public readonly struct ValueSetCursor : IDisposable
     /// <inheritdoc cref="Seek(ReadOnlySpan{byte})"/>
     public bool SeekExact(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.ValueSets.Seek(key, value, 1, out var exact) && exact;
     }
 
@@ -116,7 +116,7 @@ public readonly struct ValueSetCursor : IDisposable
     /// <inheritdoc cref="Seek(ReadOnlySpan{byte})"/>
     public bool SeekForPrevious(ReadOnlySpan<byte> key)
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.ValueSets.SeekKey(key, -1);
     }
 
@@ -124,7 +124,7 @@ public readonly struct ValueSetCursor : IDisposable
     /// <inheritdoc cref="Seek(ReadOnlySpan{byte})"/>
     public bool SeekForPrevious(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.ValueSets.Seek(key, value, -1, out _);
     }
 
@@ -132,7 +132,7 @@ public readonly struct ValueSetCursor : IDisposable
     /// <inheritdoc cref="Seek(ReadOnlySpan{byte})"/>
     public bool SeekFirst()
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.ValueSets.SeekFirst();
     }
 
@@ -140,7 +140,7 @@ public readonly struct ValueSetCursor : IDisposable
     /// <inheritdoc cref="Seek(ReadOnlySpan{byte})"/>
     public bool SeekLast()
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.ValueSets.SeekLast();
     }
 
@@ -153,7 +153,7 @@ public readonly struct ValueSetCursor : IDisposable
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool MoveNext()
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.ValueSets.Move(1);
     }
 
@@ -164,7 +164,7 @@ public readonly struct ValueSetCursor : IDisposable
     /// <inheritdoc cref="MoveNext"/>
     public bool MovePrevious()
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.ValueSets.Move(-1);
     }
 
@@ -172,7 +172,7 @@ public readonly struct ValueSetCursor : IDisposable
     /// <inheritdoc cref="MoveNext"/>
     public bool MoveToNextKey()
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.ValueSets.MoveKey(1);
     }
 
@@ -180,16 +180,12 @@ public readonly struct ValueSetCursor : IDisposable
     /// <inheritdoc cref="MoveNext"/>
     public bool MoveToPreviousKey()
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Lease, _generation);
         return _lease.ValueSets.MoveKey(-1);
     }
 
     /// <summary>Closes the cursor. Further calls of this method do nothing.</summary>
-    public void Dispose()
-    {
-        if (_lease != null && _lease.Generation == _generation)
-            _lease.Return();
-    }
+    public void Dispose() => _lease?.Return(_generation);
 
     /// <summary>Describes the cursor by its place. Any thread may call this at any time.</summary>
     public override string ToString() => _lease?.DescribeValueSets(_generation) is { } place
@@ -198,15 +194,4 @@ public readonly struct ValueSetCursor : IDisposable
 
     [DoesNotReturn]
     private static void ThrowDefault() => EndedErrors.ThrowDefault("cursor", nameof(ValueSetTree.OpenCursor));
-
-    /// <summary>The mark of a call that reads in the transaction.</summary>
-    private readonly ref struct Call
-    {
-        private readonly TransactionOwner _owner;
-        private readonly bool _mark;
-
-        public Call(ValueSetCursor cursor) => _owner = cursor.Lease.Enter(cursor._generation, out _mark);
-
-        public void Dispose() => _owner.Leave(_mark);
-    }
 }

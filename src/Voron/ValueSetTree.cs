@@ -66,7 +66,7 @@ public readonly struct ValueSetTree
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public long CountOf(ReadOnlySpan<byte> key)
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Opened, _generation);
         return ValueSetReader.CountOf(_tree.SettledState(), _tree.Owner.Pages, key);
     }
 
@@ -78,7 +78,7 @@ public readonly struct ValueSetTree
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public bool Contains(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        using var call = new Call(this);
+        using var call = new ReadingCall(Opened, _generation);
         return ValueSetReader.Contains(_tree.SettledState(), _tree.LargeSets?.StateAsIs, _tree.Owner.Pages, key, value);
     }
 
@@ -89,7 +89,7 @@ public readonly struct ValueSetTree
     /// <param name="key">The key, which the cursor copies.</param>
     /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
-    public ValueCursor OpenValues(ReadOnlySpan<byte> key) => new(Opened.OpenValues(_generation, key, out var lease), lease);
+    public ValueCursor OpenValues(ReadOnlySpan<byte> key) => new(Opened.OpenSet(_generation, key, out var lease), lease);
 
     /// <summary>Returns a cursor over all pairs of key and value that is not on a pair yet. Dispose it so that it can be reused.</summary>
     /// <inheritdoc cref="Count"/>
@@ -106,29 +106,4 @@ public readonly struct ValueSetTree
 
     [DoesNotReturn]
     private static void ThrowDefault() => EndedErrors.ThrowDefault("tree", nameof(WriteTransaction.OpenValueSetTree));
-
-    /// <summary>The mark of a call that reads in the transaction.</summary>
-    private readonly ref struct Call
-    {
-        private readonly TransactionOwner _owner;
-        private readonly bool _mark;
-
-        public Call(ValueSetTree tree)
-        {
-            var opened = tree.Opened;
-            _owner = opened.Owner;
-            _mark = _owner.Enter();
-            try
-            {
-                opened.ThrowIfClosed(tree._generation);
-            }
-            catch
-            {
-                _owner.Leave(_mark);
-                throw;
-            }
-        }
-
-        public void Dispose() => _owner.Leave(_mark);
-    }
 }

@@ -59,8 +59,22 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
         Volatile.Write(ref _state, Opened);
     }
 
-    /// <summary>Opens the cursor over the set of a key. The caller is inside the transaction.</summary>
-    public void OpenIds(ReadOnlySpan<byte> key) => (_ids ??= new IdTreeCursor()).Open(tree.SettledState(), tree.Owner.Pages, key);
+    /// <summary>Opens the cursor over the set of a key, of ids or of values. The caller is inside the transaction.</summary>
+    public void OpenSet(ReadOnlySpan<byte> key)
+    {
+        var state = tree.SettledState();
+        if (state.Kind == TreeKind.ValueSets)
+            ValueSets.Bind(key);
+        else
+            (_ids ??= new IdTreeCursor()).Open(state, tree.Owner.Pages, key);
+    }
+
+    /// <summary>Closes the cursor, unless its handle has ended.</summary>
+    public void Return(long generation)
+    {
+        if (generation == Generation)
+            Return();
+    }
 
     public void Return()
     {

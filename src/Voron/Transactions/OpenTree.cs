@@ -310,20 +310,9 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         }
     }
 
-    /// <summary>Opens a cursor over the set of a key, which need not be there.</summary>
-    /// <summary>Opens a cursor over the set of a key, which need not be there, in a tree of value sets.</summary>
+    /// <summary>Opens a cursor over the set of a key, which need not be there, in a tree of id sets or of value sets.</summary>
     /// <inheritdoc cref="OpenCursor"/>
-    public CursorLease OpenValues(long generation, ReadOnlySpan<byte> key, out long leaseGeneration)
-    {
-        var lease = OpenCursor(generation, out leaseGeneration);
-        var owner = lease.Enter(leaseGeneration, out var mark);
-        lease.ValueSets.Bind(key);
-        owner.Leave(mark);
-        return lease;
-    }
-
-    /// <inheritdoc cref="OpenCursor"/>
-    public CursorLease OpenIds(long generation, ReadOnlySpan<byte> key, out long leaseGeneration)
+    public CursorLease OpenSet(long generation, ReadOnlySpan<byte> key, out long leaseGeneration)
     {
         var lease = OpenCursor(generation, out leaseGeneration);
         try
@@ -331,7 +320,7 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
             var owner = lease.Enter(leaseGeneration, out var mark);
             try
             {
-                lease.OpenIds(key);
+                lease.OpenSet(key);
             }
             finally
             {
@@ -341,8 +330,7 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         catch
         {
             // If the transaction has ended meanwhile, another one may have opened the same cursor.
-            if (lease.Generation == leaseGeneration)
-                lease.Return();
+            lease.Return(leaseGeneration);
             throw;
         }
 
