@@ -11,45 +11,11 @@ internal static class ValueSetAccess
 {
     /// <summary>Adds a value to the set of a key; false, with nothing changed, if the set has it.</summary>
     /// <exception cref="ArgumentException">The key or the value is empty or too long. Nothing was changed.</exception>
-    [SkipLocalsInit]
-    public static bool Add(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
-    {
-        var write = TreeEditor.Begin(tree, key);
-        ValueSetErrors.CheckValue(write.Pages.PageSize, value);
-
-        // Both may be spans of the tree's own pages, which the change moves.
-        Span<byte> copy = stackalloc byte[key.Length + value.Length];
-        key.CopyTo(copy);
-        value.CopyTo(copy[key.Length..]);
-        try
-        {
-            return ValueSetWriter.Add(write.Pages, tree.SettledState(), tree.LargeSets?.SettledState(), copy[..key.Length], copy[key.Length..]);
-        }
-        catch (Exception e) when (write.Break(e))
-        {
-            throw;
-        }
-    }
+    public static bool Add(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => Change(tree, key, value, adds: true);
 
     /// <summary>Removes a value from the set of a key; false, with nothing changed, if the set does not have it.</summary>
     /// <inheritdoc cref="Add"/>
-    [SkipLocalsInit]
-    public static bool Remove(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
-    {
-        var write = TreeEditor.Begin(tree, key);
-        ValueSetErrors.CheckValue(write.Pages.PageSize, value);
-        Span<byte> copy = stackalloc byte[key.Length + value.Length];
-        key.CopyTo(copy);
-        value.CopyTo(copy[key.Length..]);
-        try
-        {
-            return ValueSetWriter.Remove(write.Pages, tree.SettledState(), tree.LargeSets?.SettledState(), copy[..key.Length], copy[key.Length..]);
-        }
-        catch (Exception e) when (write.Break(e))
-        {
-            throw;
-        }
-    }
+    public static bool Remove(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => Change(tree, key, value, adds: false);
 
     /// <summary>Removes the set of a key, and returns the number of its values.</summary>
     [SkipLocalsInit]
@@ -93,6 +59,29 @@ internal static class ValueSetAccess
         try
         {
             ValueSetWriter.Clear(write.Pages, tree.SettledState(), tree.LargeSets?.SettledState());
+        }
+        catch (Exception e) when (write.Break(e))
+        {
+            throw;
+        }
+    }
+
+    [SkipLocalsInit]
+    private static bool Change(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, bool adds)
+    {
+        var write = TreeEditor.Begin(tree, key);
+        ValueSetErrors.CheckValue(write.Pages.PageSize, value);
+
+        // Both may be spans of the tree's own pages, which the change moves.
+        Span<byte> copy = stackalloc byte[key.Length + value.Length];
+        key.CopyTo(copy);
+        value.CopyTo(copy[key.Length..]);
+        try
+        {
+            var (keys, large) = (tree.SettledState(), tree.LargeSets?.SettledState());
+            return adds
+                ? ValueSetWriter.Add(write.Pages, keys, large, copy[..key.Length], copy[key.Length..])
+                : ValueSetWriter.Remove(write.Pages, keys, large, copy[..key.Length], copy[key.Length..]);
         }
         catch (Exception e) when (write.Break(e))
         {
