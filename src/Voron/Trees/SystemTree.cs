@@ -139,23 +139,13 @@ internal static class SystemTree
     }
 
     /// <summary>Writes the name of the tree of a tree's dictionaries.</summary>
-    public static ReadOnlySpan<byte> DictionariesName(uint treeId, Span<byte> buffer)
-    {
-        (buffer[0], buffer[1]) = (Mark, Compression);
-        BinaryPrimitives.WriteUInt32BigEndian(buffer[2..], treeId);
-        return buffer[..DictionariesNameBytes];
-    }
+    public static ReadOnlySpan<byte> DictionariesName(uint treeId, Span<byte> buffer) => NameBeside(Compression, treeId, buffer);
 
     /// <summary>Returns the id of the tree whose dictionaries a tree has.</summary>
     public static uint DictionariesOf(ReadOnlySpan<byte> name) => BinaryPrimitives.ReadUInt32BigEndian(name[2..]);
 
     /// <summary>Writes the name of the companion of a tree of value sets.</summary>
-    public static ReadOnlySpan<byte> LargeSetsName(uint treeId, Span<byte> buffer)
-    {
-        (buffer[0], buffer[1]) = (Mark, LargeSets);
-        BinaryPrimitives.WriteUInt32BigEndian(buffer[2..], treeId);
-        return buffer[..LargeSetsNameBytes];
-    }
+    public static ReadOnlySpan<byte> LargeSetsName(uint treeId, Span<byte> buffer) => NameBeside(LargeSets, treeId, buffer);
 
     /// <summary>Returns the id of the tree whose companion a tree is.</summary>
     public static uint LargeSetsOf(ReadOnlySpan<byte> name) => BinaryPrimitives.ReadUInt32BigEndian(name[2..]);
@@ -184,5 +174,13 @@ internal static class SystemTree
             return $"system tree {KeyText.Of(name)}";
         var (table, index) = (BinaryPrimitives.ReadUInt16BigEndian(name[2..]), BinaryPrimitives.ReadUInt16BigEndian(name[4..]));
         return index == 0 ? $"primary key of table {table}" : $"index {index} of table {table}";
+    }
+
+    // Of a tree that belongs to another one.
+    private static ReadOnlySpan<byte> NameBeside(byte kind, uint treeId, Span<byte> buffer)
+    {
+        (buffer[0], buffer[1]) = (Mark, kind);
+        BinaryPrimitives.WriteUInt32BigEndian(buffer[2..], treeId);
+        return buffer[..(2 + sizeof(uint))];
     }
 }
