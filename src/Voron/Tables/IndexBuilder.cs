@@ -46,6 +46,7 @@ internal static class IndexBuilder
         var began = Stopwatch.GetTimestamp();
         var (rows, bytes) = (0L, 0L);
         var writesExpiry = together.Exists(index => index.IsExpiry);
+        WantKeys(session, together);
         using var cursor = session.Rows.OpenCursor();
         Span<byte> key = stackalloc byte[RowKey.Bytes];
         for (var found = cursor.Seek(RowKey.Write(range.From, key)); found; found = cursor.MoveNext())
@@ -62,14 +63,19 @@ internal static class IndexBuilder
             if (session.IsExpired(row))
             {
                 RowEditor.Delete(session, rowId, row);
+                WantKeys(session, together);
                 continue;
             }
 
             if (writesExpiry)
                 row = WriteExpiry(session, rowId, row);
-            ReadKeys(session, together, rowId, row);
+            ReadKeys(session, rowId, row);
             if (RowEditor.DeleteExpired(session, session.OldKeys, givenId: -1))
-                ReadKeys(session, together, rowId, session.Copy(RowLookup.Get(session, rowId)));
+            {
+                WantKeys(session, together);
+                ReadKeys(session, rowId, session.Copy(RowLookup.Get(session, rowId)));
+            }
+
             foreach (var index in together)
                 AddKeys(session, index, rowId);
         }
@@ -77,10 +83,15 @@ internal static class IndexBuilder
         return (range.To, rows);
     }
 
-    private static void ReadKeys(TableSession session, List<IndexSchema> together, long rowId, ReadOnlySpan<byte> row)
+    // Once for many rows, and again after a deletion, which wants other keys.
+    private static void WantKeys(TableSession session, List<IndexSchema> together)
     {
         for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
             session.OldKeys.Want(slot, together.Contains(session.Binding.Slots[slot]!));
+    }
+
+    private static void ReadKeys(TableSession session, long rowId, ReadOnlySpan<byte> row)
+    {
         session.ReadKeys(rowId, row);
         session.RequireUnchanged();
     }
