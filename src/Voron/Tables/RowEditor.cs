@@ -60,8 +60,7 @@ internal static class RowEditor
 
     /// <summary>
     /// Deletes the rows past their time that have a key of a row in the primary key or a unique index, also in one that is being built; and, where
-    /// the
-    /// key of a row is its id, the row with the id. A failure leaves the transaction as it was, except for rows that were deleted before.
+    /// the key of a row is its id, the row with the id. A failure leaves the transaction as it was, except for rows that were deleted before.
     /// </summary>
     /// <param name="session">The table. The keys of its rows as they were are lost if a row is deleted.</param>
     /// <param name="keys">The keys of the row that is to be written.</param>

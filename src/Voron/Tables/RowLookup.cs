@@ -29,8 +29,7 @@ internal static class RowLookup
 
     /// <summary>
     /// Finds the row with a primary key, unless it is past its time, in the memory of its page, or, if it is compressed, in that of the session,
-    /// where it stays until the next
-    /// call.
+    /// where it stays until the next call.
     /// </summary>
     /// <exception cref="ArgumentException">The key is too long.</exception>
     /// <exception cref="CorruptionException">The index of keys has the key, but the table does not have the row.</exception>

@@ -220,8 +220,7 @@ public readonly struct Table<TKey, TRow>
 
     /// <summary>
     /// Returns the ids of the rows that have a key in an index that is not unique, with those of rows past their time. <see cref="IdQuery"/> combines
-    /// such sets, and <see cref="Rows"/>
-    /// reads the rows.
+    /// such sets, and <see cref="Rows"/> reads the rows.
     /// </summary>
     /// <param name="index">The name of the index.</param>
     /// <param name="key">The key, written as the function of the index writes it.</param>
