@@ -33,7 +33,10 @@ internal sealed partial class StoreMaker
             maker.Commit(writing => ChangeRecorded(writing, round));
         maker.Commit(writing => writing.SetPosition(RecordedStore.Feed, RecordedStore.Consumer, writing.GetNewestPosition(RecordedStore.Feed)));
         _ = maker._environment.TrimFeedsAsync().AsTask().GetAwaiter().GetResult();
-        maker.Commit(writing => ChangeRecorded(writing, 4));
+
+        // Damage to the journal may cost the last two transactions. The content after each of those of the trim is not known.
+        for (var round = 4; round < 7; round++)
+            maker.Commit(writing => ChangeRecorded(writing, round));
         if (isClosed)
             maker._environment.Dispose();
         else
