@@ -40,7 +40,7 @@ internal sealed partial class CrashWorkload
         if (HasFeeds && _random.Next(8) == 7)
         {
             _run.Report("train a dictionary");
-            _counts.DictionariesTrained += _environment!.TrainDictionaryAsync(RecordedStore.TreeName).AsTask().GetAwaiter().GetResult() ? 1 : 0;
+            _counts.DictionariesTrained += TryTrain() ? 1 : 0;
             _readers.Check();
             return;
         }
@@ -48,6 +48,18 @@ internal sealed partial class CrashWorkload
         _run.Report("commit of tables");
         _counts.TableCommits++;
         Commit(writing => writing.ChangeRecorded(_random.Next(1, 9)));
+    }
+
+    // A cut may have lost the transaction that creates the tree.
+    private bool TryTrain()
+    {
+        using (var reading = _environment!.BeginRead())
+        {
+            if (!reading.TryOpenTree(RecordedStore.TreeName, out _))
+                return false;
+        }
+
+        return _environment.TrainDictionaryAsync(RecordedStore.TreeName).AsTask().GetAwaiter().GetResult();
     }
 
     private void CommitOtherKinds()
