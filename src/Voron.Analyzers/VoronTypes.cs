@@ -23,13 +23,15 @@ internal sealed class VoronTypes
     private static readonly string[] Deleting = ["Voron.Cursor", "Voron.FixedCursor"];
     private static readonly string[] Moving = ["Voron.Cursor", "Voron.IdKeyCursor"];
 
+    private static readonly string[] Queries = ["Voron.Tables.RowQuery`1", "Voron.Tables.SharedIndexQuery"];
+
     private readonly INamedTypeSymbol _environment;
     private readonly INamedTypeSymbol _readTransaction;
     private readonly INamedTypeSymbol _writeTransaction;
     private readonly INamedTypeSymbol? _valueWriter;
     private readonly INamedTypeSymbol? _savepoint;
     private readonly INamedTypeSymbol? _nested;
-    private readonly INamedTypeSymbol? _rowQuery;
+    private readonly ImmutableArray<INamedTypeSymbol> _queries;
     private readonly INamedTypeSymbol? _stream;
     private readonly INamedTypeSymbol? _indexKeys;
     private readonly INamedTypeSymbol? _disposable;
@@ -48,7 +50,10 @@ internal sealed class VoronTypes
         _valueWriter = compilation.GetTypeByMetadataName("Voron.ValueWriter");
         _savepoint = compilation.GetTypeByMetadataName("Voron.Savepoint");
         _nested = compilation.GetTypeByMetadataName("Voron.NestedTransaction");
-        _rowQuery = compilation.GetTypeByMetadataName("Voron.Tables.RowQuery`1");
+        _queries =
+        [
+            .. Queries.Select(compilation.GetTypeByMetadataName).OfType<INamedTypeSymbol>(),
+        ];
         _indexKeys = compilation.GetTypeByMetadataName("Voron.Tables.IndexKeys");
         _stream = compilation.GetTypeByMetadataName("System.IO.Stream");
         _disposable = compilation.GetTypeByMetadataName("System.IDisposable");
@@ -140,7 +145,7 @@ internal sealed class VoronTypes
 
     /// <summary>Whether a method returns the object on which it is called, as those that set the direction and the limit of a query do.</summary>
     public bool ReturnsItself(IMethodSymbol method) =>
-        _rowQuery != null && Same(method.ContainingType.OriginalDefinition, _rowQuery) && Same(method.ReturnType.OriginalDefinition, _rowQuery);
+        _queries.Any(query => Same(method.ContainingType.OriginalDefinition, query) && Same(method.ReturnType.OriginalDefinition, query));
 
     /// <summary>Whether a type is the one that receives the keys of a row.</summary>
     public bool IsIndexKeys(ITypeSymbol? type) => _indexKeys != null && Same(type, _indexKeys);

@@ -40,6 +40,13 @@ public sealed class IdQuery : IDisposable
         _sets = [new Operand(lease, generation)];
     }
 
+    /// <summary>A query for a part of a set, under another name.</summary>
+    internal IdQuery(CursorLease lease, long generation, (long First, long Last) part, byte[] name)
+    {
+        _node = new IdQueryNode(lease.Ids.Set, part.First, part.Last);
+        _sets = [new Operand(lease, generation) { PartName = name }];
+    }
+
     private IdQuery(IdQueryNode node, Operand[] sets)
     {
         _node = node;
@@ -245,7 +252,10 @@ public sealed class IdQuery : IDisposable
     {
         public TransactionOwner Owner => lease.Tree.Owner;
 
-        public ReadOnlySpan<byte> TreeName => ((OpenTree)lease.Tree).Name;
+        /// <summary>The name of a part of the tree; null for all of it.</summary>
+        public byte[]? PartName { get; init; }
+
+        public ReadOnlySpan<byte> TreeName => PartName ?? ((OpenTree)lease.Tree).Name;
 
         public TransactionOwner Enter(out bool mark) => lease.Enter(generation, out mark);
 

@@ -96,6 +96,14 @@ public readonly struct IdTree
     /// <inheritdoc cref="OpenIds"/>
     public IdQuery Query(ReadOnlySpan<byte> key) => new(Opened.OpenSet(_generation, key, out var lease), lease);
 
+    /// <summary>Returns a query for a part of the ids of a key, each less the first one of the part.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="firstId">The lowest id.</param>
+    /// <param name="lastId">The highest id.</param>
+    /// <param name="name">The bytes that <see cref="IdQuery.IsOver"/> takes for the name of the tree.</param>
+    internal IdQuery QueryPart(ReadOnlySpan<byte> key, long firstId, long lastId, byte[] name) =>
+        new(Opened.OpenSet(_generation, key, out var lease), lease, (firstId, lastId), name);
+
     /// <summary>Returns a cursor over the keys that is not on a key yet. Dispose it so that it can be reused.</summary>
     /// <inheritdoc cref="Count"/>
     public IdKeyCursor OpenCursor()

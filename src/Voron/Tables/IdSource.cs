@@ -6,14 +6,20 @@ internal sealed class IdSource : RowSource
     private readonly IdTree _tree;
     private readonly RangeCopy _range;
     private readonly IdKeyCursor _keys;
+
+    // The ids of a table in an index that it shares; otherwise all.
+    private readonly long _firstId;
+    private readonly long _lastId = long.MaxValue;
     private IdCursor _ids;
     private bool _isBegun;
     private bool _hasIds;
+    private bool _isBeforeIds;
 
     // A copy, because the ids of a key outlast it in a write transaction.
     private byte[] _key = new byte[32];
     private int _keyLength;
 
+    /// <summary>A source of all ids of a tree.</summary>
     public IdSource(IdTree tree, KeyRange range)
     {
         _tree = tree;
@@ -21,7 +27,28 @@ internal sealed class IdSource : RowSource
         _keys = tree.OpenCursor();
     }
 
+    /// <summary>A source of the rows that a table has in an index.</summary>
+    public IdSource(OpenIndex index, KeyRange range)
+        : this(index.Ids, range)
+    {
+        if (index.Schema!.Shared is { } place)
+            (_firstId, _lastId) = (place.FirstId, place.LastId);
+    }
+
+    // The range of another source.
+    private IdSource(IdTree tree, RangeCopy range)
+    {
+        _tree = tree;
+        _range = range;
+        _keys = tree.OpenCursor();
+    }
+
+    private bool IsPart => _lastId != long.MaxValue;
+
     public override ReadOnlySpan<byte> Key => _key.AsSpan(0, _keyLength);
+
+    /// <summary>Returns another source of all ids of the tree, with the same range, at its start.</summary>
+    public IdSource Again() => new(_tree, _range);
 
     public override bool MoveNext(bool isBackward, PageToken after)
     {
@@ -38,9 +65,9 @@ internal sealed class IdSource : RowSource
         {
             if (_hasIds)
             {
-                if (isBackward ? _ids.MovePrevious() : _ids.MoveNext())
+                if (MoveIds(isBackward))
                 {
-                    RowId = _ids.Id;
+                    RowId = _ids.Id - _firstId;
                     return true;
                 }
 
@@ -56,13 +83,13 @@ internal sealed class IdSource : RowSource
     {
         if (_range.IsEmpty)
             return 0;
-        if (_range.Start.IsEmpty && !_range.TryGetEnd(out _))
+        if (_range.Start.IsEmpty && !_range.TryGetEnd(out _) && !IsPart)
             return _tree.ValueCount;
         using var keys = _tree.OpenCursor();
         var count = 0L;
         var found = _range.Start.IsEmpty ? keys.SeekFirst() : keys.Seek(_range.Start);
         for (; found && _range.IsBeforeEnd(keys.Key); found = keys.MoveNext())
-            count += keys.Count;
+            count += IsPart ? CountPart(keys) : keys.Count;
         return count;
     }
 
@@ -89,10 +116,38 @@ internal sealed class IdSource : RowSource
         if (!OpenIds(isBackward))
             return false;
 
+        if (!isSame)
+            return true;
+
         // The cursor goes to the row of the token, if the key still has it, or between those around it.
-        if (isSame && !(isBackward ? _ids.Seek(after.RowId) : _ids.SeekForPrevious(after.RowId)))
+        var id = IsPart ? _firstId + after.RowId : after.Id;
+        if (!(isBackward ? _ids.Seek(id) : _ids.SeekForPrevious(id)))
             _ = isBackward ? _ids.SeekLast() && _ids.MoveNext() : _ids.SeekFirst() && _ids.MovePrevious();
+        _isBeforeIds = false;
         return true;
+    }
+
+    // Of a part, the ids of other tables lie on both sides.
+    private bool MoveIds(bool isBackward)
+    {
+        if (!IsPart)
+            return isBackward ? _ids.MovePrevious() : _ids.MoveNext();
+        bool found;
+        if (_isBeforeIds)
+            found = isBackward ? _ids.SeekForPrevious(_lastId) : _ids.Seek(_firstId);
+        else
+            found = isBackward ? _ids.MovePrevious() : _ids.MoveNext();
+        _isBeforeIds = false;
+        return found && _ids.Id >= _firstId && _ids.Id <= _lastId;
+    }
+
+    private long CountPart(IdKeyCursor keys)
+    {
+        using var ids = keys.OpenIds();
+        var count = 0L;
+        for (var found = ids.Seek(_firstId); found && ids.Id <= _lastId; found = ids.MoveNext())
+            count++;
+        return count;
     }
 
     private bool SeekEnd()
@@ -110,6 +165,7 @@ internal sealed class IdSource : RowSource
         SetKey(key);
         _ids = _keys.OpenIds();
         _hasIds = true;
+        _isBeforeIds = true;
         return true;
     }
 

@@ -1,3 +1,5 @@
+using Voron.Testing;
+
 namespace Voron.Tables;
 
 /// <summary>Adds and removes single keys of an index.</summary>
@@ -12,7 +14,7 @@ internal static class IndexEditor
     {
         if (!index.Schema!.IsUnique)
         {
-            new WriteIdTree(index.Ids.Opened).Add(keys[key], rowId);
+            new WriteIdTree(index.Ids.Opened).Add(keys[key], PlantedFault.AddWithoutMember ? rowId : index.Schema.FirstId + rowId);
             return;
         }
 
@@ -39,7 +41,7 @@ internal static class IndexEditor
     {
         if (!index.Schema!.IsUnique)
         {
-            new WriteIdTree(index.Ids.Opened).Remove(keys[key], rowId);
+            new WriteIdTree(index.Ids.Opened).Remove(keys[key], index.Schema.FirstId + rowId);
             return;
         }
 

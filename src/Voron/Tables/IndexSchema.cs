@@ -22,6 +22,12 @@ internal sealed record IndexSchema
     /// <summary>True for the index of the times at which rows expire: they are in the heads of the rows, and its keys are their seconds.</summary>
     public bool IsExpiry { get; init; }
 
+    /// <summary>The place of the table in an index that tables share; null for an index of its own.</summary>
+    public SharedPlace? Shared { get; init; }
+
+    /// <summary>What is added to the id of a row in the index.</summary>
+    public long FirstId => Shared?.FirstId ?? 0;
+
     public required IndexState State { get; init; }
 
     /// <summary>While the index is built: the first row that the builder has yet to read.</summary>
@@ -37,7 +43,8 @@ internal sealed record IndexSchema
     public (long First, long Second) FailedRows { get; init; }
 
     /// <summary>The name of the tree of the index.</summary>
-    public byte[] TreeName(ushort table) => SystemTree.IndexName(table, Id, IsUnique);
+    public byte[] TreeName(ushort table) =>
+        Shared is { } place ? SystemTree.IndexName(place.Number, SharedPlace.IndexId, isUnique: false) : SystemTree.IndexName(table, Id, IsUnique);
 
     /// <summary>Returns whether the writers maintain the keys of a row; those of other rows are left to the builder.</summary>
     public bool Covers(long rowId) => State switch

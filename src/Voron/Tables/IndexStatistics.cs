@@ -18,10 +18,14 @@ public sealed record IndexStatistics(string Name, int Version, bool IsUnique, In
     /// </summary>
     public long? Limit { get; init; }
 
+    /// <summary>True for an index that other tables may have as well. Its keys, row ids and pages are those of all of them.</summary>
+    public bool IsShared { get; init; }
+
     /// <inheritdoc/>
     public override string ToString()
     {
-        var name = Name.Length == 0 ? "primary key" : $"{(IsUnique ? "unique index" : "index")} '{Name}' version {Version}";
+        var kind = IsUnique ? "unique index" : IsShared ? "shared index" : "index";
+        var name = Name.Length == 0 ? "primary key" : $"{kind} '{Name}' version {Version}";
         var place = Cursor == null ? "" : $" (at row {Cursor} of {Limit})";
         return $"{name}: {State}{place}, {Keys} keys, {RowIds} row ids, {Pages} pages";
     }

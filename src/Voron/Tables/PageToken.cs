@@ -1,3 +1,4 @@
+using System.Buffers.Binary;
 using System.Buffers.Text;
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
@@ -15,17 +16,23 @@ public readonly struct PageToken : IEquatable<PageToken>
 {
     private readonly byte[]? _key;
 
-    internal PageToken(ReadOnlySpan<byte> key, long rowId)
+    // An id of an index that tables share has the number of the table above that of the row. Its text begins with a dot.
+    private const char MarkOfShared = '.';
+
+    internal PageToken(ReadOnlySpan<byte> key, long id)
     {
         _key = key.ToArray();
-        RowId = rowId;
+        Id = id;
     }
 
     /// <summary>True for the default, which stands for the start.</summary>
     public bool IsStart => _key == null;
 
     /// <summary>The id of the row.</summary>
-    public long RowId { get; }
+    public long RowId => SharedPlace.RowIdOf(Id);
+
+    /// <summary>The id that the index has for the row.</summary>
+    internal long Id { get; }
 
     /// <summary>The key of the row in the index of the query.</summary>
     public ReadOnlySpan<byte> Key => _key;
@@ -54,32 +61,46 @@ public readonly struct PageToken : IEquatable<PageToken>
         token = default;
         if (string.IsNullOrEmpty(text))
             return text != null;
-        if (!Base64Url.IsValid(text))
+        var isShared = text[0] == MarkOfShared;
+        var rest = text.AsSpan(isShared ? 1 : 0);
+        if (!Base64Url.IsValid(rest))
             return false;
-        var bytes = Base64Url.DecodeFromChars(text);
-        if (bytes.Length < RowKey.Bytes || !RowKey.TryRead(bytes.AsSpan(0, RowKey.Bytes), out var rowId))
+        var bytes = Base64Url.DecodeFromChars(rest);
+        var idBytes = isShared ? sizeof(long) : RowKey.Bytes;
+        if (bytes.Length < idBytes)
             return false;
-        token = new PageToken(bytes.AsSpan(RowKey.Bytes), rowId);
+        long id;
+        if (isShared)
+            id = BinaryPrimitives.ReadInt64BigEndian(bytes);
+        else
+            RowKey.TryRead(bytes.AsSpan(0, RowKey.Bytes), out id);
+        if (id < 0)
+            return false;
+        token = new PageToken(bytes.AsSpan(idBytes), id);
         return true;
     }
 
     /// <inheritdoc/>
-    public bool Equals(PageToken other) => RowId == other.RowId && IsStart == other.IsStart && Key.SequenceEqual(other.Key);
+    public bool Equals(PageToken other) => Id == other.Id && IsStart == other.IsStart && Key.SequenceEqual(other.Key);
 
     /// <inheritdoc/>
     public override bool Equals([NotNullWhen(true)] object? obj) => obj is PageToken other && Equals(other);
 
     /// <inheritdoc/>
-    public override int GetHashCode() => RowId.GetHashCode();
+    public override int GetHashCode() => Id.GetHashCode();
 
-    /// <summary>Returns the token as text for an address or a form: letters, digits, hyphens and underscores.</summary>
+    /// <summary>Returns the token as text for an address or a form: letters, digits, hyphens, underscores, and a dot.</summary>
     public override string ToString()
     {
         if (_key == null)
             return "";
-        var bytes = new byte[RowKey.Bytes + _key.Length];
-        RowKey.Write(RowId, bytes);
-        _key.CopyTo(bytes, RowKey.Bytes);
-        return Base64Url.EncodeToString(bytes);
+        var isShared = Id > RowKey.Max;
+        var bytes = new byte[(isShared ? sizeof(long) : RowKey.Bytes) + _key.Length];
+        if (isShared)
+            BinaryPrimitives.WriteInt64BigEndian(bytes, Id);
+        else
+            RowKey.Write(Id, bytes);
+        _key.CopyTo(bytes, bytes.Length - _key.Length);
+        return isShared ? MarkOfShared + Base64Url.EncodeToString(bytes) : Base64Url.EncodeToString(bytes);
     }
 }

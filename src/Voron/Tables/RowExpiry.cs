@@ -25,6 +25,14 @@ internal static class RowExpiry
 
     private const long SecondMilliseconds = 1000;
 
+    /// <summary>Refuses the name of the index as that of another one.</summary>
+    /// <exception cref="ArgumentException">It is that name.</exception>
+    public static void ThrowIfReserved(string name)
+    {
+        if (name == IndexName)
+            throw new ArgumentException($"The name '{name}' is that of the index of the times at which rows expire.", nameof(name));
+    }
+
     /// <summary>Returns the first millisecond that is not before a time, so that no row expires early.</summary>
     public static long Of(DateTimeOffset time) =>
         time.ToUnixTimeMilliseconds() + (time.UtcTicks % TimeSpan.TicksPerMillisecond == 0 ? 0 : 1);

@@ -9,8 +9,11 @@ namespace Voron.Tables;
 ///   00              the number of the next table (2 bytes)
 ///   01 table        the row id of the next row (8 bytes), where that is not the last row's plus one
 ///   02 name         the schema of a table
+///   03 version name the number of an index that tables share (2 bytes), and what its next member gets (2 bytes)
+///   04 index member of a shared index: 1 and the name of the table; or 0 and the key from which on the ids of a former member are left
 /// </code>
-/// All numbers of the values are in little-endian order, the number of a table in a key in big-endian order.
+/// All numbers of the values are in little-endian order, those in keys in big-endian order. The version has four bytes, the numbers of tables, shared
+/// indexes and members have two.
 /// </remarks>
 internal static class SchemaKeys
 {
@@ -20,6 +23,8 @@ internal static class SchemaKeys
     private const byte NextTableMark = 0;
     private const byte NextRowMark = 1;
     private const byte TableMark = 2;
+    private const byte SharedMark = 3;
+    private const byte MemberMark = 4;
 
     private static readonly UTF8Encoding Utf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
@@ -27,6 +32,43 @@ internal static class SchemaKeys
 
     /// <summary>The place before the schemas of all tables.</summary>
     public static ReadOnlySpan<byte> Tables => [TableMark];
+
+    /// <summary>The place before the members of all shared indexes.</summary>
+    public static ReadOnlySpan<byte> Members => [MemberMark];
+
+    /// <summary>Returns the key of an index that tables share.</summary>
+    public static byte[] SharedIndex(string name, int version)
+    {
+        byte[] key = [SharedMark, 0, 0, 0, 0, .. Encode(name, "an index")];
+        BinaryPrimitives.WriteInt32BigEndian(key.AsSpan(1), version);
+        return key;
+    }
+
+    /// <summary>Returns the place before the members of a shared index.</summary>
+    public static byte[] MembersOf(ushort index)
+    {
+        byte[] key = [MemberMark, 0, 0];
+        BinaryPrimitives.WriteUInt16BigEndian(key.AsSpan(1), index);
+        return key;
+    }
+
+    /// <summary>Returns the key of a member of a shared index, or of a former one.</summary>
+    public static byte[] Member(SharedPlace place)
+    {
+        byte[] key = [.. MembersOf(place.Number), 0, 0];
+        BinaryPrimitives.WriteUInt16BigEndian(key.AsSpan(3), place.Member);
+        return key;
+    }
+
+    /// <summary>Returns the member in a key; false if the key is none.</summary>
+    public static bool TryReadMember(ReadOnlySpan<byte> key, out SharedPlace place)
+    {
+        var isOne = key.Length == 5 && key[0] == MemberMark;
+        place = isOne
+            ? new SharedPlace(BinaryPrimitives.ReadUInt16BigEndian(key[1..]), BinaryPrimitives.ReadUInt16BigEndian(key[3..]))
+            : default;
+        return isOne;
+    }
 
     public static byte[] NextRow(ushort table)
     {

@@ -13,6 +13,17 @@ internal static class SchemaNumbers
             ? BinaryPrimitives.ReadUInt16LittleEndian(stored)
             : FirstTable;
 
+    /// <summary>Takes a number that no table or shared index has had.</summary>
+    /// <exception cref="StorageFullException">All numbers have been used.</exception>
+    public static ushort TakeTable(WriteTree schemas, string path)
+    {
+        var id = NextTable(schemas);
+        if (id == ushort.MaxValue)
+            throw new StorageFullException($"No table can be created: '{path}' has used all {ushort.MaxValue - 1} numbers of tables, and uses none twice.");
+        SaveNextTable(schemas, (ushort)(id + 1));
+        return id;
+    }
+
     public static void SaveNextTable(WriteTree schemas, ushort next)
     {
         Span<byte> bytes = stackalloc byte[sizeof(ushort)];

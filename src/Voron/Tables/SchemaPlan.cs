@@ -28,24 +28,7 @@ internal static class SchemaPlan
         var isEmpty = session.Rows.Count == 0;
         foreach (var shape in functions.Slots.Where(shape => changed.Find(shape.Name) == null))
         {
-            if (changed.NextIndexId == ushort.MaxValue)
-            {
-                throw new StorageFullException(
-                    $"The table '{functions.Name}' has used all numbers of indexes, and uses none twice. Copy its rows into another table.");
-            }
-
-            var index = new IndexSchema
-            {
-                Id = changed.NextIndexId,
-                Name = shape.Name,
-                Version = shape.Version,
-                IsUnique = shape.IsUnique,
-                IsExpiry = shape.IsExpiry,
-                State = isEmpty ? IndexState.Ready : IndexState.Building,
-                Limit = isEmpty ? 0 : limit,
-            };
-            TableCreation.CreateTree(transaction, changed, index);
-            changed = changed with { NextIndexId = (ushort)(index.Id + 1), Indexes = [.. changed.Indexes, index] };
+            changed = TableCreation.AddIndex(transaction, changed, shape, isEmpty ? 0 : limit);
             if (isEmpty)
                 ready.Add(shape.Name);
         }
@@ -70,7 +53,8 @@ internal static class SchemaPlan
                 continue;
             }
 
-            leavesPages |= transaction.DropSystemTree(index.TreeName(schema.Id));
+            if (index.Shared == null || SharedMembers.Leave(transaction, index))
+                leavesPages |= transaction.DropSystemTree(index.TreeName(schema.Id));
             if (!isWanted)
                 dropped.Add(index.Name);
         }

@@ -214,7 +214,7 @@ public readonly struct Table<TKey, TRow>
     {
         var session = Session;
         var open = ReadyIndex(session, index);
-        RowSource source = open.Schema!.IsUnique ? new EntrySource(open.Entries, keys, isOfRows: false) : new IdSource(open.Ids, keys);
+        RowSource source = open.Schema!.IsUnique ? new EntrySource(open.Entries, keys, isOfRows: false) : new IdSource(open, keys);
         return new RowQuery<TRow>(session, _functions!, source);
     }
 
@@ -232,7 +232,9 @@ public readonly struct Table<TKey, TRow>
         var open = ReadyIndex(Session, index);
         if (open.Schema!.IsUnique)
             throw new ArgumentException($"The index '{index}' of table '{Name}' is unique: use {nameof(TryGetBy)}.", nameof(index));
-        return open.Ids.Query(key);
+        return open.Schema.Shared is { } place
+            ? open.Ids.QueryPart(key, place.FirstId, place.LastId, SystemTree.IndexName(Session.Schema.Id, open.Schema.Id, isUnique: false))
+            : open.Ids.Query(key);
     }
 
     /// <summary>Returns a query for the rows of a combination of <see cref="Ids"/>, in the order of their ids.</summary>

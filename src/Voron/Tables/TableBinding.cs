@@ -47,7 +47,7 @@ internal sealed class TableBinding
     /// <summary>Returns the index of the schema that is the same as one of the definition, or null.</summary>
     public static IndexSchema? Fitting(TableSchema schema, IndexShape shape) =>
         schema.Find(shape.Name) is { } index && index.Version == shape.Version && index.IsUnique == shape.IsUnique
-            && index.IsExpiry == shape.IsExpiry ? index : null;
+            && index.IsExpiry == shape.IsExpiry && index.Shared.HasValue == shape.IsShared ? index : null;
 
     private static string? FindRefusal(TableSchema schema, IReadOnlyList<IndexShape> slots, int definitionVersion)
     {

@@ -97,7 +97,7 @@ internal sealed class TableChecker(TableSession session)
     {
         other = -1;
         if (!index.Schema!.IsUnique)
-            return index.Ids.Contains(key, rowId);
+            return index.Ids.Contains(key, index.Schema.FirstId + rowId);
         return index.Entries.TryGet(key, out var value) && RowKey.TryRead(value, out other) && other == rowId;
     }
 
@@ -106,13 +106,13 @@ internal sealed class TableChecker(TableSession session)
         var index = session.IndexOf(slot);
         if (!IsCompared(index.Schema))
             return;
-        var entries = index.Schema!.IsUnique ? index.Entries.Count : index.Ids.ValueCount;
+        using RowSource source = index.Schema!.IsUnique
+            ? new EntrySource(index.Entries, KeyRange.All, isOfRows: false)
+            : new IdSource(index, KeyRange.All);
+        var entries = source.Count();
         if (entries == _keys[slot])
             return;
         Report($"{Describe(index)} has {entries} entries, but the rows have {_keys[slot]} keys");
-        using RowSource source = index.Schema.IsUnique
-            ? new EntrySource(index.Entries, KeyRange.All, isOfRows: false)
-            : new IdSource(index.Ids, KeyRange.All);
         try
         {
             while (_problems.Count < MaxProblems && source.MoveNext(isBackward: false, default))

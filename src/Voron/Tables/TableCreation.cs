@@ -12,7 +12,7 @@ internal static class TableCreation
     public static void Create(WriteTransaction transaction, TableFunctions functions)
     {
         var schemas = new WriteTree(transaction.CreateSystemTree(SystemTree.Schemas, TreeKind.Plain));
-        var id = TakeTableId(schemas, transaction.DataFilePath);
+        var id = SchemaNumbers.TakeTable(schemas, transaction.DataFilePath);
         var schema = new TableSchema
         {
             Name = functions.Name,
@@ -24,14 +24,44 @@ internal static class TableCreation
             Indexes = [],
         };
 
-        if (functions.KeyCodec != null)
-            schema = Add(schema, new IndexShape("", 0, IsUnique: true), IndexSchema.PrimaryKey);
-        foreach (var shape in functions.Slots.Where(slot => slot.Name.Length > 0))
-            schema = Add(schema, shape, schema.NextIndexId) with { NextIndexId = (ushort)(schema.NextIndexId + 1) };
         Compress(transaction, transaction.CreateSystemTree(SystemTree.RowsName(schema.Id), TreeKind.Plain), functions);
-        foreach (var index in schema.Indexes)
-            CreateTree(transaction, schema, index);
+        foreach (var shape in functions.Slots)
+            schema = AddIndex(transaction, schema, shape, limit: 0);
         schemas.Put(functions.SchemaKey, schema.ToBytes());
+    }
+
+    /// <summary>Adds an index to a schema, and creates its tree.</summary>
+    /// <param name="transaction">The transaction.</param>
+    /// <param name="schema">The schema, which the caller saves.</param>
+    /// <param name="shape">The index.</param>
+    /// <param name="limit">The row id before which rows are that the index does not have yet; 0 if there are none.</param>
+    /// <exception cref="StorageFullException">All numbers of indexes of the table have been used.</exception>
+    public static TableSchema AddIndex(WriteTransaction transaction, TableSchema schema, IndexShape shape, long limit)
+    {
+        if (schema.NextIndexId == ushort.MaxValue)
+        {
+            throw new StorageFullException(
+                $"The table '{schema.Name}' has used all numbers of indexes, and uses none twice. Copy its rows into another table.");
+        }
+
+        var isPrimaryKey = shape.Name.Length == 0;
+        var index = new IndexSchema
+        {
+            Id = isPrimaryKey ? IndexSchema.PrimaryKey : schema.NextIndexId,
+            Name = shape.Name,
+            Version = shape.Version,
+            IsUnique = shape.IsUnique,
+            IsExpiry = shape.IsExpiry,
+            Shared = shape.IsShared ? SharedMembers.Enter(transaction, shape, schema.Name) : null,
+            State = limit == 0 ? IndexState.Ready : IndexState.Building,
+            Limit = limit,
+        };
+        CreateTree(transaction, schema, index);
+        return schema with
+        {
+            NextIndexId = isPrimaryKey ? schema.NextIndexId : (ushort)(schema.NextIndexId + 1),
+            Indexes = [.. schema.Indexes, index],
+        };
     }
 
     /// <summary>Creates the tree of an index.</summary>
@@ -62,30 +92,11 @@ internal static class TableCreation
         schemas.Delete(SchemaKeys.NextRow(schema.Id));
         deleteTree(transaction, SystemTree.RowsName(schema.Id));
         foreach (var index in schema.Indexes)
-            deleteTree(transaction, index.TreeName(schema.Id));
-        return true;
-    }
-
-    private static TableSchema Add(TableSchema schema, IndexShape shape, ushort id)
-    {
-        var index = new IndexSchema
         {
-            Id = id,
-            Name = shape.Name,
-            Version = shape.Version,
-            IsUnique = shape.IsUnique,
-            IsExpiry = shape.IsExpiry,
-            State = IndexState.Ready,
-        };
-        return schema with { Indexes = [.. schema.Indexes, index] };
-    }
+            if (index.Shared == null || SharedMembers.Leave(transaction, index))
+                deleteTree(transaction, index.TreeName(schema.Id));
+        }
 
-    private static ushort TakeTableId(WriteTree schemas, string path)
-    {
-        var id = SchemaNumbers.NextTable(schemas);
-        if (id == ushort.MaxValue)
-            throw new StorageFullException($"No table can be created: '{path}' has used all {ushort.MaxValue - 1} numbers of tables, and uses none twice.");
-        SchemaNumbers.SaveNextTable(schemas, (ushort)(id + 1));
-        return id;
+        return true;
     }
 }

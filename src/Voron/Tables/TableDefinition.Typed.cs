@@ -45,9 +45,25 @@ public sealed class TableDefinition<TKey, TRow>
     /// Returns the definition with another index, in which no two rows may have the same key. A key with a null in it is not in the index, and binds
     /// no row.
     /// </summary>
-    /// <inheritdoc cref="Index"/>
+    /// <inheritdoc cref="Index(string, int, IndexFunction{TRow})"/>
     public TableDefinition<TKey, TRow> UniqueIndex(string name, int version, IndexFunction<TRow> keys) =>
         With(name, version, isUnique: true, keys);
+
+    /// <summary>Returns the definition with an index that it shares with other tables.</summary>
+    /// <remarks>
+    /// The index has the name and the version of the shared one. Its keys are as those of <see cref="Index(string, int, IndexFunction{TRow})"/>, and
+    /// <see cref="Table{TKey, TRow}.From"/> finds the rows of this table alone.
+    /// </remarks>
+    /// <param name="index">The index.</param>
+    /// <param name="keys">Adds the keys of a row: see <see cref="Index(string, int, IndexFunction{TRow})"/>.</param>
+    /// <exception cref="ArgumentException">The definition has an index of that name, or as many as it can have.</exception>
+    /// <exception cref="ArgumentNullException">The index or the function is null.</exception>
+    public TableDefinition<TKey, TRow> Index(SharedIndex index, IndexFunction<TRow> keys)
+    {
+        ArgumentNullException.ThrowIfNull(index);
+        ArgumentNullException.ThrowIfNull(keys);
+        return With(new IndexShape(index.Name, index.Version, IsUnique: false) { IsShared = true }, keys, nameof(index));
+    }
 
     /// <summary>
     /// Returns the definition with compressed rows. A table that is there keeps what it has until
@@ -107,12 +123,16 @@ public sealed class TableDefinition<TKey, TRow>
         ArgumentNullException.ThrowIfNull(keys);
         SchemaKeys.CheckName(name, "an index");
         ArgumentOutOfRangeException.ThrowIfNegative(version);
-        if (name == RowExpiry.IndexName)
-            throw new ArgumentException($"The name '{name}' is that of the index of the times at which rows expire.", nameof(name));
-        if (Functions.Slots.Any(slot => slot.Name == name))
-            throw new ArgumentException($"The definition of table '{Name}' has an index '{name}' already.", nameof(name));
-        CheckRoom(nameof(name));
-        return new TableDefinition<TKey, TRow>(Functions.With(new IndexShape(name, version, isUnique), keys));
+        RowExpiry.ThrowIfReserved(name);
+        return With(new IndexShape(name, version, isUnique), keys, nameof(name));
+    }
+
+    private TableDefinition<TKey, TRow> With(IndexShape shape, IndexFunction<TRow> keys, string parameter)
+    {
+        if (Functions.Slots.Any(slot => slot.Name == shape.Name))
+            throw new ArgumentException($"The definition of table '{Name}' has an index '{shape.Name}' already.", parameter);
+        CheckRoom(parameter);
+        return new TableDefinition<TKey, TRow>(Functions.With(shape, keys));
     }
 
     private void CheckRoom(string parameter)

@@ -16,7 +16,8 @@ public static class TableEvolution
     /// is not ready rejects no write. What was built stays: after a cancellation, a crash or a failure, the next call goes on there.
     /// </para>
     /// <para>
-    /// Programs with the old definition go on reading, but no longer write. Pages of dropped indexes are freed in the background.
+    /// Programs with the old definition go on reading, but no longer write. Pages of dropped indexes are freed in the background. At its end, the
+    /// call removes from shared indexes what tables have left there that were dropped or no longer have them.
     /// </para>
     /// </remarks>
     /// <param name="environment">The environment.</param>
@@ -50,9 +51,14 @@ public static class TableEvolution
     /// Takes its name from a table at once, durably, and frees the pages of its rows and indexes in steps, in the background; false if there is none
     /// of that name. A table of the same name can be created as soon as the call has returned.
     /// </summary>
+    /// <remarks>
+    /// If the table shares an index with others, the call then removes its ids from the index in steps of 2 ms. Queries do not return them meanwhile.
+    /// If that is cancelled or fails, the table is dropped all the same, and the next call of this method or of
+    /// <see cref="EvolveAsync{TKey, TRow}"/> for any table goes on.
+    /// </remarks>
     /// <param name="environment">The environment.</param>
     /// <param name="name">The name of the table.</param>
-    /// <param name="cancellationToken">Cancels the wait for the writer.</param>
+    /// <param name="cancellationToken">Cancels the wait for the writer, or ends the removal from shared indexes.</param>
     /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
     /// <exception cref="StorageFullException">There is no room.</exception>
     /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
@@ -68,6 +74,15 @@ public static class TableEvolution
             return false;
         await writing.CommitAsync(CancellationToken.None).ConfigureAwait(false);
         environment.FreeDroppedTrees();
+        try
+        {
+            await FormerMembers.RemoveIdsAsync(environment, new EvolveOptions().MaxHold, cancellationToken).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException)
+        {
+            // The table is dropped. The next call removes what is left.
+        }
+
         return true;
     }
 
@@ -133,6 +148,8 @@ public static class TableEvolution
             built.AddRange(step.Ready);
             progress?.Report(new EvolveProgress(step.Indexes, rows, step.Cursor, step.Limit));
         }
+
+        await FormerMembers.RemoveIdsAsync(environment, options.MaxHold, stop).ConfigureAwait(false);
 
         return new EvolveReport(isCreated, built, dropped, rows);
     }

@@ -16,8 +16,11 @@ internal static class TableLabels
                 return $"rows of table '{schema.Name}'";
             foreach (var index in schema.Indexes)
             {
-                if (name.SequenceEqual(index.TreeName(schema.Id)))
-                    return index.Id == IndexSchema.PrimaryKey ? $"primary key of table '{schema.Name}'" : $"index '{index.Name}' of table '{schema.Name}'";
+                if (!name.SequenceEqual(index.TreeName(schema.Id)))
+                    continue;
+                if (index.Shared != null)
+                    return $"shared index '{index.Name}' version {index.Version}";
+                return index.Id == IndexSchema.PrimaryKey ? $"primary key of table '{schema.Name}'" : $"index '{index.Name}' of table '{schema.Name}'";
             }
         }
 

@@ -61,6 +61,7 @@ public static class TableListing
         {
             Cursor = isBuilding ? index.Cursor : null,
             Limit = isBuilding ? index.Limit : null,
+            IsShared = index.Shared != null,
         };
     }
 }

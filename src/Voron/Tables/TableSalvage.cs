@@ -25,6 +25,7 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
         findings.Trees.Where(tree => tree.SystemName != null).ToDictionary(tree => Convert.ToHexString(tree.SystemName!));
 
     private readonly Dictionary<TreeFindings, string> _names = [];
+    private readonly SharedSalvage _shared = new();
 
     /// <summary>Mends all tables.</summary>
     /// <param name="report">The report so far.</param>
@@ -66,6 +67,7 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
 
         foreach (var key in unfit)
             tree.Delete(key);
+        SharedSalvage.RemoveUnknown(tree, schemas);
         writing.Commit();
         return schemas;
     }
@@ -90,7 +92,7 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
         var areRowsWhole = IsWhole(SystemTree.RowsName(schema.Id));
         var isKeyWhole = schema.HasRowIdKeys || IsWhole(SystemTree.IndexName(schema.Id, IndexSchema.PrimaryKey, isUnique: true));
         var toBuild = schema.Indexes
-            .Where(index => index.Id != IndexSchema.PrimaryKey && !(areRowsWhole && IsWhole(index.TreeName(schema.Id)))).ToList();
+            .Where(index => index.Id != IndexSchema.PrimaryKey && !(areRowsWhole && IsWhole(schema, index))).ToList();
         using (var writing = environment.BeginWrite())
         {
             writing.CreateSystemTree(SystemTree.RowsName(schema.Id), TreeKind.Plain);
@@ -113,6 +115,9 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
 
     // Of a state that is not proven, no entry is: rows and indexes of different moments do not fit each other.
     private bool IsWhole(byte[] name) => _trees.TryGetValue(Convert.ToHexString(name), out var tree) && tree.IsWhole;
+
+    private bool IsWhole(TableSchema schema, IndexSchema index) =>
+        IsWhole(index.TreeName(schema.Id)) && (index.Shared == null || IsWhole([.. SystemTree.Schemas]));
 
     // Removes the primary keys of rows that are lost. Returns the number of the others, and the highest row id.
     private (long Keys, long Dangling, long LastId) LeaveOutKeys(TableSchema schema)
@@ -171,9 +176,19 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
         var mended = schema;
         foreach (var index in toBuild)
         {
-            writing.DeleteSystemTree(index.TreeName(schema.Id));
-            TableCreation.CreateTree(writing, schema, index);
-            mended = mended.With(index with { State = IndexState.Building, Cursor = 0, Limit = next, FailedKey = [], FailedRows = default });
+            var place = index.Shared;
+            if (place != null)
+            {
+                place = _shared.Prepare(writing, schema.Name, index, IsWhole(schema, index));
+            }
+            else
+            {
+                writing.DeleteSystemTree(index.TreeName(schema.Id));
+                TableCreation.CreateTree(writing, schema, index);
+            }
+
+            mended = mended.With(
+                index with { Shared = place, State = IndexState.Building, Cursor = 0, Limit = next, FailedKey = [], FailedRows = default });
         }
 
         if (toBuild.Count > 0)
@@ -210,9 +225,8 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
             .Concat(_trees.Keys.Select(Convert.FromHexString).Where(name => name.Length > SystemTree.Schemas.Length)
                 .Select(name => (int)BinaryPrimitives.ReadUInt16BigEndian(name.AsSpan(SystemTree.Schemas.Length))));
         var next = Math.Min(used.DefaultIfEmpty().Max() + 1, ushort.MaxValue);
-        if (next <= SchemaNumbers.NextTable(tree))
-            return;
-        SchemaNumbers.SaveNextTable(tree, (ushort)next);
+        if (next > SchemaNumbers.NextTable(tree))
+            SchemaNumbers.SaveNextTable(tree, (ushort)next);
         writing.Commit();
     }
 }

@@ -17,7 +17,8 @@ namespace Voron.Tables;
 /// 8 | 2  the next number of an index
 /// 10| 2  number of indexes
 ///        text: name of the codec of keys
-///        for each index: number (2), flags (1: 1 unique, 2 times at which rows expire), state (1), version (4), name (text)
+///        for each index: number (2), flags (1: 1 unique, 2 times at which rows expire, 4 shared), state (1), version (4), name (text)
+///            shared: number of the index (2), member (2)
 ///            building: cursor (8), limit (8);  failed: both rows (8, 8), key (text)
 /// </code>
 /// </remarks>
@@ -31,6 +32,7 @@ internal sealed record TableSchema
     private const byte RowIdKeys = 1;
     private const byte Unique = 1;
     private const byte Expiry = 2;
+    private const byte Shared = 4;
 
     public required string Name { get; init; }
 
@@ -126,9 +128,11 @@ internal sealed record TableSchema
         foreach (var index in Indexes)
         {
             AddNumbers(bytes, [], index.Id);
-            bytes.AddRange([(byte)((index.IsUnique ? Unique : 0) | (index.IsExpiry ? Expiry : 0)), (byte)index.State]);
+            bytes.AddRange([FlagsOf(index), (byte)index.State]);
             AddInt32(bytes, index.Version);
             AddText(bytes, Encoding.UTF8.GetBytes(index.Name));
+            if (index.Shared is { } place)
+                AddNumbers(bytes, [], place.Number, place.Member);
             if (index.State == IndexState.Building)
             {
                 AddInt64(bytes, index.Cursor);
@@ -145,6 +149,9 @@ internal sealed record TableSchema
         return [.. bytes];
     }
 
+    private static byte FlagsOf(IndexSchema index) =>
+        (byte)((index.IsUnique ? Unique : 0) | (index.IsExpiry ? Expiry : 0) | (index.Shared == null ? 0 : Shared));
+
     private static bool IsWhole(TableSchema schema)
     {
         var indexes = schema.Indexes;
@@ -156,6 +163,8 @@ internal sealed record TableSchema
             && indexes.DistinctBy(index => index.Id).Count() == indexes.Count
             && indexes.DistinctBy(index => index.Name).Count() == indexes.Count
             && indexes.All(index => index.IsExpiry ? index is { IsUnique: false, Name: RowExpiry.IndexName } : index.Name != RowExpiry.IndexName)
+            && indexes.All(index => index.Shared is not { } place
+                || (!index.IsUnique && !index.IsExpiry && place.Member is >= SharedPlace.FirstMember and <= SharedPlace.MaxMember))
             && hasPrimaryKey != schema.HasRowIdKeys;
     }
 
@@ -163,7 +172,7 @@ internal sealed record TableSchema
     {
         var head = Take(ref rest, 8, table, path);
         var state = (IndexState)head[3];
-        if (state is IndexState.Absent || !Enum.IsDefined(state))
+        if (state is IndexState.Absent || !Enum.IsDefined(state) || head[2] > (Unique | Expiry | Shared))
             ThrowDamaged(table, path);
         var index = new IndexSchema
         {
@@ -174,6 +183,15 @@ internal sealed record TableSchema
             Version = BinaryPrimitives.ReadInt32LittleEndian(head[4..]),
             Name = TakeText(ref rest, table, path),
         };
+
+        if ((head[2] & Shared) != 0)
+        {
+            var place = Take(ref rest, 4, table, path);
+            index = index with
+            {
+                Shared = new SharedPlace(BinaryPrimitives.ReadUInt16LittleEndian(place), BinaryPrimitives.ReadUInt16LittleEndian(place[2..])),
+            };
+        }
 
         if (state == IndexState.Ready)
             return index;

@@ -284,7 +284,7 @@ internal sealed class TableSession
     public void SaveNextRowId(long next) => SchemaNumbers.SaveNextRow(new WriteTree(_schemas), Schema.Id, next);
 
     /// <summary>Returns an exception that says which tree of the table is missing.</summary>
-    private static CorruptionException MissingTree(TableSchema schema, ReadOnlySpan<byte> name, TableTrees trees) => new(
+    public static CorruptionException MissingTree(TableSchema schema, ReadOnlySpan<byte> name, TableTrees trees) => new(
         $"The {SystemTree.Describe(name)}, '{schema.Name}', is missing in '{trees.DataFilePath}'. Run Verify, or restore a backup.");
 
     private void Begin(TableTrees trees, OpenTree schemas, TableFunctions functions, TableBinding binding, Tree rows)

@@ -33,6 +33,15 @@ internal static partial class PlantedFault
     /// <summary>A row that is deleted stays in the index of the times.</summary>
     public static readonly bool LeaveExpiryKeys = Is(nameof(LeaveExpiryKeys));
 
+    /// <summary>Rows get ids in a shared index that do not say of which table they are.</summary>
+    public static readonly bool AddWithoutMember = Is(nameof(AddWithoutMember));
+
+    /// <summary>A table that enters a shared index gets a number that another one has had there.</summary>
+    public static readonly bool ReuseMember = Is(nameof(ReuseMember));
+
+    /// <summary>When the ids of a table that has left a shared index are removed, those of the next table are removed as well.</summary>
+    public static readonly bool RemoveNextMember = Is(nameof(RemoveNextMember));
+
     /// <summary>Rows past their time keep their unique keys from others.</summary>
     public static readonly bool BlockExpiredKeys = Is(nameof(BlockExpiredKeys));
 

@@ -10,7 +10,8 @@ public sealed partial class ArgumentTests
 
     private const string Change = "WriteTable`2.TryUpdate<TState>(String, TState, Func<Item, TState, Item>, RowVersion)";
 
-    private static readonly Type[] TableHandles = [typeof(Table<string, Item>), typeof(WriteTable<string, Item>), typeof(RowQuery<Item>)];
+    private static readonly Type[] TableHandles =
+        [typeof(Table<string, Item>), typeof(WriteTable<string, Item>), typeof(RowQuery<Item>), typeof(SharedIndexQuery)];
 
     private static readonly string TooLongText = new('k', 5000);
 
@@ -20,7 +21,7 @@ public sealed partial class ArgumentTests
         "Table`2.TryGetByRowId(Int64, Item)", "WriteTable`2.TryGetByRowId(Int64, Item)", "Table`2.ByKey(KeyRange)", "WriteTable`2.ByKey(KeyRange)",
         "Table`2.Scan(Int64, Int64)", "WriteTable`2.Scan(Int64, Int64)", "WriteTable`2.Insert(Item)",
         "WriteTable`2.InsertMany(ReadOnlySpan<Item>)", "WriteTable`2.Upsert(Item)",
-        "WriteTable`2.Upsert(Item, RowVersion)", "WriteTable`2.TryUpdate(Item, RowVersion)", "RowQuery`1.After(PageToken)",
+        "WriteTable`2.Upsert(Item, RowVersion)", "WriteTable`2.TryUpdate(Item, RowVersion)", "RowQuery`1.After(PageToken)", "SharedIndexQuery.After(PageToken)",
     ];
 
     private static IEnumerable<ArgumentRow> Tables =>
@@ -54,6 +55,10 @@ public sealed partial class ArgumentTests
             place => Written(place).TryUpdate(HandleSet.RowKey, 0, static (row, _) => row with { Id = "other" }, out _)),
         .. Indexes(DeleteWhere, "none", (place, index) => Written(place).DeleteWhere(index, KeyRange.All)),
         new(DeleteWhere, "most", typeof(ArgumentOutOfRangeException), place => Written(place).DeleteWhere("section", KeyRange.All, -1)),
+        new(
+            "SharedIndexQuery.TryGetRow<TKey, TRow>(Table<TKey, TRow>, TRow)", "table", typeof(ArgumentException),
+            place => Shared(place).TryGetRow(Written(place).AsReadOnly(), out _)),
+        new("SharedIndexQuery.Take(Int64)", "count", typeof(ArgumentOutOfRangeException), place => place.Reading.QuerySharedIndex(TableKit.Sections, KeyRange.All).Take(-1)),
         new("RowQuery`1.Take(Int64)", "count", typeof(ArgumentOutOfRangeException), place => Read(place).Scan().Take(-1)),
     ];
 
@@ -68,6 +73,8 @@ public sealed partial class ArgumentTests
         Names<ArgumentNullException>("definition", () => reading.OpenTable(none));
         Names<ArgumentNullException>("definition", () => reading.TryOpenTable(none, out _));
         Names<ArgumentNullException>("definition", () => reading.VerifyTable(none));
+        Names<ArgumentNullException>("index", () => reading.QuerySharedIndex(null!, KeyRange.All));
+        Names<ArgumentNullException>("index", () => writing.QuerySharedIndex(null!, KeyRange.All));
         Names<ArgumentNullException>("definition", () => environment.VerifyTable(none));
         Names<ArgumentNullException>("environment", () => nowhere.VerifyTable(TableKit.Items));
         Names<ArgumentNullException>("environment", () => nowhere.GetTables());
@@ -78,6 +85,7 @@ public sealed partial class ArgumentTests
         {
             Names<ArgumentException>("name", () => writing.DeleteTable(name));
             Names<ArgumentException>("name", () => TableDefinition.Create(name, 1, new ItemCodec(), KeyCodec.Utf8, static item => item.Id));
+            Names<ArgumentException>("name", () => _ = new SharedIndex(name, 1));
             Names<ArgumentException>("name", () => TableKit.Plain(1).Index(name, 1, static (in Item _, ref IndexKeys _) => { }));
         }
 
@@ -111,6 +119,11 @@ public sealed partial class ArgumentTests
         Names<ArgumentOutOfRangeException>("version", () => TableKit.Items.Expire(static _ => null, -1));
         Names<ArgumentException>("time", () => TableKit.Items.Expire(static _ => null).Expire(static _ => null));
         Names<ArgumentException>("name", () => TableKit.Items.Index("(expiry)", 1, keys));
+        Names<ArgumentException>("name", () => _ = new SharedIndex("(expiry)", 1));
+        Names<ArgumentOutOfRangeException>("version", () => _ = new SharedIndex("name", -1));
+        Names<ArgumentNullException>("index", () => TableKit.Items.Index(null!, keys));
+        Names<ArgumentNullException>("keys", () => TableKit.Items.Index(TableKit.Sections, null!));
+        Names<ArgumentException>("index", () => TableKit.Sharing.Index(TableKit.Sections, keys));
         Names<ArgumentNullException>("name", () => TableDefinition.Create(null!, 1, rows, KeyCodec.Utf8, key));
         Names<ArgumentNullException>("rows", () => TableDefinition.Create(null!, 1, (IRowCodec<Item>)null!, KeyCodec.Utf8, key));
         Names<ArgumentNullException>("keys", () => TableDefinition.Create("items", 1, rows, null!, key));
@@ -154,6 +167,13 @@ public sealed partial class ArgumentTests
     ];
 
     private static Table<string, Item> Read(ArgumentPlace place) => place.Reading.OpenTable(TableKit.Items);
+
+    private static SharedIndexQuery Shared(ArgumentPlace place)
+    {
+        var query = place.Reading.QuerySharedIndex(TableKit.Sections, KeyRange.All);
+        query.MoveNext();
+        return query;
+    }
 
     private static WriteTable<string, Item> Written(ArgumentPlace place) => place.Writing.OpenTable(TableKit.Items);
 }

@@ -21,7 +21,7 @@ public sealed partial class EndedHandleTests
             // Tables: what describes one, what functions receive for the length of a call, and the methods that extend other types.
             nameof(TableDefinition), "TableDefinition`2", "Codec", "Codec`1", "Function`1", "Function`2", nameof(PageToken), nameof(RowVersion),
             nameof(IndexKeys), nameof(RowReader), nameof(RowWriter), nameof(TableTransactions), nameof(TableEvolution), nameof(TableVerification),
-            nameof(TableListing), nameof(TableExpiry),
+            nameof(TableListing), nameof(TableExpiry), nameof(SharedIndex), nameof(SharedRow), nameof(SharedIndexQueries),
 
             // Feeds: batches outlive their transactions, and their changes end with them; the rest is data, or extends other types.
             nameof(Change), nameof(ChangeBatch), nameof(ChangeOperation), nameof(ChangePosition), nameof(ChangedRows), nameof(FeedConsumer),
@@ -36,7 +36,7 @@ public sealed partial class EndedHandleTests
                 typeof(TreeRange.Enumerator), typeof(ValueWriter), typeof(StagedValue), typeof(FixedTree), typeof(FixedTree<>),
                 typeof(WriteFixedTree), typeof(WriteFixedTree<>), typeof(FixedCursor), typeof(IdTree), typeof(WriteIdTree), typeof(IdCursor),
                 typeof(IdKeyCursor), typeof(IdQuery), typeof(ValueSetTree), typeof(WriteValueSetTree), typeof(ValueCursor), typeof(ValueSetCursor),
-                typeof(Table<,>), typeof(WriteTable<,>), typeof(RowQuery<>),
+                typeof(Table<,>), typeof(WriteTable<,>), typeof(RowQuery<>), typeof(SharedIndexQuery),
             ]);
     }
 
@@ -63,6 +63,7 @@ public sealed partial class EndedHandleTests
             foreach (var call in (Action[])
             [
                 () => reading.OpenTable(TableKit.Items), () => reading.TryOpenTable(TableKit.Items, out _), () => reading.GetTableNames(),
+                () => reading.QuerySharedIndex(TableKit.Sections, KeyRange.All), () => writing.QuerySharedIndex(TableKit.Sections, KeyRange.All),
                 () => reading.GetTables(), () => reading.VerifyTable(TableKit.Items), () => writing.CreateTable(TableKit.Items),
                 () => writing.OpenTable(TableKit.Items), () => writing.TryOpenTable(TableKit.Items, out _), () => writing.GetTableNames(),
                 () => writing.DeleteTable("items"), () => reading.GetFeeds(), () => reading.GetNewestPosition("feed"),
@@ -87,5 +88,6 @@ public sealed partial class EndedHandleTests
         if (handles.Writing.IsDefault is false)
             Check(HandleTable.WriteTable, handles.WriteTable, state, outcome);
         Check(HandleTable.RowQuery.Where(row => !IsEnd(row)), handles.RowQuery, state, outcome);
+        Check(HandleTable.SharedIndexQuery.Where(row => !IsEnd(row)), handles.SharedQuery, state, outcome);
     }
 }

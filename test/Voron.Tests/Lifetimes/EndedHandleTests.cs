@@ -47,6 +47,7 @@ public sealed partial class EndedHandleTests
         Covers<Table<string, Item>>(HandleTable.Table);
         Covers<WriteTable<string, Item>>(HandleTable.WriteTable);
         Covers<RowQuery<Item>>(HandleTable.RowQuery);
+        Covers<SharedIndexQuery>(HandleTable.SharedIndexQuery);
         Covers<Savepoint>(HandleTable.Savepoint);
         Covers<NestedTransaction>(HandleTable.NestedTransaction);
         Covers<LookupBatch>(HandleTable.LookupBatch);
@@ -164,6 +165,8 @@ public sealed partial class EndedHandleTests
             Check(HandleTable.IdQuery, handles.IdQuery, HandleState.Disposed, Outcome.QueryEnded);
             handles.RowQuery.Dispose();
             Check(HandleTable.RowQuery, handles.RowQuery, HandleState.Disposed, Outcome.QueryEnded);
+            handles.SharedQuery.Dispose();
+            Check(HandleTable.SharedIndexQuery, handles.SharedQuery, HandleState.Disposed, Outcome.QueryEnded);
             handles.Stream.Dispose();
             Check(HandleTable.Stream, handles.Stream, HandleState.Disposed, Outcome.StreamClosed);
             handles.Stream.CanRead.Should().BeFalse();

@@ -74,6 +74,8 @@ internal sealed class HandleSet
 
     public RowQuery<Item> RowQuery { get; private init; } = null!;
 
+    public SharedIndexQuery SharedQuery { get; private init; } = null!;
+
     public Savepoint Savepoint { get; private init; }
 
     public NestedTransaction Nested { get; private init; }
@@ -93,6 +95,7 @@ internal sealed class HandleSet
         Fill(writing.CreateIdTree(IdsName));
         Fill(writing.CreateValueSetTree(ValueSetsName));
         writing.CreateTable(TableKit.Items).InsertMany([.. Enumerable.Range(1, 99).Select(i => new Item($"row {i:D2}"))]);
+        writing.CreateTable(TableKit.Sharing).InsertMany([.. Enumerable.Range(1, 99).Select(i => new Item($"row {i:D2}"))]);
         writing.Commit();
         return environment;
     }
@@ -140,6 +143,7 @@ internal sealed class HandleSet
             ValueSetCursor = CursorOf(valueSets),
             IdQuery = sets.Query(IdKey),
             RowQuery = QueryOf(table),
+            SharedQuery = Begun(reading.QuerySharedIndex(TableKit.Sections, KeyRange.All)),
             Stream = StreamOf(tree),
             Batch = BatchOf(tree),
         };
@@ -178,6 +182,7 @@ internal sealed class HandleSet
             ValueSetCursor = CursorOf(valueSets),
             IdQuery = sets.Query(IdKey),
             RowQuery = QueryOf(table),
+            SharedQuery = Begun(writing.QuerySharedIndex(TableKit.Sections, KeyRange.All)),
             Stream = StreamOf(tree),
             Batch = BatchOf(tree),
         };
@@ -221,6 +226,12 @@ internal sealed class HandleSet
     private static RowQuery<Item> QueryOf(Table<string, Item> table)
     {
         var query = table.From("section", KeyRange.All);
+        query.MoveNext().Should().BeTrue();
+        return query;
+    }
+
+    private static SharedIndexQuery Begun(SharedIndexQuery query)
+    {
         query.MoveNext().Should().BeTrue();
         return query;
     }

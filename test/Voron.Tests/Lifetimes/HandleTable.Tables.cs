@@ -83,6 +83,34 @@ internal static partial class HandleTable
         new("ToString()", handle => handle.ToString().Should().NotBeEmpty()) { WorksAlways = true },
     ];
 
+    public static IReadOnlyList<HandleRow<SharedIndexQuery>> SharedIndexQuery { get; } =
+    [
+        new("Current", handle => _ = handle.Current),
+        new("Key", handle => _ = handle.Key.Length),
+        new("Token", handle => handle.Token.IsStart.Should().BeFalse()) { WorksAlways = true },
+        new("Backward()", handle => Begun(() => handle.Backward())),
+        new("After(PageToken)", handle => Begun(() => handle.After(default))),
+        new("Take(Int64)", handle => Begun(() => handle.Take(1))),
+        new("Count()", handle => handle.Count()),
+        new("MoveNext()", handle => handle.MoveNext()),
+        new("TryGetRow<TKey, TRow>(Table<TKey, TRow>, TRow)", handle => TryGetRow(handle)),
+        new("GetEnumerator()", handle => handle.GetEnumerator()) { WorksAlways = true },
+        new("Dispose()", handle => handle.Dispose()) { WorksAlways = true },
+        new("ToString()", handle => handle.ToString().Should().NotBeEmpty()) { WorksAlways = true },
+    ];
+
+    // The query is looked at before the table, which is none.
+    private static void TryGetRow(SharedIndexQuery query)
+    {
+        try
+        {
+            query.TryGetRow<string, Item>(default, out _);
+        }
+        catch (InvalidOperationException e) when (e.Message.Contains("default value", StringComparison.Ordinal))
+        {
+        }
+    }
+
     // The name is that of the definition, which a default value does not have.
     private static Dictionary<HandleState, Outcome> WorksOnceOpened =>
         Enum.GetValues<HandleState>().Where(state => state != HandleState.Default).ToDictionary(state => state, _ => Outcome.Works);

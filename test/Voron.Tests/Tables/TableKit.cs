@@ -23,6 +23,14 @@ internal static class TableKit
                 keys.Begin().Add(item.Source).Add(item.Size);
         });
 
+    /// <summary>An index that tables share.</summary>
+    public static readonly SharedIndex Sections = new("sections", 1);
+
+    /// <summary>A table that has only the shared index.</summary>
+    public static readonly TableDefinition<string, Item> Sharing = TableDefinition
+        .Create("sharing", 1, new ItemCodec(), KeyCodec.Utf8, static (Item item) => item.Id)
+        .Index(Sections, static (in Item item, ref IndexKeys keys) => keys.Add(item.Section));
+
     /// <summary>The table without indexes but the primary key.</summary>
     public static TableDefinition<string, Item> Plain(int version) =>
         TableDefinition.Create("items", version, new ItemCodec(), KeyCodec.Utf8, static (Item item) => item.Id);

@@ -3,13 +3,15 @@ namespace Voron.Trees.IdSets;
 /// <summary>A query over sets of ids: a set, or an operation on other queries. It goes forward only.</summary>
 /// <remarks>
 /// In an intersection the query with the fewest ids leads, and the others seek what it has: they pass over the blocks in between without unpacking
-/// them. A node is one of four kinds, told apart by a number instead of a virtual call, since each id costs several calls.
+/// them. A node is one of five kinds, told apart by a number instead of a virtual call, since each id costs several calls.
 /// </remarks>
 internal sealed class IdQueryNode
 {
     private readonly Operation _operation;
     private readonly IdSetCursor? _set;
     private readonly IdQueryNode[] _operands;
+    private readonly long _firstId;
+    private readonly long _lastId;
     private bool _isStarted;
     private bool _isOver;
 
@@ -26,6 +28,18 @@ internal sealed class IdQueryNode
         MostIds = set?.Count ?? 0;
     }
 
+    /// <summary>A query for the ids of a part of a set, each less the first one of the part.</summary>
+    /// <param name="set">The set; null for one without ids. Its place is that of the query.</param>
+    /// <param name="firstId">The lowest id.</param>
+    /// <param name="lastId">The highest id.</param>
+    public IdQueryNode(IdSetCursor? set, long firstId, long lastId)
+        : this(set)
+    {
+        _operation = Operation.Part;
+        _firstId = firstId;
+        _lastId = lastId;
+    }
+
     private IdQueryNode(Operation operation, IdQueryNode[] operands, long mostIds)
     {
         _operation = operation;
@@ -38,6 +52,7 @@ internal sealed class IdQueryNode
     private enum Operation
     {
         Set,
+        Part,
         And,
         Or,
         AndNot,
@@ -142,6 +157,7 @@ internal sealed class IdQueryNode
         var isFound = _operation switch
         {
             Operation.Set => SeekInSet(id),
+            Operation.Part => SeekInPart(id),
             Operation.And => SeekInAll(id),
             Operation.Or => SeekInAny(id),
             _ => SeekInDifference(id),
@@ -163,6 +179,16 @@ internal sealed class IdQueryNode
         if ((!_set.IsOnId || _set.Current < id) && !_set.Seek(id))
             return End();
         Current = _set.Current;
+        return true;
+    }
+
+    private bool SeekInPart(long id)
+    {
+        if (id > _lastId - _firstId || !SeekInSet(_firstId + id))
+            return End();
+        if (Current > _lastId)
+            return End();
+        Current -= _firstId;
         return true;
     }
 

@@ -1,0 +1,112 @@
+using System.Diagnostics;
+using Voron.Format;
+using Voron.Testing;
+using Voron.Trees;
+
+namespace Voron.Tables;
+
+/// <summary>Removes the ids of tables that have left indexes they shared, in short transactions beside other writers.</summary>
+/// <remarks>
+/// The record of a former member has the key from which on its ids are left. A step removes ids and moves that key in one transaction, so a step that
+/// ends anywhere is continued by the next one, also after a restart.
+/// </remarks>
+internal static class FormerMembers
+{
+    private const int IdsTogether = 1024;
+
+    /// <summary>Removes all ids of former members.</summary>
+    /// <param name="environment">The environment.</param>
+    /// <param name="maxHold">The time for which a step holds the writer.</param>
+    /// <param name="stop">Ends the call between two steps.</param>
+    public static async ValueTask RemoveIdsAsync(StorageEnvironment environment, TimeSpan maxHold, CancellationToken stop)
+    {
+        if (!AreThere(environment))
+            return;
+        var pace = new StepPace(maxHold);
+        while (true)
+        {
+            using var writing = await environment.BeginWriteAsync(stop).ConfigureAwait(false);
+            pace.Begin();
+            if (!Step(writing, pace.ReadingTime))
+                return;
+            pace.EndReading();
+            var commit = writing.CommitAsync(CancellationToken.None);
+            pace.End();
+            await commit.ConfigureAwait(false);
+        }
+    }
+
+    private static bool AreThere(StorageEnvironment environment)
+    {
+        using var reading = environment.BeginRead();
+        if (!reading.TryFindTree(SystemTree.Schemas, out Tree schemas))
+            return false;
+        foreach (var entry in schemas.Prefix(SchemaKeys.Members))
+        {
+            if (SharedMembers.RestOf(entry.Value) != null)
+                return true;
+        }
+
+        return false;
+    }
+
+    // False if there is nothing to do.
+    private static bool Step(WriteTransaction writing, TimeSpan hold)
+    {
+        if (writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain) is not { } open)
+            return false;
+        var schemas = new WriteTree(open);
+        byte[]? record = null;
+        byte[] from = [];
+        foreach (var entry in schemas.Prefix(SchemaKeys.Members))
+        {
+            if (SharedMembers.RestOf(entry.Value) is not { } rest)
+                continue;
+            (record, from) = (entry.Key.ToArray(), rest);
+            break;
+        }
+
+        if (record == null)
+            return false;
+        var end = SchemaKeys.TryReadMember(record, out var place) ? RemoveIds(writing, place, from, hold) : null;
+        if (end == null)
+            schemas.Delete(record);
+        else
+            SharedMembers.SaveRest(schemas, place, end);
+        return true;
+    }
+
+    // Returns the key at which the next step goes on; null at the end.
+    private static byte[]? RemoveIds(WriteTransaction writing, SharedPlace place, byte[] from, TimeSpan hold)
+    {
+        if (writing.FindSystemTree(SharedMembers.TreeName(place), TreeKind.IdSets) is not { } open)
+            return null;
+        var began = Stopwatch.GetTimestamp();
+        var tree = new WriteIdTree(open);
+        var ids = new long[IdsTogether];
+        using var keys = tree.OpenCursor();
+        var found = keys.Seek(from);
+        for (var isFirst = true; found; isFirst = false)
+        {
+            var key = keys.Key.ToArray();
+            if (!isFirst && Stopwatch.GetElapsedTime(began) >= hold)
+                return key;
+            var count = Take(keys, place, ids);
+            if (count > 0)
+                tree.RemoveMany(key, ids.AsSpan(0, count));
+            found = count < ids.Length ? keys.MoveNext() : keys.Seek(key);
+        }
+
+        return null;
+    }
+
+    private static int Take(IdKeyCursor keys, SharedPlace place, Span<long> taken)
+    {
+        var last = PlantedFault.RemoveNextMember ? place.LastId + RowKey.Max + 1 : place.LastId;
+        using var ids = keys.OpenIds();
+        var count = 0;
+        for (var found = ids.Seek(place.FirstId); found && ids.Id <= last && count < taken.Length; found = ids.MoveNext())
+            taken[count++] = ids.Id;
+        return count;
+    }
+}

@@ -1,0 +1,274 @@
+using System.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
+using Voron.Primitives;
+using Voron.Testing;
+
+namespace Voron.Tables;
+
+/// <summary>
+/// Rows of several tables in the order of an index that they share, to be enumerated once: by <c>foreach</c>, which disposes of the query, or by
+/// <see cref="MoveNext"/>.
+/// </summary>
+/// <remarks>
+/// It is valid until its transaction ends, for one thread at a time. In a write transaction, the tables may change on the way, as with
+/// <see cref="RowQuery{TRow}"/>; rows of a table that gets the index meanwhile are left out. Direction, start and limit are set before the first row is
+/// found.
+/// </remarks>
+/// <example>
+/// <code>
+/// foreach (var row in query)
+///     if (query.TryGetRow(packages, out var package)) { ... }
+///     else if (query.TryGetRow(notes, out var note)) { ... }
+/// </code>
+/// </example>
+[DebuggerDisplay("{ToString(),nq}")]
+public sealed class SharedIndexQuery : IDisposable
+{
+    private readonly SharedRoster _roster;
+    private readonly SharedIndex _index;
+    private readonly IdSource _source;
+    private readonly bool _canWrite;
+    private SharedRoster.Member _member;
+    private PageToken _after;
+    private long _left = long.MaxValue;
+    private bool _isBackward;
+    private byte[] _unpacked = [];
+    private byte[] _key = [];
+    private int _keyLength;
+    private long _id = -1;
+    private State _state;
+
+    internal SharedIndexQuery(SharedRoster roster, SharedIndex index, KeyRange keys, bool canWrite)
+    {
+        _roster = roster;
+        _index = index;
+        _source = new IdSource(roster.Ids, keys);
+        _canWrite = canWrite;
+    }
+
+    private enum State
+    {
+        New,
+        OnRow,
+        Failed,
+        AtEnd,
+        Disposed,
+    }
+
+    /// <summary>The row: its table and its id.</summary>
+    /// <exception cref="InvalidOperationException">The query is on no row.</exception>
+    /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
+    public SharedRow Current
+    {
+        get
+        {
+            RequireRow();
+            return new SharedRow(_member.Schema.Name, SharedPlace.RowIdOf(_id));
+        }
+    }
+
+    /// <summary>The key that led to the row, as the index has it. Valid until the next move.</summary>
+    /// <inheritdoc cref="Current"/>
+    public ReadOnlySpan<byte> Key
+    {
+        get
+        {
+            RequireRow();
+            return _key.AsSpan(0, _keyLength);
+        }
+    }
+
+    /// <summary>
+    /// The place of the row that was found last, behind which the next page begins; where there was none, the place that was given.
+    /// </summary>
+    /// <remarks>It stays after the query has been disposed.</remarks>
+    public PageToken Token => _id >= 0 ? new PageToken(_key.AsSpan(0, _keyLength), _id) : _after;
+
+    /// <summary>Finds rows in descending order.</summary>
+    /// <returns>This query.</returns>
+    /// <exception cref="InvalidOperationException">A row has been found already.</exception>
+    /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
+    public SharedIndexQuery Backward()
+    {
+        RequireNew();
+        _isBackward = true;
+        return this;
+    }
+
+    /// <summary>Begins behind a row that another query of the same index, range and direction has found.</summary>
+    /// <param name="token">The place; the default stands for the start.</param>
+    /// <inheritdoc cref="Backward"/>
+    public SharedIndexQuery After(PageToken token)
+    {
+        RequireNew();
+        _after = token;
+        return this;
+    }
+
+    /// <summary>Ends after a number of rows.</summary>
+    /// <param name="count">The number of rows.</param>
+    /// <returns>This query.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The number is negative.</exception>
+    /// <inheritdoc cref="Backward"/>
+    public SharedIndexQuery Take(long count)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(count);
+        RequireNew();
+        _left = count;
+        return this;
+    }
+
+    /// <summary>
+    /// Counts all rows of the range without reading them, whatever <see cref="After"/> and <see cref="Take"/> leave out. A row that has several keys in
+    /// the range counts for each, and rows past their time count until they are deleted.
+    /// </summary>
+    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
+    public long Count()
+    {
+        CheckOpen();
+        using var all = _source.Again();
+        var count = 0L;
+        while (all.MoveNext(isBackward: false, default))
+            count += _roster.TryFind(all.RowId, out _) ? 1 : 0;
+        return count;
+    }
+
+    /// <summary>Goes to the next row; false at the end.</summary>
+    /// <exception cref="CorruptionException">
+    /// A page on the way is damaged, or the index names a row that its table does not have, in a table whose rows expire.
+    /// </exception>
+    /// <exception cref="InvalidOperationException">The query has failed before.</exception>
+    /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
+    public bool MoveNext()
+    {
+        CheckOpen();
+        if (_state == State.AtEnd)
+            return false;
+        if (_state == State.Failed)
+            ThrowFailed();
+
+        // If a page is damaged, the source has passed a row that was not returned.
+        _state = State.Failed;
+        if (_left == 0 || !Advance())
+        {
+            _state = State.AtEnd;
+            return false;
+        }
+
+        _left--;
+        Keep();
+        _state = State.OnRow;
+        return true;
+    }
+
+    /// <summary>Reads the row if it is one of that table; false if it is one of another.</summary>
+    /// <param name="table">The table, open in the transaction of the query.</param>
+    /// <param name="row">The row.</param>
+    /// <exception cref="ArgumentException">The table is open in another transaction.</exception>
+    /// <exception cref="InvalidOperationException">The query is on no row, or the row has been deleted meanwhile.</exception>
+    /// <exception cref="RowFormatException">The row is of a newer version of the definition, or the codec cannot read it.</exception>
+    /// <exception cref="CorruptionException">The index names a row that does not exist, or a page is damaged.</exception>
+    /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
+    public bool TryGetRow<TKey, TRow>(in Table<TKey, TRow> table, [MaybeNullWhen(false)] out TRow row)
+    {
+        RequireRow();
+        row = default;
+        var session = table.Session;
+        if (session.Rows.Opened.Owner != _roster.Ids.Opened.Owner)
+            throw new ArgumentException($"The table '{table.Name}' is open in another transaction than the query.", nameof(table));
+        if (session.Schema.Id != _member.Schema.Id)
+            return false;
+        var rowId = SharedPlace.RowIdOf(_id);
+        if (table.TryGetByRowId(rowId, out row))
+            return true;
+        if (_canWrite)
+            throw new InvalidOperationException($"Row {rowId} of table '{table.Name}' has been deleted since the query has found it.");
+        throw RowLookup.Missing(session, rowId);
+    }
+
+    /// <summary>Returns the query itself, so that <c>foreach</c> can enumerate it, and dispose of it at the end.</summary>
+    public SharedIndexQuery GetEnumerator() => this;
+
+    /// <summary>Closes the query. Further calls of this method do nothing.</summary>
+    public void Dispose()
+    {
+        if (_state == State.Disposed)
+            return;
+        _state = State.Disposed;
+        _source.Dispose();
+    }
+
+    /// <summary>Describes the query by its state.</summary>
+    public override string ToString() => _state switch
+    {
+        State.New => $"query of the {_index}, not begun",
+        State.OnRow => $"query of the {_index} on row {SharedPlace.RowIdOf(_id)} of table '{_member.Schema.Name}'",
+        State.Failed => $"query of the {_index} that has failed",
+        State.AtEnd => $"query of the {_index} at its end",
+        _ => $"query of the {_index} (disposed)",
+    };
+
+    // Ids of tables that have left the index stay until they are removed.
+    private bool Advance()
+    {
+        while (_source.MoveNext(_isBackward, _after))
+        {
+            if (_roster.TryFind(_source.RowId, out var member) && !(member.PassesExpired && IsExpired(member)))
+            {
+                _member = member;
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private bool IsExpired(in SharedRoster.Member member)
+    {
+        var rowId = SharedPlace.RowIdOf(_source.RowId);
+        if (member.Rows.TryGetBriefly(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]), ref _unpacked, out var row))
+            return RowLayout.IsDue(row, _roster.Now) && !PlantedFault.ReturnExpiredRows;
+        throw new CorruptionException(
+            $"The {_index} names row {rowId} of table '{member.Schema.Name}', which the table does not have. Run {nameof(TableVerification.VerifyTable)}; " +
+            $"{nameof(TableEvolution.EvolveAsync)} builds an index of another version again.");
+    }
+
+    private void Keep()
+    {
+        var key = _source.Key;
+        if (_key.Length < key.Length)
+            _key = new byte[Math.Max(key.Length, 32)];
+        key.CopyTo(_key);
+        (_keyLength, _id) = (key.Length, _source.RowId);
+    }
+
+    private void CheckOpen()
+    {
+        if (_state == State.Disposed)
+            EndedErrors.ThrowQuery();
+
+        // Throws if the transaction has ended, or was rolled back to a savepoint that is older than the index.
+        _ = _roster.Ids.Opened;
+    }
+
+    private void RequireRow()
+    {
+        CheckOpen();
+        if (_state == State.Failed)
+            ThrowFailed();
+        if (_state != State.OnRow)
+            throw new InvalidOperationException(_state == State.New ? "The query has not begun: call MoveNext first." : "The query is at its end.");
+    }
+
+    private void RequireNew()
+    {
+        CheckOpen();
+        if (_state != State.New)
+            throw new InvalidOperationException("The query has begun already: set direction, start and limit before the first row is found.");
+    }
+
+    [DoesNotReturn]
+    private void ThrowFailed() =>
+        throw new InvalidOperationException($"The query of the {_index} has failed on a damaged page. Begin another one behind its token.");
+}

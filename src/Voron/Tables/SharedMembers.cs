@@ -1,0 +1,130 @@
+using System.Buffers.Binary;
+using System.Text;
+using Voron.Format;
+using Voron.Testing;
+using Voron.Trees;
+
+namespace Voron.Tables;
+
+/// <summary>The tables that share an index: how they enter it, leave it, and are found.</summary>
+/// <remarks>
+/// <code>
+///   absent ──Enter──▶ member ──Leave, others stay──▶ former member ──its ids are removed──▶ absent
+///                       └────Leave, the last one──▶ absent, with the index
+/// </code>
+/// The tree of schemas has a record of each member and former member. A number of a member is not used again while the index is there, so the ids
+/// of a former member disturb no other one.
+/// </remarks>
+internal static class SharedMembers
+{
+    private const int NumbersBytes = 2 * sizeof(ushort);
+    private const byte Current = 1;
+    private const byte Former = 0;
+
+    /// <summary>Makes a table a member of an index, which is created if it is the first one.</summary>
+    /// <param name="transaction">The transaction.</param>
+    /// <param name="index">The index, as a definition has it.</param>
+    /// <param name="table">The name of the table.</param>
+    /// <exception cref="StorageFullException">All numbers of tables, or of members of the index, have been used.</exception>
+    public static SharedPlace Enter(WriteTransaction transaction, IndexShape index, string table)
+    {
+        var schemas = new WriteTree(transaction.CreateSystemTree(SystemTree.Schemas, TreeKind.Plain));
+        var key = SchemaKeys.SharedIndex(index.Name, index.Version);
+        var (number, next) = TryReadNumbers(schemas, key, out var known)
+            ? known
+            : (SchemaNumbers.TakeTable(schemas, transaction.DataFilePath), SharedPlace.FirstMember);
+        if (next > SharedPlace.MaxMember)
+        {
+            throw new StorageFullException(
+                $"The table '{table}' cannot get the shared index '{index.Name}': {SharedPlace.MaxMember} tables have had version {index.Version} of it, and " +
+                "its numbers are not used twice. Raise its version.");
+        }
+
+        var place = new SharedPlace(number, next);
+        transaction.CreateSystemTree(TreeName(place), TreeKind.IdSets);
+        SaveNumbers(schemas, key, number, (ushort)(PlantedFault.ReuseMember ? next : next + 1));
+        Put(schemas, place, Current, Encoding.UTF8.GetBytes(table));
+        return place;
+    }
+
+    /// <summary>Takes a table from an index. Its ids are left to <see cref="FormerMembers"/>, if the index stays.</summary>
+    /// <param name="transaction">The transaction.</param>
+    /// <param name="index">The index, as the table has it.</param>
+    /// <returns>True if it was the last member: then nothing is left of the index but its tree, which the caller deletes.</returns>
+    public static bool Leave(WriteTransaction transaction, IndexSchema index)
+    {
+        var schemas = new WriteTree(transaction.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!);
+        var place = index.Shared!.Value;
+        schemas.Delete(SchemaKeys.Member(place));
+        if (HasMembers(schemas, place.Number))
+        {
+            Put(schemas, place, Former, []);
+            return false;
+        }
+
+        schemas.Delete(SchemaKeys.SharedIndex(index.Name, index.Version));
+        schemas.DeleteRange(KeyRange.Prefix(SchemaKeys.MembersOf(place.Number)));
+        return true;
+    }
+
+    /// <summary>Finds the number of an index; false if no table has it.</summary>
+    public static bool TryFind(Tree schemas, string name, int version, out ushort number)
+    {
+        var found = TryReadNumbers(schemas, SchemaKeys.SharedIndex(name, version), out var numbers);
+        number = numbers.Number;
+        return found;
+    }
+
+    /// <summary>Returns the name of the table in the record of a member; null if it is one of a former member.</summary>
+    public static byte[]? TableOf(ReadOnlySpan<byte> record) => record is [Current, .. var name] ? name.ToArray() : null;
+
+    /// <summary>Returns the key from which on the ids of a former member are there; null if it is a record of a member.</summary>
+    public static byte[]? RestOf(ReadOnlySpan<byte> record) => record is [Former, .. var key] ? key.ToArray() : null;
+
+    /// <summary>Notes that the ids of a former member are left from a key on.</summary>
+    public static void SaveRest(WriteTree schemas, SharedPlace place, ReadOnlySpan<byte> key) => Put(schemas, place, Former, key);
+
+    /// <summary>Returns the name of the tree of an index.</summary>
+    public static byte[] TreeName(SharedPlace place) => SystemTree.IndexName(place.Number, SharedPlace.IndexId, isUnique: false);
+
+    /// <summary>Writes all that is known of an index and a member anew. Used where it may have been lost.</summary>
+    public static void Restore(WriteTree schemas, IndexSchema index, string table)
+    {
+        var place = index.Shared!.Value;
+        var key = SchemaKeys.SharedIndex(index.Name, index.Version);
+        var next = Math.Max(TryReadNumbers(schemas, key, out var known) && known.Number == place.Number ? known.Next : 0, place.Member + 1);
+        SaveNumbers(schemas, key, place.Number, (ushort)next);
+        Put(schemas, place, Current, Encoding.UTF8.GetBytes(table));
+    }
+
+    private static bool HasMembers(WriteTree schemas, ushort number)
+    {
+        foreach (var entry in schemas.Prefix(SchemaKeys.MembersOf(number)))
+        {
+            if (TableOf(entry.Value) != null)
+                return true;
+        }
+
+        return false;
+    }
+
+    private static bool TryReadNumbers(Tree schemas, ReadOnlySpan<byte> key, out (ushort Number, ushort Next) numbers)
+    {
+        var found = schemas.TryGet(key, out var stored) && stored.Length == NumbersBytes;
+        numbers = found
+            ? (BinaryPrimitives.ReadUInt16LittleEndian(stored), BinaryPrimitives.ReadUInt16LittleEndian(stored[sizeof(ushort)..]))
+            : default;
+        return found;
+    }
+
+    private static void SaveNumbers(WriteTree schemas, ReadOnlySpan<byte> key, ushort number, ushort next)
+    {
+        Span<byte> bytes = stackalloc byte[NumbersBytes];
+        BinaryPrimitives.WriteUInt16LittleEndian(bytes, number);
+        BinaryPrimitives.WriteUInt16LittleEndian(bytes[sizeof(ushort)..], next);
+        schemas.Put(key, bytes);
+    }
+
+    private static void Put(WriteTree schemas, SharedPlace place, byte kind, ReadOnlySpan<byte> rest) =>
+        schemas.Put(SchemaKeys.Member(place), [kind, .. rest]);
+}

@@ -1,0 +1,62 @@
+using Voron.Format;
+using Voron.Trees;
+
+namespace Voron.Tables;
+
+/// <summary>Makes indexes that tables share usable after a salvage.</summary>
+/// <remarks>
+/// <code>
+///   index and schemas are whole ─▶ a table whose rows are not whole becomes another member, whose index is to be built
+///   otherwise                   ─▶ the index becomes empty, and is to be built for each of its tables
+/// </code>
+/// </remarks>
+internal sealed class SharedSalvage
+{
+    private readonly HashSet<ushort> _emptied = [];
+
+    /// <summary>Prepares an index for being built by one of its tables.</summary>
+    /// <param name="writing">The transaction.</param>
+    /// <param name="table">The name of the table.</param>
+    /// <param name="index">The index, as the table has it.</param>
+    /// <param name="isIndexWhole">True if all ids of the index have been found, and all schemas.</param>
+    /// <returns>The place that the table has in it from now on.</returns>
+    public SharedPlace Prepare(WriteTransaction writing, string table, IndexSchema index, bool isIndexWhole)
+    {
+        var place = index.Shared!.Value;
+        var name = SharedMembers.TreeName(place);
+        if (isIndexWhole)
+        {
+            if (SharedMembers.Leave(writing, index))
+                writing.DeleteSystemTree(name);
+            var shape = new IndexShape(index.Name, index.Version, IsUnique: false) { IsShared = true };
+            return SharedMembers.Enter(writing, shape, table);
+        }
+
+        var schemas = new WriteTree(writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!);
+        if (_emptied.Add(place.Number))
+        {
+            writing.DeleteSystemTree(name);
+            writing.CreateSystemTree(name, TreeKind.IdSets);
+            schemas.DeleteRange(KeyRange.Prefix(SchemaKeys.MembersOf(place.Number)));
+        }
+
+        SharedMembers.Restore(schemas, index, table);
+        return place;
+    }
+
+    /// <summary>Makes former members of those that no schema has.</summary>
+    /// <param name="schemas">The tree of schemas.</param>
+    /// <param name="known">The schemas.</param>
+    public static void RemoveUnknown(WriteTree schemas, List<TableSchema> known)
+    {
+        var places = new List<SharedPlace>();
+        foreach (var entry in schemas.Prefix(SchemaKeys.Members))
+        {
+            if (SchemaKeys.TryReadMember(entry.Key, out var place) && !known.Exists(schema => schema.Indexes.Any(index => index.Shared == place)))
+                places.Add(place);
+        }
+
+        foreach (var place in places)
+            SharedMembers.SaveRest(schemas, place, []);
+    }
+}
