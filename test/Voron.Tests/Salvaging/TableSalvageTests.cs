@@ -1,5 +1,3 @@
-using System.Runtime.InteropServices;
-using Voron.Format;
 using Voron.Tables;
 using Voron.Tests.Faults;
 using Voron.Tests.Tables;
@@ -10,7 +8,6 @@ namespace Voron.Tests.Salvaging;
 /// <summary>Salvages of tables: what is left of the rows can be read, and indexes that do not fit them are built again.</summary>
 public sealed class TableSalvageTests : IDisposable
 {
-    private const int PageSize = 4096;
     private const int Rows = 3_000;
 
     private readonly TestDirectory _place = new();
@@ -164,15 +161,13 @@ public sealed class TableSalvageTests : IDisposable
     public async Task Where_the_catalog_is_lost_all_rows_come_to_lost_and_found()
     {
         Make();
-        Damage(header => header.Kind == PageKind.Leaf && header.TreeMark == 1, isLast: false);
+        LeafDamage.Do(Source, treeMark: 1);
         var report = await Salvage.RunAsync(Source, Target, null, Token);
         report.Tables.Should().BeEmpty();
         report.Trees.Should().Contain(tree => tree.Name.StartsWith("lost+found/tree-") && tree.Found == Rows);
     }
 
     private static Item Of(int i) => new($"{i:D5}", $"section {i % 10}", i, $"source {i}") { Tags = [$"tag {i % 100}"], Text = new string('t', 100) };
-
-    private static PageHeader Header(ReadOnlySpan<byte> page) => MemoryMarshal.Read<PageHeader>(page);
 
     private void Make()
     {
@@ -190,32 +185,5 @@ public sealed class TableSalvageTests : IDisposable
         environment.MustBeSound(TableKit.Items, rows);
     }
 
-    // Returns the number of entries of the damaged leaf.
-    private int Damage(ReadOnlySpan<byte> tree, bool isLast = false)
-    {
-        var mark = 0u;
-        using (var environment = StorageEnvironment.Open(Source, FaultTestKit.Options()))
-        using (var reading = environment.BeginRead())
-        {
-            foreach (var (name, header) in reading.GetSystemTrees())
-            {
-                if (tree.SequenceEqual(name))
-                    mark = header.TreeId + 1;
-            }
-        }
-
-        return Damage(header => header.Kind == PageKind.Leaf && header.TreeMark == mark, isLast);
-    }
-
-    private int Damage(Func<PageHeader, bool> isWanted, bool isLast)
-    {
-        var path = Path.Combine(Source, "voron.data");
-        var file = File.ReadAllBytes(path);
-        var starts = Enumerable.Range(0, file.Length / PageSize).Select(page => page * PageSize)
-            .Where(start => Header(file.AsSpan(start)).PageNumber == start / PageSize && isWanted(Header(file.AsSpan(start)))).ToList();
-        var start = isLast ? starts[^1] : starts[0];
-        file[start + 100]++;
-        File.WriteAllBytes(path, file);
-        return Header(file.AsSpan(start)).EntryCount;
-    }
+    private int Damage(ReadOnlySpan<byte> tree, bool isLast = false) => LeafDamage.Do(Source, tree, isLast);
 }

@@ -4,7 +4,9 @@ using Voron.Tables;
 
 namespace Voron.Torture.Recorded;
 
-/// <summary>Two tables with indexes of each kind, and a tree with compressed values, whose changes one feed records.</summary>
+/// <summary>
+/// Two tables with indexes of each kind, one of which they share, and a tree with compressed values; one feed records the changes of all of them.
+/// </summary>
 /// <remarks>Rows with even keys are in the table whose keys have an index, those with odd keys in the one whose keys are row ids.</remarks>
 internal static class RecordedStore
 {
@@ -14,15 +16,18 @@ internal static class RecordedStore
 
     private const int Groups = 7;
 
+    /// <summary>The index that both tables share.</summary>
+    public static SharedIndex Grouping { get; } = new("group", 1);
+
     public static TableDefinition<int, RecordedRow> Rows { get; } =
         TableDefinition.Create("rows", 1, new RecordedRowCodec(), KeyCodec.Int32, static row => row.Key)
-            .Index("group", 1, AddGroup)
+            .Index(Grouping, AddGroup)
             .Index("digits", 1, AddDigits)
             .UniqueIndex("pair", 1, AddPair);
 
     public static TableDefinition<long, RecordedRow> Numbered { get; } =
         TableDefinition.CreateWithRowIds("numbered", 1, new RecordedRowCodec(), static row => row.Key)
-            .Index("group", 1, AddGroup)
+            .Index(Grouping, AddGroup)
             .UniqueIndex("pair", 1, AddPair);
 
     /// <summary>Creates everything that is not there yet.</summary>

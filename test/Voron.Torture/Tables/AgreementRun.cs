@@ -14,6 +14,7 @@ internal sealed partial class AgreementRun<TKey> : IDisposable
     private static readonly TableIndex Expiry = TableIndex.Of(TableIndex.Expiry, 1);
 
     private static readonly string[] Others = [TableIndex.Plain, TableIndex.UniqueMultiple, TableIndex.UniqueFields, TableIndex.Multiple];
+    private static readonly TableIndex Shared = TableIndex.Of(TableIndex.Shared, 1);
 
     private readonly SuiteRun _run;
     private readonly Tape _random;
@@ -44,7 +45,7 @@ internal sealed partial class AgreementRun<TKey> : IDisposable
             rows.Now = () => _clock.Milliseconds;
         _setting = Make(rows, "rows", TableIndex.OfEachKind);
         _twin = Make(rows, "rows", TableIndex.OfEachKind);
-        _second = Make(rows, "others", [.. Others.Select(name => TableIndex.Of(name, 2))]);
+        _second = Make(rows, "others", [.. Others.Select(name => TableIndex.Of(name, 2)), Shared]);
 
         TableSetting<TKey> Make(RowDrawer rows, string name, IReadOnlyList<TableIndex> indexes)
         {
@@ -149,6 +150,8 @@ internal sealed partial class AgreementRun<TKey> : IDisposable
                 (table, writer) = DeleteAndCreate(writing, table);
             if (_random.Next(12) == 11)
                 ReadPages(table, writer.Content);
+            if (_random.Next(12) == 11)
+                CheckShared(SharedReader<TKey>.Of(writing), writer.Content, others);
             if (_random.Next(8) == 7)
             {
                 _run.Report("roll back");
@@ -164,6 +167,8 @@ internal sealed partial class AgreementRun<TKey> : IDisposable
         Settle();
         if (_random.Next(6) == 5)
             VerifyTable();
+        if (_random.Next(12) == 11)
+            ReadShared();
         if (_random.Next(6) == 5)
             Read((table, content) => new TableReader<TKey>(_setting, table).Look(content));
     }
@@ -356,6 +361,7 @@ internal sealed partial class AgreementRun<TKey> : IDisposable
         VerifyTable();
         Read((table, content) => new TableReader<TKey>(_setting, table).LookAtAll(content));
         CheckSecond();
+        ReadShared();
         if (_environment.Verify() is { IsSound: false } report)
             throw new ModelMismatchException($"the environment is damaged: {report}");
     }

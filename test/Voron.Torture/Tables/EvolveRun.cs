@@ -53,6 +53,8 @@ internal sealed class EvolveRun<TKey> : IDisposable
         _store.Open();
         var first = _store.Disk.TraceCount;
         _contents.Add((0, new TableContent()));
+        if (_choices.Next(2) == 1)
+            _store.CreateNeighbours();
         _ = _store.Evolve(_store.DrawNext(), isStopped: false);
         for (var i = 0; ; i++)
         {
@@ -133,6 +135,7 @@ internal sealed class EvolveRun<TKey> : IDisposable
             Seen = [.. _store.Seen],
         };
         store.Open();
+        store.TakeNeighbours(_store);
         var found = store.NewestId;
         var expected = _durable.Where(durable => durable.Calls <= cut).Select(durable => durable.TransactionId).DefaultIfEmpty(0).Max();
         if (found < expected)

@@ -81,6 +81,8 @@ internal sealed partial class EvolvingStore<TKey>
         Setting.Traps.Armed = null;
         NoteDurable();
         Check(isEvolved: true);
+        if (isReady)
+            CheckLeftIds();
         return isReady;
     }
 

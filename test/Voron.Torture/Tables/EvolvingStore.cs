@@ -125,6 +125,7 @@ internal sealed partial class EvolvingStore<TKey> : IDisposable
         if (Environment.Verify() is { IsSound: false } damage)
             throw new ModelMismatchException($"the environment is damaged: {damage}");
         using var reading = Environment.BeginRead();
+        CheckNeighbours(reading, isEvolved);
         if (!reading.TryOpenTable(Setting.Definition, out var table))
         {
             if (Content.Count > 0 || isEvolved)

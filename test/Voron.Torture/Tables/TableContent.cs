@@ -98,7 +98,10 @@ internal sealed class TableContent
     }
 
     /// <summary>Returns whether a query counts that many entries instead of those of rows that are not past their time.</summary>
-    public bool HasCount(long entries, long expected) => entries >= expected && entries <= expected + (long)MostKeys * _mostExpired;
+    public bool HasCount(long entries, long expected) => entries >= expected && entries <= expected + MostExpiredEntries;
+
+    /// <summary>The number of entries of an index that rows past their time have at most.</summary>
+    public long MostExpiredEntries => (long)MostKeys * _mostExpired;
 
     /// <summary>Returns a copy, which does not follow later changes.</summary>
     public TableContent Copy() => new(this);

@@ -29,12 +29,18 @@ internal sealed record TableIndex(string Name, int Version, bool IsUnique)
     public const string Computed = "computed";
     public const string UniqueFields = "unique fields";
     public const string UniqueNull = "unique null";
+
+    /// <summary>The index that tables share.</summary>
+    public const string Shared = "shared";
+
     /// <summary>The index of the times at which rows expire, which is in no list of kinds.</summary>
     public const string Expiry = "(expiry)";
 
     public const string UniqueMultiple = "unique multiple";
 
-    public static readonly IReadOnlyList<string> Names = [Plain, Multiple, Partial, Computed, UniqueFields, UniqueNull, UniqueMultiple];
+    public static readonly IReadOnlyList<string> Names = [Plain, Multiple, Partial, Computed, UniqueFields, UniqueNull, UniqueMultiple, Shared];
+
+    private static readonly SharedIndex[] SharedVersions = [new(Shared, 1), new(Shared, 2)];
 
     /// <summary>Fewer rows than this are in the partial index.</summary>
     private int Threshold => 150 * Version;
@@ -50,8 +56,13 @@ internal sealed record TableIndex(string Name, int Version, bool IsUnique)
         if (Name == Expiry)
             return definition.Expire(row => Expire(row, traps), Version);
         IndexFunction<TableRow> function = (in TableRow row, ref IndexKeys keys) => Add(row, ref keys, traps);
+        if (Name == Shared)
+            return definition.Index(SharedOf(Version), function);
         return IsUnique ? definition.UniqueIndex(Name, Version, function) : definition.Index(Name, Version, function);
     }
+
+    /// <summary>Returns the shared index of a version.</summary>
+    public static SharedIndex SharedOf(int version) => SharedVersions[version - 1];
 
     /// <summary>Returns the keys of a row as they are to be: sorted, and each once.</summary>
     public ModelKey[] KeysOf(TableRow row)
@@ -87,6 +98,10 @@ internal sealed record TableIndex(string Name, int Version, bool IsUnique)
             case Multiple:
                 foreach (var tag in row.Tags)
                     keys.Add(Version == 1 ? tag : tag + row.Tags.Length);
+                break;
+            case Shared:
+                foreach (var tag in row.Tags)
+                    keys.Begin().Add(tag.Length * Version).Add(row.Size % 7);
                 break;
             case Partial when row.Size < Threshold:
                 keys.Add(row.Size);
@@ -130,6 +145,7 @@ internal sealed record TableIndex(string Name, int Version, bool IsUnique)
     {
         Plain => [Version == 1 ? Key(row.City) : Key(row.Size % 5, row.City)],
         Multiple => row.Tags.Select(tag => Key(Version == 1 ? tag : tag + row.Tags.Length)),
+        Shared => row.Tags.Select(tag => Key(tag.Length * Version, row.Size % 7)),
         Partial => row.Size < Threshold ? [Key(row.Size)] : [],
         Computed => [Descending((row.Size + row.City.Length) % (6 + Version), row.City)],
         UniqueFields => [Version == 1 ? Key(row.City, row.Size) : Key(row.Size, row.City)],
