@@ -30,6 +30,24 @@ public sealed partial class StyleTests
         found.Should().BeEmpty($"a line has at most {LongestLine} characters, unless it is one long sentence in quotes");
     }
 
+    // The build checks all of the style but this.
+    [Fact]
+    public void Imports_are_in_order_with_those_of_the_system_first()
+    {
+        var found = new List<string>();
+        foreach (var path in SourceTree.Sources("", "*.cs"))
+        {
+            var names = File.ReadLines(SourceTree.File(path)).Select(line => Import().Match(line)).Where(match => match.Success)
+                .Select(match => match.Groups[1].Value).ToList();
+            if (!names.SequenceEqual(names.OrderBy(name => !IsOfSystem(name)).ThenBy(name => name, StringComparer.OrdinalIgnoreCase)))
+                found.Add(path);
+        }
+
+        found.Should().BeEmpty();
+
+        static bool IsOfSystem(string name) => name == "System" || name.StartsWith("System.", StringComparison.Ordinal);
+    }
+
     [Fact]
     public void Pointers_stay_in_their_rooms()
     {
@@ -104,6 +122,9 @@ public sealed partial class StyleTests
 
     [GeneratedRegex(@"\block \(|\.EnterScope\(|Monitor\.Enter\(")]
     private static partial Regex InterruptedLock();
+
+    [GeneratedRegex(@"^using (\w[\w.]*);$")]
+    private static partial Regex Import();
 
     [GeneratedRegex(@"\bunsafe\b")]
     private static partial Regex UnsafeWord();
