@@ -155,6 +155,9 @@ internal sealed partial class AgreementRun<TKey> : IDisposable
             if (_random.Next(8) == 7)
             {
                 _run.Report("roll back");
+
+                // Time has passed all the same.
+                Settle();
                 return;
             }
 
