@@ -9,7 +9,7 @@ namespace Voron.Tests.Benchmarks;
 /// </summary>
 public sealed class WorkloadTests
 {
-    private const long Items = 400;
+    private const long Items = 200;
 
     public WorkloadTests()
     {

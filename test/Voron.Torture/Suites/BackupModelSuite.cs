@@ -12,7 +12,7 @@ internal sealed class BackupModelSuite : Suite
 
     public override string Unit => "backups";
 
-    public override long TestCount => 1_500;
+    public override long TestCount => 1_000;
 
     public override long FullCount => 100_000;
 

@@ -12,7 +12,7 @@ internal sealed class CompactionSuite : Suite
 
     public override string Unit => "compactions and cuts";
 
-    public override long TestCount => 2_000;
+    public override long TestCount => 1_500;
 
     public override long FullCount => 100_000;
 

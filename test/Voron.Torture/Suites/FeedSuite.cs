@@ -18,7 +18,7 @@ internal sealed class FeedSuite : TableSuite
 
     public override string Unit => "operations";
 
-    public override long TestCount => 100_000;
+    public override long TestCount => 200_000;
 
     public override long FullCount => 10_000_000;
 

@@ -33,7 +33,7 @@ internal sealed class IoFaultSuite : Suite
 
     public override string Unit => "faults";
 
-    public override long TestCount => 5_000;
+    public override long TestCount => 3_000;
 
     public override long FullCount => 500_000;
 

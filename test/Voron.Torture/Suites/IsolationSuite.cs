@@ -31,7 +31,7 @@ internal sealed class IsolationSuite : Suite
 
     public override string Unit => "milliseconds";
 
-    public override long TestCount => 20_000;
+    public override long TestCount => 15_000;
 
     public override long FullCount => 24 * 60 * 60 * 1_000;
 

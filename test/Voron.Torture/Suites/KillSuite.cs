@@ -37,7 +37,7 @@ internal sealed class KillSuite : Suite
 
     public override string Unit => "kills";
 
-    public override long TestCount => 70;
+    public override long TestCount => 50;
 
     public override long FullCount => 100_000;
 

@@ -43,7 +43,7 @@ internal sealed class PowerCutSuite : Suite
 
     public override string Unit => "images";
 
-    public override long TestCount => 20_000;
+    public override long TestCount => 12_000;
 
     public override long FullCount => 5_000_000;
 

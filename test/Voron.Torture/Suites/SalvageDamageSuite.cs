@@ -16,7 +16,7 @@ internal sealed class SalvageDamageSuite : Suite
 
     public override string Unit => "salvages";
 
-    public override long TestCount => 4_000;
+    public override long TestCount => 3_000;
 
     public override long FullCount => 100_000;
 

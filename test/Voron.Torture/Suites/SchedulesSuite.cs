@@ -30,7 +30,7 @@ internal sealed class SchedulesSuite : Suite
 
     public override string Unit => "schedules";
 
-    public override long TestCount => 12_000;
+    public override long TestCount => 8_000;
 
     public override long FullCount => 20_000_000;
 
