@@ -27,7 +27,7 @@ public abstract class PlantedFaultTests(ITestOutputHelper output)
     {
         var fault = PlantedFaultCatalog.Find(name, suite);
         Assert.SkipWhen(fault.UnfitHere != null, $"{name} {fault.UnfitHere}");
-        var outcome = FaultHunt.Run(fault, fault.Seed ?? Seed);
+        var outcome = FaultHunt.Run(fault, fault.Seed ?? Seed, fault.First);
         output.WriteLine($"{outcome.Finding ?? outcome.Missed} after {outcome.Cases:N0} cases, {outcome.Seconds:F1} s");
         outcome.Finding.Should().NotBeNull("{0} is planted, and {1} looks at {2} cases; {3}", name, fault.Suite, fault.Count, outcome.Missed);
     }

@@ -22,11 +22,15 @@ internal static class FaultHunt
     /// <summary>Several times as long as the longest hunt takes on a quiet machine with two processors.</summary>
     private static readonly TimeSpan Limit = TimeSpan.FromMinutes(10);
 
-    public static FaultOutcome Run(FaultCase fault, long seed)
+    /// <summary>Hunts a fault.</summary>
+    /// <param name="fault">The fault.</param>
+    /// <param name="seed">The seed.</param>
+    /// <param name="first">The number of the first run.</param>
+    public static FaultOutcome Run(FaultCase fault, long seed, long first = 0)
     {
         if (fault.UnfitHere is { } reason)
             return new FaultOutcome(fault, null, reason, 0, 0);
-        var end = Run(fault.Suite, fault.Count, seed, fault.Name, fault.Guard);
+        var end = Run(fault.Suite, new RunPlan(fault.Count, seed) { First = first, Fault = fault.Name, Guard = fault.Guard });
         var result = end.ResultOrDeath();
         (var finding, var missed) = Judge(fault, result.Failures);
         return new FaultOutcome(fault, Shorten(finding), Shorten(missed), result.Cases, end.Time.TotalSeconds);
@@ -40,7 +44,7 @@ internal static class FaultHunt
     /// <param name="cases">The number of cases that the hunts with this seed examined.</param>
     /// <param name="seed">The seed of the hunts.</param>
     public static string? RunControl(string suite, long cases, long seed) =>
-        Run(suite, cases + 1, seed, null, guard: false).ResultOrDeath().Failures is [var failure, ..] ? Shorten(failure.FirstLine) : null;
+        Run(suite, new RunPlan(cases + 1, seed)).ResultOrDeath().Failures is [var failure, ..] ? Shorten(failure.FirstLine) : null;
 
     /// <summary>
     /// Decides whether a failure shows the fault. A fault is found when a promise is seen to be broken. A run that hangs or a process that
@@ -60,10 +64,9 @@ internal static class FaultHunt
         return isFound ? (failure.FirstLine, null) : (null, $"{failure.Kind}: {failure.FirstLine}");
     }
 
-    private static SuiteProcessEnd Run(string suite, long count, long seed, string? fault, bool guard)
+    private static SuiteProcessEnd Run(string suite, RunPlan plan)
     {
-        var plan = new RunPlan(count, seed) { Fault = fault, Guard = guard, ShrinkTime = TimeSpan.Zero };
-        var end = new SuiteProcess(SuiteCatalog.Find(suite), plan).Run(Limit);
+        var end = new SuiteProcess(SuiteCatalog.Find(suite), plan with { ShrinkTime = TimeSpan.Zero }).Run(Limit);
         if (end.Result is null && end.IsOver && end.ExitCode == Program.ExitWrongCall)
             throw new TortureException($"{suite} could not run: {end.Errors}");
         return end;

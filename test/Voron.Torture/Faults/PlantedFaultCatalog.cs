@@ -19,6 +19,12 @@ internal sealed record FaultCase(string Name, string Suite, long Count)
     /// <summary>The seed with which the tests hunt it, where those of other faults take minutes; null for that of the others.</summary>
     public long? Seed { get; init; }
 
+    /// <summary>
+    /// The number of the run with which the tests begin, where those before it take long and do not show the fault. If the runs of the suite
+    /// change, the hunt goes on behind it as from any other.
+    /// </summary>
+    public long First { get; init; }
+
     /// <summary>True to hunt it with freed memory inaccessible.</summary>
     public bool Guard { get; init; }
 
