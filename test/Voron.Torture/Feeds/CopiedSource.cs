@@ -11,6 +11,9 @@ internal sealed class CopiedSource
     private readonly SortedDictionary<string, CopiedValue> _entries = new(StringComparer.Ordinal);
     private readonly HashSet<string> _changed = new(StringComparer.Ordinal);
 
+    // Rows past their time, which may have been deleted before the recording began.
+    private readonly HashSet<string> _perhaps = new(StringComparer.Ordinal);
+
     public required Recording Recording { get; init; }
 
     /// <summary>Begins with what the tree or the table has. The values of trees are not compared until they change.</summary>
@@ -20,6 +23,7 @@ internal sealed class CopiedSource
             _entries.Add(ModelKey.Of(entry.Key), default);
         foreach (var row in rows?.Rows ?? [])
             _entries.Add(row.Primary, new CopiedValue { Row = row.Row });
+        _perhaps.UnionWith((rows?.Expired ?? []).Select(row => row.Primary).Where(key => !_entries.ContainsKey(key)));
     }
 
     /// <summary>Checks that a change has the values that it is to have.</summary>
@@ -42,6 +46,8 @@ internal sealed class CopiedSource
     {
         var key = ModelKey.Of(change.Key);
         var isThere = _entries.TryGetValue(key, out var old);
+        if (_perhaps.Remove(key) && change.Operation == ChangeOperation.Delete)
+            return;
         var fits = change.Operation switch
         {
             ChangeOperation.Put => !change.Source.IsTable,
@@ -111,14 +117,17 @@ internal sealed class CopiedSource
         _changed.Clear();
     }
 
-    /// <summary>Compares with a table.</summary>
+    /// <summary>Compares with a table. Rows past their time are there until they are deleted.</summary>
     public void Compare(FeedSource source, TableContent content, bool all)
     {
-        CheckCount(source, content.Count);
+        if (_entries.Count > content.Count + content.MostExpired)
+            CheckCount(source, content.Count + content.MostExpired);
+        if (content.MostExpired == 0)
+            CheckCount(source, content.Count);
         foreach (var key in Keys(all))
         {
-            var row = content.Find(key)?.Row;
             var isCopied = _entries.TryGetValue(key, out var value);
+            var row = content.Find(key)?.Row ?? (isCopied ? FindExpired(content, key, value.Row) : null);
             if (isCopied != (row != null))
                 throw new ModelMismatchException($"the feed has left a row of {source} {(isCopied ? "" : "not ")}there", ModelKey.ToBytes(key));
             if (value.Row != null && !value.Row.HasSameFields(row!))
@@ -127,6 +136,9 @@ internal sealed class CopiedSource
 
         _changed.Clear();
     }
+
+    private static TableRow? FindExpired(TableContent content, string key, TableRow? copied) =>
+        content.Expired.FirstOrDefault(expired => expired.Primary == key && copied?.HasSameFields(expired.Row) != false)?.Row;
 
     private static void Check(Change change, bool isShort, bool wanted, bool isThere, bool isLeftOut)
     {

@@ -75,6 +75,7 @@ internal sealed partial class FeedStore<TKey> : IDisposable
     /// <summary>Reads all feeds to their ends, and compares everything.</summary>
     public void CheckAll()
     {
+        Settle();
         CatchUp();
         CheckFeeds();
         using (var reading = Environment.BeginRead())
@@ -98,6 +99,8 @@ internal sealed partial class FeedStore<TKey> : IDisposable
     {
         if (_random.Next(3) == 2)
             _world.Clock.Advance(TimeSpan.FromMinutes(_random.Next(1, 20)));
+        if (_world.Expires)
+            StepInTime();
         switch (_random.Next(100))
         {
             case < 50:

@@ -26,6 +26,9 @@ internal sealed class FeedWorld<TKey>
             options.MaxTransactionBytes = 1 << 20;
         Settings = new ModelSettings(options, InMemory: true, run.Choices.Next(3) == 2 ? 300 : 40, Trees, Savepoints, Background: false);
         var rows = new RowDrawer(run.Choices, run.Choices.Next(3) == 2 ? 150 : 24, hasLongBodies: run.Choices.Next(3) == 2);
+        Expires = run.Choices.Next(3) == 2;
+        if (Expires)
+            (options.TimeProvider, rows.Now) = (Clock, () => Clock.Milliseconds);
         Tables = [.. TableNames[..(run.Choices.Next(2) + 1)].Select(name => Make(kind, rows, name))];
         Feeds = FeedNames[..(run.Choices.Next(2) + 1)];
     }
@@ -33,6 +36,9 @@ internal sealed class FeedWorld<TKey>
     public SuiteRun Run { get; }
 
     public StepClock Clock { get; } = new();
+
+    /// <summary>True if rows of the tables expire.</summary>
+    public bool Expires { get; }
 
     public ModelSettings Settings { get; }
 
@@ -48,11 +54,14 @@ internal sealed class FeedWorld<TKey>
     /// <summary>The number of calls so far.</summary>
     public long Operations => History.Operations + Tables.Sum(table => table.Calls);
 
-    public override string ToString() => $"{Settings}, {Tables.Count} tables, {Feeds.Count} feeds";
+    public override string ToString() => $"{Settings}, {Tables.Count} tables{(Expires ? ", rows that expire" : "")}, {Feeds.Count} feeds";
 
     private TableSetting<TKey> Make(TableKind<TKey> kind, RowDrawer rows, string name)
     {
-        var setting = TableSetting<TKey>.Make(Run, kind, TableIndex.OfEachKind, rows, name: name);
+        var indexes = TableIndex.OfEachKind.ToList();
+        if (Expires)
+            indexes.Add(TableIndex.Of(TableIndex.Expiry, 1));
+        var setting = TableSetting<TKey>.Make(Run, kind, indexes, rows, name: name);
         setting.HasTraps = true;
         return setting;
     }

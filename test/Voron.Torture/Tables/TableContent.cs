@@ -100,6 +100,9 @@ internal sealed class TableContent
     /// <summary>Returns whether a query counts that many entries instead of those of rows that are not past their time.</summary>
     public bool HasCount(long entries, long expected) => entries >= expected && entries <= expected + MostExpiredEntries;
 
+    /// <summary>The number of rows past their time at most that have not been deleted.</summary>
+    public int MostExpired => _mostExpired;
+
     /// <summary>The number of entries of an index that rows past their time have at most.</summary>
     public long MostExpiredEntries => (long)MostKeys * _mostExpired;
 
