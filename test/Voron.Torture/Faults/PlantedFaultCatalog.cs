@@ -191,7 +191,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.ForgetToWake), "schedules", 4_000),
         new(nameof(PlantedFault.DetachUnderLock), "schedules", 4_000),
         new(nameof(PlantedFault.CloseBelowWrite), "slow-io", 4_000) { Seed = 6 },
-        new(nameof(PlantedFault.CountNoCalls), "slow-io", 400) { EndsProcess = true },
+        new(nameof(PlantedFault.CountNoCalls), "slow-io", 2_000) { EndsProcess = true },
         new(nameof(PlantedFault.CallObserverBelowWrite), "callbacks", 400) { Hangs = true },
         new(nameof(PlantedFault.CommitAfterNoMemory), "memory-fault", 2_000),
         new(nameof(PlantedFault.KeepFailedVersions), "memory-fault", 2_000),
