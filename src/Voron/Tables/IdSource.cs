@@ -43,7 +43,7 @@ internal sealed class IdSource : RowSource
         _keys = tree.OpenCursor();
     }
 
-    private bool IsPart => _lastId != long.MaxValue;
+    private bool IsPart => _firstId != 0;
 
     public override ReadOnlySpan<byte> Key => _key.AsSpan(0, _keyLength);
 

@@ -1,13 +1,12 @@
 using Voron.Tables;
 using Voron.Tests.Faults;
+using static Voron.Tests.Tables.SharedIndexKit;
 
 namespace Voron.Tests.Tables;
 
 /// <summary>An index that several tables share finds the rows of all of them, and of each alone.</summary>
 public sealed class SharedIndexTests : IDisposable
 {
-    private static readonly SharedIndex Tags = new("tags", 1);
-
     private readonly TestDirectory _directory = new();
     private readonly StorageEnvironment _environment;
 
@@ -24,7 +23,7 @@ public sealed class SharedIndexTests : IDisposable
     [Fact]
     public void Rows_of_all_tables_are_found_in_the_order_of_keys()
     {
-        Fill();
+        Fill(_environment);
         using var reading = _environment.BeginRead();
         Found(reading.QuerySharedIndex(Tags, KeyRange.All)).Should()
             .Equal("blue books b1", "blue notes n2", "red books b1", "red books b2", "red notes n1");
@@ -37,7 +36,7 @@ public sealed class SharedIndexTests : IDisposable
     [Fact]
     public void A_table_finds_its_own_rows_alone()
     {
-        Fill();
+        Fill(_environment);
         using var reading = _environment.BeginRead();
         var notes = reading.OpenTable(Notes);
         TableKit.Ids(notes.From("tags", KeyRange.All)).Should().Equal("n2", "n1");
@@ -54,8 +53,8 @@ public sealed class SharedIndexTests : IDisposable
     [Fact]
     public void Ids_of_a_part_go_on_from_a_seek()
     {
-        _environment.Insert(Books, [.. Enumerable.Range(0, 700).Select(n => Item($"b{n:D3}", "red"))]);
-        _environment.Insert(Notes, [.. Enumerable.Range(0, 700).Select(n => Item($"n{n:D3}", "red"))]);
+        _environment.Insert(Books, [.. Enumerable.Range(0, 700).Select(n => Tagged($"b{n:D3}", "red"))]);
+        _environment.Insert(Notes, [.. Enumerable.Range(0, 700).Select(n => Tagged($"n{n:D3}", "red"))]);
         using var reading = _environment.BeginRead();
         foreach (var definition in new[] { Books, Notes })
         {
@@ -74,7 +73,7 @@ public sealed class SharedIndexTests : IDisposable
     [Fact]
     public void Pages_go_on_behind_a_token_that_was_text()
     {
-        Fill();
+        Fill(_environment);
         using var reading = _environment.BeginRead();
         foreach (var isBackward in new[] { false, true })
         {
@@ -99,7 +98,7 @@ public sealed class SharedIndexTests : IDisposable
     [Fact]
     public async Task Rows_of_a_table_that_is_dropped_are_found_no_more_and_its_ids_are_removed()
     {
-        Fill();
+        Fill(_environment);
         (await _environment.DropTableAsync("books", Stop)).Should().BeTrue();
         using (var reading = _environment.BeginRead())
         {
@@ -108,7 +107,7 @@ public sealed class SharedIndexTests : IDisposable
         }
 
         // Another table of the name is another member.
-        _environment.Insert(Books, Item("b1", "red"));
+        _environment.Insert(Books, Tagged("b1", "red"));
         using (var reading = _environment.BeginRead())
             Found(reading.QuerySharedIndex(Tags, KeyRange.All)).Should().Equal("blue notes n2", "red notes n1", "red books b1");
         _environment.MustBeSound(Notes, 2);
@@ -118,7 +117,7 @@ public sealed class SharedIndexTests : IDisposable
     [Fact]
     public async Task The_ids_of_a_table_that_was_deleted_in_a_transaction_stay_unseen_until_an_evolution_removes_them()
     {
-        Fill();
+        Fill(_environment);
         _environment.Write(writing =>
         {
             writing.DeleteTable("books").Should().BeTrue();
@@ -131,7 +130,7 @@ public sealed class SharedIndexTests : IDisposable
             TableKit.Ids(reading.OpenTable(Notes).From("tags", KeyRange.All)).Should().Equal("n2", "n1");
         }
 
-        _environment.Insert(Books, Item("b1", "red"));
+        _environment.Insert(Books, Tagged("b1", "red"));
         await _environment.EvolveAsync(Notes, cancellationToken: Stop);
         using (var reading = _environment.BeginRead())
         {
@@ -143,8 +142,8 @@ public sealed class SharedIndexTests : IDisposable
     [Fact]
     public async Task Many_ids_of_a_former_member_are_removed_in_steps_beside_a_writer()
     {
-        _environment.Insert(Books, [.. Enumerable.Range(0, 6_000).Select(n => Item($"b{n}", "red", $"t{n % 50}"))]);
-        _environment.Insert(Notes, [.. Enumerable.Range(0, 100).Select(n => Item($"n{n}", "red", $"t{n % 50}"))]);
+        _environment.Insert(Books, [.. Enumerable.Range(0, 6_000).Select(n => Tagged($"b{n}", "red", $"t{n % 50}"))]);
+        _environment.Insert(Notes, [.. Enumerable.Range(0, 100).Select(n => Tagged($"n{n}", "red", $"t{n % 50}"))]);
         var before = _environment.Internals.Engine.Ring.PublishedId;
         (await _environment.DropTableAsync("books", Stop)).Should().BeTrue();
         _environment.Internals.Engine.Ring.PublishedId.Should().BeGreaterThan(before + 2, "it took several steps");
@@ -156,7 +155,7 @@ public sealed class SharedIndexTests : IDisposable
     [Fact]
     public async Task The_index_goes_with_its_last_table_and_comes_again()
     {
-        Fill();
+        Fill(_environment);
         await _environment.DropTableAsync("books", Stop);
         await _environment.DropTableAsync("notes", Stop);
         using (var reading = _environment.BeginRead())
@@ -166,7 +165,7 @@ public sealed class SharedIndexTests : IDisposable
             reading.GetTables().Should().BeEmpty();
         }
 
-        Fill();
+        Fill(_environment);
         using var again = _environment.BeginRead();
         Found(again.QuerySharedIndex(Tags, KeyRange.All)).Should().HaveCount(5);
     }
@@ -174,8 +173,8 @@ public sealed class SharedIndexTests : IDisposable
     [Fact]
     public async Task Rows_that_are_there_come_into_the_index_and_leave_it_with_a_new_version()
     {
-        _environment.Insert(Notes, Item("n1", "red"), Item("n2", "blue"));
-        _environment.Insert(Plain("books", 1), [.. Enumerable.Range(0, 300).Select(n => Item($"b{n}", "red"))]);
+        _environment.Insert(Notes, Tagged("n1", "red"), Tagged("n2", "blue"));
+        _environment.Insert(Plain("books", 1), [.. Enumerable.Range(0, 300).Select(n => Tagged($"b{n}", "red"))]);
         var isAsked = false;
         var progress = new SynchronousProgress<EvolveProgress>(made =>
         {
@@ -210,19 +209,19 @@ public sealed class SharedIndexTests : IDisposable
     [Fact]
     public void A_rollback_takes_a_table_out_of_the_index_again()
     {
-        _environment.Insert(Notes, Item("n1", "red"));
+        _environment.Insert(Notes, Tagged("n1", "red"));
         using (var writing = _environment.BeginWrite())
         {
             using (var savepoint = writing.CreateSavepoint())
             {
-                writing.CreateTable(Books).Insert(Item("b1", "red"));
+                writing.CreateTable(Books).Insert(Tagged("b1", "red"));
                 Found(writing.QuerySharedIndex(Tags, KeyRange.All)).Should().Equal("red notes n1", "red books b1");
                 savepoint.Rollback();
             }
 
             Found(writing.QuerySharedIndex(Tags, KeyRange.All)).Should().Equal("red notes n1");
-            writing.CreateTable(Books).Insert(Item("b1", "red"));
-            writing.OpenTable(Notes).Upsert(Item("n1", "blue"));
+            writing.CreateTable(Books).Insert(Tagged("b1", "red"));
+            writing.OpenTable(Notes).Upsert(Tagged("n1", "blue"));
             Found(writing.QuerySharedIndex(Tags, KeyRange.All)).Should().Equal("blue notes n1", "red books b1");
             writing.Commit();
         }
@@ -234,7 +233,7 @@ public sealed class SharedIndexTests : IDisposable
     [Fact]
     public void A_table_of_another_transaction_reads_no_row()
     {
-        Fill();
+        Fill(_environment);
         using var reading = _environment.BeginRead();
         using var other = _environment.BeginRead();
         using var query = reading.QuerySharedIndex(Tags, KeyRange.All);
@@ -262,14 +261,14 @@ public sealed class SharedIndexTests : IDisposable
         _environment.Insert(Plain("books", 1)
             .Index("section", 1, static (in Item item, ref IndexKeys keys) => keys.Add(item.Section)).Index("tags", 1, AddTags));
         using var writing = _environment.BeginWrite();
-        FluentActions.Invoking(() => writing.OpenTable(Books).Insert(Item("b1", "red"))).Should().Throw<SchemaMismatchException>()
+        FluentActions.Invoking(() => writing.OpenTable(Books).Insert(Tagged("b1", "red"))).Should().Throw<SchemaMismatchException>()
             .WithMessage("*index 'tags'*");
     }
 
     [Fact]
     public void The_list_of_tables_says_that_an_index_is_shared()
     {
-        Fill();
+        Fill(_environment);
         var index = _environment.GetTables().Single(table => table.Name == "notes").Indexes.Single(index => index.Name == "tags");
         index.Should().BeEquivalentTo(new { IsShared = true, Keys = 2, RowIds = 5, State = IndexState.Ready });
         index.ToString().Should().StartWith("shared index 'tags' version 1: Ready");
@@ -278,51 +277,12 @@ public sealed class SharedIndexTests : IDisposable
     [Fact]
     public void An_update_that_keeps_its_keys_leaves_the_index_alone()
     {
-        Fill();
+        Fill(_environment);
         var before = _environment.GetTables().Single(table => table.Name == "notes").Indexes.Single(index => index.Name == "tags");
-        _environment.Write(writing => writing.OpenTable(Notes).Upsert(Item("n1", "red") with { Size = 9 }));
+        _environment.Write(writing => writing.OpenTable(Notes).Upsert(Tagged("n1", "red") with { Size = 9 }));
         _environment.GetTables().Single(table => table.Name == "notes").Indexes.Single(index => index.Name == "tags").Should().Be(before);
         _environment.Write(writing => writing.OpenTable(Notes).Delete("n1"));
         using var reading = _environment.BeginRead();
         Found(reading.QuerySharedIndex(Tags, KeyRange.Prefix(TableKit.Key("red")))).Should().Equal("red books b1", "red books b2");
     }
-
-    private static TableDefinition<string, Item> Books { get; } = Define("books");
-
-    private static TableDefinition<string, Item> Notes { get; } = Define("notes");
-
-    private static TableDefinition<string, Item> Plain(string name, int version) =>
-        TableDefinition.Create(name, version, new ItemCodec(), KeyCodec.Utf8, static (Item item) => item.Id);
-
-    private static TableDefinition<string, Item> Define(string name) => Plain(name, 1)
-        .Index("section", 1, static (in Item item, ref IndexKeys keys) => keys.Add(item.Section))
-        .Index(Tags, AddTags);
-
-    private static void AddTags(in Item item, ref IndexKeys keys)
-    {
-        foreach (var tag in item.Tags)
-            keys.Add(tag);
-    }
-
-    private static Item Item(string id, params string[] tags) => new(id) { Tags = tags };
-
-    private void Fill()
-    {
-        _environment.Insert(Books, Item("b1", "red", "blue"), Item("b2", "red"), Item("b3"));
-        _environment.Insert(Notes, Item("n1", "red"), Item("n2", "blue"));
-    }
-
-    private static List<string> Found(SharedIndexQuery query)
-    {
-        var found = new List<string>();
-        foreach (var (table, _) in query)
-            found.Add($"{System.Text.Encoding.UTF8.GetString(query.Key).TrimEnd('\0')} {table} {IdOf(query, table)}");
-        return found;
-    }
-
-    // The ids say it: b1 and n1 have the row id 0.
-    private static string IdOf(SharedIndexQuery query, string table) => $"{table[0]}{query.Current.RowId + 1}";
-
-    private static long IdsInTree(ReadTransaction reading) =>
-        reading.GetTables().Single(table => table.Name == "notes").Indexes.Single(index => index.Name == "tags").RowIds;
 }
