@@ -63,7 +63,8 @@ public sealed partial class StorageEnvironment
             try
             {
                 var trees = TreesOf(reading);
-                _expected = trees.Sum(tree => tree.Header.Pages * source.Options.PageSizeOrDefault);
+                var largeSets = reading.GetSystemTrees().Where(static tree => SystemTree.IsLargeSets(tree.Name));
+                _expected = trees.Concat(largeSets).Sum(tree => tree.Header.Pages * source.Options.PageSizeOrDefault);
                 foreach (var (name, tree) in trees)
                 {
                     if (tree.Kind == TreeKind.Plain)
