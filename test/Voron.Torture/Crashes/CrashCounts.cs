@@ -14,6 +14,7 @@ internal sealed partial class CrashCounts
     public int Upgrades;
     public int FixedTreeCommits;
     public int IdTreeCommits;
+    public int ValueSetCommits;
     public int TableCommits;
     public int FeedsCut;
     public int DictionariesTrained;

@@ -46,12 +46,17 @@ internal sealed partial class CrashWorkload
         if (_random.Next(3) == 0)
         {
             _run.Report("commit that makes a tree grow");
-            Commit(writing => _random.Next(4) switch { 3 => writing.GrowFixed(), 2 => writing.GrowIds(), _ => writing.Grow() });
+            Commit(writing => _random.Next(5) switch
+            {
+                4 => writing.GrowValueSets(),
+                3 => writing.GrowFixed(),
+                2 => writing.GrowIds(),
+                _ => writing.Grow(),
+            });
             return;
         }
 
-        var kind = _random.Next(4);
-        var name = ModelTransaction.DrawName(_random, isFixed: kind == 3, isIds: kind == 2);
+        var name = ModelTransaction.DrawName(_random, _random.Next(5));
         _run.Report($"drop {name}");
         if (_random.Next(3) == 2)
             _readers.Begin(_environment!, Newest);

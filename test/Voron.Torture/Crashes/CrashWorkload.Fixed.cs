@@ -16,10 +16,18 @@ internal sealed partial class CrashWorkload
 
     private bool HasIdTrees => _environment!.Internals.Engine.Format.Has(FormatFeatures.IdSets);
 
+    private bool HasValueSets => _environment!.Internals.Engine.Format.Has(FormatFeatures.ValueSets);
+
     private bool HasFeeds => Records && _environment!.Internals.Engine.Format.Has(FormatFeatures.Tables | FormatFeatures.ChangeFeeds);
 
     private ModelTransaction Model(WriteTransaction writing, Content content, CrashStages? stages = null) =>
-        new(writing, content, _random, stages) { ChangesFixedTrees = HasFixedTrees, ChangesIdTrees = HasIdTrees, ChangesRecorded = HasFeeds };
+        new(writing, content, _random, stages)
+        {
+            ChangesFixedTrees = HasFixedTrees,
+            ChangesIdTrees = HasIdTrees,
+            ChangesValueSets = HasValueSets,
+            ChangesRecorded = HasFeeds,
+        };
 
     private void Upgrade()
     {
@@ -64,16 +72,23 @@ internal sealed partial class CrashWorkload
 
     private void CommitOtherKinds()
     {
-        if (_random.Next(2) == 1)
+        switch (_random.Next(3))
         {
-            _run.Report("commit of id trees");
-            _counts.IdTreeCommits++;
-            Commit(writing => writing.ChangeIds(_random.Next(1, 9)));
-            return;
+            case 0:
+                _run.Report("commit of fixed-size trees");
+                _counts.FixedTreeCommits++;
+                Commit(writing => writing.ChangeFixed(_random.Next(1, 9)));
+                break;
+            case 1:
+                _run.Report("commit of id trees");
+                _counts.IdTreeCommits++;
+                Commit(writing => writing.ChangeIds(_random.Next(1, 9)));
+                break;
+            default:
+                _run.Report("commit of trees of value sets");
+                _counts.ValueSetCommits++;
+                Commit(writing => writing.ChangeValueSets(_random.Next(1, 9)));
+                break;
         }
-
-        _run.Report("commit of fixed-size trees");
-        _counts.FixedTreeCommits++;
-        Commit(writing => writing.ChangeFixed(_random.Next(1, 9)));
     }
 }

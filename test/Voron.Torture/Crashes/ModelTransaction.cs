@@ -37,9 +37,9 @@ internal sealed partial class ModelTransaction(WriteTransaction writing, Content
 
     /// <summary>Draws the name of a tree, which may be there or not.</summary>
     /// <param name="random">Makes the choice.</param>
-    /// <param name="isFixed">True for the name of a fixed-size tree.</param>
-    /// <param name="isIds">True for the name of an id tree.</param>
-    public static string DrawName(Tape random, bool isFixed, bool isIds) => Draw(random, isFixed ? FixedNames : isIds ? IdNames : Names);
+    /// <param name="kind">2 for the name of an id tree, 3 for that of a fixed-size tree, 4 for that of a tree of value sets.</param>
+    public static string DrawName(Tape random, int kind) =>
+        Draw(random, kind switch { 2 => IdNames, 3 => FixedNames, 4 => ValueSetNames, _ => Names });
 
     /// <summary>Puts enough entries into a tree for several steps of a drop.</summary>
     public ModelTransaction Grow()
@@ -164,6 +164,8 @@ internal sealed partial class ModelTransaction(WriteTransaction writing, Content
             ChangeFixedOnce();
         else if (ChangesIdTrees && random.Next(8) == 7)
             ChangeIdsOnce();
+        else if (ChangesValueSets && random.Next(8) == 7)
+            ChangeValueSetsOnce();
         else if (ChangesRecorded && random.Next(4) == 3)
             ChangeRecordedOnce();
         else

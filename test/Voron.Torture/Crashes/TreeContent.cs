@@ -16,11 +16,13 @@ internal abstract class TreeContent
     public static bool TryDigest(ReadTransaction reading, string name, out ulong digest)
     {
         var (isFixed, isIds, isRecorded) = (FixedContent.IsName(name), IdTreeContent.IsName(name), RecordedData.IsName(name));
+        var isSets = ValueSetContent.IsName(name);
         digest = isRecorded ? RecordedData.DigestOf(reading)
             : isFixed ? FixedContent.DigestOf(reading.OpenFixedTree(name))
             : isIds ? IdTreeContent.DigestOf(reading.OpenIdTree(name))
+            : isSets ? ValueSetContent.DigestOf(reading.OpenValueSetTree(name))
             : 0;
-        return isFixed || isIds || isRecorded;
+        return isFixed || isIds || isSets || isRecorded;
     }
 
     /// <summary>Describes where the tree of an environment differs.</summary>
