@@ -19,7 +19,7 @@ internal sealed partial class Forger(ForgedStore store, Random random)
     {
         if (store.SystemLeaves.Count > 0 && random.Next(4) > 0)
             return ChangeSystemRecord();
-        switch (random.Next(20))
+        switch (random.Next(23))
         {
             case 0:
                 return ChangeHeader();
@@ -53,6 +53,8 @@ internal sealed partial class Forger(ForgedStore store, Random random)
             case 17:
             case 18:
                 return ChangeIdPage();
+            case > 18 and < 22:
+                return ChangeValueSet();
             default:
                 return ChangeBytes();
         }

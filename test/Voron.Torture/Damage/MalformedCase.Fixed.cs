@@ -9,7 +9,7 @@ internal sealed partial class MalformedCase
     private void ReadFixed(ReadTransaction reading, string name)
     {
         var tree = default(FixedTree);
-        if (IdTreeContent.IsName(name) || !IsOfKind(() => reading.TryOpenFixedTree(name, out tree)))
+        if (IdTreeContent.IsName(name) || ValueSetContent.IsName(name) || !IsOfKind(() => reading.TryOpenFixedTree(name, out tree)))
             return;
         _ = tree.GetStatistics();
         var entries = EntriesOf(name);

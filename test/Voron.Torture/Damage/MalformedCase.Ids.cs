@@ -9,7 +9,7 @@ internal sealed partial class MalformedCase
     private void ReadIds(ReadTransaction reading, string name)
     {
         var tree = default(IdTree);
-        if (FixedContent.IsName(name) || !IsOfKind(() => reading.TryOpenIdTree(name, out tree)))
+        if (FixedContent.IsName(name) || ValueSetContent.IsName(name) || !IsOfKind(() => reading.TryOpenIdTree(name, out tree)))
             return;
         _ = tree.GetStatistics();
         var entries = EntriesOf(name);

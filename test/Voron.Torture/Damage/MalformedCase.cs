@@ -150,10 +150,12 @@ internal sealed partial class MalformedCase(StoreImage image, StoreFiles files, 
     private void ReadTree(ReadTransaction reading, string name)
     {
         var tree = default(Tree);
-        if (FixedContent.IsName(name) || IdTreeContent.IsName(name) || !IsOfKind(() => reading.TryOpenTree(name, out tree)))
+        var isOther = FixedContent.IsName(name) || IdTreeContent.IsName(name) || ValueSetContent.IsName(name);
+        if (isOther || !IsOfKind(() => reading.TryOpenTree(name, out tree)))
         {
             ReadFixed(reading, name);
             ReadIds(reading, name);
+            ReadValueSets(reading, name);
             return;
         }
 
@@ -239,6 +241,8 @@ internal sealed partial class MalformedCase(StoreImage image, StoreFiles files, 
         var tree = default(WriteTree);
         if (IdTreeContent.IsName(name))
             ChangeIds(writing, name);
+        else if (ValueSetContent.IsName(name))
+            ChangeValueSets(writing, name);
         else if (FixedContent.IsName(name) || !IsOfKind(() =>
             {
                 tree = writing.CreateTree(name);

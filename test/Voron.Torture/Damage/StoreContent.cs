@@ -10,7 +10,7 @@ namespace Voron.Torture.Damage;
 /// <summary>The entries of all trees, as of one transaction.</summary>
 internal sealed class StoreContent
 {
-    /// <summary>The trees by name, and the entries of each by key. Keys of fixed-size trees are bytes. For ids see <see cref="IdEntries"/>.</summary>
+    /// <summary>The trees by name, and the entries of each by key. Keys of fixed-size trees are bytes. Sets have classes of their own.</summary>
     public required IReadOnlyList<(string Tree, IReadOnlyList<(byte[] Key, byte[] Value)> Entries)> Trees { get; init; }
 
     /// <summary>The names in the catalog of the trees of tables and feeds, by the descriptions that they have in <see cref="Trees"/>.</summary>
@@ -30,6 +30,7 @@ internal sealed class StoreContent
         {
             trees.Add((name, FixedContent.IsName(name) ? EntriesOf(reading.OpenFixedTree(name))
                 : IdTreeContent.IsName(name) ? IdEntries.Of(reading.OpenIdTree(name))
+                : ValueSetContent.IsName(name) ? ValueSetEntries.Of(reading.OpenValueSetTree(name))
                 : EntriesOf(reading.OpenTree(name))));
         }
 
@@ -97,6 +98,8 @@ internal sealed class StoreContent
     {
         if (IdTreeContent.IsName(name))
             return reading.OpenIdTree(name).TryGetPayload(IdEntries.KeyOf(key), IdEntries.IdOf(key), out var payload) ? [payload] : null;
+        if (ValueSetContent.IsName(name))
+            return reading.OpenValueSetTree(name).Contains(ValueSetEntries.KeyOf(key), ValueSetEntries.ValueOf(key)) ? [] : null;
         if (!FixedContent.IsName(name))
             return OpenPlain(reading, name).TryGet(key, out var value) ? value.ToArray() : null;
         return reading.OpenFixedTree(name).TryGet(ArrayKey.FromBytes(key), out var bytes) ? bytes.ToArray() : null;
@@ -116,6 +119,8 @@ internal sealed class StoreContent
             CheckScan(reading.OpenFixedTree(name), entries);
         else if (IdTreeContent.IsName(name))
             CheckScan(reading.OpenIdTree(name), entries);
+        else if (ValueSetContent.IsName(name))
+            CheckScan(reading.OpenValueSetTree(name), entries);
         else
             CheckScan(OpenPlain(reading, name), name, entries);
     }
@@ -144,6 +149,15 @@ internal sealed class StoreContent
 
         var isWhole = found.Count == entries.Count && tree.ValueCount == found.Count;
         Require(isWhole, $"'{tree.Name}' counts {tree.ValueCount} ids, and has {found.Count} of {entries.Count}");
+    }
+
+    private static void CheckScan(ValueSetTree tree, IReadOnlyList<(byte[] Key, byte[] Value)> entries)
+    {
+        var found = ValueSetEntries.Of(tree);
+        for (var at = 0; at < Math.Min(found.Count, entries.Count); at++)
+            Require(found[at].Key.AsSpan().SequenceEqual(entries[at].Key), $"'{tree.Name}' has another value at entry {at}");
+        var isWhole = found.Count == entries.Count && tree.ValueCount == found.Count;
+        Require(isWhole, $"'{tree.Name}' counts {tree.ValueCount} values, and has {found.Count} of {entries.Count}");
     }
 
     private static void CheckScan(Tree tree, string name, IReadOnlyList<(byte[] Key, byte[] Value)> entries)

@@ -10,7 +10,7 @@ internal sealed class MalformedSuite : Suite
     private static readonly Lazy<IReadOnlyList<StoreImage>> Images = new(() =>
     {
         var recorded = StoreMaker.MakeRecorded();
-        return [.. StoreMaker.MakeAll(), .. StoreMaker.MakeWithIds(), .. recorded, .. recorded];
+        return [.. StoreMaker.MakeAll(), .. StoreMaker.MakeWithIds(), .. StoreMaker.MakeWithValueSets(), .. recorded, .. recorded];
     });
 
     public override string Name => "malformed";
