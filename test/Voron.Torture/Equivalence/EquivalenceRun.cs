@@ -20,6 +20,7 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
     private const int LongestKey = 960;
     private const string FixedName = "fixed";
     private const string IdsName = "ids";
+    private const string ValueSetsName = "sets";
 
     private static readonly string[] Names = ["a", "orders", "orders by customer", "ü"];
 
@@ -88,7 +89,7 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
     {
         var name = Names[random.Next(Names.Length)];
         var entries = _content.Trees.GetValueOrDefault(name, Content.EmptyTree);
-        switch (random.Next(24))
+        switch (random.Next(26))
         {
             case 19:
                 return DrawRecordedChanges();
@@ -96,6 +97,10 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
                 return DrawFixedChanges();
             case 21:
                 return DrawIdChanges();
+            case 24:
+                return DrawValueSetChanges();
+            case 25 when _content.Has(ValueSetsName):
+                return DrawDeletion(ValueSetsName);
             case 22 when _content.Has(FixedName):
                 return DrawDeletion(FixedName);
             case 23 when _content.Has(IdsName):
@@ -179,6 +184,26 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
         return writing =>
         {
             var tree = writing.CreateIdTree(IdsName);
+            foreach (var (change, before) in steps)
+                change.ApplyTo(tree, before);
+        };
+    }
+
+    private Action<WriteTransaction> DrawValueSetChanges()
+    {
+        var steps = new List<(ValueSetChange Change, ValueSetContent Before)>();
+        var content = _content.Others.TryGetValue(ValueSetsName, out var known) ? (ValueSetContent)known : ValueSetContent.Empty;
+        for (var i = random.Next(1, 12); i > 0; i--)
+        {
+            var change = ValueSetChange.Draw(random, content);
+            steps.Add((change, content));
+            content = change.ApplyTo(content);
+        }
+
+        _content = _content.With(ValueSetsName, content);
+        return writing =>
+        {
+            var tree = writing.CreateValueSetTree(ValueSetsName);
             foreach (var (change, before) in steps)
                 change.ApplyTo(tree, before);
         };
