@@ -134,6 +134,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.ForgetSetCount), "model", 400_000),
         new(nameof(PlantedFault.KeepEmptySet), "model", 400_000),
         new(nameof(PlantedFault.ForgetLargeCount), "model", 400_000),
+        new(nameof(PlantedFault.ForgetLargeCount), "power-cut", 40_000),
         new(nameof(PlantedFault.KeepLargeSet), "model", 400_000),
         new(nameof(PlantedFault.ExchangeUncompared), "model", 400_000),
         new(nameof(PlantedFault.FreeOneLess), "model", 400_000),
