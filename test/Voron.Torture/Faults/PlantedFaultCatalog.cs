@@ -116,7 +116,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.BelieveChunks), "bit-rot", 2_000),
         new(nameof(PlantedFault.BelieveJournalHeaders), "bit-rot", 200_000) { First = 34 },
         new(nameof(PlantedFault.BelievePageStructure), "malformed", 10_000) { EndsProcess = true },
-        new(nameof(PlantedFault.BelieveDirectory), "malformed", 10_000) { EndsProcess = true, First = 6_624 },
+        new(nameof(PlantedFault.BelieveDirectory), "malformed", 10_000) { EndsProcess = true },
         new(nameof(PlantedFault.TrustBlockWidth), "malformed", 10_000) { EndsProcess = true, Seed = 3 },
         new(nameof(PlantedFault.BelieveChangeLengths), "malformed", 10_000) { First = 3_796 },
         new(nameof(PlantedFault.BelieveRowIds), "malformed", 10_000),
