@@ -24,10 +24,18 @@ internal static class TableCreation
             Indexes = [],
         };
 
-        Compress(transaction, transaction.CreateSystemTree(SystemTree.RowsName(schema.Id), TreeKind.Plain), functions);
-        foreach (var shape in functions.Slots)
-            schema = AddIndex(transaction, schema, shape, limit: 0);
-        schemas.Put(functions.SchemaKey, schema.ToBytes());
+        // A shared index that takes no more tables says so when other indexes have this one already.
+        try
+        {
+            Compress(transaction, transaction.CreateSystemTree(SystemTree.RowsName(schema.Id), TreeKind.Plain), functions);
+            foreach (var shape in functions.Slots)
+                schema = AddIndex(transaction, schema, shape, limit: 0);
+            schemas.Put(functions.SchemaKey, schema.ToBytes());
+        }
+        catch (Exception e) when (transaction.Body.Scope.Break(e))
+        {
+            throw;
+        }
     }
 
     /// <summary>Adds an index to a schema, and creates its tree.</summary>

@@ -12,7 +12,9 @@ public static class TableTransactions
     /// <param name="transaction">The transaction.</param>
     /// <param name="definition">The definition. Its name is the name of the table; trees have names of their own.</param>
     /// <exception cref="SchemaMismatchException">The table has keys of another kind.</exception>
-    /// <exception cref="StorageFullException">There is no room, or all 65,535 numbers of tables have been used.</exception>
+    /// <exception cref="StorageFullException">
+    /// There is no room, or all 65,534 numbers of tables, or all 32,767 of tables that share an index, have been used.
+    /// </exception>
     /// <exception cref="ArgumentNullException">The definition is null.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public static WriteTable<TKey, TRow> CreateTable<TKey, TRow>(this WriteTransaction transaction, TableDefinition<TKey, TRow> definition)
