@@ -31,6 +31,21 @@ public readonly partial struct Tree
 
     internal long Generation => _generation;
 
+    /// <summary>True if the tree has been deleted in this transaction.</summary>
+    /// <exception cref="ObjectDisposedException">
+    /// The transaction has ended, or was rolled back to a savepoint that is older than the handle.
+    /// </exception>
+    internal bool IsDeleted
+    {
+        get
+        {
+            var isDeleted = _tree.Generation == _generation && _tree.IsDropped;
+            if (!isDeleted)
+                _tree.ThrowIfClosed(_generation);
+            return isDeleted;
+        }
+    }
+
     internal OpenTree Opened
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]

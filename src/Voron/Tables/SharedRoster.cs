@@ -36,8 +36,11 @@ internal sealed class SharedRoster
         return roster;
     }
 
-    /// <summary>Finds the table of an id; false if it is one that has left the index.</summary>
-    public bool TryFind(long id, out Member member) => _members.TryGetValue(SharedPlace.MemberOf(id), out member);
+    /// <summary>Finds the table of an id; false if it is one that has left the index, or has been deleted in this transaction meanwhile.</summary>
+    /// <exception cref="ObjectDisposedException">
+    /// The transaction was rolled back to a savepoint that is older than the table: another one may have its number.
+    /// </exception>
+    public bool TryFind(long id, out Member member) => _members.TryGetValue(SharedPlace.MemberOf(id), out member) && !member.Rows.IsDeleted;
 
     private void Add(TableTrees trees, Tree schemas, SharedIndex index, SharedPlace place, string table)
     {
