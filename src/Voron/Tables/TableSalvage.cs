@@ -222,6 +222,7 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
         using var writing = environment.BeginWrite();
         var tree = new WriteTree(writing.CreateSystemTree(SystemTree.Schemas, TreeKind.Plain));
         var used = schemas.Select(schema => (int)schema.Id)
+            .Concat(schemas.SelectMany(schema => schema.Indexes).Select(index => (int)(index.Shared?.Number ?? 0)))
             .Concat(_trees.Keys.Select(Convert.FromHexString).Where(name => name.Length > SystemTree.Schemas.Length)
                 .Select(name => (int)BinaryPrimitives.ReadUInt16BigEndian(name.AsSpan(SystemTree.Schemas.Length))));
         var next = Math.Min(used.DefaultIfEmpty().Max() + 1, ushort.MaxValue);

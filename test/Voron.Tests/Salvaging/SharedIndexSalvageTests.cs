@@ -1,3 +1,4 @@
+using Voron.Format;
 using Voron.Tables;
 using Voron.Tests.Faults;
 using Voron.Tests.Tables;
@@ -89,6 +90,31 @@ public sealed class SharedIndexSalvageTests : IDisposable
         reading.QuerySharedIndex(Tags, KeyRange.All).Count().Should().Be(Rows + 1);
         environment.MustBeSound(Second, Rows);
         environment.MustBeSound(Define("third"), 1);
+    }
+
+    [Fact]
+    public async Task Another_table_does_not_get_the_number_of_an_index_whose_tree_is_lost()
+    {
+        Make();
+        using (var environment = StorageEnvironment.Open(Source, FaultTestKit.Options()))
+        {
+            environment.Write(static writing =>
+            {
+                // Of the tables, "first" is left, with the number 1. The index has the number 2.
+                writing.DeleteTable("second").Should().BeTrue();
+                writing.DeleteSystemTree(SystemTree.IndexName(2, 1, isUnique: false)).Should().BeTrue();
+                new WriteTree(writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!).Delete(SchemaKeys.NextTable).Should().BeTrue();
+            });
+        }
+
+        await Salvage.RunAsync(Source, Target, null, Token);
+        using var target = StorageEnvironment.Open(Target, FaultTestKit.Options());
+        await target.EvolveAsync(First, cancellationToken: Token);
+        var own = TableDefinition.Create("own", 1, new ItemCodec(), KeyCodec.Utf8, static (Item item) => item.Id)
+            .Index("tags", 1, static (in Item item, ref IndexKeys keys) => keys.Add(item.Tags[0]));
+        target.Insert(own, Of(1));
+        target.MustBeSound(own, 1);
+        target.MustBeSound(First, Rows);
     }
 
     private static TableDefinition<string, Item> Define(string name) =>
