@@ -33,6 +33,9 @@ internal static class SchemaKeys
     /// <summary>The place before the schemas of all tables.</summary>
     public static ReadOnlySpan<byte> Tables => [TableMark];
 
+    /// <summary>The place before the numbers of all shared indexes.</summary>
+    public static ReadOnlySpan<byte> SharedIndexes => [SharedMark];
+
     /// <summary>The place before the members of all shared indexes.</summary>
     public static ReadOnlySpan<byte> Members => [MemberMark];
 

@@ -97,6 +97,22 @@ internal static class SharedMembers
         Put(schemas, place, Current, Encoding.UTF8.GetBytes(table));
     }
 
+    /// <summary>Removes the numbers of all indexes but some. Used where no table has them.</summary>
+    /// <param name="schemas">The tree of schemas.</param>
+    /// <param name="used">The numbers of the indexes that stay.</param>
+    public static void RemoveOthers(WriteTree schemas, HashSet<ushort> used)
+    {
+        var others = new List<byte[]>();
+        foreach (var entry in schemas.Prefix(SchemaKeys.SharedIndexes))
+        {
+            if (!TryReadNumbers(schemas, entry.Key, out var numbers) || !used.Contains(numbers.Number))
+                others.Add(entry.Key.ToArray());
+        }
+
+        foreach (var key in others)
+            schemas.Delete(key);
+    }
+
     private static bool HasMembers(WriteTree schemas, ushort number)
     {
         foreach (var entry in schemas.Prefix(SchemaKeys.MembersOf(number)))

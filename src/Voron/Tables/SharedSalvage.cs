@@ -44,7 +44,7 @@ internal sealed class SharedSalvage
         return place;
     }
 
-    /// <summary>Makes former members of those that no schema has.</summary>
+    /// <summary>Makes former members of those that no schema has, and removes what is said of an index that none has.</summary>
     /// <param name="schemas">The tree of schemas.</param>
     /// <param name="known">The schemas.</param>
     public static void RemoveUnknown(WriteTree schemas, List<TableSchema> known)
@@ -56,7 +56,16 @@ internal sealed class SharedSalvage
                 places.Add(place);
         }
 
+        var used = known.SelectMany(schema => schema.Indexes)
+            .Where(index => index.Shared != null).Select(index => index.Shared!.Value.Number).ToHashSet();
         foreach (var place in places)
-            SharedMembers.SaveRest(schemas, place, []);
+        {
+            if (used.Contains(place.Number))
+                SharedMembers.SaveRest(schemas, place, []);
+            else
+                schemas.Delete(SchemaKeys.Member(place));
+        }
+
+        SharedMembers.RemoveOthers(schemas, used);
     }
 }

@@ -117,6 +117,28 @@ public sealed class SharedIndexSalvageTests : IDisposable
         target.MustBeSound(First, Rows);
     }
 
+    [Fact]
+    public async Task An_index_of_which_all_tables_are_lost_is_there_no_more()
+    {
+        Make();
+        using (var environment = StorageEnvironment.Open(Source, FaultTestKit.Options()))
+        {
+            environment.Write(static writing =>
+            {
+                var schemas = new WriteTree(writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!);
+                schemas.Delete(SchemaKeys.Table("first")).Should().BeTrue();
+                schemas.Delete(SchemaKeys.Table("second")).Should().BeTrue();
+            });
+        }
+
+        await Salvage.RunAsync(Source, Target, null, Token);
+        using var target = StorageEnvironment.Open(Target, FaultTestKit.Options());
+        using (var reading = target.BeginRead())
+            FluentActions.Invoking(() => reading.QuerySharedIndex(Tags, KeyRange.All)).Should().Throw<KeyNotFoundException>();
+        target.Insert(First, Of(1));
+        target.MustBeSound(First, 1);
+    }
+
     private static TableDefinition<string, Item> Define(string name) =>
         TableDefinition.Create(name, 1, new ItemCodec(), KeyCodec.Utf8, static (Item item) => item.Id)
             .Index(Tags, static (in Item item, ref IndexKeys keys) => keys.Add(item.Tags[0]));
