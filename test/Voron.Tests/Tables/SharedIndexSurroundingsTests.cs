@@ -64,11 +64,7 @@ public sealed class SharedIndexSurroundingsTests : IDisposable
     public void An_index_that_has_had_all_its_members_refuses_another_one()
     {
         Fill(_environment);
-        _environment.Write(static writing =>
-        {
-            var schemas = new WriteTree(writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!);
-            schemas.Put(SchemaKeys.SharedIndex("tags", 1), [2, 0, 0xFF, 0x7F]);
-        });
+        SetNextMember(Tags, SharedPlace.MaxMember);
         _environment.Insert(Define("the last one"), Tagged("x1", "red"));
         FluentActions.Invoking(() => _environment.Insert(Define("one too many"), Tagged("y1", "red"))).Should().Throw<StorageFullException>()
             .WithMessage("The table 'one too many' cannot get the shared index 'tags': 32767 tables have had version 1 of it, *");
@@ -139,6 +135,57 @@ public sealed class SharedIndexSurroundingsTests : IDisposable
         PageToken.TryParse(".__________8", out _).Should().BeFalse("ids are not negative");
         PageToken.Parse(all.Token.ToString()).Should().Be(all.Token);
     }
+
+    [Fact]
+    public void A_table_that_one_of_its_indexes_does_not_take_is_in_none()
+    {
+        var full = new SharedIndex("full", 1);
+        _environment.Insert(Notes.Index(full, AddTags), Tagged("n1", "red"));
+        SetNextMember(full, SharedPlace.MaxMember + 1);
+        using (var writing = _environment.BeginWrite())
+        {
+            FluentActions.Invoking(() => writing.CreateTable(Books.Index(full, AddTags))).Should().Throw<StorageFullException>();
+            FluentActions.Invoking(() => writing.Commit()).Should().Throw<InvalidOperationException>();
+        }
+
+        using var reading = _environment.BeginRead();
+        Found(reading.QuerySharedIndex(Tags, KeyRange.All)).Should().Equal("red notes n1");
+    }
+
+    [Fact]
+    public void A_query_leaves_out_a_table_that_is_deleted_on_the_way()
+    {
+        Fill(_environment);
+        using var writing = _environment.BeginWrite();
+        using var query = writing.QuerySharedIndex(Tags, KeyRange.All);
+        query.MoveNext().Should().BeTrue();
+        writing.DeleteTable("books").Should().BeTrue();
+        query.Count().Should().Be(2);
+        Found(query).Should().Equal("blue notes n2", "red notes n1");
+    }
+
+    [Fact]
+    public void A_query_does_not_take_another_table_for_one_that_was_rolled_back()
+    {
+        _environment.Insert(Notes, Tagged("n1", "red"));
+        using var writing = _environment.BeginWrite();
+        using (var early = writing.QuerySharedIndex(Tags, KeyRange.All))
+            early.MoveNext().Should().BeTrue();
+        using var savepoint = writing.CreateSavepoint();
+        writing.CreateTable(Books).Insert(Tagged("b1", "red"));
+        using var query = writing.QuerySharedIndex(Tags, KeyRange.All);
+        savepoint.Rollback();
+        writing.CreateTable(Define("other")).Insert(Tagged("o1", "red"));
+        FluentActions.Invoking(() => Found(query)).Should().Throw<ObjectDisposedException>();
+    }
+
+    private void SetNextMember(SharedIndex index, int next) => _environment.Write(writing =>
+    {
+        var schemas = new WriteTree(writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!);
+        var key = SchemaKeys.SharedIndex(index.Name, index.Version);
+        schemas.TryGet(key, out var numbers).Should().BeTrue();
+        schemas.Put(key, (byte[])[.. numbers[..2], (byte)next, (byte)(next >> 8)]);
+    });
 
     private sealed class NumberCodec : IRowCodec<long>
     {
