@@ -14,7 +14,7 @@ internal static class FormerMembers
 {
     private const int IdsTogether = 1024;
 
-    /// <summary>Removes all ids of former members.</summary>
+    /// <summary>Removes all ids of former members. A member whose ids cannot be removed because a page is damaged is passed, and logged.</summary>
     /// <param name="environment">The environment.</param>
     /// <param name="maxHold">The time for which a step holds the writer.</param>
     /// <param name="stop">Ends the call between two steps.</param>
@@ -23,16 +23,27 @@ internal static class FormerMembers
         if (!AreThere(environment))
             return;
         var pace = new StepPace(maxHold);
+        var passed = new HashSet<SharedPlace>();
         while (true)
         {
             using var writing = await environment.BeginWriteAsync(stop).ConfigureAwait(false);
             pace.Begin();
-            if (!Step(writing, pace.ReadingTime))
+            if (!TryFind(writing, passed, out var place, out var from))
                 return;
-            pace.EndReading();
-            var commit = writing.CommitAsync(CancellationToken.None);
-            pace.End();
-            await commit.ConfigureAwait(false);
+            try
+            {
+                Step(writing, place, from, pace.ReadingTime);
+                pace.EndReading();
+                var commit = writing.CommitAsync(CancellationToken.None);
+                pace.End();
+                await commit.ConfigureAwait(false);
+            }
+            catch (CorruptionException e)
+            {
+                // The ids mean nothing: the call that wanted them removed has done all else.
+                passed.Add(place);
+                TableLog.FormerMemberLeft(environment.Internals.Engine.Logger, place.Number, environment.Path, e.Message, e);
+            }
         }
     }
 
@@ -50,30 +61,29 @@ internal static class FormerMembers
         return false;
     }
 
-    // False if there is nothing to do.
-    private static bool Step(WriteTransaction writing, TimeSpan hold)
+    private static bool TryFind(WriteTransaction writing, HashSet<SharedPlace> passed, out SharedPlace place, out byte[] from)
     {
-        if (writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain) is not { } open)
+        (place, from) = (default, []);
+        if (writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain) is not { } schemas)
             return false;
-        var schemas = new WriteTree(open);
-        byte[]? record = null;
-        byte[] from = [];
-        foreach (var entry in schemas.Prefix(SchemaKeys.Members))
+        foreach (var entry in new WriteTree(schemas).Prefix(SchemaKeys.Members))
         {
-            if (SharedMembers.RestOf(entry.Value) is not { } rest)
+            if (!SchemaKeys.TryReadMember(entry.Key, out place) || passed.Contains(place) || SharedMembers.RestOf(entry.Value) is not { } rest)
                 continue;
-            (record, from) = (entry.Key.ToArray(), rest);
-            break;
+            from = rest;
+            return true;
         }
 
-        if (record == null)
-            return false;
-        var end = SchemaKeys.TryReadMember(record, out var place) ? RemoveIds(writing, place, from, hold) : null;
-        if (end == null)
-            schemas.Delete(record);
-        else
+        return false;
+    }
+
+    private static void Step(WriteTransaction writing, SharedPlace place, byte[] from, TimeSpan hold)
+    {
+        var schemas = new WriteTree(writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!);
+        if (RemoveIds(writing, place, from, hold) is { } end)
             SharedMembers.SaveRest(schemas, place, end);
-        return true;
+        else
+            schemas.Delete(SchemaKeys.Member(place));
     }
 
     // Returns the key at which the next step goes on; null at the end.

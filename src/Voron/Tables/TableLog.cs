@@ -15,4 +15,10 @@ internal static partial class TableLog
         Message = "Rows past their time could not all be deleted from the table '{Table}' of the environment in '{Path}'. No query returns them, and the next run " +
             "tries again. Reason: {Reason}")]
     public static partial void ExpiryFailed(ILogger logger, string table, string path, string reason, Exception exception);
+
+    [LoggerMessage(
+        EventId = 1302, EventName = "FormerMemberLeft", Level = LogLevel.Warning,
+        Message = "What a table has left in the shared index of number {Index} of the environment in '{Path}' could not be removed. No query returns it, and the next " +
+            "evolution or drop of a table tries again. Reason: {Reason}")]
+    public static partial void FormerMemberLeft(ILogger logger, int index, string path, string reason, Exception exception);
 }

@@ -1,6 +1,7 @@
 using Voron.Format;
 using Voron.Tables;
 using Voron.Tests.Faults;
+using Voron.Tests.Salvaging;
 using Voron.Trees;
 using static Voron.Tests.Tables.SharedIndexKit;
 
@@ -177,6 +178,26 @@ public sealed class SharedIndexSurroundingsTests : IDisposable
         savepoint.Rollback();
         writing.CreateTable(Define("other")).Insert(Tagged("o1", "red"));
         FluentActions.Invoking(() => Found(query)).Should().Throw<ObjectDisposedException>();
+    }
+
+    [Fact]
+    public async Task A_damaged_index_does_not_fail_the_evolution_of_another_table()
+    {
+        var path = Path.Combine(_directory.Path, "damaged");
+        using (var environment = StorageEnvironment.Open(path, FaultTestKit.Options()))
+        {
+            foreach (var definition in new[] { Books, Notes, Define("left") })
+                environment.Insert(definition, [.. Enumerable.Range(0, 1_500).Select(n => Tagged($"{n}", $"tag {n}"))]);
+            environment.Write(static writing => writing.DeleteTable("left").Should().BeTrue());
+        }
+
+        LeafDamage.Do(path, SystemTree.IndexName(2, 1, isUnique: false), isLast: true);
+        var log = new ListLogger();
+        using var damaged = StorageEnvironment.Open(path, FaultTestKit.Options(log));
+        var report = await damaged.EvolveAsync(Plain("other", 1), cancellationToken: Stop);
+        report.IsCreated.Should().BeTrue();
+        FaultTestKit.WarningsOf(damaged, log).Should().Contain(line => line.StartsWith("What a table has left in the shared index of number 2 of the "));
+        (await damaged.DropTableAsync("other", Stop)).Should().BeTrue();
     }
 
     private void SetNextMember(SharedIndex index, int next) => _environment.Write(writing =>
