@@ -114,7 +114,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.BelievePages), "bit-rot", 2_000),
         new(nameof(PlantedFault.BelieveHeaders), "bit-rot", 20_000) { Seed = 165_571 },
         new(nameof(PlantedFault.BelieveChunks), "bit-rot", 2_000),
-        new(nameof(PlantedFault.BelieveJournalHeaders), "bit-rot", 200_000) { First = 34 },
+        new(nameof(PlantedFault.BelieveJournalHeaders), "bit-rot", 200_000) { First = 138 },
         new(nameof(PlantedFault.BelievePageStructure), "malformed", 10_000) { EndsProcess = true },
         new(nameof(PlantedFault.BelieveDirectory), "malformed", 10_000) { EndsProcess = true },
         new(nameof(PlantedFault.TrustBlockWidth), "malformed", 10_000) { EndsProcess = true, Seed = 3 },

@@ -12,7 +12,7 @@ internal sealed class BitRotSuite : Suite
     private const int WritableOneIn = 8;
 
     private static readonly Lazy<RotList> All = new(
-        () => new RotList([.. StoreMaker.MakeAll(), .. StoreMaker.MakeWithIds(), .. StoreMaker.MakeRecorded()]));
+        () => new RotList([.. StoreMaker.MakeAll(), .. StoreMaker.MakeWithIds(), .. StoreMaker.MakeWithValueSets(), .. StoreMaker.MakeRecorded()]));
 
     public override string Name => "bit-rot";
 
