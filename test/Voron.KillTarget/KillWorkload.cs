@@ -12,6 +12,7 @@ public static class KillWorkload
     public const string CounterName = "counter";
     public const string FixedName = "fixed";
     public const string IdsName = "ids";
+    public const string SetsName = "sets";
 
     /// <summary>A tree that is filled, and dropped in steps. No commit has a number for that.</summary>
     public const string DroppedName = "dropped";
@@ -93,6 +94,17 @@ public static class KillWorkload
                 ids.Remove([key], id);
         }
 
+        var sets = writing.CreateValueSetTree(SetsName);
+        Span<byte> member = stackalloc byte[sizeof(int)];
+        foreach (var (key, value, isAdded) in SetChanges(number))
+        {
+            BinaryPrimitives.WriteInt32BigEndian(member, value);
+            if (isAdded)
+                sets.Add([key], member);
+            else
+                sets.Remove([key], member);
+        }
+
         var recorded = RecordedStore.Create(writing, MaxFeedBytes);
         foreach (var (key, isPut) in RecordedChanges(number))
         {
@@ -154,6 +166,16 @@ public static class KillWorkload
         for (var i = random.Next(4) == 0 ? random.Next(300) : random.Next(4); i > 0; i--)
             yield return (key, first + i * stride, isAdded);
         yield return (key, number, true);
+    }
+
+    /// <summary>Returns the values that a commit adds to the set of a key or removes from it, in this order. Sets grow large, and small again.</summary>
+    public static IEnumerable<(byte Key, int Value, bool IsAdded)> SetChanges(long number)
+    {
+        var random = new Random((int)(number * 49_979_687 % int.MaxValue));
+        var (key, first) = ((byte)random.Next(4), random.Next(2_000));
+        var isAdded = number / 40 % 3 > 0 || random.Next(3) == 0;
+        for (var i = random.Next(4) == 0 ? random.Next(400) : random.Next(4); i > 0; i--)
+            yield return (key, first + i, isAdded);
     }
 
     /// <summary>Returns the ranges of keys of the fixed-size tree that a commit puts or deletes, in this order.</summary>

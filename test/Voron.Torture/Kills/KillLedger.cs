@@ -16,6 +16,7 @@ internal sealed class KillLedger
     private readonly Dictionary<long, (long Number, int Length)> _items = [];
     private readonly SortedDictionary<long, long> _fixed = [];
     private readonly SortedDictionary<(byte Key, long Id), byte> _ids = [];
+    private readonly SortedSet<(byte Key, int Value)> _sets = [];
 
     // The entries of the recorded tree, and the rows of both tables.
     private readonly SortedDictionary<int, int> _recorded = [];
@@ -51,6 +52,7 @@ internal sealed class KillLedger
         CompareItems(environment, kill);
         CompareFixed(environment, kill);
         CompareIds(environment, kill);
+        CompareSets(environment, kill);
         CompareRecorded(environment, kill);
         var report = environment.Verify();
         BrokenPromiseException.Require(report.IsSound, $"Kill {kill}: {report}");
@@ -100,6 +102,14 @@ internal sealed class KillLedger
                 _ids.Remove((key, id));
         }
 
+        foreach (var (key, value, isAdded) in KillWorkload.SetChanges(number))
+        {
+            if (isAdded)
+                _sets.Add((key, value));
+            else
+                _sets.Remove((key, value));
+        }
+
         foreach (var (key, isPut) in KillWorkload.RecordedChanges(number))
         {
             if (isPut)
@@ -141,6 +151,31 @@ internal sealed class KillLedger
 
         BrokenPromiseException.Require(
             tree.ValueCount == _ids.Count, $"Kill {kill}: the id tree counts {tree.ValueCount} ids, not {_ids.Count}.");
+    }
+
+    private void CompareSets(StorageEnvironment environment, int kill)
+    {
+        using var reading = environment.BeginRead();
+        if (!reading.TryOpenValueSetTree(KillWorkload.SetsName, out var tree))
+        {
+            BrokenPromiseException.Require(_sets.Count == 0, $"Kill {kill}: the tree of value sets is gone.");
+            return;
+        }
+
+        foreach (var set in _sets.GroupBy(entry => entry.Key))
+        {
+            using var values = tree.OpenValues([set.Key]);
+            foreach (var (_, value) in set)
+            {
+                var isRight = values.MoveNext() && BinaryPrimitives.ReadInt32BigEndian(values.Value) == value;
+                BrokenPromiseException.Require(isRight, $"Kill {kill}: set {set.Key} does not hold the value {value}.");
+            }
+
+            BrokenPromiseException.Require(!values.MoveNext(), $"Kill {kill}: set {set.Key} holds more values than {set.Count()}.");
+        }
+
+        BrokenPromiseException.Require(
+            tree.ValueCount == _sets.Count, $"Kill {kill}: the tree of value sets counts {tree.ValueCount} values, not {_sets.Count}.");
     }
 
     // The feed may be cut beside this: its changes lead to the same content all the same.
