@@ -23,6 +23,7 @@ internal sealed class MemoryFaultRun : IDisposable
     private readonly BigTree _big = new();
     private readonly WholeFixedTree _fixed = new();
     private readonly WholeIdTree _ids = new();
+    private readonly WholeValueSetTree _sets = new();
     private readonly WholeRecordedStore _tables = new();
     private StorageEnvironment? _environment;
     private ReadTransaction? _held;
@@ -264,6 +265,7 @@ internal sealed class MemoryFaultRun : IDisposable
         MemoryStep.BigTransaction => _big,
         MemoryStep.FixedTransaction => _fixed,
         MemoryStep.IdTransaction => _ids,
+        MemoryStep.ValueSetTransaction => _sets,
         MemoryStep.TableTransaction => _tables,
         _ => null,
     };
@@ -404,6 +406,7 @@ internal sealed class MemoryFaultRun : IDisposable
         _big.Check(reading, who);
         _fixed.Check(reading, who);
         _ids.Check(reading, who);
+        _sets.Check(reading, who);
         _tables.Check(reading, who);
     }
 

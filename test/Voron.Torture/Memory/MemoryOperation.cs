@@ -11,6 +11,7 @@ internal enum MemoryStep
     BigTransaction,
     FixedTransaction,
     IdTransaction,
+    ValueSetTransaction,
     TableTransaction,
     Read,
     HoldReader,
