@@ -168,7 +168,9 @@ public static class KillWorkload
         yield return (key, number, true);
     }
 
-    /// <summary>Returns the values that a commit adds to the set of a key or removes from it, in this order. Sets grow large, and small again.</summary>
+    /// <summary>
+    /// Returns the values that a commit adds to the set of a key or removes from it, in this order. Sets grow large, and small again.
+    /// </summary>
     public static IEnumerable<(byte Key, int Value, bool IsAdded)> SetChanges(long number)
     {
         var random = new Random((int)(number * 49_979_687 % int.MaxValue));
