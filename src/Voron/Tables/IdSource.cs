@@ -16,26 +16,22 @@ internal sealed class IdSource : RowSource
     private bool _isBeforeIds;
 
     // A copy, because the ids of a key outlast it in a write transaction.
-    private byte[] _key = new byte[32];
-    private int _keyLength;
+    private KeyCopy _key;
 
     /// <summary>A source of all ids of a tree.</summary>
     public IdSource(IdTree tree, KeyRange range)
+        : this(tree, new RangeCopy(range))
     {
-        _tree = tree;
-        _range = new RangeCopy(range);
-        _keys = tree.OpenCursor();
     }
 
     /// <summary>A source of the rows that a table has in an index.</summary>
     public IdSource(OpenIndex index, KeyRange range)
-        : this(index.Ids, range)
+        : this(index.Ids, new RangeCopy(range))
     {
         if (index.Schema!.Shared is { } place)
             (_firstId, _lastId) = (place.FirstId, place.LastId);
     }
 
-    // The range of another source.
     private IdSource(IdTree tree, RangeCopy range)
     {
         _tree = tree;
@@ -45,7 +41,7 @@ internal sealed class IdSource : RowSource
 
     private bool IsPart => _firstId != 0;
 
-    public override ReadOnlySpan<byte> Key => _key.AsSpan(0, _keyLength);
+    public override ReadOnlySpan<byte> Key => _key.Value;
 
     /// <summary>Returns another source of all ids of the tree, with the same range, at its start.</summary>
     public IdSource Again() => new(_tree, _range);
@@ -162,7 +158,7 @@ internal sealed class IdSource : RowSource
         var key = _keys.Key;
         if (!(isBackward ? _range.IsFromStart(key) : _range.IsBeforeEnd(key)))
             return false;
-        SetKey(key);
+        _key.Take(key);
         _ids = _keys.OpenIds();
         _hasIds = true;
         _isBeforeIds = true;
@@ -174,13 +170,5 @@ internal sealed class IdSource : RowSource
         if (_hasIds)
             _ids.Dispose();
         _hasIds = false;
-    }
-
-    private void SetKey(ReadOnlySpan<byte> key)
-    {
-        if (_key.Length < key.Length)
-            _key = new byte[Math.Max(key.Length, 2 * _key.Length)];
-        key.CopyTo(_key);
-        _keyLength = key.Length;
     }
 }

@@ -34,8 +34,7 @@ public sealed class RowQuery<TRow> : IDisposable
     private PageToken _after;
     private long _left = long.MaxValue;
     private bool _isBackward;
-    private byte[] _key = [];
-    private int _keyLength;
+    private KeyCopy _key;
     private long _rowId;
     private long _returned;
 
@@ -112,7 +111,7 @@ public sealed class RowQuery<TRow> : IDisposable
         get
         {
             RequireRow();
-            return _key.AsSpan(0, _keyLength);
+            return _key.Value;
         }
     }
 
@@ -124,7 +123,7 @@ public sealed class RowQuery<TRow> : IDisposable
     /// The place of the row that was returned last, behind which the next page begins; where there was none, the place that was given.
     /// </summary>
     /// <remarks>It stays after the query has been disposed.</remarks>
-    public PageToken Token => _returned > 0 ? new PageToken(_key.AsSpan(0, _keyLength), _rowId) : _after;
+    public PageToken Token => _returned > 0 ? new PageToken(_key.Value, _rowId) : _after;
 
     /// <summary>Returns rows in descending order.</summary>
     /// <returns>This query.</returns>
@@ -273,10 +272,8 @@ public sealed class RowQuery<TRow> : IDisposable
 
     private void Keep(ReadOnlySpan<byte> key, long rowId)
     {
-        if (_key.Length < key.Length)
-            _key = new byte[Math.Max(key.Length, 32)];
-        key.CopyTo(_key);
-        (_keyLength, _rowId) = (key.Length, rowId);
+        _key.Take(key);
+        _rowId = rowId;
     }
 
     // The batch serves another query from here on.

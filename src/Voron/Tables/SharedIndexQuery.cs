@@ -33,8 +33,7 @@ public sealed class SharedIndexQuery : IDisposable
     private long _left = long.MaxValue;
     private bool _isBackward;
     private byte[] _unpacked = [];
-    private byte[] _key = [];
-    private int _keyLength;
+    private KeyCopy _key;
     private long _id = -1;
     private State _state;
 
@@ -74,7 +73,7 @@ public sealed class SharedIndexQuery : IDisposable
         get
         {
             RequireRow();
-            return _key.AsSpan(0, _keyLength);
+            return _key.Value;
         }
     }
 
@@ -82,7 +81,7 @@ public sealed class SharedIndexQuery : IDisposable
     /// The place of the row that was found last, behind which the next page begins; where there was none, the place that was given.
     /// </summary>
     /// <remarks>It stays after the query has been disposed.</remarks>
-    public PageToken Token => _id >= 0 ? new PageToken(_key.AsSpan(0, _keyLength), _id) : _after;
+    public PageToken Token => _id >= 0 ? new PageToken(_key.Value, _id) : _after;
 
     /// <summary>Finds rows in descending order.</summary>
     /// <returns>This query.</returns>
@@ -157,7 +156,8 @@ public sealed class SharedIndexQuery : IDisposable
         }
 
         _left--;
-        Keep();
+        _key.Take(_source.Key);
+        _id = _source.RowId;
         _state = State.OnRow;
         return true;
     }
@@ -232,15 +232,6 @@ public sealed class SharedIndexQuery : IDisposable
         throw new CorruptionException(
             $"The {_index} names row {rowId} of table '{member.Schema.Name}', which the table does not have. Run {nameof(TableVerification.VerifyTable)}; " +
             $"{nameof(TableEvolution.EvolveAsync)} builds an index of another version again.");
-    }
-
-    private void Keep()
-    {
-        var key = _source.Key;
-        if (_key.Length < key.Length)
-            _key = new byte[Math.Max(key.Length, 32)];
-        key.CopyTo(_key);
-        (_keyLength, _id) = (key.Length, _source.RowId);
     }
 
     private void CheckOpen()
