@@ -20,19 +20,26 @@ internal static class FormerMembers
     /// <param name="stop">Ends the call between two steps.</param>
     public static async ValueTask RemoveIdsAsync(StorageEnvironment environment, TimeSpan maxHold, CancellationToken stop)
     {
-        if (!AreThere(environment))
-            return;
-        var pace = new StepPace(maxHold);
         var passed = new HashSet<SharedPlace>();
+        using (var reading = environment.BeginRead())
+        {
+            if (!reading.TryFindTree(SystemTree.Schemas, out Tree schemas) || !TryFind(schemas, passed, out _, out _))
+                return;
+        }
+
+        var pace = new StepPace(maxHold);
         while (true)
         {
             using var writing = await environment.BeginWriteAsync(stop).ConfigureAwait(false);
             pace.Begin();
-            if (!TryFind(writing, passed, out var place, out var from))
+            if (writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain) is not { } open)
+                return;
+            var schemas = new WriteTree(open);
+            if (!TryFind(schemas, passed, out var place, out var from))
                 return;
             try
             {
-                Step(writing, place, from, pace.ReadingTime);
+                Step(writing, schemas, place, from, pace.ReadingTime);
                 pace.EndReading();
                 var commit = writing.CommitAsync(CancellationToken.None);
                 pace.End();
@@ -47,26 +54,9 @@ internal static class FormerMembers
         }
     }
 
-    private static bool AreThere(StorageEnvironment environment)
+    private static bool TryFind(Tree schemas, HashSet<SharedPlace> passed, out SharedPlace place, out byte[] from)
     {
-        using var reading = environment.BeginRead();
-        if (!reading.TryFindTree(SystemTree.Schemas, out Tree schemas))
-            return false;
         foreach (var entry in schemas.Prefix(SchemaKeys.Members))
-        {
-            if (SharedMembers.RestOf(entry.Value) != null)
-                return true;
-        }
-
-        return false;
-    }
-
-    private static bool TryFind(WriteTransaction writing, HashSet<SharedPlace> passed, out SharedPlace place, out byte[] from)
-    {
-        (place, from) = (default, []);
-        if (writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain) is not { } schemas)
-            return false;
-        foreach (var entry in new WriteTree(schemas).Prefix(SchemaKeys.Members))
         {
             if (!SchemaKeys.TryReadMember(entry.Key, out place) || passed.Contains(place) || SharedMembers.RestOf(entry.Value) is not { } rest)
                 continue;
@@ -74,12 +64,12 @@ internal static class FormerMembers
             return true;
         }
 
+        (place, from) = (default, []);
         return false;
     }
 
-    private static void Step(WriteTransaction writing, SharedPlace place, byte[] from, TimeSpan hold)
+    private static void Step(WriteTransaction writing, WriteTree schemas, SharedPlace place, byte[] from, TimeSpan hold)
     {
-        var schemas = new WriteTree(writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!);
         if (RemoveIds(writing, place, from, hold) is { } end)
             SharedMembers.SaveRest(schemas, place, end);
         else
@@ -89,7 +79,7 @@ internal static class FormerMembers
     // Returns the key at which the next step goes on; null at the end.
     private static byte[]? RemoveIds(WriteTransaction writing, SharedPlace place, byte[] from, TimeSpan hold)
     {
-        if (writing.FindSystemTree(SharedMembers.TreeName(place), TreeKind.IdSets) is not { } open)
+        if (writing.FindSystemTree(place.TreeName, TreeKind.IdSets) is not { } open)
             return null;
         var began = Stopwatch.GetTimestamp();
         var tree = new WriteIdTree(open);

@@ -44,7 +44,7 @@ internal sealed record IndexSchema
 
     /// <summary>The name of the tree of the index.</summary>
     public byte[] TreeName(ushort table) =>
-        Shared is { } place ? SystemTree.IndexName(place.Number, SharedPlace.IndexId, isUnique: false) : SystemTree.IndexName(table, Id, IsUnique);
+        Shared is { } place ? place.TreeName : SystemTree.IndexName(table, Id, IsUnique);
 
     /// <summary>Returns whether the writers maintain the keys of a row; those of other rows are left to the builder.</summary>
     public bool Covers(long rowId) => State switch

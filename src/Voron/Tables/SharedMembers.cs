@@ -41,7 +41,7 @@ internal static class SharedMembers
         }
 
         var place = new SharedPlace(number, next);
-        transaction.CreateSystemTree(TreeName(place), TreeKind.IdSets);
+        transaction.CreateSystemTree(place.TreeName, TreeKind.IdSets);
         SaveNumbers(schemas, key, number, (ushort)(PlantedFault.ReuseMember ? next : next + 1));
         Put(schemas, place, Current, Encoding.UTF8.GetBytes(table));
         return place;
@@ -83,9 +83,6 @@ internal static class SharedMembers
 
     /// <summary>Notes that the ids of a former member are left from a key on.</summary>
     public static void SaveRest(WriteTree schemas, SharedPlace place, ReadOnlySpan<byte> key) => Put(schemas, place, Former, key);
-
-    /// <summary>Returns the name of the tree of an index.</summary>
-    public static byte[] TreeName(SharedPlace place) => SystemTree.IndexName(place.Number, SharedPlace.IndexId, isUnique: false);
 
     /// <summary>Writes all that is known of an index and a member anew. Used where it may have been lost.</summary>
     public static void Restore(WriteTree schemas, IndexSchema index, string table)

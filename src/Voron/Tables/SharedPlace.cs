@@ -1,3 +1,5 @@
+using Voron.Trees;
+
 namespace Voron.Tables;
 
 /// <summary>The place of a table in an index that it shares.</summary>
@@ -17,10 +19,13 @@ internal readonly record struct SharedPlace(ushort Number, ushort Member)
     /// <summary>The highest number of a member: ids have 63 bits.</summary>
     public const ushort MaxMember = (1 << 15) - 1;
 
-    /// <summary>The index that the tree of a shared index has in its name.</summary>
-    public const ushort IndexId = 1;
+    // The index that the tree of a shared index has in its name.
+    private const ushort IndexId = 1;
 
     private const int RowIdBits = 48;
+
+    /// <summary>The name of the tree of the index.</summary>
+    public byte[] TreeName => SystemTree.IndexName(Number, IndexId, isUnique: false);
 
     /// <summary>The id that the row 0 of the table has.</summary>
     public long FirstId => (long)Member << RowIdBits;

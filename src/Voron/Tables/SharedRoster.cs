@@ -24,7 +24,7 @@ internal sealed class SharedRoster
     {
         if (!trees.TryOpen(SystemTree.Schemas, out Tree schemas) || !SharedMembers.TryFind(schemas, index.Name, index.Version, out var number))
             throw new KeyNotFoundException($"No table in '{trees.DataFilePath}' has the {index}. {nameof(TableEvolution.EvolveAsync)} gives it to a table.");
-        if (!trees.TryOpen(SharedMembers.TreeName(new SharedPlace(number, 0)), out IdTree ids))
+        if (!trees.TryOpen(new SharedPlace(number, 0).TreeName, out IdTree ids))
             throw Misfit(index, trees, "its tree is missing");
         var roster = new SharedRoster(ids, trees.Now);
         foreach (var entry in schemas.Prefix(SchemaKeys.MembersOf(number)))

@@ -23,7 +23,7 @@ internal sealed class SharedSalvage
     public SharedPlace Prepare(WriteTransaction writing, string table, IndexSchema index, bool isIndexWhole)
     {
         var place = index.Shared!.Value;
-        var name = SharedMembers.TreeName(place);
+        var name = place.TreeName;
         if (isIndexWhole)
         {
             if (SharedMembers.Leave(writing, index))
