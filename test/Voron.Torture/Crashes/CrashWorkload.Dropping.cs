@@ -56,7 +56,7 @@ internal sealed partial class CrashWorkload
             return;
         }
 
-        var name = ModelTransaction.DrawName(_random, _random.Next(5));
+        var name = ModelTransaction.DrawName(_random);
         _run.Report($"drop {name}");
         if (_random.Next(3) == 2)
             _readers.Begin(_environment!, Newest);

@@ -37,9 +37,8 @@ internal sealed partial class ModelTransaction(WriteTransaction writing, Content
 
     /// <summary>Draws the name of a tree, which may be there or not.</summary>
     /// <param name="random">Makes the choice.</param>
-    /// <param name="kind">2 for the name of an id tree, 3 for that of a fixed-size tree, 4 for that of a tree of value sets.</param>
-    public static string DrawName(Tape random, int kind) =>
-        Draw(random, kind switch { 2 => IdNames, 3 => FixedNames, 4 => ValueSetNames, _ => Names });
+    public static string DrawName(Tape random) =>
+        Draw(random, random.Next(5) switch { 2 => IdNames, 3 => FixedNames, 4 => ValueSetNames, _ => Names });
 
     /// <summary>Puts enough entries into a tree for several steps of a drop.</summary>
     public ModelTransaction Grow()
