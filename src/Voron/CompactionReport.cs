@@ -21,12 +21,13 @@ public sealed record CompactionReport
     public int Passes { get; init; }
 
     /// <summary>
-    /// The number of values that stayed where they were in the last pass, because nowhere before them were as many free pages in a row.
+    /// The number of values that the last pass left in the tail that it meant to empty, where they were or somewhat lower, because nowhere before the
+    /// tail were as many free pages in a row.
     /// </summary>
     public int ValuesLeft { get; init; }
 
     /// <summary>
-    /// True if the file is about as short as what it holds. False if a reader kept it from being cut, if values were left where they are, or if other
+    /// True if the file is about as short as what it holds. False if a reader kept it from being cut, if values were left in the tail, or if other
     /// callers used up the free pages.
     /// </summary>
     public bool IsComplete { get; init; }

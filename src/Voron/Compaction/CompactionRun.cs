@@ -107,6 +107,7 @@ internal sealed partial class CompactionRun : IDisposable
         var passes = await RunPassesAsync().ConfigureAwait(false);
         var isCut = await FinishAsync().ConfigureAwait(false);
         var left = MakePlan();
+        var valuesLeft = _valuesLeft + _mover.ExtentsStillInTail;
         return new CompactionReport
         {
             BytesBefore = bytesBefore,
@@ -114,8 +115,8 @@ internal sealed partial class CompactionRun : IDisposable
             UsedBytes = left.UsedPages * _engine.PageSize,
             BytesMoved = _movedBytes,
             Passes = passes,
-            ValuesLeft = _valuesLeft,
-            IsComplete = isCut && _valuesLeft == 0 && !left.IsWorthwhile(_engine.PageSize),
+            ValuesLeft = valuesLeft,
+            IsComplete = isCut && valuesLeft == 0 && !left.IsWorthwhile(_engine.PageSize),
             BlockedBy = _blockedBy,
             LongestWriterHold = _transactions.LongestHold > _reclaimer.LongestHold ? _transactions.LongestHold : _reclaimer.LongestHold,
             Duration = Stopwatch.GetElapsedTime(_began),
@@ -171,6 +172,7 @@ internal sealed partial class CompactionRun : IDisposable
         _scan.TailStart = plan.TailStart;
         _expectedBytes = _movedBytes + plan.PagesToMove * _engine.PageSize;
         _mover.SetPlace = default;
+        _mover.ExtentsStillInTail = 0;
         (_isTailGone, _isFull, _restarts, _restarted, _valuesLeft) = (false, false, 0, 0, 0);
         try
         {
@@ -231,7 +233,7 @@ internal sealed partial class CompactionRun : IDisposable
             _values.MovedBytes = 0;
             var outcome = await _values.MoveAsync(name, key, _scan.TailStart, _stop).ConfigureAwait(false);
             _isTailGone = outcome == ValueOutcome.NoTail;
-            if (outcome == ValueOutcome.NoPlace)
+            if (outcome is ValueOutcome.NoPlace or ValueOutcome.StillInTail)
                 _valuesLeft++;
 
             // Paid afterwards: a pause within would keep flushes waiting for the value's snapshot.

@@ -27,6 +27,9 @@ internal sealed class PageMover(CopyOnWritePages pages, TimeSpan maxTime) : IPag
     /// <summary>The number of bytes that the open transaction has moved.</summary>
     public long Bytes => _bytes;
 
+    /// <summary>The number of extents that were moved to lower pages, but not out of the tail, since the count was last set to 0.</summary>
+    public int ExtentsStillInTail { get; set; }
+
     /// <inheritdoc/>
     public IdSetPlace SetPlace { get; set; }
 
@@ -93,6 +96,8 @@ internal sealed class PageMover(CopyOnWritePages pages, TimeSpan maxTime) : IPag
         pages.FreeExtent(first, count);
         _bytes += (long)count * pages.PageSize;
         moved = new PageNumber(taken);
+        if (ShouldMove(moved, count))
+            ExtentsStillInTail++;
         return true;
     }
 

@@ -70,7 +70,9 @@ internal sealed class ValueMover(Engine engine, StagingArea staging, RenewedSnap
             SchedulePoint.Reach(SchedulePlace.CompactionCopied);
             var isPut = false;
             await writer.RunAsync(body => isPut = TryPut(body, name, key, value, content), stop).ConfigureAwait(false);
-            return isPut ? ValueOutcome.Done : null;
+            if (!isPut)
+                return null;
+            return reservation.First + pages > tailStart ? ValueOutcome.StillInTail : ValueOutcome.Done;
         }
         finally
         {

@@ -14,17 +14,19 @@ public sealed class DrillTests : IDisposable
 {
     private readonly TemporaryDirectory _place = new();
     private readonly SortedDictionary<string, byte[]> _model = new(StringComparer.Ordinal);
-    private readonly Random _random;
-
-    public DrillTests() => _random = new Random(TestSeed.Choose());
+    private Random _random = new(0);
 
     private static CancellationToken Token => TestContext.Current.CancellationToken;
 
     public void Dispose() => _place.Dispose();
 
-    [Fact]
-    public async Task Nothing_is_lost_from_the_first_load_to_the_salvage()
+    // With the first seed, the last pass of the compaction brings values to lower pages of the tail that it meant to empty.
+    [Theory]
+    [InlineData(57208590)]
+    [InlineData(null)]
+    public async Task Nothing_is_lost_from_the_first_load_to_the_salvage(int? seed)
     {
+        _random = new Random(seed ?? TestSeed.Choose());
         SortedDictionary<string, byte[]> backedUp;
         var set = BackupSet.Open(At("set"));
         using (var environment = StorageEnvironment.Open(At("store")))
@@ -63,7 +65,7 @@ public sealed class DrillTests : IDisposable
                 }
             });
             var report = await environment.CompactAsync(null, Token);
-            (report.IsComplete || report.ValuesLeft > 0).Should().BeTrue();
+            (report.IsComplete || report.ValuesLeft > 0).Should().BeTrue($"{report}");
         }
 
         new FileInfo(At("restored", DataFile.FileName)).Length.Should().BeLessThan(length);
