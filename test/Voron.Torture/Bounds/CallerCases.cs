@@ -13,7 +13,7 @@ internal static class CallerCases
     /// <summary>After this time, the first caller that waits for the writer gets it before any newcomer.</summary>
     private static readonly TimeSpan Barging = TimeSpan.FromMilliseconds(10);
 
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+    private static readonly TimeSpan Patience = HangLimit.OfSeconds(20);
 
     /// <summary>
     /// A thread that commits in a loop takes the writer again before a sleeping caller has woken up; the number of such commits has a

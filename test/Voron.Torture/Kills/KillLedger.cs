@@ -11,7 +11,7 @@ namespace Voron.Torture.Kills;
 internal sealed class KillLedger
 {
     /// <summary>More than freeing a tree takes on a busy machine.</summary>
-    private static readonly TimeSpan DropLimit = TimeSpan.FromSeconds(20);
+    private static readonly TimeSpan DropLimit = HangLimit.OfSeconds(20);
 
     private readonly Dictionary<long, (long Number, int Length)> _items = [];
     private readonly SortedDictionary<long, long> _fixed = [];

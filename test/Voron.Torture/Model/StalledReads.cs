@@ -17,7 +17,7 @@ internal sealed class StalledReads(StorageEnvironment environment, StallingDisk 
     private const int SlowOneIn = 20;
 
     /// <summary>Far longer than even a crowded machine needs, but finite.</summary>
-    private static readonly TimeSpan Hanging = TimeSpan.FromSeconds(20);
+    private static readonly TimeSpan Hanging = HangLimit.OfSeconds(20);
 
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(10);
 

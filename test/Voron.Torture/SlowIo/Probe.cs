@@ -6,7 +6,7 @@ namespace Voron.Torture.SlowIo;
 internal sealed class Probe
 {
     /// <summary>Far longer than even a crowded machine needs.</summary>
-    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+    public static readonly TimeSpan Patience = HangLimit.OfSeconds(60);
 
     private const int LooksInARow = 5;
 

@@ -19,7 +19,7 @@ internal sealed class IsolationSuite : Suite
     private const double MinPerSecond = 5;
 
     /// <summary>Far longer than even a crowded machine needs, but finite.</summary>
-    private static readonly TimeSpan Hanging = TimeSpan.FromSeconds(20);
+    private static readonly TimeSpan Hanging = HangLimit.OfSeconds(20);
 
     private static readonly TimeSpan FlushBegins = TimeSpan.FromSeconds(2);
 
