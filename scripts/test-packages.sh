@@ -29,6 +29,9 @@ check() {
   fi
 }
 
+# The build of the solution has run the analyzers. Programs that use the packages are built with them.
+quick=(-v quiet -p:RunAnalyzers=false)
+
 holds() { unzip -Z1 "$1" "$2"; }
 lacks() { ! grep -q "$2" "$1"; }
 
@@ -44,7 +47,7 @@ compiles_few() {
 packages=$(grep -l '<IsPackable>true</IsPackable>' src/*/*.csproj | xargs grep -L '<PackAsTool>true</PackAsTool>')
 for project in $packages; do
   name=$(basename "$project" .csproj)
-  check "$name is packed" dotnet pack "$project" -c Release -o "$work/feed" -p:Version="$version" -v quiet
+  check "$name is packed" dotnet pack "$project" -c Release -o "$work/feed" -p:Version="$version" "${quick[@]}"
   package=$work/feed/$name.$version.nupkg
   for file in README.md icon.png "lib/net10.0/$name.dll" "lib/net10.0/$name.xml"; do
     check "$name has $file" holds "$package" "$file"
@@ -59,7 +62,7 @@ done
 # A second build elsewhere: the same bytes. The copy has the commit and the changed files of this tree.
 copy=$work/copy
 git clone -q "$root" "$copy" && git diff HEAD --binary >"$work/changes" && { [ ! -s "$work/changes" ] || git -C "$copy" apply "$work/changes"; }
-check "Voron is packed elsewhere" dotnet pack "$copy/src/Voron/Voron.csproj" -c Release -o "$work/feed2" -p:Version="$version" -v quiet
+check "Voron is packed elsewhere" dotnet pack "$copy/src/Voron/Voron.csproj" -c Release -o "$work/feed2" -p:Version="$version" "${quick[@]}"
 mkdir -p "$work/again" && unzip -q -o "$work/feed2/Voron.$version.nupkg" -d "$work/again"
 check "Voron has the same bytes wherever it is built" cmp "$work/Voron/lib/net10.0/Voron.dll" "$work/again/lib/net10.0/Voron.dll"
 for compiled in linux-x64 win-x64; do
@@ -69,7 +72,7 @@ done
 
 # The suites with the machine code of the package, which the runtime does not replace without tiered compilation.
 if [ "$(dotnet --info | sed -n 's/^ *RID: *//p')" = linux-x64 ]; then
-  dotnet build test/Voron.Torture -c Release -v quiet >"$work/output" && cp -r test/Voron.Torture/bin/Release/net10.0 "$work/torture"
+  dotnet build test/Voron.Torture -c Release "${quick[@]}" >"$work/output" && cp -r test/Voron.Torture/bin/Release/net10.0 "$work/torture"
   cp "$work/Voron/runtimes/linux-x64/lib/net10.0/Voron.dll" "$work/torture/"
   for suite in 'model 20000' 'power-cut 4000' 'kill-then-cut 4000' 'lifetimes 500' 'boundary 200'; do
     read -r name count <<<"$suite"
@@ -78,7 +81,7 @@ if [ "$(dotnet --info | sed -n 's/^ *RID: *//p')" = linux-x64 ]; then
 fi
 
 # The tool, installed as its users install it.
-check "Voron.Tool is packed" dotnet pack src/Voron.Tool/Voron.Tool.csproj -c Release -o "$work/feed" -p:Version="$version" -v quiet
+check "Voron.Tool is packed" dotnet pack src/Voron.Tool/Voron.Tool.csproj -c Release -o "$work/feed" -p:Version="$version" "${quick[@]}"
 check "Voron.Tool is installed" dotnet tool install Voron.Tool --tool-path "$work/tools" --version "$version" --add-source "$work/feed"
 tool=$work/tools/voron
 check "voron knows its version" sh -c "'$tool' --version | grep -F '$version'"
