@@ -13,21 +13,21 @@ internal sealed partial class FaultRun
     {
         if (!Records || choices.Next(3) < 2)
             return false;
-        switch (choices.Next(7))
+        switch (choices.Next(8))
         {
-            case 6:
+            case 7:
                 OnStep?.Invoke("trim the feed");
                 Attempt(() => _ = Environment.TrimFeedsAsync().AsTask().GetAwaiter().GetResult());
                 break;
-            case 5:
+            case 6:
                 OnStep?.Invoke("commit of value sets");
                 Commit(choices, writing => writing.ChangeValueSets(choices.Next(1, 7)));
                 break;
-            case 4:
+            case 5:
                 OnStep?.Invoke("commit of id sets");
                 Commit(choices, writing => writing.ChangeIds(choices.Next(1, 7)));
                 break;
-            case 3:
+            case 4:
                 OnStep?.Invoke("commit of fixed-size trees");
                 Commit(choices, writing => writing.ChangeFixed(choices.Next(1, 7)));
                 break;

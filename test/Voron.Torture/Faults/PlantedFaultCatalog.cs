@@ -199,7 +199,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.ForgetPendingPuts), "lifetimes", 500),
         new(nameof(PlantedFault.ReadChangedValues), "lifetimes", 500),
         new(nameof(PlantedFault.LeaveHoles), "lifetimes", 1_000),
-        new(nameof(PlantedFault.FailWithoutFlush), "disk-full", 1_000),
+        new(nameof(PlantedFault.FailWithoutFlush), "disk-full", 1_000) { First = 11 },
         new(nameof(PlantedFault.KeepBehindReader), "long-reader", 30_000),
         new(nameof(PlantedFault.KeepJournalSnapshots), "long-reader", 30_000),
         new(nameof(PlantedFault.ReadBehindFlush), "isolation", 60_000),
