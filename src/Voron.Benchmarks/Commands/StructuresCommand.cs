@@ -1,12 +1,13 @@
 using System.CommandLine;
 using Voron.Benchmarks.Engines.IdSets;
+using Voron.Benchmarks.Engines.ValueSets;
 using Voron.Benchmarks.Measurement;
 using Voron.Benchmarks.Reporting;
 using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Commands;
 
-/// <summary>Measures fixed-size trees beside ordinary ones, and id sets beside those of peers.</summary>
+/// <summary>Measures fixed-size trees beside ordinary ones, and id sets and value sets beside those of peers.</summary>
 internal static class StructuresCommand
 {
     private const int SmallCommit = 100;
@@ -30,21 +31,27 @@ internal static class StructuresCommand
             Description = "The pairs of word and document in the id sets. 0 leaves them out.",
             DefaultValueFactory = _ => 10_000_000,
         };
+        var values = new Option<int>("--values")
+        {
+            Description = "The pairs of word and name in the value sets. 0 leaves them out.",
+            DefaultValueFactory = _ => 2_000_000,
+        };
         rounds.Require(value => value >= 1, "at least 1");
         entries.Require(value => value is 0 or >= MinEntries, $"0 or at least {MinEntries:N0}");
         pairs.Require(value => value is 0 or >= MinPairs, $"0 or at least {MinPairs:N0}");
-        var command = new Command("structures", "Measures fixed-size trees beside ordinary ones, and id sets beside peers.")
+        values.Require(value => value is 0 or >= MinPairs, $"0 or at least {MinPairs:N0}");
+        var command = new Command("structures", "Measures fixed-size trees beside ordinary ones, and id sets and value sets beside peers.")
         {
-            rounds, entries, pairs,
+            rounds, entries, pairs, values,
         };
         output.AddTo(command);
         command.SetAction(async (parsed, stop) =>
         {
             using var session = output.Begin(parsed);
-            var sizes = new Sizes(parsed.GetValue(rounds), parsed.GetValue(entries), parsed.GetValue(pairs));
-            if (sizes is { Entries: 0, Pairs: 0 })
-                throw new BenchmarkException("--entries 0 and --pairs 0 leave nothing to measure");
-            session.CheckDevice(100L * sizes.Entries + 200L * sizes.Pairs);
+            var sizes = new Sizes(parsed.GetValue(rounds), parsed.GetValue(entries), parsed.GetValue(pairs), parsed.GetValue(values));
+            if (sizes is { Entries: 0, Pairs: 0, Values: 0 })
+                throw new BenchmarkException("--entries 0, --pairs 0 and --values 0 leave nothing to measure");
+            session.CheckDevice(100L * sizes.Entries + 200L * sizes.Pairs + 400L * sizes.Values);
             await MeasureAsync(session, sizes, stop).ConfigureAwait(false);
         });
         return command;
@@ -52,30 +59,34 @@ internal static class StructuresCommand
 
     private static async Task MeasureAsync(MeasuringSession session, Sizes sizes, CancellationToken stop)
     {
-        var figures = new Figures([], []);
+        var figures = new Figures([], [], []);
         await MeasuringSession.ShowProgressAsync(sizes.Rounds + 1, async progress =>
         {
             await Task.Yield();
             var words = new WordStream();
 
             // The first one runs code that is still being compiled.
-            MeasureRound(session, words, sizes with { Entries = sizes.Entries / 10, Pairs = sizes.Pairs / 20 }, -1, stop);
+            MeasureRound(session, words, new Sizes(1, sizes.Entries / 10, sizes.Pairs / 20, sizes.Values / 20), -1, stop);
             progress.Increment(1);
             for (var round = 0; round < sizes.Rounds; round++)
             {
                 var some = MeasureRound(session, words, sizes, round, stop);
                 figures.Trees.AddRange(some.Trees);
                 figures.Sets.AddRange(some.Sets);
+                figures.Values.AddRange(some.Values);
                 progress.Increment(1);
             }
         }).ConfigureAwait(false);
-        session.FinishWith(StructureTables.Create(sizes.Pairs, figures.Trees, figures.Sets), new { session.Machine, figures.Trees, figures.Sets });
+        session.FinishWith(
+            StructureTables.Create(sizes.Pairs, figures.Trees, figures.Sets, figures.Values),
+            new { session.Machine, figures.Trees, figures.Sets, figures.Values });
     }
 
     // Each round begins with another engine.
     private static Figures MeasureRound(MeasuringSession session, WordStream words, Sizes sizes, int round, CancellationToken stop) => new(
         sizes.Entries > 0 ? MeasureTrees(session, sizes.Entries, round, stop) : [],
-        sizes.Pairs > 0 ? MeasureSets(session, words, sizes.Pairs, round, stop) : []);
+        sizes.Pairs > 0 ? MeasureSets(session, words, sizes.Pairs, round, stop) : [],
+        sizes.Values > 0 ? MeasureValues(session, words, sizes.Values, round, stop) : []);
 
     private static List<FixedTreeRun> MeasureTrees(MeasuringSession session, int entries, int round, CancellationToken stop)
     {
@@ -108,6 +119,20 @@ internal static class StructuresCommand
         return runs;
     }
 
+    private static List<ValueSetRun> MeasureValues(MeasuringSession session, WordStream words, int pairs, int round, CancellationToken stop)
+    {
+        ValueSetWay[] ways = [.. ValueSetCatalog.All.Where(way => way.IsInstalled())];
+        var runs = new List<ValueSetRun>();
+        for (var i = 0; i < ways.Length; i++)
+        {
+            stop.ThrowIfCancellationRequested();
+            runs.Add(ValueSetRun.Measure(ways[(i + round + 1) % ways.Length], PlaceOf(session), words, pairs, round));
+        }
+
+        Check(runs.GroupBy(run => run.Pairs), run => run.Way, run => run.Checksum);
+        return runs;
+    }
+
     private static string PlaceOf(MeasuringSession session) => Path.Combine(session.Area.Path, "structures");
 
     private static void Check<TKey, TRun>(IEnumerable<IGrouping<TKey, TRun>> groups, Func<TRun, string> name, Func<TRun, string> checksum)
@@ -119,7 +144,7 @@ internal static class StructuresCommand
         }
     }
 
-    private sealed record Figures(List<FixedTreeRun> Trees, List<IdSetRun> Sets);
+    private sealed record Figures(List<FixedTreeRun> Trees, List<IdSetRun> Sets, List<ValueSetRun> Values);
 
-    private sealed record Sizes(int Rounds, int Entries, int Pairs);
+    private sealed record Sizes(int Rounds, int Entries, int Pairs, int Values);
 }

@@ -57,7 +57,7 @@ internal static class TablesCommand
 
     private static async Task MeasureAsync(MeasuringSession session, Sizes sizes, CancellationToken stop)
     {
-        var measured = new Measured([], [], []);
+        var measured = new Measured([], [], [], [], []);
         await MeasuringSession.ShowProgressAsync(sizes.Rounds + 1, async progress =>
         {
             await Task.Yield();
@@ -65,7 +65,7 @@ internal static class TablesCommand
 
             // The first one runs code that is still being compiled.
             var smaller = new Sizes(1, sizes.Rows / 10, sizes.IndexRows / 10, sizes.Entries / 10);
-            await MeasureRoundAsync(session, packages, smaller, new Measured([], [], []), -1, stop).ConfigureAwait(false);
+            await MeasureRoundAsync(session, packages, smaller, new Measured([], [], [], [], []), -1, stop).ConfigureAwait(false);
             progress.Increment(1);
             for (var round = 0; round < sizes.Rounds; round++)
             {
@@ -74,8 +74,8 @@ internal static class TablesCommand
             }
         }).ConfigureAwait(false);
         session.FinishWith(
-            TableTables.Create(measured.Tables, measured.Builds, measured.Deletes),
-            new { session.Machine, measured.Tables, measured.Builds, measured.Deletes });
+            TableTables.Create(measured.Tables, measured.Shared, measured.Expired, measured.Builds, measured.Deletes),
+            new { session.Machine, measured.Tables, measured.Shared, measured.Expired, measured.Builds, measured.Deletes });
     }
 
     // Each round begins with another engine.
@@ -84,7 +84,13 @@ internal static class TablesCommand
     {
         var place = Path.Combine(session.Area.Path, "tables");
         if (sizes.Rows > 0)
+        {
             measured.Tables.AddRange(MeasureTables(place, packages, sizes.Rows, round, stop));
+            measured.Shared.Add(SharedIndexRun.Measure(place, packages, sizes.Rows));
+            stop.ThrowIfCancellationRequested();
+            measured.Expired.Add(await ExpiryRun.MeasureAsync(place, packages, sizes.Rows, stop).ConfigureAwait(false));
+        }
+
         if (sizes.IndexRows > 0)
             measured.Builds.AddRange(await MeasureBuildsAsync(place, packages, sizes.IndexRows, round, stop).ConfigureAwait(false));
         stop.ThrowIfCancellationRequested();
@@ -94,7 +100,7 @@ internal static class TablesCommand
 
     private static List<TableRun> MeasureTables(string place, PackageGenerator packages, int rows, int round, CancellationToken stop)
     {
-        TableWay[] ways = [.. TableCatalog.All.Where(way => way.IsInstalled())];
+        TableWay[] ways = [.. TableCatalog.All.Where(way => way.IsInstalled()), .. TableCatalog.Variants];
         var runs = new List<TableRun>();
         for (var i = 0; i < ways.Length; i++)
         {
@@ -128,7 +134,8 @@ internal static class TablesCommand
             throw new BenchmarkException("The answers differ: " + string.Join("; ", runs.Select(run => $"{name(run)}: {checksum(run)}")));
     }
 
-    private sealed record Measured(List<TableRun> Tables, List<IndexBuildRun> Builds, List<RangeDeleteRun> Deletes);
+    private sealed record Measured(
+        List<TableRun> Tables, List<SharedIndexRun> Shared, List<ExpiryRun> Expired, List<IndexBuildRun> Builds, List<RangeDeleteRun> Deletes);
 
     private sealed record Sizes(int Rounds, int Rows, int IndexRows, int Entries);
 }

@@ -22,7 +22,6 @@ internal sealed record IdSetRun(
 {
     private const int DocumentsPerCommit = 1000;
     private const int WordsPerDocument = 10;
-    private const int Repetitions = 20;
     private const int ReadBack = 2000;
     private const int IdsPerCommit = 100_000;
     private const double LargeShare = 0.1;
@@ -99,28 +98,14 @@ internal sealed record IdSetRun(
             checksum = AddTo(checksum, ids.AsSpan(0, store.Read(word, ids)));
         var large = store.Read(LargeKey, ids);
         checksum = AddTo(checksum, ids.AsSpan(0, large));
-        var read = MedianOf(() => store.Read(LargeKey, ids));
+        var read = Repeated.Median(() => store.Read(LargeKey, ids));
         var small = store.Read(SmallKey, ids);
         checksum = AddTo(checksum, ids.AsSpan(0, small));
         var both = store.ReadBoth(LargeKey, SmallKey, ids);
         checksum = AddTo(checksum, ids.AsSpan(0, both));
-        var and = MedianOf(() => store.ReadBoth(LargeKey, SmallKey, ids));
+        var and = Repeated.Median(() => store.ReadBoth(LargeKey, SmallKey, ids));
         return new IdSetRun(
             name, work.Pairs, work.AddNanoseconds, work.WrittenBytes, work.BytesPerPair, large, read / large, small, and / 1e6, $"{checksum:x16}");
-    }
-
-    // The median of several, in nanoseconds.
-    private static double MedianOf(Func<int> work)
-    {
-        var times = new double[Repetitions];
-        for (var i = 0; i < Repetitions; i++)
-        {
-            var began = Stopwatch.GetTimestamp();
-            _ = work();
-            times[i] = Clock.Nanoseconds(began, Stopwatch.GetTimestamp());
-        }
-
-        return Reporting.Figures.Median(times);
     }
 
     private static ulong AddTo(ulong checksum, ReadOnlySpan<long> ids)

@@ -18,6 +18,7 @@ internal static unsafe partial class LmdbNative
     internal const uint IntegerDuplicates = 0x20;
 
     internal const int CursorFirst = 0;
+    internal const int CursorGetBoth = 2;
     internal const int CursorGetMultiple = 5;
     internal const int CursorLast = 6;
     internal const int CursorNext = 8;

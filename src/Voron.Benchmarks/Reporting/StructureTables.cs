@@ -1,10 +1,11 @@
 using Voron.Benchmarks.Engines.IdSets;
+using Voron.Benchmarks.Engines.ValueSets;
 using Voron.Benchmarks.Measurement;
 using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Reporting;
 
-/// <summary>The report on fixed-size trees and id sets, with the goals.</summary>
+/// <summary>The report on fixed-size trees, id sets and value sets, with the goals.</summary>
 internal static class StructureTables
 {
     private static readonly string[] TreeColumns =
@@ -16,22 +17,32 @@ internal static class StructureTables
         "ids of both, ms",
     ];
 
-    public static Report Create(int pairs, IReadOnlyList<FixedTreeRun> trees, IReadOnlyList<IdSetRun> sets) => new(
-        "Fixed-size trees and id sets",
+    private static readonly string[] ValueColumns =
+        ["way", "pairs", "ns a pair", "pairs/s", "written bytes a pair", "bytes a pair", "values of a large set", "ns a value read", "ns a lookup"];
+
+    public static Report Create(
+        int pairs, IReadOnlyList<FixedTreeRun> trees, IReadOnlyList<IdSetRun> sets, IReadOnlyList<ValueSetRun> values) => new(
+        "Fixed-size trees, id sets and value sets",
         [
-            $"Medians of {Rounds(trees, sets)} rounds, in one process; trees and engines take turns. Checksums of all answers agree.",
+            $"Medians of {Rounds(trees, sets, values)} rounds, in one process; trees and engines take turns. Checksums of all answers agree.",
             "Trees: entries of 8 + 8 bytes, durable transactions; lookups in random order after a flush.",
             $"Id sets: {pairs:N0} pairs; documents of ten different words, of {WordStream.Vocabulary:N0} with frequencies of 1/rank; 1,000 documents a " +
             "durable transaction. Bytes a pair: pages in use of Voron and LMDB, table files of RocksDB after a compaction, which is not timed.",
             "The large set has one id in ten, the small one one in a thousand, of as many ids as there are pairs. Peers read both sets, and merge them.",
+            "Value sets: the names of the documents, of 10 to 16 bytes in random order, as values of their words, in the same transactions. The lookups ask " +
+            "for pairs of which half are there.",
         ],
-        [.. TablesOf(trees, Trees), .. TablesOf(sets, Sets), Goals(trees, sets)]);
+        [
+            .. TablesOf(trees, Trees), .. TablesOf(sets, Sets), .. TablesOf(values, Values),
+            .. trees.Count + sets.Count > 0 ? [Goals(trees, sets)] : Array.Empty<ReportTable>(),
+        ]);
 
     private static ReportTable[] TablesOf<T>(IReadOnlyList<T> runs, Func<IReadOnlyList<T>, ReportTable> table) => runs.Count > 0 ? [table(runs)] : [];
 
-    private static int Rounds(IReadOnlyList<FixedTreeRun> trees, IReadOnlyList<IdSetRun> sets) =>
+    private static int Rounds(IReadOnlyList<FixedTreeRun> trees, IReadOnlyList<IdSetRun> sets, IReadOnlyList<ValueSetRun> values) =>
         trees.GroupBy(run => (run.Tree, run.PerCommit)).Select(runs => runs.Count())
-            .Concat(sets.GroupBy(run => run.Way).Select(runs => runs.Count())).Max();
+            .Concat(sets.GroupBy(run => run.Way).Select(runs => runs.Count()))
+            .Concat(values.GroupBy(run => run.Way).Select(runs => runs.Count())).Max();
 
     private static ReportTable Trees(IReadOnlyList<FixedTreeRun> trees) => new(
         "Fixed-size trees", TextColumns: 1, TreeColumns,
@@ -63,6 +74,23 @@ internal static class StructureTables
                 Figures.Count(1e9 / Of(runs, run => run.ReadNanoseconds)),
                 Figures.Count(runs[0].SmallSet),
                 Figures.Decimal(Of(runs, run => run.AndMilliseconds)),
+            }),
+        ]);
+
+    private static ReportTable Values(IReadOnlyList<ValueSetRun> values) => new(
+        "Value sets", TextColumns: 1, ValueColumns,
+        [
+            .. ValueSetCatalog.All.Select(way => values.Where(run => run.Way == way.Name).ToList()).Where(runs => runs.Count > 0).Select(runs => new[]
+            {
+                runs[0].Way,
+                Figures.Count(runs[0].Pairs),
+                Figures.Decimal(Of(runs, run => run.AddNanoseconds)),
+                Figures.Count(1e9 / Of(runs, run => run.AddNanoseconds)),
+                Figures.Decimal(Of(runs, run => run.WrittenBytes)),
+                Figures.Decimal(Of(runs, run => run.BytesPerPair)),
+                Figures.Count(runs[0].LargeSet),
+                Figures.Decimal(Of(runs, run => run.ReadNanoseconds)),
+                Figures.Decimal(Of(runs, run => run.LookupNanoseconds)),
             }),
         ]);
 

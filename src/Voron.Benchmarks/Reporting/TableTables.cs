@@ -16,13 +16,19 @@ internal static class TableTables
     private static readonly string[] RatioColumns =
         ["times as fast as", "inserting", "changing", "reading by key", "reading a section", "reading a range"];
 
+    private static readonly string[] SharedColumns = ["index", "rows", "us a row found and read"];
+
+    private static readonly string[] ExpiredColumns = ["call", "rows", "ms", "rows/s"];
+
     private static readonly string[] BuildColumns = ["way", "rows", "build, ms", "rows/s", "build beside a writer, ms", "rows/s beside it"];
 
     private static readonly string[] CommitColumns = ["commits", "mean, us", "p50, us", "p99, us", "p99.9, us", "longest, ms"];
 
     private static readonly string[] DeleteColumns = ["call", "entries", "deleted", "ms", "journal, KiB", "ns an entry"];
 
-    public static Report Create(IReadOnlyList<TableRun> tables, IReadOnlyList<IndexBuildRun> builds, IReadOnlyList<RangeDeleteRun> deletes) => new(
+    public static Report Create(
+        IReadOnlyList<TableRun> tables, IReadOnlyList<SharedIndexRun> shared, IReadOnlyList<ExpiryRun> expired, IReadOnlyList<IndexBuildRun> builds,
+        IReadOnlyList<RangeDeleteRun> deletes) => new(
         "Tables",
         [
             "Medians of all rounds, in one process; engines take turns. Checksums of all answers agree.",
@@ -34,22 +40,31 @@ internal static class TableTables
             "a time from a random source on in the order of the unique index.",
             "SQLite: Microsoft.Data.Sqlite, WAL, synchronous FULL, prepared statements, other settings default but for the cache where named; tags in a column, " +
             "and in a table whose primary key is tag and row. LMDB: rows by number, sorted duplicates of eight bytes, defaults.",
+            "A shared index: half of the rows are in one table, half in another, and the rows of all sections are read, section by section. Rows that are " +
+            "due: all rows of a table with three indexes, deleted by one call.",
             $"Index by section built over a table with the other indexes. The writer beside it changes {IndexBuildRun.RowsPerCommit} rows in each durable " +
             "transaction, and computes for 100 us after it. SQLite has no writer meanwhile.",
             $"Deleting: a tree of entries of {RangeDeleteRun.KeyBytes} + {RangeDeleteRun.ValueBytes} bytes, loaded in order; one tenth goes in one durable " +
             "transaction.",
         ],
         [
-            .. TablesOf(tables, Rows, Ratios), .. TablesOf(builds, Builds, Commits), .. TablesOf(deletes, Deletes), Goals(tables, builds, deletes),
+            .. TablesOf(tables, Rows, Ratios, Variants), .. TablesOf(shared, Shared), .. TablesOf(expired, Expired),
+            .. TablesOf(builds, Builds, Commits), .. TablesOf(deletes, Deletes),
+            .. tables.Count + builds.Count + deletes.Count > 0 ? [Goals(tables, builds, deletes)] : Array.Empty<ReportTable>(),
         ]);
 
     private static IEnumerable<ReportTable> TablesOf<T>(IReadOnlyList<T> runs, params Func<IReadOnlyList<T>, ReportTable>[] tables) =>
         runs.Count > 0 ? tables.Select(table => table(runs)) : [];
 
-    private static ReportTable Rows(IReadOnlyList<TableRun> tables) => new(
-        "Rows with three indexes", TextColumns: 1, RowColumns,
+    private static ReportTable Rows(IReadOnlyList<TableRun> tables) => RowsOf("Rows with three indexes", Ways(tables, TableCatalog.All));
+
+    private static ReportTable Variants(IReadOnlyList<TableRun> tables) =>
+        RowsOf("Tables with more", Ways(tables, [.. TableCatalog.All.Where(way => way.Name == TableCatalog.Own), .. TableCatalog.Variants]));
+
+    private static ReportTable RowsOf(string title, IEnumerable<IReadOnlyList<TableRun>> ways) => new(
+        title, TextColumns: 1, RowColumns,
         [
-            .. Ways(tables).Select(runs => new[]
+            .. ways.Select(runs => new[]
             {
                 runs[0].Way,
                 Figures.Count(runs[0].Rows),
@@ -66,7 +81,7 @@ internal static class TableTables
     private static ReportTable Ratios(IReadOnlyList<TableRun> tables) => new(
         "Voron and its peers", TextColumns: 1, RatioColumns,
         [
-            .. Ways(tables).Where(runs => runs[0].Way != TableCatalog.Own).Select(runs => new[]
+            .. Ways(tables, TableCatalog.All).Where(runs => runs[0].Way != TableCatalog.Own).Select(runs => new[]
             {
                 runs[0].Way,
                 Figures.Ratio(Ratio(tables, runs[0].Way, run => run.InsertNanoseconds)),
@@ -76,6 +91,24 @@ internal static class TableTables
                 Figures.Ratio(Ratio(tables, runs[0].Way, run => run.SourceNanoseconds)),
             }),
         ]);
+
+    private static ReportTable Shared(IReadOnlyList<SharedIndexRun> shared) => new(
+        "Rows of two tables", TextColumns: 1, SharedColumns,
+        [
+            Cells("the shared one", shared, run => run.SharedNanoseconds),
+            Cells("that of each table", shared, run => run.EachNanoseconds),
+        ]);
+
+    private static string[] Cells(string index, IReadOnlyList<SharedIndexRun> shared, Func<SharedIndexRun, double> nanoseconds) =>
+        [index, Figures.Count(shared[0].Rows), Figures.Decimal(Of(shared, nanoseconds) / 1e3)];
+
+    private static ReportTable Expired(IReadOnlyList<ExpiryRun> expired)
+    {
+        var milliseconds = Of(expired, run => run.Milliseconds);
+        return new(
+            "Rows that are due", TextColumns: 1, ExpiredColumns,
+            [["DeleteExpiredAsync", Figures.Count(expired[0].Rows), Figures.Decimal(milliseconds), Figures.Count(expired[0].Rows / milliseconds * 1e3)]]);
+    }
 
     private static ReportTable Builds(IReadOnlyList<IndexBuildRun> builds) => new(
         "An index built later", TextColumns: 1, BuildColumns,
@@ -158,8 +191,8 @@ internal static class TableTables
         return goals.ToTable();
     }
 
-    private static IEnumerable<IReadOnlyList<TableRun>> Ways(IReadOnlyList<TableRun> tables) =>
-        TableCatalog.All.Select(way => tables.Where(run => run.Way == way.Name).ToList()).Where(runs => runs.Count > 0);
+    private static IEnumerable<IReadOnlyList<TableRun>> Ways(IReadOnlyList<TableRun> tables, IReadOnlyList<TableWay> ways) =>
+        ways.Select(way => tables.Where(run => run.Way == way.Name).ToList()).Where(runs => runs.Count > 0);
 
     /// <summary>The time of a peer, divided by this engine's; null if the peer was not measured.</summary>
     private static double? Ratio(IReadOnlyList<TableRun> tables, string peer, Func<TableRun, double?> figure) =>

@@ -24,7 +24,7 @@ public sealed class IdSetRunTests
         runs.Should().OnlyContain(run => run.LargeSet > 1_800 && run.LargeSet < 2_200 && run.SmallSet > 0 && run.SmallSet < 60);
 
         runs.Should().OnlyContain(run => run.BytesPerPair > 1 && run.BytesPerPair < 200);
-        var tables = StructureTables.Create(Pairs, [], runs).Tables;
+        var tables = StructureTables.Create(Pairs, [], runs, []).Tables;
         tables.Should().OnlyContain(table => table.Rows.Count > 0 && table.Rows.All(row => row.Length == table.Columns.Length));
         tables.Select(table => table.Title).Should().Equal("Id sets", "Goals");
     }

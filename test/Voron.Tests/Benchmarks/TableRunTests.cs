@@ -18,13 +18,13 @@ public sealed class TableRunTests
     public void All_engines_have_the_same_rows_and_the_report_judges_them()
     {
         using var directory = new TestDirectory();
-        var runs = TableCatalog.All.Where(way => way.IsInstalled())
+        var runs = TableCatalog.All.Where(way => way.IsInstalled()).Concat(TableCatalog.Variants)
             .Select(way => TableRun.Measure(way, Path.Combine(directory.Path, "tables"), _packages, Rows, seed: 3))
             .ToList();
         runs.Select(run => run.Checksum).Distinct().Should().ContainSingle();
         runs.Should().OnlyContain(run => run.InsertNanoseconds > 0 && run.UpdateNanoseconds > 0 && run.InsertBytes > 500 && run.UpdateBytes > 0);
         runs.Should().OnlyContain(run => run.GetNanoseconds > 0 && run.SectionNanoseconds > 0 && run.SourceNanoseconds > 0);
-        Check(TableTables.Create(runs, [], []), "Rows with three indexes", "Voron and its peers", "Goals");
+        Check(TableTables.Create(runs, [], [], [], []), "Rows with three indexes", "Voron and its peers", "Tables with more", "Goals");
     }
 
     [Fact]
@@ -38,7 +38,19 @@ public sealed class TableRunTests
         own.Checksum.Should().Be(peer.Checksum);
         new[] { own.Milliseconds, own.BesideMilliseconds, peer.Milliseconds }.Should().OnlyContain(time => time > 0);
         new[] { own.Alone!, own.Beside! }.Should().OnlyContain(commits => commits.P999Microseconds > 0);
-        Check(TableTables.Create([], [own, peer], []), "An index built later", "Commits of the writer", "Goals");
+        Check(TableTables.Create([], [], [], [own, peer], []), "An index built later", "Commits of the writer", "Goals");
+    }
+
+    [Fact]
+    public async Task Two_tables_share_an_index_and_all_rows_that_are_due_are_deleted()
+    {
+        using var directory = new TestDirectory();
+        var place = Path.Combine(directory.Path, "tables");
+        var shared = SharedIndexRun.Measure(place, _packages, Rows);
+        new[] { shared.SharedNanoseconds, shared.EachNanoseconds }.Should().OnlyContain(time => time > 0);
+        var expired = await ExpiryRun.MeasureAsync(place, _packages, Rows, TestContext.Current.CancellationToken);
+        expired.Milliseconds.Should().BePositive();
+        Check(TableTables.Create([], [shared], [expired], [], []), "Rows of two tables", "Rows that are due");
     }
 
     [Theory]
@@ -51,7 +63,7 @@ public sealed class TableRunTests
         run.Range.Entries.Should().Be(Entries / 10);
         run.Cursor.Entries.Should().Be(Entries / 10);
         run.Range.JournalBytes.Should().BeInRange(1, 64 << 10);
-        Check(TableTables.Create([], [], [run]), "A tenth of a tree deleted", "Goals");
+        Check(TableTables.Create([], [], [], [], [run]), "A tenth of a tree deleted", "Goals");
     }
 
     [Fact]

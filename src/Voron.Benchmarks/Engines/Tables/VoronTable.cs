@@ -15,6 +15,8 @@ internal sealed class VoronTable : TableStore
 
     private static readonly string[] Names = [Sections, Tags, Sources];
 
+    private static readonly DateTimeOffset FarAway = new(2100, 1, 1, 0, 0, 0, TimeSpan.Zero);
+
     private readonly StorageEnvironment _environment;
     private readonly byte[] _key = new byte[KeyBytes];
     private TableDefinition<string, Package> _definition;
@@ -25,10 +27,11 @@ internal sealed class VoronTable : TableStore
 
     /// <param name="directory">An empty directory.</param>
     /// <param name="definition">The definition; null for that with all indexes.</param>
-    public VoronTable(string directory, TableDefinition<string, Package>? definition = null)
+    /// <param name="time">Decides which rows are due; null for the clock of the system.</param>
+    public VoronTable(string directory, TableDefinition<string, Package>? definition = null, TimeProvider? time = null)
     {
         _definition = definition ?? Indexed;
-        _environment = StorageEnvironment.Open(directory);
+        _environment = StorageEnvironment.Open(directory, new StorageOptions { TimeProvider = time });
         using var writing = _environment.BeginWrite();
         writing.CreateTable(_definition);
         writing.Commit();
@@ -40,7 +43,14 @@ internal sealed class VoronTable : TableStore
         .Index(Tags, 1, AddTags)
         .UniqueIndex(Sources, 1, static (in Package row, ref IndexKeys keys) => keys.Begin().Add(row.Source).Add(row.Version));
 
+    /// <summary>The table with all indexes, where that by section is one that tables can share.</summary>
+    public static TableDefinition<string, Package> SharingSections { get; } = WithoutSections.Index(
+        new SharedIndex(Sections, 1), static (in Package row, ref IndexKeys keys) => keys.Add(row.Section));
+
     private static TableDefinition<string, Package> Indexed { get; } = WithSections(WithoutSections, Sections);
+
+    /// <summary>The table with all indexes, and a time for each row, none before the year 2100.</summary>
+    public static TableDefinition<string, Package> Expiring { get; } = Indexed.Expire(static row => FarAway.AddSeconds(row.Description.Length));
 
     /// <summary>Adds an index by section to a definition.</summary>
     public static TableDefinition<string, Package> WithSections(TableDefinition<string, Package> definition, string name) =>
@@ -92,6 +102,10 @@ internal sealed class VoronTable : TableStore
         _definition = definition;
         await _environment.EvolveAsync(definition, cancellationToken: stop).ConfigureAwait(false);
     }
+
+    /// <summary>Deletes the rows that are due.</summary>
+    /// <returns>The number of rows.</returns>
+    public ValueTask<long> DeleteExpiredAsync(CancellationToken stop) => _environment.DeleteExpiredAsync(_definition, stop);
 
     public override void Dispose() => _environment.Dispose();
 
