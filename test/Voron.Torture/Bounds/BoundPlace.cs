@@ -10,7 +10,7 @@ internal sealed class BoundPlace(SuiteRun run)
     public const string DataFile = "voron.data";
     private const string TreeName = "items";
 
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+    private static readonly TimeSpan Patience = HangLimit.OfSeconds(20);
 
     public SuiteRun Run => run;
 
