@@ -63,6 +63,36 @@ internal sealed class MeasuringSession : IDisposable
         .StartAsync(context => work(context.AddTask("starting", maxValue: total)))
         .ConfigureAwait(false);
 
+    /// <summary>Measures each way once. Each round begins with another one.</summary>
+    /// <param name="ways">The ways.</param>
+    /// <param name="round">The number of the round; -1 for the first one, which does not count.</param>
+    /// <param name="measure">Measures a way.</param>
+    /// <param name="name">The name of the way of a run.</param>
+    /// <param name="checksum">The checksum of the answers of a run.</param>
+    /// <param name="stop">Cancels the round between two ways.</param>
+    /// <exception cref="BenchmarkException">The answers differ.</exception>
+    public static List<TRun> MeasureInTurn<TWay, TRun>(
+        IReadOnlyList<TWay> ways, int round, Func<TWay, TRun> measure, Func<TRun, string> name, Func<TRun, string> checksum,
+        CancellationToken stop)
+    {
+        var runs = new List<TRun>();
+        for (var i = 0; i < ways.Count; i++)
+        {
+            stop.ThrowIfCancellationRequested();
+            runs.Add(measure(ways[(i + round + 1) % ways.Count]));
+        }
+
+        RequireEqualAnswers(runs, name, checksum);
+        return runs;
+    }
+
+    /// <exception cref="BenchmarkException">The answers of the runs differ.</exception>
+    public static void RequireEqualAnswers<TRun>(IReadOnlyCollection<TRun> runs, Func<TRun, string> name, Func<TRun, string> checksum)
+    {
+        if (runs.Select(checksum).Distinct().Count() > 1)
+            throw new BenchmarkException("The answers differ: " + string.Join("; ", runs.Select(run => $"{name(run)}: {checksum(run)}")));
+    }
+
     /// <summary>Runs a workload in a process of its own, which takes up <paramref name="share"/> of the progress bar.</summary>
     public static async Task<RunResult> RunAsync(RunRequest request, ProgressTask progress, double share, CancellationToken cancellationToken)
     {

@@ -101,48 +101,22 @@ internal static class StructuresCommand
             }
         }
 
-        Check(runs.GroupBy(run => run.PerCommit), run => run.Tree, run => $"{run.Checksum}");
+        foreach (var some in runs.GroupBy(run => run.PerCommit))
+            MeasuringSession.RequireEqualAnswers([.. some], run => run.Tree, run => $"{run.Checksum}");
         return runs;
     }
 
-    private static List<IdSetRun> MeasureSets(MeasuringSession session, WordStream words, int pairs, int round, CancellationToken stop)
-    {
-        IdSetWay[] ways = [.. IdSetCatalog.All.Where(way => way.IsInstalled())];
-        var runs = new List<IdSetRun>();
-        for (var i = 0; i < ways.Length; i++)
-        {
-            stop.ThrowIfCancellationRequested();
-            runs.Add(IdSetRun.Measure(ways[(i + round + 1) % ways.Length], PlaceOf(session), words, pairs, round));
-        }
+    private static List<IdSetRun> MeasureSets(MeasuringSession session, WordStream words, int pairs, int round, CancellationToken stop) =>
+        MeasuringSession.MeasureInTurn(
+            [.. IdSetCatalog.All.Where(way => way.IsInstalled())], round, way => IdSetRun.Measure(way, PlaceOf(session), words, pairs, round),
+            run => run.Way, run => run.Checksum, stop);
 
-        Check(runs.GroupBy(run => run.Pairs), run => run.Way, run => run.Checksum);
-        return runs;
-    }
-
-    private static List<ValueSetRun> MeasureValues(MeasuringSession session, WordStream words, int pairs, int round, CancellationToken stop)
-    {
-        ValueSetWay[] ways = [.. ValueSetCatalog.All.Where(way => way.IsInstalled())];
-        var runs = new List<ValueSetRun>();
-        for (var i = 0; i < ways.Length; i++)
-        {
-            stop.ThrowIfCancellationRequested();
-            runs.Add(ValueSetRun.Measure(ways[(i + round + 1) % ways.Length], PlaceOf(session), words, pairs, round));
-        }
-
-        Check(runs.GroupBy(run => run.Pairs), run => run.Way, run => run.Checksum);
-        return runs;
-    }
+    private static List<ValueSetRun> MeasureValues(MeasuringSession session, WordStream words, int pairs, int round, CancellationToken stop) =>
+        MeasuringSession.MeasureInTurn(
+            [.. ValueSetCatalog.All.Where(way => way.IsInstalled())], round, way => ValueSetRun.Measure(way, PlaceOf(session), words, pairs, round),
+            run => run.Way, run => run.Checksum, stop);
 
     private static string PlaceOf(MeasuringSession session) => Path.Combine(session.Area.Path, "structures");
-
-    private static void Check<TKey, TRun>(IEnumerable<IGrouping<TKey, TRun>> groups, Func<TRun, string> name, Func<TRun, string> checksum)
-    {
-        foreach (var group in groups)
-        {
-            if (group.Select(checksum).Distinct().Count() > 1)
-                throw new BenchmarkException("The answers differ: " + string.Join("; ", group.Select(run => $"{name(run)}: {checksum(run)}")));
-        }
-    }
 
     private sealed record Figures(List<FixedTreeRun> Trees, List<IdSetRun> Sets, List<ValueSetRun> Values);
 

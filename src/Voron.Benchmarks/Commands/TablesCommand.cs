@@ -98,19 +98,10 @@ internal static class TablesCommand
             measured.Deletes.Add(RangeDeleteRun.Measure(place, sizes.Entries, rangeFirst: round % 2 == 0));
     }
 
-    private static List<TableRun> MeasureTables(string place, PackageGenerator packages, int rows, int round, CancellationToken stop)
-    {
-        TableWay[] ways = [.. TableCatalog.All.Where(way => way.IsInstalled()), .. TableCatalog.Variants];
-        var runs = new List<TableRun>();
-        for (var i = 0; i < ways.Length; i++)
-        {
-            stop.ThrowIfCancellationRequested();
-            runs.Add(TableRun.Measure(ways[(i + round + 1) % ways.Length], place, packages, rows, round));
-        }
-
-        Check(runs, run => run.Way, run => run.Checksum);
-        return runs;
-    }
+    private static List<TableRun> MeasureTables(string place, PackageGenerator packages, int rows, int round, CancellationToken stop) =>
+        MeasuringSession.MeasureInTurn(
+            [.. TableCatalog.All.Where(way => way.IsInstalled()), .. TableCatalog.Variants], round,
+            way => TableRun.Measure(way, place, packages, rows, round), run => run.Way, run => run.Checksum, stop);
 
     private static async Task<List<IndexBuildRun>> MeasureBuildsAsync(
         string place, PackageGenerator packages, int rows, int round, CancellationToken stop)
@@ -124,14 +115,8 @@ internal static class TablesCommand
                 : IndexBuildRun.MeasureSqlite(place, packages, rows));
         }
 
-        Check(runs, run => run.Way, run => run.Checksum);
+        MeasuringSession.RequireEqualAnswers(runs, run => run.Way, run => run.Checksum);
         return runs;
-    }
-
-    private static void Check<T>(IReadOnlyList<T> runs, Func<T, string> name, Func<T, string> checksum)
-    {
-        if (runs.Select(checksum).Distinct().Count() > 1)
-            throw new BenchmarkException("The answers differ: " + string.Join("; ", runs.Select(run => $"{name(run)}: {checksum(run)}")));
     }
 
     private sealed record Measured(

@@ -154,22 +154,12 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
 
     private long FreePages()
     {
-        var transaction = BeginReading();
-        try
-        {
-            nint cursor;
-            Check(OpenCursor(transaction, FreeDatabase, &cursor));
-            LmdbValue key, pages;
-            var free = 0L;
-            while (Found(MoveCursor(cursor, &key, &pages, CursorNext)))
-                free += *(long*)pages.Data;
-            CloseCursor(cursor);
-            return free;
-        }
-        finally
-        {
-            AbortTransaction(transaction);
-        }
+        using var scan = new LmdbScan(this, FreeDatabase);
+        LmdbValue key, pages;
+        var free = 0L;
+        while (scan.TryMove(&key, &pages, CursorNext))
+            free += *(long*)pages.Data;
+        return free;
     }
 
     private void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, uint flags)

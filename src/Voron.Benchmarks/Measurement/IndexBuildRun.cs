@@ -19,7 +19,6 @@ internal sealed record IndexBuildRun(
     /// <summary>The rows that a transaction of the writer changes.</summary>
     public const int RowsPerCommit = 10;
 
-    private const int RowsPerFill = 10_000;
     private const int MostBytes = 1 << 30;
     private const string BesideName = "section, beside a writer";
 
@@ -36,7 +35,7 @@ internal sealed record IndexBuildRun(
         try
         {
             using var store = new VoronTable(directory, VoronTable.WithoutSections);
-            Fill(store, packages, rows);
+            store.Fill(packages, rows);
             var indexed = VoronTable.WithSections(VoronTable.WithoutSections, VoronTable.Sections);
             var build = await BuildAsync(store, indexed, stop).ConfigureAwait(false);
             var checksum = Read(store, packages);
@@ -59,7 +58,7 @@ internal sealed record IndexBuildRun(
         try
         {
             using var store = new SqliteTable(directory, isIndexed: false);
-            Fill(store, packages, rows);
+            store.Fill(packages, rows);
             var began = Stopwatch.GetTimestamp();
             store.CreateIndex();
             var build = Stopwatch.GetElapsedTime(began).TotalMilliseconds;
@@ -69,18 +68,6 @@ internal sealed record IndexBuildRun(
         {
             Directory.Delete(directory, recursive: true);
         }
-    }
-
-    private static void Fill(TableStore store, PackageGenerator packages, int rows)
-    {
-        for (var from = 0; from < rows; from += RowsPerFill)
-        {
-            store.BeginWrite();
-            store.Insert(packages.Make(from, Math.Min(RowsPerFill, rows - from)));
-            store.Commit();
-        }
-
-        store.Settle();
     }
 
     private static async Task<double> BuildAsync(VoronTable store, TableDefinition<string, Package> definition, CancellationToken stop)

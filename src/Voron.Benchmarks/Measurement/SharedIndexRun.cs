@@ -30,15 +30,12 @@ internal sealed record SharedIndexRun(int Rows, double SharedNanoseconds, double
             Fill(environment, first, packages, 0, rows / 2);
             Fill(environment, second, packages, rows / 2, rows - rows / 2);
             environment.Flush();
-            var (shared, each) = (new RowChecksum(isWhole: false), new RowChecksum(isWhole: false));
-            var sharedRows = ReadShared(environment, first, second, packages, ref shared);
-            var eachRows = ReadEach(environment, first, second, packages, ref each);
-            if (sharedRows != rows || eachRows != rows || shared.Sum != each.Sum)
-                throw new BenchmarkException($"of {rows} rows, the shared index has {sharedRows}, and those of the tables {eachRows}");
-            var ignored = shared;
+            RowChecksum Read(bool isShared) => SharedIndexRun.Read(environment, first, second, packages, isShared);
+            var (shared, each) = (Read(isShared: true), Read(isShared: false));
+            if (shared.Rows != rows || each.Rows != rows || shared.Sum != each.Sum)
+                throw new BenchmarkException($"of {rows} rows, the shared index has {shared.Rows}, and those of the tables {each.Rows}");
             return new SharedIndexRun(
-                rows, Repeated.Median(() => ReadShared(environment, first, second, packages, ref ignored)) / rows,
-                Repeated.Median(() => ReadEach(environment, first, second, packages, ref ignored)) / rows);
+                rows, Repeated.Median(() => (int)Read(isShared: true).Rows) / rows, Repeated.Median(() => (int)Read(isShared: false).Rows) / rows);
         }
         finally
         {
@@ -64,61 +61,48 @@ internal sealed record SharedIndexRun(int Rows, double SharedNanoseconds, double
         }
     }
 
-    private static int ReadShared(
+    private static RowChecksum Read(
         StorageEnvironment environment, TableDefinition<string, Package> first, TableDefinition<string, Package> second, PackageGenerator packages,
-        ref RowChecksum sum)
+        bool isShared)
     {
-        var rows = 0;
+        var sum = new RowChecksum(isWhole: false);
         var writer = new KeyWriter(stackalloc byte[KeyBytes]);
         using var reading = environment.BeginRead();
         var (firsts, seconds) = (reading.OpenTable(first), reading.OpenTable(second));
         foreach (var section in packages.Sections)
         {
-            using var query = reading.QuerySharedIndex(Sections, PrefixOf(ref writer, section));
-            for (; query.MoveNext(); rows++)
+            writer.Clear();
+            var keys = KeyRange.Prefix(writer.Add(section).Written);
+            if (isShared)
             {
-                if (!query.TryGetRow(firsts, out var row) && !query.TryGetRow(seconds, out row))
-                    throw new BenchmarkException("a row of the shared index is of neither table");
-                sum.Add(row);
+                ReadShared(reading, keys, firsts, seconds, ref sum);
+            }
+            else
+            {
+                ReadOwn(firsts, keys, ref sum);
+                ReadOwn(seconds, keys, ref sum);
             }
         }
 
-        return rows;
+        return sum;
     }
 
-    private static int ReadEach(
-        StorageEnvironment environment, TableDefinition<string, Package> first, TableDefinition<string, Package> second, PackageGenerator packages,
-        ref RowChecksum sum)
+    private static void ReadShared(
+        ReadTransaction reading, KeyRange keys, Table<string, Package> first, Table<string, Package> second, ref RowChecksum sum)
     {
-        var rows = 0;
-        var writer = new KeyWriter(stackalloc byte[KeyBytes]);
-        using var reading = environment.BeginRead();
-        var (firsts, seconds) = (reading.OpenTable(first), reading.OpenTable(second));
-        foreach (var section in packages.Sections)
+        using var query = reading.QuerySharedIndex(Sections, keys);
+        while (query.MoveNext())
         {
-            var keys = PrefixOf(ref writer, section);
-            rows += ReadOne(firsts, keys, ref sum) + ReadOne(seconds, keys, ref sum);
-        }
-
-        return rows;
-    }
-
-    private static int ReadOne(Table<string, Package> table, KeyRange keys, ref RowChecksum sum)
-    {
-        var rows = 0;
-        using var found = table.From(OwnIndex, keys);
-        foreach (var row in found)
-        {
+            if (!query.TryGetRow(first, out var row) && !query.TryGetRow(second, out row))
+                throw new BenchmarkException("a row of the shared index is of neither table");
             sum.Add(row);
-            rows++;
         }
-
-        return rows;
     }
 
-    private static KeyRange PrefixOf(ref KeyWriter writer, string section)
+    private static void ReadOwn(Table<string, Package> table, KeyRange keys, ref RowChecksum sum)
     {
-        writer.Clear();
-        return KeyRange.Prefix(writer.Add(section).Written);
+        using var rows = table.From(OwnIndex, keys);
+        foreach (var row in rows)
+            sum.Add(row);
     }
 }

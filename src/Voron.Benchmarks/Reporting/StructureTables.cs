@@ -62,7 +62,7 @@ internal static class StructureTables
     private static ReportTable Sets(IReadOnlyList<IdSetRun> sets) => new(
         "Id sets", TextColumns: 1, SetColumns,
         [
-            .. IdSetCatalog.All.Select(way => sets.Where(run => run.Way == way.Name).ToList()).Where(runs => runs.Count > 0).Select(runs => new[]
+            .. ByWay(IdSetCatalog.All.Select(way => way.Name), sets, run => run.Way).Select(runs => new[]
             {
                 runs[0].Way,
                 Figures.Count(runs[0].Pairs),
@@ -80,7 +80,7 @@ internal static class StructureTables
     private static ReportTable Values(IReadOnlyList<ValueSetRun> values) => new(
         "Value sets", TextColumns: 1, ValueColumns,
         [
-            .. ValueSetCatalog.All.Select(way => values.Where(run => run.Way == way.Name).ToList()).Where(runs => runs.Count > 0).Select(runs => new[]
+            .. ByWay(ValueSetCatalog.All.Select(way => way.Name), values, run => run.Way).Select(runs => new[]
             {
                 runs[0].Way,
                 Figures.Count(runs[0].Pairs),
@@ -128,6 +128,10 @@ internal static class StructureTables
 
     private static string[] Row(string figure, double measured, double goal) =>
         [figure, Figures.Decimal(measured), Figures.Decimal(goal), measured >= goal ? "met" : "missed"];
+
+    // The runs of each way that was measured, in the order of the catalog.
+    private static IEnumerable<IReadOnlyList<T>> ByWay<T>(IEnumerable<string> ways, IReadOnlyList<T> runs, Func<T, string> wayOf) =>
+        ways.Select(way => runs.Where(run => wayOf(run) == way).ToList()).Where(some => some.Count > 0);
 
     private static double Of<T>(IEnumerable<T> runs, Func<T, double> figure) => Figures.Median(runs.Select(figure));
 }

@@ -19,33 +19,20 @@ internal sealed unsafe class LmdbIdSets(string directory) : IdSetStore
 
     public override int Read(ReadOnlySpan<byte> word, Span<long> ids)
     {
-        var transaction = _engine.BeginReading();
+        using var scan = new LmdbScan(_engine, _engine.Database);
         var count = 0;
-        try
+        fixed (byte* key = word)
         {
-            nint cursor;
-            LmdbEngine.Check(OpenCursor(transaction, _engine.Database, &cursor));
-            fixed (byte* key = word)
+            var nativeKey = new LmdbValue(key, word.Length);
+            LmdbValue data;
+            if (!scan.TryMove(&nativeKey, &data, CursorSet))
+                return 0;
+            for (var operation = CursorGetMultiple; scan.TryMove(&nativeKey, &data, operation); operation = CursorNextMultiple)
             {
-                var nativeKey = new LmdbValue(key, word.Length);
-                LmdbValue data;
-                if (LmdbEngine.Found(MoveCursor(cursor, &nativeKey, &data, CursorSet)))
-                {
-                    var operation = CursorGetMultiple;
-                    for (; LmdbEngine.Found(MoveCursor(cursor, &nativeKey, &data, operation)); operation = CursorNextMultiple)
-                    {
-                        var some = MemoryMarshal.Cast<byte, long>(data.Span);
-                        some.CopyTo(ids[count..]);
-                        count += some.Length;
-                    }
-                }
+                var some = MemoryMarshal.Cast<byte, long>(data.Span);
+                some.CopyTo(ids[count..]);
+                count += some.Length;
             }
-
-            CloseCursor(cursor);
-        }
-        finally
-        {
-            AbortTransaction(transaction);
         }
 
         return count;

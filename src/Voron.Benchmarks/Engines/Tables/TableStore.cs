@@ -5,6 +5,8 @@ namespace Voron.Benchmarks.Engines.Tables;
 /// <summary>A table of packages with a primary key and the indexes of <see cref="PackageIndex"/>.</summary>
 internal abstract class TableStore : IDisposable
 {
+    private const int RowsPerFill = 10_000;
+
     public abstract void BeginWrite();
 
     /// <summary>Inserts rows whose keys are new.</summary>
@@ -36,6 +38,21 @@ internal abstract class TableStore : IDisposable
 
     /// <summary>Ends the read transaction.</summary>
     public abstract void EndRead();
+
+    /// <summary>Inserts the first rows, many in a transaction, and writes them back.</summary>
+    /// <param name="packages">Makes the rows.</param>
+    /// <param name="rows">The number of rows.</param>
+    public void Fill(PackageGenerator packages, int rows)
+    {
+        for (var from = 0; from < rows; from += RowsPerFill)
+        {
+            BeginWrite();
+            Insert(packages.Make(from, Math.Min(RowsPerFill, rows - from)));
+            Commit();
+        }
+
+        Settle();
+    }
 
     public abstract void Dispose();
 

@@ -18,28 +18,17 @@ internal sealed unsafe class LmdbValueSets(string directory) : ValueSetStore
 
     public override int Read(ReadOnlySpan<byte> word, ref ulong checksum)
     {
-        var transaction = _engine.BeginReading();
+        using var scan = new LmdbScan(_engine, _engine.Database);
         var count = 0;
-        try
+        fixed (byte* key = word)
         {
-            nint cursor;
-            LmdbEngine.Check(OpenCursor(transaction, _engine.Database, &cursor));
-            fixed (byte* key = word)
+            var nativeKey = new LmdbValue(key, word.Length);
+            LmdbValue data;
+            for (var operation = CursorSet; scan.TryMove(&nativeKey, &data, operation); operation = CursorNextDuplicate)
             {
-                var nativeKey = new LmdbValue(key, word.Length);
-                LmdbValue data;
-                for (var operation = CursorSet; LmdbEngine.Found(MoveCursor(cursor, &nativeKey, &data, operation)); operation = CursorNextDuplicate)
-                {
-                    AddTo(ref checksum, data.Span);
-                    count++;
-                }
+                AddTo(ref checksum, data.Span);
+                count++;
             }
-
-            CloseCursor(cursor);
-        }
-        finally
-        {
-            AbortTransaction(transaction);
         }
 
         return count;
@@ -47,27 +36,16 @@ internal sealed unsafe class LmdbValueSets(string directory) : ValueSetStore
 
     public override int CountKnown(ReadOnlySpan<(byte[] Word, byte[] Value)> pairs)
     {
-        var transaction = _engine.BeginReading();
+        using var scan = new LmdbScan(_engine, _engine.Database);
         var known = 0;
-        try
+        foreach (var (word, value) in pairs)
         {
-            nint cursor;
-            LmdbEngine.Check(OpenCursor(transaction, _engine.Database, &cursor));
-            foreach (var (word, value) in pairs)
+            fixed (byte* key = word, data = value)
             {
-                fixed (byte* key = word, data = value)
-                {
-                    var nativeKey = new LmdbValue(key, word.Length);
-                    var nativeValue = new LmdbValue(data, value.Length);
-                    known += LmdbEngine.Found(MoveCursor(cursor, &nativeKey, &nativeValue, CursorGetBoth)) ? 1 : 0;
-                }
+                var nativeKey = new LmdbValue(key, word.Length);
+                var nativeValue = new LmdbValue(data, value.Length);
+                known += scan.TryMove(&nativeKey, &nativeValue, CursorGetBoth) ? 1 : 0;
             }
-
-            CloseCursor(cursor);
-        }
-        finally
-        {
-            AbortTransaction(transaction);
         }
 
         return known;
