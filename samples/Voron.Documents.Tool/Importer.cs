@@ -80,6 +80,7 @@ internal sealed class Importer(Collection collection, ImportSource source, bool 
     // transaction has its place: the order of the batches is that of their documents.
     private void Commit()
     {
+        _batch.Prepare();
         while (_commits.Count >= _mostCommits)
             AwaitOldest();
         var batch = _batch;

@@ -76,6 +76,7 @@ public sealed partial class Collection
     public void PutMany(DocumentBatch batch)
     {
         ArgumentNullException.ThrowIfNull(batch);
+        batch.Prepare();
         Write((_name, batch), static (writing, shape, put) => new BatchWriter(shape, put.batch, put._name).Write(writing));
     }
 
@@ -92,13 +93,24 @@ public sealed partial class Collection
     }
 
     /// <inheritdoc cref="PutMany(DocumentBatch)"/>
+    /// <remarks>
+    /// The documents of the next call can be written while those of this one become durable, on top of them: if these cannot be stored, those
+    /// cannot either.
+    /// </remarks>
     /// <param name="batch">The documents. The call leaves it as it is, and it must not change until the call has ended.</param>
     /// <param name="cancellationToken">Cancels the call while it waits for its turn.</param>
     public async ValueTask PutManyAsync(DocumentBatch batch, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(batch);
-        await WriteAsync((_name, batch), static (writing, shape, put) => new BatchWriter(shape, put.batch, put._name).Write(writing), cancellationToken)
-            .ConfigureAwait(false);
+        batch.Prepare();
+        ValueTask commit;
+        using (var writing = await _environment.BeginWriteAsync(cancellationToken).ConfigureAwait(false))
+        {
+            Run(writing, (_name, batch), static (writing, shape, put) => new BatchWriter(shape, put.batch, put._name).Write(writing));
+            commit = writing.CommitAsync(CancellationToken.None);
+        }
+
+        await commit.ConfigureAwait(false);
     }
 
     /// <summary>Returns a document; false when there is none of that id.</summary>

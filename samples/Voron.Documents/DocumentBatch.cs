@@ -56,6 +56,17 @@ public sealed class DocumentBatch
         return Scan(json, id);
     }
 
+    /// <summary>
+    /// Does what is left to do when the batch has all its documents. The call that stores them does it otherwise, which is later if calls wait for
+    /// each other.
+    /// </summary>
+    public void Prepare()
+    {
+        // A single document is written word by word.
+        if (_entries.Count > 1)
+            Words.InOrder();
+    }
+
     /// <summary>Takes all documents out.</summary>
     public void Clear()
     {

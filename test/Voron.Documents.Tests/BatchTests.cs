@@ -1,4 +1,6 @@
 using System.Text;
+using System.Text.Json;
+using Voron.Documents.Scanning;
 
 namespace Voron.Documents.Tests;
 
@@ -27,6 +29,66 @@ public sealed class BatchTests : IDisposable
         batch.Clear();
         collection.PutMany(batch);
         collection.Count.Should().Be(2);
+    }
+
+    [Fact]
+    public void Words_come_in_the_order_of_their_bytes()
+    {
+        var seed = Environment.TickCount;
+        var random = new Random(seed);
+        var counts = new WordCounts();
+        for (var round = 0; round < 20; round++)
+        {
+            // Many begin with the same bytes, and are shorter, as long or longer than the eight that are compared first.
+            string[] words = [.. Enumerable.Range(0, random.Next(3000)).Select(_ => new string(
+                [.. Enumerable.Range(0, random.Next(1, 12)).Select(place => place < 7 ? "ab"[random.Next(40) / 39] : "abz\u00E4"[random.Next(4)])]))];
+            foreach (var part in words.Chunk(1 + words.Length / 2))
+            {
+                Count(counts, part);
+                Read(counts).Should().BeInAscendingOrder(StringComparer.Ordinal, $"of seed {seed}").And.OnlyHaveUniqueItems();
+            }
+
+            Read(counts).Should().BeEquivalentTo(words.Select(word => word.Replace('\u00E4', 'a')).Distinct());
+            counts.Clear();
+            counts.InOrder().ToArray().Should().BeEmpty();
+        }
+    }
+
+    [Fact]
+    public async Task Batches_that_follow_each_other_at_once_are_stored_in_their_order()
+    {
+        var collection = await NewCollectionAsync();
+        var batches = Enumerable.Range(0, 50).Select(number =>
+        {
+            var batch = collection.CreateBatch();
+            foreach (var id in new[] { "a", "b", $"c{number}" })
+                batch.Add(Bytes($$"""{"n":{{number}},"t":"number{{number}}"}"""), id);
+            return batch;
+        }).ToArray();
+        await Task.WhenAll(batches.Select(batch => collection.PutManyAsync(batch).AsTask()));
+        Ids(collection.Find(Query.Parse("n = 49"))).Should().Equal("a", "b", "c49");
+        collection.Search("number48").Hits.Single().Document.Id.Should().Be("c48");
+        collection.Count.Should().Be(52);
+    }
+
+    [Fact]
+    public async Task A_batch_that_is_cancelled_while_it_waits_stores_nothing()
+    {
+        var collection = await NewCollectionAsync();
+        var batch = collection.CreateBatch();
+        batch.Add(Bytes("""{"n":1,"t":"one"}"""), "a");
+        using var stop = new CancellationTokenSource();
+        Task put;
+        using (_store.Environment.BeginWrite())
+        {
+            put = collection.PutManyAsync(batch, stop.Token).AsTask();
+            await stop.CancelAsync();
+            await FluentActions.Awaiting(() => put).Should().ThrowAsync<OperationCanceledException>();
+        }
+
+        collection.Count.Should().Be(0);
+        await collection.PutManyAsync(batch, CancellationToken.None);
+        collection.Count.Should().Be(1);
     }
 
     [Fact]
@@ -113,6 +175,21 @@ public sealed class BatchTests : IDisposable
     }
 
     private static byte[] Bytes(string text) => Encoding.UTF8.GetBytes(text);
+
+    private static void Count(WordCounts counts, string[] words)
+    {
+        var reader = new Utf8JsonReader(JsonSerializer.SerializeToUtf8Bytes(string.Join(' ', words)));
+        reader.Read();
+        counts.Add(0, ref reader);
+    }
+
+    private static List<string> Read(WordCounts counts)
+    {
+        var words = new List<string>();
+        foreach (var word in counts.InOrder())
+            words.Add(Encoding.UTF8.GetString(counts.Word(word)));
+        return words;
+    }
 
     private static IEnumerable<string> Ids(QueryResult result) => result.Documents.Select(document => document.Id).Order(StringComparer.Ordinal);
 

@@ -1,3 +1,4 @@
+using System.Buffers.Binary;
 using System.Text.Json;
 using Voron.Documents.Text;
 
@@ -17,8 +18,13 @@ internal sealed class WordCounts
     private Posting[] _postings = new Posting[FirstCapacity];
     private int _bytesUsed;
 
+    // The words in the order of their bytes, those that there were when they were sorted last, and the first eight bytes of each.
+    private int[] _order = [];
+    private ulong[] _heads = [];
+    private int _sorted;
+
     /// <summary>About the number of bytes that the object has.</summary>
-    public int Capacity => _bytes.Length + sizeof(int) * (3 * _words.Length + _slots.Length + 4 * _postings.Length);
+    public int Capacity => _bytes.Length + sizeof(int) * (3 * _words.Length + _slots.Length + 4 * _postings.Length + 3 * _order.Length);
 
     /// <summary>The number of words that differ.</summary>
     public int WordCount { get; private set; }
@@ -36,6 +42,15 @@ internal sealed class WordCounts
         WordCount = 0;
         PostingCount = 0;
         _bytesUsed = 0;
+        _sorted = 0;
+    }
+
+    /// <summary>Returns the words in the order of their bytes. They are sorted once, unless more come.</summary>
+    public ReadOnlySpan<int> InOrder()
+    {
+        if (_sorted != WordCount)
+            Sort();
+        return _order.AsSpan(0, WordCount);
     }
 
     /// <summary>Counts the words of a value: of a text, or of a number as it is written.</summary>
@@ -122,6 +137,44 @@ internal sealed class WordCounts
         while (_slots[at] != 0 && !Word(_slots[at] - 1).SequenceEqual(word))
             at = (at + 1) & mask;
         return at;
+    }
+
+    private void Sort()
+    {
+        if (_order.Length < WordCount)
+        {
+            _order = new int[_words.Length];
+            _heads = new ulong[_words.Length];
+        }
+
+        for (var word = 0; word < WordCount; word++)
+        {
+            _order[word] = word;
+            _heads[word] = HeadOf(Word(word));
+        }
+
+        Array.Sort(_heads, _order, 0, WordCount);
+        for (int first = 0, end; first < WordCount; first = end)
+        {
+            end = first + 1;
+            while (end < WordCount && _heads[end] == _heads[first])
+                end++;
+            if (end - first > 1)
+                _order.AsSpan(first, end - first).Sort((left, right) => Word(left).SequenceCompareTo(Word(right)));
+        }
+
+        _sorted = WordCount;
+    }
+
+    // A number that is in the same order as the words, except that words with the same eight bytes have the same number.
+    private static ulong HeadOf(ReadOnlySpan<byte> word)
+    {
+        if (word.Length >= sizeof(ulong))
+            return BinaryPrimitives.ReadUInt64BigEndian(word);
+        var head = 0UL;
+        for (var i = 0; i < word.Length; i++)
+            head |= (ulong)word[i] << (8 * (sizeof(ulong) - 1 - i));
+        return head;
     }
 
     private void Rehash()

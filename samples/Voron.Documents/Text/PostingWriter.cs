@@ -17,21 +17,15 @@ internal readonly ref struct PostingWriter(WordCounts counts, ReadOnlySpan<long>
 
     public void Write(WriteIdTree words)
     {
-        var order = ArrayPool<int>.Shared.Rent(counts.WordCount);
         var ids = ArrayPool<long>.Shared.Rent(_numbers.Length);
         var payloads = ArrayPool<byte>.Shared.Rent(_numbers.Length);
-        for (var i = 0; i < counts.WordCount; i++)
-            order[i] = i;
-        var source = counts;
-        order.AsSpan(0, counts.WordCount).Sort((left, right) => source.Word(left).SequenceCompareTo(source.Word(right)));
-        foreach (var word in order.AsSpan(0, counts.WordCount))
+        foreach (var word in counts.InOrder())
         {
             var first = Collect(word, ids.AsSpan(0, _numbers.Length), payloads.AsSpan(0, _numbers.Length));
             if (first < _numbers.Length)
                 words.AddMany(counts.Word(word), ids.AsSpan(first, _numbers.Length - first), payloads.AsSpan(first, _numbers.Length - first));
         }
 
-        ArrayPool<int>.Shared.Return(order);
         ArrayPool<long>.Shared.Return(ids);
         ArrayPool<byte>.Shared.Return(payloads);
     }
