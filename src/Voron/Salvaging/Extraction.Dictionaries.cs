@@ -14,8 +14,10 @@ internal sealed unsafe partial class Extraction
     {
         _catalog.Count(_grade);
         var tree = new TreeFindings(SystemTree.Describe(name), header, header.TreeId) { IsLeftBehind = true, HasDictionaries = true };
-        if (_treesById.TryAdd(header.TreeId, tree))
-            _unwalkedDictionaries.Enqueue(tree);
+        if (!_treesById.TryAdd(header.TreeId, tree))
+            return;
+        TreesLeftBehind++;
+        _unwalkedDictionaries.Enqueue(tree);
     }
 
     private void TakeDictionaries(byte* leaf, long version)
