@@ -5,6 +5,7 @@ using System.Runtime.CompilerServices;
 using System.Text;
 using System.Text.Unicode;
 using Voron.Keys;
+using Voron.Primitives;
 
 namespace Voron;
 
@@ -233,7 +234,7 @@ public ref partial struct KeyReader
         var rented = decoded > StackBytes ? ArrayPool<byte>.Shared.Rent(decoded) : null;
         var utf8 = rented != null ? rented.AsSpan(0, decoded) : (stackalloc byte[StackBytes])[..decoded];
         EscapedBytes.Decode(_key.Slice(_offset, length - 1), mask, utf8);
-        var text = Utf8.IsValid(utf8) ? Encoding.UTF8.GetString(utf8) : null;
+        var text = Utf8Text.Read(utf8);
         if (rented != null)
             ArrayPool<byte>.Shared.Return(rented);
         if (text == null)

@@ -88,19 +88,33 @@ internal static class RowLayout
     }
 
     /// <summary>Returns the end of a variable field, counted from the start of the variable part.</summary>
-    public static int End(ReadOnlySpan<byte> row, int field, out bool isNull)
+    public static int End(ReadOnlySpan<byte> row, int field, out bool isNull) => End(row, EndsStart(row), IsWide(row), field, out isNull);
+
+    /// <inheritdoc cref="End(ReadOnlySpan{byte}, int, out bool)"/>
+    /// <param name="row">The row.</param>
+    /// <param name="endsStart">Its <see cref="EndsStart"/>.</param>
+    /// <param name="isWide">Its <see cref="IsWide"/>.</param>
+    /// <param name="field">The number of the field.</param>
+    /// <param name="isNull">True if the field is null.</param>
+    public static int End(ReadOnlySpan<byte> row, int endsStart, bool isWide, int field, out bool isNull)
     {
-        if ((row[FlagsOffset] & WideFlag) != 0)
+        if (isWide)
         {
-            var wide = BinaryPrimitives.ReadInt32LittleEndian(row[(EndsStart(row) + field * sizeof(int))..]);
+            var wide = BinaryPrimitives.ReadInt32LittleEndian(row[(endsStart + field * sizeof(int))..]);
             isNull = wide < 0;
             return wide & ~WideNull;
         }
 
-        var narrow = BinaryPrimitives.ReadUInt16LittleEndian(row[(EndsStart(row) + field * sizeof(ushort))..]);
+        var narrow = BinaryPrimitives.ReadUInt16LittleEndian(row[(endsStart + field * sizeof(ushort))..]);
         isNull = (narrow & NarrowNull) != 0;
         return narrow & MaxNarrowEnd;
     }
+
+    /// <summary>Returns the offset of the ends of the variable fields.</summary>
+    public static int EndsStart(ReadOnlySpan<byte> row) => (row[FlagsOffset] & ExpiryFlag) != 0 ? HeaderSize + sizeof(long) : HeaderSize;
+
+    /// <summary>Returns true if each end has four bytes, false if it has two.</summary>
+    public static bool IsWide(ReadOnlySpan<byte> row) => (row[FlagsOffset] & WideFlag) != 0;
 
     /// <summary>Returns the offset of the fixed part of a row before it is written.</summary>
     public static int FixedStart(bool hasExpiry, int fields, int variableLength) =>
@@ -150,9 +164,10 @@ internal static class RowLayout
         if (TryGetExpiry(row, out var expiry) && expiry is < RowExpiry.Min or > RowExpiry.Max)
             return $"its expiry is {expiry} milliseconds after 1970";
         var previous = 0;
-        for (var field = 0; field < FieldCount(row); field++)
+        var (fields, endsStart, isWide) = (FieldCount(row), EndsStart(row), IsWide(row));
+        for (var field = 0; field < fields; field++)
         {
-            var end = End(row, field, out var isNull);
+            var end = End(row, endsStart, isWide, field, out var isNull);
             if (end < previous || (isNull && end > previous))
                 return $"its variable field {field} is from {previous} to {end}{(isNull ? ", but null" : "")}";
             previous = end;
@@ -161,7 +176,5 @@ internal static class RowLayout
         return previous <= room ? null : $"it has room for {room} bytes of variable fields, and they have {previous}";
     }
 
-    private static int EndsStart(ReadOnlySpan<byte> row) => (row[FlagsOffset] & ExpiryFlag) != 0 ? HeaderSize + sizeof(long) : HeaderSize;
-
-    private static int EndSize(ReadOnlySpan<byte> row) => (row[FlagsOffset] & WideFlag) != 0 ? sizeof(int) : sizeof(ushort);
+    private static int EndSize(ReadOnlySpan<byte> row) => IsWide(row) ? sizeof(int) : sizeof(ushort);
 }

@@ -1,6 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
-using System.Text;
-using System.Text.Unicode;
+using Voron.Primitives;
 
 namespace Voron.Tables;
 
@@ -20,6 +19,8 @@ public ref partial struct RowReader
 {
     private readonly ReadOnlySpan<byte> _row;
     private readonly string? _tableName;
+    private readonly int _endsStart;
+    private readonly bool _isWide;
     private readonly int _fixedStart;
     private readonly int _variableStart;
     private readonly int _fields;
@@ -40,6 +41,8 @@ public ref partial struct RowReader
         _tableName = tableName;
         RowId = rowId;
         _fields = RowLayout.FieldCount(row);
+        _endsStart = RowLayout.EndsStart(row);
+        _isWide = RowLayout.IsWide(row);
         _offset = _fixedStart = RowLayout.FixedStart(row);
         _variableStart = RowLayout.VariableStart(row);
     }
@@ -66,7 +69,7 @@ public ref partial struct RowReader
     public bool TryReadNull()
     {
         RequireField();
-        RowLayout.End(_row, _field, out var isNull);
+        RowLayout.End(_row, _endsStart, _isWide, _field, out var isNull);
         if (isNull)
             _field++;
         return isNull;
@@ -77,9 +80,9 @@ public ref partial struct RowReader
     public string ReadString()
     {
         var utf8 = ReadBytes();
-        if (!Utf8.IsValid(utf8))
-            Refuse($"its variable field {_field - 1} is read as text, but its bytes are not UTF-8");
-        return Encoding.UTF8.GetString(utf8);
+        if (Utf8Text.Read(utf8) is not { } text)
+            throw Failure($"its variable field {_field - 1} is read as text, but its bytes are not UTF-8");
+        return text;
     }
 
     /// <summary>Reads a variable field as text, or null.</summary>
@@ -92,7 +95,7 @@ public ref partial struct RowReader
     public ReadOnlySpan<byte> ReadBytes()
     {
         RequireField();
-        var end = RowLayout.End(_row, _field, out var isNull);
+        var end = RowLayout.End(_row, _endsStart, _isWide, _field, out var isNull);
         if (isNull)
             Refuse($"its variable field {_field} is null, but read as one that has a value");
         var value = _row[(_variableStart + _end)..(_variableStart + end)];

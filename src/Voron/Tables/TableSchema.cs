@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Diagnostics.CodeAnalysis;
 using System.Text;
+using Voron.Primitives;
 
 namespace Voron.Tables;
 
@@ -205,9 +206,10 @@ internal sealed record TableSchema
     private static string TakeText(ref ReadOnlySpan<byte> rest, string table, string path)
     {
         var bytes = TakeBytes(ref rest, table, path);
-        if (!System.Text.Unicode.Utf8.IsValid(bytes))
+        var text = Utf8Text.Read(bytes);
+        if (text == null)
             ThrowDamaged(table, path);
-        return Encoding.UTF8.GetString(bytes);
+        return text;
     }
 
     private static ReadOnlySpan<byte> TakeBytes(ref ReadOnlySpan<byte> rest, string table, string path) =>
