@@ -127,6 +127,8 @@ internal sealed partial class FeedStore<TKey> : IDisposable
             case < 96:
                 _world.History.Add("flush");
                 Environment.Flush();
+                if (_random.Next(2) == 1)
+                    _world.Tables[_random.Next(_world.Tables.Count)].Recompress(Environment);
                 break;
             case < 99:
                 _world.History.Add("reopen");

@@ -26,6 +26,7 @@ internal sealed class FeedWorld<TKey>
             options.MaxTransactionBytes = 1 << 20;
         Settings = new ModelSettings(options, InMemory: true, run.Choices.Next(3) == 2 ? 300 : 40, Trees, Savepoints, Background: false);
         var rows = new RowDrawer(run.Choices, run.Choices.Next(3) == 2 ? 150 : 24, hasLongBodies: run.Choices.Next(3) == 2);
+        rows.DrawCompression();
         Expires = run.Choices.Next(3) == 2;
         if (Expires)
             (options.TimeProvider, rows.Now) = (Clock, () => Clock.Milliseconds);
@@ -54,7 +55,7 @@ internal sealed class FeedWorld<TKey>
     /// <summary>The number of calls so far.</summary>
     public long Operations => History.Operations + Tables.Sum(table => table.Calls);
 
-    public override string ToString() => $"{Settings}, {Tables.Count} tables{(Expires ? ", rows that expire" : "")}, {Feeds.Count} feeds";
+    public override string ToString() => $"{Settings}, {Tables.Count} tables{(Expires ? ", rows that expire" : "")}, compression: {Tables[0].Rows.Compression}, {Feeds.Count} feeds";
 
     private TableSetting<TKey> Make(TableKind<TKey> kind, RowDrawer rows, string name)
     {

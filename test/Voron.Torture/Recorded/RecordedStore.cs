@@ -7,7 +7,10 @@ namespace Voron.Torture.Recorded;
 /// <summary>
 /// Two tables with indexes of each kind, one of which they share, and a tree with compressed values; one feed records the changes of all of them.
 /// </summary>
-/// <remarks>Rows with even keys are in the table whose keys have an index, those with odd keys in the one whose keys are row ids.</remarks>
+/// <remarks>
+/// Rows with even keys are in the table whose keys have an index, those with odd keys in the one whose keys are row ids. The rows of the latter are
+/// compressed, and many of them have a time at which they expire, which is far away.
+/// </remarks>
 internal static class RecordedStore
 {
     public const string TreeName = "recorded";
@@ -15,6 +18,8 @@ internal static class RecordedStore
     public const string Consumer = "consumer";
 
     private const int Groups = 7;
+
+    private static readonly DateTimeOffset FarAway = new(2100, 1, 1, 0, 0, 0, TimeSpan.Zero);
 
     /// <summary>The index that both tables share.</summary>
     public static SharedIndex Grouping { get; } = new("group", 1);
@@ -28,7 +33,9 @@ internal static class RecordedStore
     public static TableDefinition<long, RecordedRow> Numbered { get; } =
         TableDefinition.CreateWithRowIds("numbered", 1, new RecordedRowCodec(), static row => row.Key)
             .Index(Grouping, AddGroup)
-            .UniqueIndex("pair", 1, AddPair);
+            .UniqueIndex("pair", 1, AddPair)
+            .CompressRows(ValueCompression.Fast)
+            .Expire(TimeOf);
 
     /// <summary>Creates everything that is not there yet.</summary>
     /// <param name="writing">The transaction.</param>
@@ -78,6 +85,8 @@ internal static class RecordedStore
             rows.Add(row.Key, row.Number);
         return rows;
     }
+
+    private static DateTimeOffset? TimeOf(RecordedRow row) => row.Number % 3 == 0 ? null : FarAway.AddSeconds(row.Number % 50);
 
     private static void AddGroup(in RecordedRow row, ref IndexKeys keys) => keys.Add(row.Number % Groups);
 

@@ -40,6 +40,7 @@ internal sealed partial class AgreementRun<TKey> : IDisposable
         _options = DrawOptions();
         var keys = _random.Next(4) switch { 3 => 400, 2 => 16, _ => 120 };
         var rows = new RowDrawer(_random, keys, hasLongBodies: _random.Next(3) == 2);
+        rows.DrawCompression();
         _expires = _random.Next(3) == 0;
         if (_expires)
             rows.Now = () => _clock.Milliseconds;
@@ -59,7 +60,8 @@ internal sealed partial class AgreementRun<TKey> : IDisposable
         _place = new ModelPlace(_random.Next(4) < 3);
         _environment = _place.Open(_options);
         var rowsExpire = _expires ? ", rows that expire" : "";
-        run.Report($"{(kind.HasRowIds ? "row ids" : "text keys")}, {keys} keys{rowsExpire}, pages of {_options.PageSizeOrDefault}");
+        run.Report(
+            $"{(kind.HasRowIds ? "row ids" : "text keys")}, {keys} keys{rowsExpire}, compression: {rows.Compression}, pages of {_options.PageSizeOrDefault}");
     }
 
     public long Calls => _setting.Calls + _twin.Calls + _second.Calls;
@@ -114,6 +116,8 @@ internal sealed partial class AgreementRun<TKey> : IDisposable
             case < 91:
                 _run.Report("flush");
                 _environment.Flush();
+                if (_random.Next(2) == 1)
+                    (_random.Next(3) == 2 ? _second : _setting).Recompress(_environment);
                 break;
             case < 94:
                 VerifyTable();

@@ -38,6 +38,7 @@ internal sealed class EvolveRun<TKey> : IDisposable
         var clock = new StepClock();
         var keys = _choices.Next(3) switch { 0 => 40, 1 => 8, _ => 150 };
         _rows = new RowDrawer(_choices, keys, hasLongBodies: _choices.Next(4) == 3, hasRareKeys: _choices.Next(4) > 0);
+        _rows.DrawCompression();
         if (_choices.Next(2) == 1)
             (_clock, _options.TimeProvider, _rows.Now) = (clock, clock, () => clock.Milliseconds);
         _store = new EvolvingStore<TKey>(run, kind, _rows, disk, _options)
@@ -92,6 +93,8 @@ internal sealed class EvolveRun<TKey> : IDisposable
             case 9:
                 _run.Report("flush");
                 _store.Environment.Flush();
+                if (_choices.Next(2) == 1)
+                    _store.Setting.Recompress(_store.Environment);
                 break;
             case 10:
                 _store.FreeDropped();

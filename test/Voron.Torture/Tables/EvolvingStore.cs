@@ -89,6 +89,8 @@ internal sealed partial class EvolvingStore<TKey> : IDisposable
         var version = (Setting?.Version ?? 1) + (Setting != null && _random.Next(3) > 0 ? 1 : 0);
         if (Clock != null)
             DrawExpiry(indexes, ref version);
+        if (_random.Next(4) == 3)
+            _rows.DrawCompression();
         return Define(indexes, version);
     }
 

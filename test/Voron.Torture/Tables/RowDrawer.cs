@@ -17,11 +17,20 @@ internal sealed class RowDrawer(Random random, int keys, bool hasLongBodies, boo
 
     private readonly int _numbers = keys * (hasRareKeys ? 2_000 : 8);
 
+    // Nothing of it comes twice, so that only a dictionary makes much of a short value.
+    private static readonly byte[] Phrase = "No page of the journal waits until 4,096 others have been flushed by X."u8.ToArray();
+
     private static readonly string[] Cities = ["Aachen", "Bonn", "Celle", "Köln", "Lübeck", "Ulm", "Ülm", ""];
     private static readonly string[] Tags = ["a", "b", "bb", "c", "ca", "d"];
 
     /// <summary>The time, in milliseconds since 1970, after which rows expire; null if they have no times.</summary>
     public Func<long>? Now { get; set; }
+
+    /// <summary>How the definitions have the rows compressed. Half of the bodies can be, if they are.</summary>
+    public ValueCompression Compression { get; private set; }
+
+    /// <summary>Draws how the definitions from here on have the rows compressed.</summary>
+    public void DrawCompression() => Compression = (ValueCompression)random.Next(3);
 
     /// <summary>Draws a row with the key of number <paramref name="key"/>.</summary>
     public TableRow Draw(int key)
@@ -95,8 +104,17 @@ internal sealed class RowDrawer(Random random, int keys, bool hasLongBodies, boo
             _ => hasLongBodies ? random.Next(random.Next(4) == 3 ? 30_000 : 3_000) : random.Next(400),
         };
         var body = new byte[length];
-        if (length > 0)
+        if (length == 0)
+            return body;
+        if (Compression == ValueCompression.None || random.Next(2) == 0)
+        {
             random.NextBytes(body);
+            return body;
+        }
+
+        var first = random.Next(Phrase.Length);
+        for (var i = 0; i < length; i++)
+            body[i] = Phrase[(first + i) % Phrase.Length];
         return body;
     }
 }

@@ -37,8 +37,23 @@ internal sealed class TableSetting<TKey>(SuiteRun run, TableKind<TKey> kind, IRe
         {
             Traps = traps,
             Rows = rows,
-            Definition = kind.Define(name, version, indexes, traps),
+            Definition = kind.Define(name, version, indexes, traps).CompressRows(rows.Compression),
         };
+    }
+
+    /// <summary>Compresses the rows anew, or makes them plain, as the definition that the table has evolved to says. There may be no table.</summary>
+    public void Recompress(StorageEnvironment environment)
+    {
+        using (var reading = environment.BeginRead())
+        {
+            if (!reading.TryOpenTable(Definition, out _))
+                return;
+        }
+
+        Note("recompress the rows");
+        var report = environment.RecompressTableAsync(Name).AsTask().GetAwaiter().GetResult();
+        run.Tally("rows recompressed", report.Rewritten);
+        run.Tally("dictionaries trained", report.IsTrained ? 1 : 0);
     }
 
     /// <summary>Returns false when a script is at its end.</summary>
