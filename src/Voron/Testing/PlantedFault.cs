@@ -173,6 +173,9 @@ internal static partial class PlantedFault
     /// <summary>The pages of the values in the leaves that a deleted range frees are not freed.</summary>
     public static readonly bool KeepExtentsOfRange = Name == nameof(KeepExtentsOfRange);
 
+    /// <summary>A deleted range frees its first leaf although entries before the range are in it.</summary>
+    public static readonly bool FreeBoundaryLeaf = Name == nameof(FreeBoundaryLeaf);
+
     /// <summary>The entries that a deleted range takes out of its first and its last leaf are not counted.</summary>
     public static readonly bool CountWholeLeavesOnly = Name == nameof(CountWholeLeavesOnly);
 

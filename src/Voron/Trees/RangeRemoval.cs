@@ -187,7 +187,7 @@ internal unsafe ref struct RangeRemoval
         if (!PlantedFault.CountWholeLeavesOnly)
             _removed += to - from;
         FreeValues(bytes, from, to);
-        if (from == 0 && to == SlottedPage.Count(bytes))
+        if ((from == 0 || (PlantedFault.FreeBoundaryLeaf && hasStart)) && to == SlottedPage.Count(bytes))
         {
             Free(page, isLeaf: true);
             return true;
