@@ -21,12 +21,21 @@ internal static class TreesCommand
         "table", "index", "version", "unique", "state", "keys", "row ids", "pages", "bytes", "cursor", "limit",
     ];
 
+    private static readonly string[] CompressionColumns =
+    [
+        "compressed", "compression", "dictionaries", "dictionary bytes", "values", "compressed values", "plain bytes", "stored bytes",
+    ];
+
     private static readonly string[] FeedColumns = ["feed", "changes", "bytes", "oldest transaction", "newest transaction", "records", "consumers"];
 
     public static Command Create(OpenEnvironment? shell = null)
     {
         var access = new EnvironmentAccess(shell);
-        var command = new Command("trees", "Lists the trees, tables and change feeds of an environment, with their sizes.");
+        var compression = new Option<bool>("--compression")
+        {
+            Description = "Also lists the trees and tables with compressed values, and what that saves. Reads all leaves of these.",
+        };
+        var command = new Command("trees", "Lists the trees, tables and change feeds of an environment, with their sizes.") { compression };
         return access.AddTo(command).Runs((parsed, output, stop) =>
         {
             using var opened = access.OpenToRead(parsed);
@@ -52,7 +61,8 @@ internal static class TreesCommand
                 TablesOf(tables, pageSize),
                 IndexesOf(tables, pageSize),
                 FeedsOf(reading.GetFeeds()),
-                new ToolRows("droppedTrees", ["dropped tree", "pages left", "bytes left"], [.. dropped]));
+                new ToolRows("droppedTrees", ["dropped tree", "pages left", "bytes left"], [.. dropped]),
+                new ToolRows("compression", CompressionColumns, parsed.GetValue(compression) ? CompressionOf(reading, tables, stop) : []));
             return Task.FromResult(ExitCode.Done);
         });
     }
@@ -76,6 +86,28 @@ internal static class TreesCommand
                 index.RowIds, index.Pages, index.Pages * pageSize, index.Cursor, index.Limit,
             })),
         ]);
+
+    private static List<object?[]> CompressionOf(ReadTransaction reading, IReadOnlyList<TableStatistics> tables, CancellationToken stop)
+    {
+        var rows = new List<object?[]>();
+        foreach (var name in reading.GetTreeNames().Where(name => reading.GetTreeStatistics(name, out var header) is var _ && header.Kind == TreeKind.Plain))
+            Add($"tree {name}", reading.GetCompressionStatistics(name, stop));
+        foreach (var table in tables)
+            Add($"table {table.Name}", reading.GetTableCompressionStatistics(table.Name, stop));
+        return rows;
+
+        void Add(string what, CompressionStatistics found)
+        {
+            if (found.Compression != ValueCompression.None || found.CompressedValues > 0 || found.Dictionaries > 0)
+            {
+                rows.Add(
+                [
+                    what, found.Compression.ToString(), found.Dictionaries, found.DictionaryBytes, found.Values, found.CompressedValues, found.PlainBytes,
+                    found.StoredBytes,
+                ]);
+            }
+        }
+    }
 
     private static ToolRows FeedsOf(IReadOnlyList<FeedInfo> feeds) => new(
         "feeds", FeedColumns,

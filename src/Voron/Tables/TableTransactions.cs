@@ -64,6 +64,27 @@ public static class TableTransactions
         return session != null;
     }
 
+    /// <summary>Counts the compressed rows of a table, and what they save. Reads all leaves of the rows.</summary>
+    /// <param name="transaction">The transaction.</param>
+    /// <param name="name">The name of the table.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
+    /// <exception cref="KeyNotFoundException">There is no table of that name.</exception>
+    /// <exception cref="CorruptionException">The settings, a dictionary or a page of the table is damaged.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    /// <exception cref="OperationCanceledException">The call was cancelled.</exception>
+    public static CompressionStatistics GetTableCompressionStatistics(
+        this ReadTransaction transaction, string name, CancellationToken cancellationToken = default)
+    {
+        var key = SchemaKeys.Table(name);
+        if (!new TableTrees(transaction).TryOpen(SystemTree.Schemas, out Tree schemas) || !schemas.TryGet(key, out var bytes))
+            throw Missing(name, transaction.DataFilePath);
+        var rowsName = SystemTree.RowsName(TableSchema.Parse(name, bytes, transaction.DataFilePath).Id);
+        return transaction.TryFindTree(rowsName, out Tree rows)
+            ? transaction.CountCompression(rows, cancellationToken)
+            : throw new CorruptionException($"The rows of table '{name}' in '{transaction.DataFilePath}' are missing. Run Verify, or restore a backup.");
+    }
+
     /// <summary>Deletes a table with its indexes, and frees their pages; false when there is none of that name.</summary>
     /// <remarks>For large tables, <see cref="TableEvolution.DropTableAsync"/> does it in steps. The number of the table is not used again.</remarks>
     /// <param name="transaction">The transaction.</param>

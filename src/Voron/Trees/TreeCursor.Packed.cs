@@ -25,6 +25,20 @@ internal sealed unsafe partial class TreeCursor
         return header != null;
     }
 
+    /// <summary>Returns the bytes that the value has, and those that it takes, if it is a compressed one.</summary>
+    public bool TryGetPackedLengths(out int plain, out long stored)
+    {
+        (plain, stored) = (0, 0);
+        if (!TryGetPacked(out var packed))
+            return false;
+        plain = packed.Length;
+        stored = LeafPage.InlineLength(Record);
+        var outside = LeafPage.Overflow(Record);
+        if (outside != null)
+            stored += outside->Length;
+        return true;
+    }
+
     /// <summary>True if the value is a large one, which was written to the data file directly.</summary>
     public bool HasLargeValue => LeafPage.Kind(Record) == ValueKind.LargeExtent;
 

@@ -6,6 +6,7 @@ public sealed partial class ArgumentTests
     private static IEnumerable<ArgumentRow> CompressionRows =>
     [
         .. Names("ReadTransaction.GetValueCompression(String)", "name", (place, name) => place.Reading.GetValueCompression(name)),
+        .. Names("ReadTransaction.GetCompressionStatistics(String, CancellationToken)", "name", (place, name) => place.Reading.GetCompressionStatistics(name)),
         .. Names("WriteTransaction.GetValueCompression(String)", "name", (place, name) => place.Writing.GetValueCompression(name)),
         .. Names(
             "WriteTransaction.CompressValues(String, ValueCompression)", "name",

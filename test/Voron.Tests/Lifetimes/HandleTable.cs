@@ -26,6 +26,7 @@ internal static partial class HandleTable
         new("GetTreeNames()", handle => handle.GetTreeNames()),
         new("GetDroppedTrees()", handle => handle.GetDroppedTrees()),
         new("GetValueCompression(String)", handle => handle.GetValueCompression(HandleSet.TreeName)),
+        new("GetCompressionStatistics(String, CancellationToken)", handle => handle.GetCompressionStatistics(HandleSet.TreeName)),
         new("TryGetState<T>(CommitStateKey<T>, T)", handle => handle.TryGetState(HandleSet.StateKey, out _)),
         new("Fork()", handle => handle.Fork().Dispose())
         {

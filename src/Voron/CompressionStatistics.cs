@@ -1,0 +1,16 @@
+namespace Voron;
+
+/// <summary>How the values of a tree, or the rows of a table, are compressed, and what that saves.</summary>
+/// <param name="Compression">How new values are compressed.</param>
+/// <param name="Dictionaries">The number of dictionaries that the environment keeps for them.</param>
+/// <param name="DictionaryBytes">The bytes of the dictionaries.</param>
+/// <param name="Values">The number of values.</param>
+/// <param name="CompressedValues">The number of those that are compressed.</param>
+/// <param name="PlainBytes">The bytes that the compressed values have when they are read.</param>
+/// <param name="StoredBytes">The bytes that they take, with their headers.</param>
+public sealed record CompressionStatistics(
+    ValueCompression Compression, int Dictionaries, long DictionaryBytes, long Values, long CompressedValues, long PlainBytes, long StoredBytes)
+{
+    /// <summary>The share of their bytes that the compressed values save, between 0 and 1; 0 if there are none.</summary>
+    public double SavedShare => PlainBytes == 0 ? 0 : 1 - (double)StoredBytes / PlainBytes;
+}
