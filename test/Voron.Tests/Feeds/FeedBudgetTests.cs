@@ -1,6 +1,9 @@
-using System.Collections.Concurrent;
 using Voron.Feeds;
+using Voron.Format;
+using Voron.Tables;
 using Voron.Tests.Faults;
+using Voron.Tests.Journal;
+using Voron.Tests.Tables;
 
 namespace Voron.Tests.Feeds;
 
@@ -9,20 +12,18 @@ namespace Voron.Tests.Feeds;
 public sealed class FeedBudgetTests : IDisposable
 {
     private const int Keys = 2_000;
+    private const int Consumers = 200;
     private const string Plain = "plain";
 
     private static readonly byte[][] Names = [.. Enumerable.Range(0, Keys).Select(FaultTestKit.Key)];
 
     private readonly TestDirectory _directory = new();
     private readonly StorageEnvironment _environment;
-    private readonly ConcurrentDictionary<long, long> _journalBytes = new();
 
     public FeedBudgetTests()
     {
-        var options = FeedKit.Options();
-        options.JournalCompression = JournalCompression.Never;
-        options.CommitObserver = report => _journalBytes[report.TransactionId] = report.JournalBytes;
-        _environment = StorageEnvironment.Open(_directory.Path, options);
+        _environment = StorageEnvironment.Open(_directory.Path, FeedKit.Options().Uncompressed());
+        _environment.Write(static writing => writing.CreateTree(Plain));
         _environment.Record();
         _environment.Record(RecordedContent.KeysOnly, feed: "keys", tree: "keys");
         foreach (var name in new[] { Plain, FeedKit.TreeName, "keys" })
@@ -48,13 +49,65 @@ public sealed class FeedBudgetTests : IDisposable
         (recorded - plain).Should().BeInRange(20, most);
     }
 
+    // The change has no value: its own key, 4 bytes, and the key of 6.
+    [Theory]
+    [InlineData(FeedKit.TreeName)]
+    [InlineData("keys")]
+    public void A_recorded_deletion_adds_its_change(string tree)
+    {
+        var plain = Delete(Plain);
+        JournalMeter.MustFit(Delete(tree) - plain, 1, 30);
+    }
+
+    // One change, with both bounds, whatever the range has. The rest is the map of free pages: those of the feed stand between those of the tree.
+    [Fact]
+    public void A_recorded_range_adds_one_change()
+    {
+        var plain = DeleteRange(Plain);
+        JournalMeter.MustFit(DeleteRange(FeedKit.TreeName) - plain, 1, 680);
+    }
+
+    [Theory]
+    [InlineData(RecordedContent.KeysOnly, 33)]
+    [InlineData(RecordedContent.NewValues, 108)]
+    [InlineData(RecordedContent.NewValues | RecordedContent.OldValues, 183)]
+    public void A_recorded_row_adds_its_key_and_what_is_wanted_of_it(RecordedContent content, int most)
+    {
+        var (plain, recorded) = (Define("plain rows"), Define("rows"));
+        foreach (var definition in new[] { plain, recorded })
+            Upsert(definition, 0);
+        _environment.Write(writing => writing.RecordTable(FeedKit.Feed, "rows", content));
+        var unrecorded = Upsert(plain, 1);
+        JournalMeter.MustFit(Upsert(recorded, 1) - unrecorded, 1, most);
+
+        static TableDefinition<string, Item> Define(string name) =>
+            TableDefinition.Create(name, 1, new ItemCodec(), KeyCodec.Utf8, static (Item item) => item.Id);
+    }
+
+    // The position of a consumer is a record of its own, which is there from the second time on.
+    [Fact]
+    public void A_position_writes_the_bytes_that_change()
+    {
+        var position = _environment.Newest();
+        _environment.Write(writing =>
+        {
+            for (var i = 0; i < Consumers; i++)
+                writing.SetPosition(FeedKit.Feed, $"consumer {i}", ChangePosition.Start);
+        });
+        _environment.MustJournal(Consumers, 10.7, writing =>
+        {
+            for (var i = 0; i < Consumers; i++)
+                writing.SetPosition(FeedKit.Feed, $"consumer {i}", position);
+        });
+    }
+
     [Fact]
     public void A_single_recorded_put_takes_no_more_blocks_of_the_journal()
     {
         var plain = PutOne(Plain);
         var recorded = PutOne(FeedKit.TreeName);
         TestContext.Current.TestOutputHelper?.WriteLine($"{plain} bytes unrecorded, {recorded} recorded");
-        recorded.Should().Be(plain);
+        JournalFormat.AlignUp(recorded).Should().Be(JournalFormat.AlignUp(plain));
     }
 
     [Fact]
@@ -109,10 +162,17 @@ public sealed class FeedBudgetTests : IDisposable
         }
     }
 
+    private long Upsert(TableDefinition<string, Item> definition, int size) => _environment.Journaled(writing =>
+    {
+        var table = writing.CreateTable(definition);
+        for (var i = 0; i < Keys; i++)
+            table.Upsert(new Item($"row {i:D5}", "section", size, "source") { Text = "some text" });
+    }) / Keys;
+
     private long Put(string name, int seed)
     {
         var value = FaultTestKit.Value(seed, 50);
-        return Measure(writing =>
+        return _environment.Journaled(writing =>
         {
             var tree = writing.OpenTree(name);
             foreach (var key in Names)
@@ -120,22 +180,17 @@ public sealed class FeedBudgetTests : IDisposable
         }) / Keys;
     }
 
-    private long PutOne(string name) => Measure(writing => writing.OpenTree(name).Put(Names[7], FaultTestKit.Value(3, 50)));
+    private long PutOne(string name) => _environment.Journaled(writing => writing.OpenTree(name).Put(Names[7], FaultTestKit.Value(3, 50)));
 
-    private long Measure(Action<WriteTransaction> change)
+    private long Delete(string name) => _environment.Journaled(writing =>
     {
-        using var writing = _environment.BeginWrite();
-        var id = writing.TransactionId;
-        if (!writing.TryOpenTree(Plain, out _))
-            writing.CreateTree(Plain);
-        change(writing);
-        writing.Commit();
+        var tree = writing.OpenTree(name);
+        for (var i = 0; i < Keys; i += 2)
+            tree.Delete(Names[i]).Should().BeTrue();
+    }) / (Keys / 2);
 
-        // The observer is called by another thread.
-        long bytes = 0;
-        SpinWait.SpinUntil(() => _journalBytes.TryGetValue(id, out bytes), TimeSpan.FromSeconds(30)).Should().BeTrue();
-        return bytes;
-    }
+    private long DeleteRange(string name) => _environment.Journaled(writing =>
+        writing.OpenTree(name).DeleteRange(KeyRange.From(Names[10]).Before(Names[^10])).Should().Be(Keys - 20));
 
     /// <summary>Takes old values, and keeps none.</summary>
     private sealed class Discard : System.Buffers.IBufferWriter<byte>

@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using System.Runtime.InteropServices;
 using System.Text;
 using Voron.Format;
@@ -6,7 +5,7 @@ using Voron.Tests.Faults;
 
 namespace Voron.Tests.Transactions;
 
-/// <summary>Trees of value sets are compacted, copied, backed up and salvaged as other trees are, and how much each change journals.</summary>
+/// <summary>Trees of value sets are compacted, copied, backed up and salvaged as other trees are.</summary>
 public sealed class ValueSetStorageTests : IDisposable
 {
     private const int PageSize = 4096;
@@ -14,7 +13,6 @@ public sealed class ValueSetStorageTests : IDisposable
     private const int SmallSets = 500;
 
     private readonly TestDirectory _directory = new();
-    private readonly ConcurrentDictionary<long, long> _journalBytes = new();
 
     private static CancellationToken Token => TestContext.Current.CancellationToken;
 
@@ -84,33 +82,6 @@ public sealed class ValueSetStorageTests : IDisposable
         reading.OpenTree($"lost+found/large-sets-{tree}").Count.Should().Be(Values);
     }
 
-    [Fact]
-    public void Each_change_journals_little()
-    {
-        using var environment = Open(Source);
-        environment.Write(writing =>
-        {
-            var tree = writing.CreateValueSetTree("t");
-            for (var set = 0; set < 400; set++)
-            {
-                for (var i = 0; i < 20; i++)
-                    tree.Add(BitConverter.GetBytes(set), Value(2 * i));
-            }
-
-            for (var i = 0; i < 8_000; i++)
-                tree.Add("large"u8, Value(2 * i));
-        });
-
-        // 12 bytes of value, its length, its place, those that shift, and the counts; a tenth of the changes doubles a room.
-        Measure(environment, 400, (tree, i) => tree.Add(BitConverter.GetBytes(i), Value(21))).Should().BeLessThan(110);
-        Measure(environment, 400, (tree, i) => tree.Remove(BitConverter.GetBytes(i), Value(20))).Should().BeLessThan(70);
-
-        // In many leaves of the companion; the record of the key is one, whose counts change.
-        Measure(environment, 400, (tree, i) => tree.Add("large"u8, Value(40 * i + 1))).Should().BeLessThan(260);
-        Measure(environment, 400, (tree, i) => tree.Remove("large"u8, Value(40 * i))).Should().BeLessThan(160);
-        Measure(environment, 8_000, (tree, i) => tree.Add("large"u8, Value(100_000 + i))).Should().BeLessThan(40);
-    }
-
     private static byte[] Value(int value) => Encoding.UTF8.GetBytes($"value {value:D6}");
 
     private static void Fill(StorageEnvironment environment, string name) => environment.Write(writing =>
@@ -141,28 +112,7 @@ public sealed class ValueSetStorageTests : IDisposable
         count.Should().Be(large);
     }
 
-    private StorageEnvironment Open(string path)
-    {
-        var options = FaultTestKit.Options();
-        options.JournalCompression = JournalCompression.Never;
-        options.CommitObserver = report => _journalBytes[report.TransactionId] = report.JournalBytes;
-        return StorageEnvironment.Open(path, options);
-    }
-
-    private long Measure(StorageEnvironment environment, int count, Action<WriteValueSetTree, int> change)
-    {
-        using var writing = environment.BeginWrite();
-        var id = writing.TransactionId;
-        var tree = writing.OpenValueSetTree("t");
-        for (var i = 0; i < count; i++)
-            change(tree, i);
-        writing.Commit();
-
-        // The observer is called by another thread.
-        long bytes = 0;
-        SpinWait.SpinUntil(() => _journalBytes.TryGetValue(id, out bytes), TimeSpan.FromSeconds(30)).Should().BeTrue();
-        return bytes / count;
-    }
+    private static StorageEnvironment Open(string path) => StorageEnvironment.Open(path, FaultTestKit.Options());
 
     // Returns the id of the tree.
     private uint Make()
