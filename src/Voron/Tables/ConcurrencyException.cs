@@ -1,3 +1,5 @@
+using Voron.Trees;
+
 namespace Voron.Tables;
 
 /// <summary>
@@ -5,12 +7,22 @@ namespace Voron.Tables;
 /// </summary>
 public sealed class ConcurrencyException : TableException
 {
-    internal ConcurrencyException(string table, RowVersion expected, RowVersion actual)
-        : base(table, Describe(table, expected, actual))
+    private readonly byte[] _key;
+
+    internal ConcurrencyException(string table, ReadOnlySpan<byte> key, long? rowId, RowVersion expected, RowVersion actual)
+        : base(table, Describe(table, key, rowId, expected, actual))
     {
+        _key = key.ToArray();
+        RowId = rowId;
         Expected = expected;
         Actual = actual;
     }
+
+    /// <summary>The bytes of the primary key, as the index of keys has them, or the row id, where that is the key.</summary>
+    public ReadOnlyMemory<byte> Key => _key;
+
+    /// <summary>The id of the row; null if there is none.</summary>
+    public long? RowId { get; }
 
     /// <summary>The version that the caller expected; <see cref="RowVersion.None"/> if there was to be no row.</summary>
     public RowVersion Expected { get; }
@@ -18,10 +30,11 @@ public sealed class ConcurrencyException : TableException
     /// <summary>The version of the row; <see cref="RowVersion.None"/> if there is none.</summary>
     public RowVersion Actual { get; }
 
-    private static string Describe(string table, RowVersion expected, RowVersion actual)
+    private static string Describe(string table, ReadOnlySpan<byte> key, long? rowId, RowVersion expected, RowVersion actual)
     {
-        var found = actual == RowVersion.None ? "there is no such row" : $"it has version {actual.Value}";
+        var found = rowId is { } id ? $"row {id} has it, with version {actual.Value}" : "there is no such row";
         var wanted = expected == RowVersion.None ? "no row was expected" : $"version {expected.Value} was expected";
-        return $"A row of table '{table}' was not written: {wanted}, but {found}. Read the row again, and repeat the change.";
+        return $"The row of table '{table}' with the primary key {KeyText.Of(key)} was not written: {wanted}, but {found}. Read the row again, and " +
+            "repeat the change.";
     }
 }

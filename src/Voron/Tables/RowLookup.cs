@@ -49,6 +49,16 @@ internal static class RowLookup
         return !session.IsExpired(row);
     }
 
+    /// <summary>Returns a primary key as the table has it: as its codec writes it, or as a row id.</summary>
+    /// <param name="session">The session of the table.</param>
+    /// <param name="functions">Those of the definition.</param>
+    /// <param name="key">The key.</param>
+    /// <param name="buffer">Room for a row id.</param>
+    /// <exception cref="ArgumentException">The key is too long.</exception>
+    public static ReadOnlySpan<byte> WriteKey<TKey, TRow>(
+        TableSession session, TypedFunctions<TKey, TRow> functions, TKey key, Span<byte> buffer) =>
+        functions.KeyCodec == null ? RowKey.Write(RowKey.Of(key), buffer) : WriteKey(session, functions, key);
+
     private static ReadOnlySpan<byte> WriteKey<TKey, TRow>(TableSession session, TypedFunctions<TKey, TRow> functions, TKey key)
     {
         session.BeginCallback();

@@ -142,7 +142,13 @@ public readonly struct WriteTable<TKey, TRow>
     {
         var session = Prepare(row);
         var found = TryFind(session, out var rowId, out var old);
-        Expect(expected, found ? RowLayout.Version(old) : RowVersion.None);
+        var actual = found ? RowLayout.Version(old) : RowVersion.None;
+        if (actual != expected)
+        {
+            var key = _table.Functions.KeyCodec == null ? RowKey.Write(session.GivenRowId, stackalloc byte[RowKey.Bytes]) : session.NewKeys[0][0];
+            throw new ConcurrencyException(Name, key, found ? rowId : null, expected, actual);
+        }
+
         return found ? RowEditor.Update(session, rowId, old) : RowEditor.Insert(session, session.GivenRowId);
     }
 
@@ -215,7 +221,13 @@ public readonly struct WriteTable<TKey, TRow>
     {
         var session = _table.SessionToWrite;
         var found = RowLookup.TryFind(session, _table.Functions, key, out var rowId, out var row);
-        Expect(expected, found ? _table.Functions.Open(row, rowId).RowVersion : RowVersion.None);
+        var actual = found ? _table.Functions.Open(row, rowId).RowVersion : RowVersion.None;
+        if (actual != expected)
+        {
+            var bytes = RowLookup.WriteKey(session, _table.Functions, key, stackalloc byte[RowKey.Bytes]);
+            throw new ConcurrencyException(Name, bytes, found ? rowId : null, expected, actual);
+        }
+
         if (found)
             RowEditor.Delete(session, rowId, session.Copy(row));
         return found;
@@ -338,11 +350,5 @@ public readonly struct WriteTable<TKey, TRow>
         _ = _table.Functions.Open(bytes, rowId);
         old = session.Copy(bytes);
         return true;
-    }
-
-    private void Expect(RowVersion expected, RowVersion actual)
-    {
-        if (expected != actual)
-            throw new ConcurrencyException(Name, expected, actual);
     }
 }

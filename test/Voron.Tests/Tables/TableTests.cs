@@ -130,7 +130,8 @@ public sealed class TableTests : IDisposable
             second.Value.Should().BeGreaterThan(first.Value);
             table.Upsert(new Item("a", "net")).Should().Be(second, "nothing has changed");
             var refused = table.Invoking(t => t.Upsert(new Item("a", "games"), first)).Should().Throw<ConcurrencyException>().Which;
-            (refused.TableName, refused.Expected, refused.Actual).Should().Be(("items", first, second));
+            (refused.TableName, refused.RowId, refused.Expected, refused.Actual).Should().Be(("items", 0, first, second));
+            refused.Key.ToArray().Should().Equal("a"u8.ToArray());
             table.Upsert(new Item("a", "games"), second).Value.Should().BeGreaterThan(second.Value);
         });
         _environment.Write(writing =>
@@ -145,6 +146,39 @@ public sealed class TableTests : IDisposable
             table.Upsert(new Item("a"), RowVersion.None);
         });
         _environment.MustBeSound(TableKit.Items, 1);
+    }
+
+    // What a program logs tells which row it was, and what to do.
+    [Fact]
+    public void A_stale_version_is_refused_with_the_key_the_row_and_both_versions()
+    {
+        var numbers = TableDefinition.CreateWithRowIds("numbers", 1, new ItemCodec(), static (Item item) => long.Parse(item.Id, provider: null));
+        _environment.Write(writing =>
+        {
+            var table = writing.CreateTable(TableKit.Items);
+            table.Insert(new Item("a"));
+            var version = table.Insert(new Item("b")).Value;
+            Refuse(() => table.Delete("b", new RowVersion(900)), "b"u8.ToArray(), 1,
+                $"*table 'items'*primary key 'b' was not written: version 900 was expected, but row 1 has it, with version {version}.*");
+            Refuse(() => table.Upsert(new Item("b"), RowVersion.None), "b"u8.ToArray(), 1,
+                $"*primary key 'b' was not written: no row was expected, but row 1 has it, with version {version}. Read the row again*");
+            Refuse(() => table.Upsert(new Item("c"), new RowVersion(7)), "c"u8.ToArray(), null,
+                "*primary key 'c' was not written: version 7 was expected, but there is no such row.*");
+
+            var rows = writing.CreateTable(numbers);
+            version = rows.Insert(new Item("258")).Value;
+            byte[] key = [0, 0, 0, 0, 1, 2], none = [0, 0, 0, 0, 0, 9];
+            Refuse(() => rows.Upsert(new Item("258"), new RowVersion(7)), key, 258, $"*0x000000000102*version 7*row 258*version {version}.*");
+            Refuse(() => rows.Delete(258, RowVersion.None), key, 258, $"*0x000000000102*no row*row 258 has it, with version {version}.*");
+            Refuse(() => rows.Delete(9, new RowVersion(7)), none, null, "*0x000000000009*version 7*no such row*");
+        });
+
+        static void Refuse(Action change, byte[] key, long? rowId, string message)
+        {
+            var refused = change.Should().Throw<ConcurrencyException>().WithMessage(message).Which;
+            refused.Key.ToArray().Should().Equal(key);
+            refused.RowId.Should().Be(rowId);
+        }
     }
 
     [Fact]
