@@ -1,10 +1,12 @@
 using System.Runtime.InteropServices;
 using System.Text;
+using Voron.Feeds;
 using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Tables;
 using Voron.Tests.Faults;
+using Voron.Tests.Feeds;
 using Voron.Tests.Tables;
 
 namespace Voron.Tests.Format;
@@ -14,6 +16,7 @@ public sealed class PageImageTests
 {
     private const int PageSize = 4096;
     private const int FirstPageOfTrees = 3;
+    private const long FeedStamp = 0x1122_3344_5566_7789;
     private const string Meaning = "pages have changed. If older ones can still be read, accept the image; otherwise existing files cannot be read.";
 
     [Fact]
@@ -93,6 +96,36 @@ public sealed class PageImageTests
         writing.DeleteTable("left");
     });
 
+    // A feed of a tree and of a table, with a change of each form, a consumer and a source that has ended.
+    [Fact]
+    public void Pages_of_a_change_feed() => Check("feed", static writing =>
+    {
+        writing.CreateFeed("feed", new FeedOptions { MaxValueBytes = 40 });
+        FixStamp(writing, "feed");
+        var tree = writing.CreateTree("t");
+        writing.RecordTree("feed", "t");
+        tree.Put("a"u8, "value"u8);
+        tree.Put("b"u8, FaultTestKit.Value(1, 50));
+        tree.Delete("a"u8);
+        tree.DeleteRange(KeyRange.From("b"u8));
+        var table = writing.CreateTable(TableKit.Plain(1));
+        writing.RecordTable("feed", "items", RecordedContent.NewValues | RecordedContent.OldValues);
+        table.Insert(new Item("a"));
+        table.Upsert(new Item("a", Size: 7));
+        table.Delete("a");
+        writing.StopRecordingTree("t");
+        var registry = new FeedRegistry(writing);
+        writing.SetPosition("feed", "consumer", registry.OldestOf(registry.Get("feed")) with { Ordinal = 3 });
+    });
+
+    // A feed has a random number.
+    private static void FixStamp(WriteTransaction writing, string name)
+    {
+        var feed = new FeedRegistry(writing).Get(name);
+        feed.Stamp = FeedStamp;
+        FeedEditor.OpenFeeds(writing).Put(FeedRegistry.FeedKey(name), feed.ToBytes());
+    }
+
     // The checksum depends on the rest of the page alone, and is proven by reading.
     private static void Check(string name, Action<WriteTransaction> write)
     {
@@ -114,7 +147,8 @@ public sealed class PageImageTests
     private static byte[] Write(Action<WriteTransaction> write)
     {
         var disk = new MemoryDisk();
-        using var environment = StorageEnvironment.Open(disk, new StorageOptions { BackgroundFlush = false, PageSize = PageSize });
+        var options = new StorageOptions { BackgroundFlush = false, PageSize = PageSize, CommitClock = new FeedClock() };
+        using var environment = StorageEnvironment.Open(disk, options);
         using (var writing = environment.BeginWrite())
         {
             write(writing);
