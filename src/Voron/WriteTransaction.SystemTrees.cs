@@ -27,6 +27,9 @@ public readonly partial struct WriteTransaction
     internal OpenTree? FindTree(string name) =>
         Body.OpenTree(Catalog.Encode(name, stackalloc byte[Trees.Pages.TreeLimits.MaxNameBytes]), TreeKind.Plain);
 
+    /// <summary>Finds a tree by its name, whatever its kind.</summary>
+    internal OpenTree? FindTreeOfAnyKind(string name) => Body.OpenTree(Catalog.Encode(name, stackalloc byte[Trees.Pages.TreeLimits.MaxNameBytes]));
+
     /// <summary>Finds a tree of a user, or the rows of a table, by its id; null when there is none. Opens all of them.</summary>
     internal OpenTree? FindTree(uint treeId)
     {

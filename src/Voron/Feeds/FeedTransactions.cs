@@ -1,5 +1,8 @@
+using Voron.Format;
 using Voron.Recording;
 using Voron.Tables;
+using Voron.Transactions;
+using Voron.Trees;
 
 namespace Voron.Feeds;
 
@@ -73,7 +76,7 @@ public static class FeedTransactions
                 $"A feed records {nameof(RecordedContent.NewValues)} of a tree, or {nameof(RecordedContent.KeysOnly)}, but not {content}.", nameof(content));
         }
 
-        var open = transaction.FindTree(tree) ?? throw new KeyNotFoundException(
+        var open = FindTree(transaction, tree) ?? throw new KeyNotFoundException(
             $"There is no tree '{tree}' in '{transaction.DataFilePath}' whose changes the feed '{feed}' could record. " +
             (transaction.GetTableNames().Contains(tree) ? $"There is a table of that name: use {nameof(RecordTable)}." : "Create it first."));
         new FeedEditor(transaction).Record(feed, record, open, new FeedSource(tree, IsTable: false), content);
@@ -109,7 +112,7 @@ public static class FeedTransactions
     /// <exception cref="InvalidOperationException">The tree is of another kind.</exception>
     /// <inheritdoc cref="CreateFeed"/>
     public static bool StopRecordingTree(this WriteTransaction transaction, string tree) =>
-        transaction.FindTree(tree) is { } open && new FeedEditor(transaction).Stop(open);
+        FindTree(transaction, tree) is { } open && new FeedEditor(transaction).Stop(open);
 
     /// <summary>Records the changes of a table no more; false when no feed records them, or there is no such table.</summary>
     /// <param name="transaction">The transaction.</param>
@@ -232,5 +235,18 @@ public static class FeedTransactions
     {
         var record = registry.Get(feed);
         return registry.NewestOf(feed, record);
+    }
+
+    private static OpenTree? FindTree(WriteTransaction transaction, string name)
+    {
+        var tree = transaction.FindTreeOfAnyKind(name);
+        if (tree != null && tree.StateAsIs.Kind != TreeKind.Plain)
+        {
+            throw new InvalidOperationException(
+                $"A feed records trees of keys and values, and tables, only: the tree '{name}' in '{transaction.DataFilePath}' is " +
+                $"{TreeKinds.Describe(tree.StateAsIs.Kind)}. Write what its consumers need to a tree or a table as well, and record that.");
+        }
+
+        return tree;
     }
 }

@@ -278,11 +278,16 @@ public sealed class SourceTests : IDisposable
             writing.CreateFeed("other");
             writing.CreateIdTree("ids");
             writing.CreateFixedTree("fixed", 8);
+            writing.CreateValueSetTree("sets");
             FluentActions.Invoking(() => writing.RecordTree("other", FeedKit.TreeName)).Should()
                 .Throw<InvalidOperationException>().WithMessage("*'other'*tree 'items'*the feed 'feed' does*StopRecordingTree*");
-            FluentActions.Invoking(() => writing.RecordTree("other", "ids")).Should().Throw<InvalidOperationException>();
-            FluentActions.Invoking(() => writing.RecordTree("other", "fixed")).Should().Throw<InvalidOperationException>();
-            FluentActions.Invoking(() => writing.StopRecordingTree("ids")).Should().Throw<InvalidOperationException>();
+            foreach (var (name, kind) in new[] { ("ids", "tree of id sets"), ("fixed", "fixed-size tree"), ("sets", "tree of value sets") })
+            {
+                FluentActions.Invoking(() => writing.RecordTree("other", name)).Should().Throw<InvalidOperationException>()
+                    .WithMessage($"A feed records trees of keys and values, and tables, only*'{name}'*is a {kind}.*");
+                FluentActions.Invoking(() => writing.StopRecordingTree(name)).Should().Throw<InvalidOperationException>();
+            }
+
             FluentActions.Invoking(() => writing.RecordTree("other", "none")).Should().Throw<KeyNotFoundException>().WithMessage("*'none'*");
             FluentActions.Invoking(() => writing.RecordTree("none", FeedKit.TreeName)).Should().Throw<KeyNotFoundException>();
             FluentActions.Invoking(() => writing.RecordTable("other", "none")).Should().Throw<KeyNotFoundException>().WithMessage("*'none'*");
