@@ -33,7 +33,7 @@ internal struct IdBlockEntry
     [FieldOffset(13)]
     public byte PayloadWidth;
 
-    /// <summary>The highest payload of the block, by which a search for the best ids passes over blocks.</summary>
+    /// <summary>The highest payload of the block. A search for the best ids could pass over blocks by it; no query reads it yet.</summary>
     [FieldOffset(14)]
     public byte HighestPayload;
 
