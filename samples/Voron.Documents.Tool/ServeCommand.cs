@@ -1,4 +1,6 @@
 using System.CommandLine;
+using System.Net.Sockets;
+using Microsoft.AspNetCore.Builder;
 using Voron.Documents.Web;
 
 namespace Voron.Documents.Tool;
@@ -9,15 +11,19 @@ internal static class ServeCommand
     public static Command Create()
     {
         var store = new StoreOptions();
-        var urls = new Option<string>("--urls") { Description = "Where it listens. It knows no users: each client that reaches it reads and writes." };
+        var urls = new Option<string>("--urls")
+        {
+            Description = "Where it listens, such as http://127.0.0.1:5080. It knows no users: each client that reaches it reads and writes.",
+        };
         urls.DefaultValueFactory = _ => new ServerOptions().Url;
         var command = new Command("serve", "Serves the store over HTTP, with a page for browsers.") { urls };
         store.AddTo(command).SetAction(async (parsed, stop) =>
         {
+            var options = new ServerOptions { Url = parsed.GetValue(urls)! };
             using var documents = store.Open(parsed);
             await documents.CreateCollectionAsync(store.CollectionOf(parsed), stop);
-            await using var server = DocumentServer.Create(documents, new ServerOptions { Url = parsed.GetValue(urls)! });
-            await server.StartAsync(stop);
+            await using var server = DocumentServer.Create(documents, options);
+            await StartAsync(server, options.Url, stop);
             Console.WriteLine($"Now listening on: {string.Join(' ', server.Urls)}");
             await WaitAsync(stop);
 
@@ -26,6 +32,19 @@ internal static class ServeCommand
             return 0;
         });
         return command;
+    }
+
+    private static async Task StartAsync(WebApplication server, string urls, CancellationToken stop)
+    {
+        try
+        {
+            await server.StartAsync(stop);
+        }
+        catch (Exception e) when (e is SocketException or InvalidOperationException)
+        {
+            // Kestrel names the address of a port that is in use, but not one that this machine does not have.
+            throw new IOException($"The server cannot listen at {urls}: {e.Message}", e);
+        }
     }
 
     private static async Task WaitAsync(CancellationToken stop)

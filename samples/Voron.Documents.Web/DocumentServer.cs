@@ -21,15 +21,22 @@ public static class DocumentServer
             server.AddServerHeader = false;
             server.Limits.MaxRequestBodySize = options.MaxDocumentBytes;
         });
+        WebApplication? app = null;
         builder.Logging.ClearProviders();
         if (options.Logging != null)
+        {
             options.Logging(builder.Logging);
+        }
         else
-            builder.Logging.AddSimpleConsole().SetMinimumLevel(LogLevel.Warning);
+        {
+            // A start that fails throws the reason to its caller, who tells it: the host would log the stack beside it.
+            builder.Logging.AddSimpleConsole().AddFilter((_, level) =>
+                level >= LogLevel.Warning && app?.Lifetime.ApplicationStarted.IsCancellationRequested == true);
+        }
 
         builder.Services.AddHostedService(services =>
             new ExpiryService(store, options, services.GetRequiredService<ILogger<ExpiryService>>()));
-        var app = builder.Build();
+        app = builder.Build();
         app.Use(Problems.AnswerAsync);
         app.Use(OriginCheck.CheckAsync);
         PageEndpoints.Map(app);

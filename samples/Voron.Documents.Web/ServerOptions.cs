@@ -3,8 +3,9 @@ namespace Voron.Documents.Web;
 /// <summary>Limits and parts of a server.</summary>
 public sealed record ServerOptions
 {
-    /// <summary>Where it listens. A port of 0 is any that is free.</summary>
-    public string Url { get; init; } = "http://127.0.0.1:5080";
+    /// <summary>Where it listens: an http URL with an IP address or localhost, or several with semicolons between them. A port of 0 is any that is free.</summary>
+    /// <exception cref="ArgumentException">The server cannot listen there.</exception>
+    public string Url { get; init => field = ListenUrls.Check(value); } = "http://127.0.0.1:5080";
 
     /// <summary>The length in bytes of a document at most. A longer one is refused with 413.</summary>
     public int MaxDocumentBytes { get; init; } = 1_000_000;
