@@ -7,11 +7,13 @@ namespace Voron.Documents.Tool;
 /// <summary>The packages that <c>apt-cache dumpavail</c> lists, as documents.</summary>
 internal static class AptPackages
 {
+    private const int ExitInterrupted = 130;
+
     // Numbers, and lists of names.
     private static readonly string[] Numbers = ["Size", "Installed-Size"];
     private static readonly string[] Lists = ["Depends", "Pre-Depends", "Recommends", "Suggests", "Tag"];
 
-    public static ImportSource Of() => new("'apt-cache dumpavail'", null, Read);
+    public static ImportSource Of() => new("'apt-cache dumpavail'", null, (progress, _) => Read(progress));
 
     private static IEnumerable<ImportedDocument> Read(Action<long> progress)
     {
@@ -25,6 +27,8 @@ internal static class AptPackages
             {
                 if (fields.Count > 0)
                     yield return ToDocument(fields, ++count);
+                if (count % 1000 == 0)
+                    progress(count);
                 fields.Clear();
                 if (line == null)
                     break;
@@ -40,6 +44,10 @@ internal static class AptPackages
         }
 
         process.WaitForExit();
+
+        // Ctrl+C goes to both.
+        if (process.ExitCode == ExitInterrupted)
+            throw new OperationCanceledException("'apt-cache dumpavail' was interrupted.");
         if (process.ExitCode != 0)
             throw new ImportException($"'apt-cache dumpavail' has ended with {process.ExitCode}, after {count} packages: {process.StandardError.ReadToEnd().Trim()}");
     }

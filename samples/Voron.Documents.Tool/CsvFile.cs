@@ -1,5 +1,4 @@
 using System.Buffers;
-using System.Globalization;
 using System.Text.Json;
 using Sylvan.Data.Csv;
 
@@ -10,28 +9,76 @@ internal static class CsvFile
 {
     private static readonly SearchValues<char> Digits = SearchValues.Create("0123456789.");
 
-    /// <param name="file">The file.</param>
-    /// <param name="id">The column that has the ids; null for the column <c>id</c>, or the number of the row if there is none.</param>
-    public static ImportSource Of(string file, string? id) => new($"'{file}'", new FileInfo(file).Length, progress => Read(file, id, progress));
+    // A quote that is never closed makes the rest of the file one field, which does not fill the memory.
+    private const int MaxRowCharacters = ImportSource.MaxDocumentBytes / sizeof(char);
 
-    private static IEnumerable<ImportedDocument> Read(string file, string? id, Action<long> progress)
+    /// <param name="file">The file.</param>
+    /// <param name="id">The column that has the ids; null for the column <c>id</c>.</param>
+    public static ImportSource Of(string file, string? id) =>
+        new($"'{file}'", ImportSource.LengthOf(file), (progress, _) => Read(file, id ?? "id", progress));
+
+    private static IEnumerable<ImportedDocument> Read(string file, string id, Action<long> progress)
     {
         using var stream = File.OpenRead(file);
-        using var text = new StreamReader(stream);
-        using var csv = CsvDataReader.Create(text, new CsvDataReaderOptions { BufferSize = 1 << 20 });
-        var idColumn = ColumnOf(csv, id ?? "id");
-        if (idColumn < 0 && id != null)
-            throw new ImportException($"'{file}' has no column '{id}': its first line names {string.Join(", ", NamesOf(csv))}.");
-        while (csv.Read())
+        using var text = new Utf8TextReader(stream);
+        using var csv = Open(file, text);
+        var idColumn = ColumnOf(csv, id);
+        if (idColumn < 0)
         {
-            if (csv.RowFieldCount > csv.FieldCount)
-                throw new ImportException($"Row {csv.RowNumber} of '{file}' has {csv.RowFieldCount} fields, and the first line names {csv.FieldCount}.");
-            var key = idColumn < 0 ? csv.RowNumber.ToString(CultureInfo.InvariantCulture) : csv.GetString(idColumn);
-            yield return new ImportedDocument($"row {csv.RowNumber}", key, ToJson(csv));
-            if (csv.RowNumber % 1000 == 0)
+            throw new ImportException(
+                $"'{file}' has no column '{id}': its first line names {string.Join(", ", NamesOf(csv))}. Name the column that has the ids with --id COLUMN.");
+        }
+
+        var number = 0L;
+        while (ReadRow(file, csv, number + 1))
+        {
+            number++;
+            if (number % 1000 == 0)
                 progress(stream.Position);
+            if (IsBlank(csv))
+                continue;
+            var fault = csv.RowFieldCount == csv.FieldCount
+                ? null
+                : $"It has {csv.RowFieldCount} field{(csv.RowFieldCount == 1 ? "" : "s")}, and the first line names {csv.FieldCount}.";
+            yield return fault == null
+                ? new ImportedDocument($"row {number}", csv.GetString(idColumn), ToJson(csv))
+                : new ImportedDocument($"row {number}", null, default, fault);
         }
     }
+
+    private static CsvDataReader Open(string file, Utf8TextReader text)
+    {
+        try
+        {
+            return CsvDataReader.Create(text, new CsvDataReaderOptions { BufferSize = 1 << 20, MaxBufferSize = MaxRowCharacters });
+        }
+        catch (CsvMissingHeadersException e)
+        {
+            throw new ImportException($"'{file}' is empty: its first line must name the columns.", e);
+        }
+        catch (Exception e) when (e is FormatException or InvalidDataException)
+        {
+            throw new ImportException($"The first line of '{file}' cannot be read. {ReasonOf(e)}", e);
+        }
+    }
+
+    // Where a quote does not end as it should, it is not known which row comes next.
+    private static bool ReadRow(string file, CsvDataReader csv, long number)
+    {
+        try
+        {
+            return csv.Read();
+        }
+        catch (Exception e) when (e is FormatException or InvalidDataException)
+        {
+            throw new ImportException($"Row {number} of '{file}' cannot be read, and the import ends there. {ReasonOf(e)}", e);
+        }
+    }
+
+    private static string ReasonOf(Exception e) =>
+        e is CsvRecordTooLargeException ? $"It has more than {MaxRowCharacters:N0} characters: look for a quote that is not closed." : e.Message;
+
+    private static bool IsBlank(CsvDataReader csv) => csv.RowFieldCount <= 1 && csv.GetRawRecordSpan().IsWhiteSpace();
 
     private static byte[] ToJson(CsvDataReader csv)
     {
@@ -39,7 +86,7 @@ internal static class CsvFile
         using (var json = new Utf8JsonWriter(bytes, Json.Readable))
         {
             json.WriteStartObject();
-            for (var i = 0; i < csv.RowFieldCount; i++)
+            for (var i = 0; i < csv.FieldCount; i++)
             {
                 var value = csv.GetString(i);
                 if (value.Length == 0)

@@ -16,14 +16,18 @@ internal static class GeneratedDocuments
 
     /// <param name="count">The number of documents.</param>
     /// <param name="seed">The same seed makes the same documents.</param>
-    public static ImportSource Of(int count, int seed) => new($"the generated documents of seed {seed}", null, _ => Make(count, seed));
+    public static ImportSource Of(int count, int seed) => new($"the generated documents of seed {seed}", count, (progress, _) => Make(count, seed, progress));
 
-    private static IEnumerable<ImportedDocument> Make(int count, int seed)
+    private static IEnumerable<ImportedDocument> Make(int count, int seed, Action<long> progress)
     {
         var random = new Random(seed);
         var words = Enumerable.Range(0, Vocabulary).Select(NameOf).ToArray();
         for (var number = 1; number <= count; number++)
+        {
             yield return new ImportedDocument($"document {number}", $"{number:D8}", Make(number, words, random));
+            if (number % 100 == 0)
+                progress(number);
+        }
     }
 
     private static byte[] Make(int number, string[] words, Random random)

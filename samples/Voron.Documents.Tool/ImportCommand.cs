@@ -14,7 +14,7 @@ internal static class ImportCommand
         var csv = new Option<string?>("--csv") { Description = "Imports a file of comma-separated values, whose first line has names." };
         var generate = new Option<int?>("--generate") { Description = "Makes documents with long texts, that many." };
         var seed = new Option<int>("--seed") { Description = "With --generate: the same seed makes the same documents.", DefaultValueFactory = _ => 1 };
-        var id = new Option<string?>("--id") { Description = "The column of --csv that has the ids." };
+        var id = new Option<string?>("--id") { Description = "The column of --csv that has the ids; otherwise the column 'id'." };
         var skipBad = new Option<bool>("--skip-bad") { Description = "Leaves out what is no document, and counts it." };
         var command = new Command("import", "Imports documents into a collection.") { apt, json, csv, generate, seed, id, skipBad };
         store.AddTo(command).SetAction(async (parsed, stop) =>
@@ -57,15 +57,17 @@ internal static class ImportCommand
 
         var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(Console.Error) });
         console.Progress().AutoClear(true)
-            .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new RemainingTimeColumn())
+            .Columns(source.Size == null
+                ? [new TaskDescriptionColumn(), new ProgressBarColumn(), new ElapsedTimeColumn()]
+                : [new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new RemainingTimeColumn()])
             .Start(context =>
             {
-                var task = context.AddTask("importing", maxValue: source.Bytes ?? 1);
-                task.IsIndeterminate = source.Bytes == null;
+                var task = context.AddTask("importing", maxValue: source.Size ?? 1);
+                task.IsIndeterminate = source.Size == null;
                 importer.Run(
-                    bytes =>
+                    read =>
                     {
-                        task.Value = bytes;
+                        task.Value = source.Size == null ? 0 : read;
                         task.Description = $"{importer.Imported:N0} documents, {importer.PerSecond:N0}/s, {importer.Refused:N0} refused";
                     },
                     stop);

@@ -31,20 +31,30 @@ internal sealed class Importer(Collection collection, ImportSource source, bool 
 
     public double PerSecond => Imported / Math.Max(1e-9, Stopwatch.GetElapsedTime(_began).TotalSeconds);
 
-    /// <exception cref="ImportException">Something is no document. What came before it is stored, in part.</exception>
+    /// <summary>Imports all documents of the source.</summary>
+    /// <param name="progress">Receives how much of the source has been read.</param>
+    /// <param name="stop">Ends the import. The documents that were read before are stored.</param>
+    /// <exception cref="ImportException">Something is no document, or cannot be read. The documents before it are stored.</exception>
+    /// <exception cref="OperationCanceledException">The import was cancelled.</exception>
     public void Run(Action<long> progress, CancellationToken stop)
     {
         try
         {
-            foreach (var document in source.Read(progress))
+            using var documents = source.Read(progress, stop).GetEnumerator();
+            while (MoveNext(documents))
             {
-                stop.ThrowIfCancellationRequested();
-                Add(document);
+                Add(documents.Current);
                 if (_batch.Count == documentsPerCommit || _bytes > MaxBytesPerCommit)
                     Commit();
+                stop.ThrowIfCancellationRequested();
             }
 
             Commit();
+        }
+        catch (OperationCanceledException)
+        {
+            Commit();
+            throw;
         }
         finally
         {
@@ -52,8 +62,26 @@ internal sealed class Importer(Collection collection, ImportSource source, bool 
         }
     }
 
+    private bool MoveNext(IEnumerator<ImportedDocument> documents)
+    {
+        try
+        {
+            return documents.MoveNext();
+        }
+        catch (Exception e) when (e is ImportException or IOException)
+        {
+            throw Ended(e.Message, e);
+        }
+    }
+
     private void Add(in ImportedDocument document)
     {
+        if (document.Fault != null)
+        {
+            Refuse(document, document.Fault, null);
+            return;
+        }
+
         try
         {
             _batch.Add(document.Json, document.Id);
@@ -61,17 +89,31 @@ internal sealed class Importer(Collection collection, ImportSource source, bool 
         }
         catch (DocumentFormatException e)
         {
-            var reason = $"{Capital(document.Place)} of {source.Name} is no document. {e.Message}";
-            if (!skipsBad)
-            {
-                Commit();
-                Await();
-                throw new ImportException($"{reason} {Imported:N0} documents before it are stored. --skip-bad leaves such ones out, and counts them.", e);
-            }
-
-            FirstRefusal ??= reason;
-            Refused++;
+            Refuse(document, e.Message, e);
         }
+    }
+
+    private void Refuse(in ImportedDocument document, string fault, Exception? cause)
+    {
+        var reason = $"{Capital(document.Place)} of {source.Name} is no document. {fault}";
+        if (!skipsBad)
+            throw Ended(reason, cause, " --skip-bad leaves such ones out, and counts them.");
+        FirstRefusal ??= reason;
+        Refused++;
+    }
+
+    // The documents before the fault are stored, and the message says how many.
+    private ImportException Ended(string reason, Exception? cause, string hint = "")
+    {
+        Commit();
+        Await();
+        var stored = Imported switch
+        {
+            0 => "",
+            1 => " 1 document before it is stored.",
+            _ => $" {Imported:N0} documents before it are stored.",
+        };
+        return new ImportException($"{reason}{stored}{hint}", cause);
     }
 
     private static string Capital(string text) => char.ToUpperInvariant(text[0]) + text[1..];

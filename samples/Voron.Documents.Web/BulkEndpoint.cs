@@ -1,5 +1,3 @@
-using System.Text.Unicode;
-
 namespace Voron.Documents.Web;
 
 /// <summary>Stores many documents, one in each line. A line that is no document is refused, and named in the answer; the others are stored.</summary>
@@ -36,7 +34,7 @@ internal sealed class BulkEndpoint(DocumentStore store, ServerOptions options)
         var (stored, refused, bytes) = (0L, 0L, 0);
         while (await lines.ReadAsync(cancellation) is { } line)
         {
-            if (!line.IsTooLong && line.Bytes.AsSpan().IndexOfAnyExcept((byte)' ', (byte)'\t') < 0)
+            if (line.IsBlank)
                 continue;
             if (Refuse(line, batch) is { } reason)
             {
@@ -62,10 +60,8 @@ internal sealed class BulkEndpoint(DocumentStore store, ServerOptions options)
 
     private string? Refuse(Line line, DocumentBatch batch)
     {
-        if (line.IsTooLong)
-            return $"The line has more than {options.MaxDocumentBytes} bytes.";
-        if (!Utf8.IsValid(line.Bytes))
-            return "The line is not valid UTF-8.";
+        if (line.FaultOf(options.MaxDocumentBytes) is { } fault)
+            return fault;
         try
         {
             batch.Add(line.Bytes);

@@ -1,16 +1,36 @@
+using System.Text.Unicode;
+
 namespace Voron.Documents.Web;
 
 /// <summary>A line of a stream.</summary>
 /// <param name="Number">Its number, from 1 on.</param>
 /// <param name="Bytes">The bytes without the end of the line; none of one that is too long. They are a copy.</param>
 /// <param name="IsTooLong">True if it is longer than it may be.</param>
-internal readonly record struct Line(long Number, byte[] Bytes, bool IsTooLong);
+internal readonly record struct Line(long Number, byte[] Bytes, bool IsTooLong)
+{
+    /// <summary>True if the line has nothing to read.</summary>
+    public bool IsBlank => !IsTooLong && Bytes.AsSpan().IndexOfAnyExcept((byte)' ', (byte)'\t') < 0;
 
-/// <summary>Reads lines, and skips those that are too long, with a buffer that is no longer than one may be.</summary>
+    /// <summary>Says why the line cannot be a document; null if it may be one.</summary>
+    /// <param name="maxBytes">The length of a line at most.</param>
+    public string? FaultOf(int maxBytes)
+    {
+        if (IsTooLong)
+            return $"The line has more than {maxBytes} bytes.";
+        return Utf8.IsValid(Bytes) ? null : "The line is not valid UTF-8.";
+    }
+}
+
+/// <summary>
+/// Reads lines, and skips those that are too long, with a buffer that is no longer than one may be. The mark of the byte order at the start of a file
+/// is no part of its first line.
+/// </summary>
 /// <param name="source">The stream.</param>
 /// <param name="maxBytes">The length of a line at most.</param>
 internal sealed class LineReader(Stream source, int maxBytes)
 {
+    private static ReadOnlySpan<byte> ByteOrderMark => [0xEF, 0xBB, 0xBF];
+
     private byte[] _buffer = new byte[Math.Min(64 << 10, maxBytes + 1)];
     private int _start;
     private int _end;
@@ -53,7 +73,10 @@ internal sealed class LineReader(Stream source, int maxBytes)
     private Line Take(int length, int separator, bool isTooLong)
     {
         isTooLong |= length > maxBytes;
-        var line = new Line(++_number, isTooLong ? [] : _buffer.AsSpan(_start, length).TrimEnd((byte)'\r').ToArray(), isTooLong);
+        var bytes = isTooLong ? [] : _buffer.AsSpan(_start, length).TrimEnd((byte)'\r');
+        if (++_number == 1 && bytes.StartsWith(ByteOrderMark))
+            bytes = bytes[ByteOrderMark.Length..];
+        var line = new Line(_number, bytes.ToArray(), isTooLong);
         _start += length + separator;
         return line;
     }

@@ -24,7 +24,7 @@ internal static class CompareCommand
         command.SetAction(async (parsed, stop) =>
         {
             var source = parsed.GetValue(generate) is { } count ? GeneratedDocuments.Of(Math.Max(1000, count), seed: 1) : AptPackages.Of();
-            var documents = Distinct(source.Read(static _ => { }), out var leftOut);
+            var documents = Distinct(source.Read(static _ => { }, stop), out var leftOut);
             var workload = new Workload(documents, parsed.GetValue(puts));
             Console.Error.WriteLine($"{documents.Count:N0} documents, {documents.Sum(static document => (long)document.Json.Length):N0} bytes of JSON, in {parsed.GetValue(directory)}");
             Console.Error.WriteLine($"{leftOut:N0} left out: another version of a package, or with symbols that FTS5 takes for letters");

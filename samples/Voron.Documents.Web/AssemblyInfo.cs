@@ -1,0 +1,4 @@
+using System.Runtime.CompilerServices;
+
+[assembly: InternalsVisibleTo("documents")]
+[assembly: InternalsVisibleTo("Voron.Documents.Tests")]
