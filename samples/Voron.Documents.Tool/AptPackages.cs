@@ -7,31 +7,27 @@ namespace Voron.Documents.Tool;
 /// <summary>The packages that <c>apt-cache dumpavail</c> lists, as documents.</summary>
 internal static class AptPackages
 {
-    private const int ExitInterrupted = 130;
-
     // Numbers, and lists of names.
     private static readonly string[] Numbers = ["Size", "Installed-Size"];
     private static readonly string[] Lists = ["Depends", "Pre-Depends", "Recommends", "Suggests", "Tag"];
 
-    public static ImportSource Of() => new("'apt-cache dumpavail'", null, (progress, _) => Read(progress));
+    public static ImportSource Of() => new("'apt-cache dumpavail'", null, Read);
 
-    private static IEnumerable<ImportedDocument> Read(Action<long> progress)
+    private static IEnumerable<ImportedDocument> Read(Action<long> progress, CancellationToken stop)
     {
         using var process = Start();
+        using var ended = stop.Register(process.Kill);
         var fields = new List<(string Name, string Value)>();
         var count = 0;
-        while (true)
+        while (process.StandardOutput.ReadLine() is { } line)
         {
-            var line = process.StandardOutput.ReadLine();
-            if (string.IsNullOrEmpty(line))
+            if (line.Length == 0)
             {
                 if (fields.Count > 0)
                     yield return ToDocument(fields, ++count);
                 if (count % 1000 == 0)
                     progress(count);
                 fields.Clear();
-                if (line == null)
-                    break;
             }
             else if (line[0] == ' ' && fields.Count > 0)
             {
@@ -43,10 +39,18 @@ internal static class AptPackages
             }
         }
 
+        // The last package may be cut off if the command has not come to its end.
         process.WaitForExit();
+        stop.ThrowIfCancellationRequested();
+        ThrowIfFailed(process, count);
+        if (fields.Count > 0)
+            yield return ToDocument(fields, ++count);
+    }
 
-        // Ctrl+C goes to both.
-        if (process.ExitCode == ExitInterrupted)
+    private static void ThrowIfFailed(Process process, int count)
+    {
+        // Ctrl+C goes to both processes, and may come to this one later.
+        if (process.ExitCode == Interruption.ExitCode)
             throw new OperationCanceledException("'apt-cache dumpavail' was interrupted.");
         if (process.ExitCode != 0)
             throw new ImportException($"'apt-cache dumpavail' has ended with {process.ExitCode}, after {count} packages: {process.StandardError.ReadToEnd().Trim()}");

@@ -24,7 +24,16 @@ internal static class ImportCommand
             using var documents = store.Open(parsed);
             var collection = await documents.CreateCollectionAsync(store.CollectionOf(parsed), stop);
             var importer = new Importer(collection, source, parsed.GetValue(skipBad));
-            Run(importer, source, stop);
+            try
+            {
+                Run(importer, source, stop);
+            }
+            catch (OperationCanceledException)
+            {
+                Console.Error.WriteLine($"Cancelled. {importer.Imported:N0} {(importer.Imported == 1 ? "document is" : "documents are")} stored.");
+                return Interruption.ExitCode;
+            }
+
             Console.WriteLine($"imported: {importer.Imported}, refused: {importer.Refused}");
             Console.Error.WriteLine($"{importer.PerSecond:N0} documents a second");
             if (importer.FirstRefusal != null)

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using System.CommandLine.Invocation;
 using Spectre.Console;
 using Voron;
 using Voron.Documents;
@@ -6,7 +7,6 @@ using Voron.Documents.Tool;
 using Voron.Documents.Tool.Compare;
 
 const int ExitFailure = 1;
-const int ExitCancelled = 130;
 if (Console.IsOutputRedirected)
     AnsiConsole.Profile.Width = 160;
 var root = new RootCommand("Keeps JSON documents in a Voron environment: imports them, indexes them, and finds them.")
@@ -29,18 +29,19 @@ var root = new RootCommand("Keeps JSON documents in a Voron environment: imports
     ServeCommand.Create(),
     CompareCommand.Create(),
 };
+var parsed = root.Parse(args);
+
+// Commands that only read end at the first signal.
+using var interruption = parsed.Action is AsynchronousCommandLineAction ? new Interruption() : null;
 try
 {
-    return await root.Parse(args).InvokeAsync(new InvocationConfiguration
-    {
-        EnableDefaultExceptionHandler = false,
-        ProcessTerminationTimeout = TimeSpan.FromSeconds(30),
-    });
+    var configuration = new InvocationConfiguration { EnableDefaultExceptionHandler = false, ProcessTerminationTimeout = null };
+    return await parsed.InvokeAsync(configuration, interruption?.Token ?? CancellationToken.None);
 }
 catch (OperationCanceledException)
 {
     Console.Error.WriteLine("Cancelled.");
-    return ExitCancelled;
+    return Interruption.ExitCode;
 }
 catch (Exception e) when (e is QueryException or DocumentFormatException or DocumentConflictException or ImportException or KeyNotFoundException
     or ArgumentException or VoronException or IOException or UnauthorizedAccessException or HttpRequestException)

@@ -21,10 +21,15 @@ internal static class WatchCommand
                 path += "&from=start";
             if (parsed.GetValue(name) is { } consumer)
                 path += $"&name={Uri.EscapeDataString(consumer)}";
-            return await WatchAsync(parsed.GetValue(url)!.TrimEnd('/') + path, stop);
+            return await WatchAsync(Check(parsed.GetValue(url)!) + path, stop);
         });
         return command;
     }
+
+    private static string Check(string url) =>
+        Uri.TryCreate(url, UriKind.Absolute, out var uri) && (uri.Scheme == Uri.UriSchemeHttp || uri.Scheme == Uri.UriSchemeHttps)
+            ? url.TrimEnd('/')
+            : throw new ArgumentException($"'{url}' is no URL of a server. Use one such as http://127.0.0.1:5080.");
 
     private static async Task<int> WatchAsync(string address, CancellationToken stop)
     {
@@ -37,12 +42,13 @@ internal static class WatchCommand
         }
 
         using var lines = new StreamReader(await answer.Content.ReadAsStreamAsync(stop));
+        await using var output = StandardOutput.Open();
         var kind = "";
         while (await lines.ReadLineAsync(stop) is { } line)
         {
             if (line.StartsWith("event: ", StringComparison.Ordinal))
                 kind = line[7..];
-            else if (line.StartsWith("data: ", StringComparison.Ordinal) && !Print(kind, line[6..], out var result))
+            else if (line.StartsWith("data: ", StringComparison.Ordinal) && !Print(output, kind, line[6..], out var result))
                 return result;
         }
 
@@ -50,16 +56,31 @@ internal static class WatchCommand
         return 1;
     }
 
-    private static bool Print(string kind, string data, out int result)
+    // False at the end of the watch.
+    private static bool Print(TextWriter output, string kind, string data, out int result)
     {
         result = kind == "lost" ? 1 : 0;
         if (kind is "put" or "delete")
-            Console.WriteLine($"{kind} {data}");
-        else if (kind == "begin")
+            return TryWrite(output, $"{kind} {data}");
+        if (kind == "begin")
             Console.Error.WriteLine("Watching.");
         else if (kind is "end" or "lost")
             Console.Error.WriteLine(kind == "end" ? "The collection was deleted." : data);
         return kind is not ("end" or "lost");
+    }
+
+    private static bool TryWrite(TextWriter output, string line)
+    {
+        try
+        {
+            output.WriteLine(line);
+            return true;
+        }
+        catch (IOException e) when (StandardOutput.IsBroken(e))
+        {
+            // Its reader has seen enough, such as head.
+            return false;
+        }
     }
 
     private static string DetailOf(string body, int status)
