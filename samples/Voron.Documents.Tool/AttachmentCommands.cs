@@ -19,9 +19,11 @@ internal static class AttachmentCommands
             var path = parsed.GetValue(file)!;
             var attachmentName = parsed.GetValue(name) ?? (path == "-" ? null : Path.GetFileName(path))
                 ?? throw new ImportException("The standard input has no name: give the attachment one with --name.");
+            if (path != "-")
+                ImportSource.LengthOf(path);
             using var documents = store.Open(parsed);
             await using var source = path == "-" ? Console.OpenStandardInput() : File.OpenRead(path);
-            var collection = documents.GetCollection(store.CollectionOf(parsed));
+            var collection = store.CollectionOf(documents, parsed);
             var attachment = await collection.PutAttachmentAsync(parsed.GetValue(id)!, attachmentName, source, parsed.GetValue(type), stop);
             Console.WriteLine($"{attachment.Name} {attachment.Length}");
             return 0;
@@ -36,7 +38,11 @@ internal static class AttachmentCommands
         store.AddTo(command).SetAction(parsed =>
         {
             using var documents = store.Open(parsed);
-            foreach (var attachment in documents.GetCollection(store.CollectionOf(parsed)).GetAttachments(parsed.GetValue(id)!))
+            var collection = store.CollectionOf(documents, parsed);
+            var attachments = collection.GetAttachments(parsed.GetValue(id)!);
+            if (attachments.Count == 0 && !collection.TryGet(parsed.GetValue(id)!, out _))
+                throw new KeyNotFoundException($"There is no document '{parsed.GetValue(id)}'.");
+            foreach (var attachment in attachments)
                 Console.WriteLine($"{attachment.Name} {attachment.Length} {attachment.ContentType}");
             return 0;
         });
@@ -51,7 +57,7 @@ internal static class AttachmentCommands
         store.AddTo(command).SetAction(async (parsed, stop) =>
         {
             using var documents = store.Open(parsed);
-            var collection = documents.GetCollection(store.CollectionOf(parsed));
+            var collection = store.CollectionOf(documents, parsed);
             return await collection.DeleteAttachmentAsync(parsed.GetValue(id)!, parsed.GetValue(name)!, stop)
                 ? 0
                 : Missing(parsed.GetValue(id)!, parsed.GetValue(name)!);

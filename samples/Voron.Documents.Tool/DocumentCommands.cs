@@ -18,7 +18,7 @@ internal static class DocumentCommands
         store.AddTo(command).SetAction(parsed =>
         {
             using var documents = store.Open(parsed);
-            var collection = documents.GetCollection(store.CollectionOf(parsed));
+            var collection = store.CollectionOf(documents, parsed);
             if (parsed.GetValue(attachment) is { } name)
                 return AttachmentCommands.Print(collection, parsed.GetValue(id)!, name);
             if (!collection.TryGet(parsed.GetValue(id)!, out var document))
@@ -38,7 +38,7 @@ internal static class DocumentCommands
         var command = new Command("put", "Stores a document, in place of the one with the same id.") { json, id, expected };
         store.AddTo(command).SetAction(async (parsed, stop) =>
         {
-            using var documents = store.Open(parsed);
+            using var documents = store.OpenOrCreate(parsed);
             var collection = await documents.CreateCollectionAsync(store.CollectionOf(parsed), stop);
             var bytes = Encoding.UTF8.GetBytes(parsed.GetValue(json)!);
             Console.WriteLine((await collection.PutAsync(bytes, parsed.GetValue(id), VersionOf(parsed, expected), stop)).Id);
@@ -54,16 +54,14 @@ internal static class DocumentCommands
         store.AddTo(command).SetAction(async (parsed, stop) =>
         {
             using var documents = store.Open(parsed);
-            var collection = documents.GetCollection(store.CollectionOf(parsed));
+            var collection = store.CollectionOf(documents, parsed);
             return await collection.DeleteAsync(parsed.GetValue(id)!, VersionOf(parsed, expected), stop) ? 0 : Missing(parsed.GetValue(id)!);
         });
         return command;
     }
 
-    private static Option<long?> Expected() => new("--expect")
-    {
-        Description = "The version that the document must have, or else nothing is written; 0 if there must be no document.",
-    };
+    private static Option<long?> Expected() => NumberOption.Create(
+        "--expect", "The version that the document must have, or else nothing is written; 0 if there must be no document.", 0L);
 
     private static RowVersion? VersionOf(ParseResult parsed, Option<long?> expected) =>
         parsed.GetValue(expected) is { } version ? new RowVersion(version) : null;

@@ -13,11 +13,13 @@ internal static class ExpireCommand
         var command = new Command("expire", "Sets the path of the time at which documents end; without one, deletes those that are due.") { path, never };
         store.AddTo(command).SetAction(async (parsed, stop) =>
         {
+            if (parsed.GetValue(path) != null && parsed.GetValue(never))
+                throw new ArgumentException("Give a path or --never: documents end at a time, or do not end.");
             using var documents = store.Open(parsed);
             var name = store.CollectionOf(parsed);
             if (parsed.GetValue(path) == null && !parsed.GetValue(never))
             {
-                Console.WriteLine($"expired: {await documents.GetCollection(name).ExpireAsync(stop)}");
+                Console.WriteLine($"expired: {await store.CollectionOf(documents, parsed).ExpireAsync(stop)}");
                 return 0;
             }
 

@@ -12,7 +12,7 @@ internal static class ImportCommand
         var apt = new Option<bool>("--apt") { Description = "Imports the packages that apt knows." };
         var json = new Option<string?>("--json") { Description = "Imports a file with a JSON object in each line; - is the standard input." };
         var csv = new Option<string?>("--csv") { Description = "Imports a file of comma-separated values, whose first line has names." };
-        var generate = new Option<int?>("--generate") { Description = "Makes documents with long texts, that many." };
+        var generate = NumberOption.Create("--generate", "Makes documents with long texts, that many.", 1);
         var seed = new Option<int>("--seed") { Description = "With --generate: the same seed makes the same documents.", DefaultValueFactory = _ => 1 };
         var id = new Option<string?>("--id") { Description = "The column of --csv that has the ids; otherwise the column 'id'." };
         var skipBad = new Option<bool>("--skip-bad") { Description = "Leaves out what is no document, and counts it." };
@@ -21,7 +21,7 @@ internal static class ImportCommand
         {
             var generated = parsed.GetValue(generate) is { } count ? GeneratedDocuments.Of(count, parsed.GetValue(seed)) : null;
             var source = SourceOf(generated, parsed.GetValue(apt), parsed.GetValue(json), parsed.GetValue(csv), parsed.GetValue(id));
-            using var documents = store.Open(parsed);
+            using var documents = store.OpenOrCreate(parsed);
             var collection = await documents.CreateCollectionAsync(store.CollectionOf(parsed), stop);
             var importer = new Importer(collection, source, parsed.GetValue(skipBad));
             try

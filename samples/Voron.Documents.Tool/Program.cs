@@ -46,6 +46,8 @@ catch (OperationCanceledException)
 catch (Exception e) when (e is QueryException or DocumentFormatException or DocumentConflictException or ImportException or KeyNotFoundException
     or ArgumentException or VoronException or IOException or UnauthorizedAccessException or HttpRequestException)
 {
-    Console.Error.WriteLine(e.Message);
+    // The name of a parameter tells a programmer what a user cannot see.
+    var parameter = e is ArgumentException { ParamName: { } name } ? $" (Parameter '{name}')" : "";
+    Console.Error.WriteLine(parameter.Length > 0 ? e.Message.Replace(parameter, "", StringComparison.Ordinal) : e.Message);
     return ExitFailure;
 }

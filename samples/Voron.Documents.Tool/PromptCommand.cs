@@ -12,7 +12,7 @@ internal static class PromptCommand
         var command = new Command("prompt", "Answers queries and commands, one a line, until 'exit' or the end of the input. 'help' lists them.");
         store.AddTo(command).SetAction(async (parsed, stop) =>
         {
-            using var documents = store.Open(parsed);
+            using var documents = store.OpenOrCreate(parsed);
             await documents.CreateCollectionAsync(store.CollectionOf(parsed), stop);
             using var ended = CancellationTokenSource.CreateLinkedTokenSource(stop);
             var expiring = ExpireAsync(documents, ended.Token);

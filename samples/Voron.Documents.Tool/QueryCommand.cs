@@ -22,7 +22,7 @@ internal static class QueryCommand
                 query = query.First(DefaultTake);
             using var documents = store.Open(parsed);
             var began = System.Diagnostics.Stopwatch.GetTimestamp();
-            var result = documents.GetCollection(store.CollectionOf(parsed)).Find(query, parsed.GetValue(after));
+            var result = store.CollectionOf(documents, parsed).Find(query, parsed.GetValue(after));
             var time = System.Diagnostics.Stopwatch.GetElapsedTime(began);
             foreach (var document in result.Documents)
                 Console.WriteLine(parsed.GetValue(ids) ? document.Id : document.ToString());

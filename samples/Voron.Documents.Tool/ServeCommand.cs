@@ -20,7 +20,7 @@ internal static class ServeCommand
         store.AddTo(command).SetAction(async (parsed, stop) =>
         {
             var options = new ServerOptions { Url = parsed.GetValue(urls)! };
-            using var documents = store.Open(parsed);
+            using var documents = store.OpenOrCreate(parsed);
             await documents.CreateCollectionAsync(store.CollectionOf(parsed), stop);
             await using var server = DocumentServer.Create(documents, options);
             await StartAsync(server, options.Url, stop);

@@ -46,7 +46,7 @@ public sealed partial class Collection
         if (expected != null)
         {
             var found = TryGet(writing.OpenTable(shape.Definition).AsReadOnly(), id, out var old);
-            Expect(id, expected, found ? old.Version : RowVersion.None);
+            Expect(id, expected, found ? old.Version : RowVersion.None, isDeletion: false);
         }
 
         var (version, isNew) = new BatchWriter(shape, batch, _name).Write(writing);
@@ -57,7 +57,7 @@ public sealed partial class Collection
     {
         var table = writing.OpenTable(shape.Definition);
         var found = TryGet(table.AsReadOnly(), id, out var document);
-        Expect(id, expected, found ? document.Version : RowVersion.None);
+        Expect(id, expected, found ? document.Version : RowVersion.None, isDeletion: true);
         if (found)
             shape.Delete(writing, table, document);
         return found;
@@ -76,9 +76,9 @@ public sealed partial class Collection
         return true;
     }
 
-    private static void Expect(string id, RowVersion? expected, RowVersion actual)
+    private static void Expect(string id, RowVersion? expected, RowVersion actual, bool isDeletion)
     {
         if (expected is { } version && version != actual)
-            throw new DocumentConflictException(id, version, actual);
+            throw new DocumentConflictException(id, version, actual, isDeletion);
     }
 }

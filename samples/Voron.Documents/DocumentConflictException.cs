@@ -5,8 +5,8 @@ namespace Voron.Documents;
 /// <summary>A document was changed, stored or deleted since the caller has read it. Nothing was written.</summary>
 public sealed class DocumentConflictException : Exception
 {
-    internal DocumentConflictException(string id, RowVersion expected, RowVersion actual)
-        : base(Describe(id, expected, actual))
+    internal DocumentConflictException(string id, RowVersion expected, RowVersion actual, bool isDeletion)
+        : base(Describe(id, expected, actual, isDeletion ? "deleted" : "written"))
     {
         Id = id;
         Expected = expected;
@@ -22,10 +22,10 @@ public sealed class DocumentConflictException : Exception
     /// <summary>The version of the document; <see cref="RowVersion.None"/> if there is none.</summary>
     public RowVersion Actual { get; }
 
-    private static string Describe(string id, RowVersion expected, RowVersion actual)
+    private static string Describe(string id, RowVersion expected, RowVersion actual, string change)
     {
         var found = actual == RowVersion.None ? "there is no such document" : $"it has version {actual}";
         var wanted = expected == RowVersion.None ? "no document was expected" : $"version {expected} was expected";
-        return $"Document '{id}' was not written: {wanted}, but {found}. Read the document again, and repeat the change.";
+        return $"Document '{id}' was not {change}: {wanted}, but {found}. Read the document again, and repeat the change.";
     }
 }

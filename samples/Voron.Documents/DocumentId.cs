@@ -26,7 +26,9 @@ internal static class DocumentId
     /// <summary>Returns the key of an id; of one that no document can have, a key that no document has.</summary>
     public static ReadOnlySpan<byte> KeyOf(string id, Span<byte> buffer)
     {
-        ArgumentException.ThrowIfNullOrEmpty(id);
+        ArgumentNullException.ThrowIfNull(id);
+        if (id.Length == 0)
+            throw new ArgumentException("The id of a document is empty: it has 1 to 200 bytes in UTF-8.");
         return BytesOf(id) <= MaxBytes ? new KeyWriter(buffer).Add(id).Written : "\uffff"u8;
     }
 

@@ -48,14 +48,15 @@ public sealed partial class DocumentStore
             cancellationToken);
     }
 
-    /// <summary>Removes the index on a path. Does nothing when there is none.</summary>
+    /// <summary>Removes the index on a path.</summary>
     /// <inheritdoc cref="AddIndexAsync"/>
+    /// <exception cref="KeyNotFoundException">There is no collection of that name, or it has no index on the path.</exception>
     public ValueTask<Collection> DropIndexAsync(string name, string path, CancellationToken cancellationToken = default)
     {
         var text = JsonPath.Parse(path).Text;
         return ChangeAsync(
             name,
-            settings => settings.Indexes.Contains(text) ? settings with { Indexes = [.. settings.Indexes.Where(index => index != text)] } : settings,
+            settings => Without(settings, text),
             progress: null,
             cancellationToken);
     }
@@ -161,6 +162,16 @@ public sealed partial class DocumentStore
             return found;
         },
         cancellationToken);
+
+    // After a call that has broken off, the settings are without the index, and the table may still have it: the next call goes on.
+    private CollectionSettings Without(CollectionSettings settings, string index)
+    {
+        if (settings.Indexes.Contains(index))
+            return settings with { Indexes = [.. settings.Indexes.Where(other => other != index)] };
+        return GetCollection(settings.Name).SettingsBefore(settings).Any(before => before.Indexes.Contains(index))
+            ? settings
+            : throw new KeyNotFoundException($"The collection '{settings.Name}' has no index on '{index}'.");
+    }
 
     private static CollectionSettings Next(CollectionSettings before, CollectionSettings settings) =>
         ReferenceEquals(before, settings) ? before : settings with { Version = before.Version + 1 };

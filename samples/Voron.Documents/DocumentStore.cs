@@ -54,7 +54,7 @@ public sealed partial class DocumentStore : IDisposable
     /// <summary>Returns a collection.</summary>
     /// <exception cref="KeyNotFoundException">There is no collection of that name.</exception>
     public Collection GetCollection(string name) => Find(name) ?? throw new KeyNotFoundException(
-        $"There is no collection '{name}' in '{Environment.Path}'. An import, or CreateCollectionAsync, creates one.");
+        $"There is no collection '{name}' in '{Environment.Path}'.");
 
     /// <summary>Closes the store. Calls that use it fail with an <see cref="ObjectDisposedException"/>.</summary>
     public void Dispose() => Environment.Dispose();

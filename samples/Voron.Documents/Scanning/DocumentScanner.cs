@@ -36,9 +36,22 @@ internal sealed class DocumentScanner
         }
         catch (JsonException e)
         {
-            throw new DocumentFormatException($"The text is no JSON: {e.Message}", e);
+            throw new DocumentFormatException($"The text is no JSON at byte {PositionOf(json, e)}: {ReasonOf(e)}", e);
         }
     }
+
+    // Of the whole text: a line of it may be one of a file.
+    private static long PositionOf(ReadOnlySpan<byte> json, JsonException e)
+    {
+        var start = 0;
+        for (var line = 0L; line < e.LineNumber; line++)
+            start += json[start..].IndexOf((byte)'\n') + 1;
+        return start + e.BytePositionInLine.GetValueOrDefault() + 1;
+    }
+
+    // Without the position, which the message ends with.
+    private static string ReasonOf(JsonException e) =>
+        e.Message.IndexOf(" LineNumber: ", StringComparison.Ordinal) is var end and >= 0 ? e.Message[..end] : e.Message;
 
     private static void Visit<TSink>(ref Utf8JsonReader reader, Step step, ref TSink sink)
         where TSink : IScanSink, allows ref struct

@@ -2,7 +2,7 @@ using System.Diagnostics;
 
 namespace Voron.Documents.Tests.Tool;
 
-/// <summary>Commands that wait end at Ctrl+C, and when their reader leaves.</summary>
+/// <summary>Commands that wait end at a signal, and when their reader leaves.</summary>
 public sealed class CancellationTests : IDisposable
 {
     private const int ExitCancelled = 130;
@@ -23,9 +23,11 @@ public sealed class CancellationTests : IDisposable
         // More than a pipe has room for: when it is written, the tool has read the lines at its start.
         await process.StandardInput.WriteAsync("{\"id\":\"a\"}\n{\"id\":\"b\"}\n" + new string('\n', 500_000));
         await process.StandardInput.FlushAsync(_stop);
+
+        // Ctrl+C is handled alike, but shells start processes in the background that do not get it.
         for (var i = 0; i < signals; i++)
         {
-            using var kill = Process.Start("kill", ["-INT", $"{process.Id}"]);
+            using var kill = Process.Start("kill", ["-TERM", $"{process.Id}"]);
             await kill.WaitForExitAsync(_stop);
         }
 

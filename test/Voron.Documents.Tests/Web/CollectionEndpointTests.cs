@@ -31,6 +31,7 @@ public sealed class CollectionEndpointTests : IAsyncLifetime
         (await _server.SendAsync("PUT", "/collections/none/indexes?path=a")).StatusCode.Should().Be(HttpStatusCode.NotFound);
         (await _server.SendAsync("DELETE", "/collections/a%2Fb/indexes?path=depends[*].name")).StatusCode.Should().Be(HttpStatusCode.OK);
         (await JsonAsync("/collections/a%2Fb")).GetProperty("indexes").GetArrayLength().Should().Be(0);
+        (await _server.SendAsync("DELETE", "/collections/a%2Fb/indexes?path=depends[*].name")).StatusCode.Should().Be(HttpStatusCode.NotFound);
         (await _server.SendAsync("DELETE", "/collections/a%2Fb")).StatusCode.Should().Be(HttpStatusCode.NoContent);
         (await _server.SendAsync("DELETE", "/collections/a%2Fb")).StatusCode.Should().Be(HttpStatusCode.NotFound);
         (await JsonAsync("/stats")).GetProperty("collections").GetArrayLength().Should().Be(1);
