@@ -35,6 +35,9 @@ internal sealed class Prompt(DocumentStore store, string collection, IAnsiConsol
     private Query? _query;
     private string? _next;
 
+    /// <summary>True if a line could not be answered.</summary>
+    public bool HasFailed { get; private set; }
+
     /// <summary>The text before a line that is to be typed.</summary>
     public string Sign => $"{_collection}> ";
 
@@ -60,7 +63,7 @@ internal sealed class Prompt(DocumentStore store, string collection, IAnsiConsol
         }
         catch (Exception e) when (e is QueryException or DocumentFormatException or KeyNotFoundException or ArgumentException or VoronException)
         {
-            console.WriteLine(e.Message);
+            Fail(e.Message);
         }
 
         return true;
@@ -77,13 +80,20 @@ internal sealed class Prompt(DocumentStore store, string collection, IAnsiConsol
                 Search(rest);
                 break;
             case "get":
-                console.WriteLine(Current().TryGet(rest, out var document) ? document.ToString() : $"There is no document '{rest}'.");
+                if (Current().TryGet(rest, out var document))
+                    console.WriteLine(document.ToString());
+                else
+                    Fail($"There is no document '{rest}'.");
                 break;
             case "put":
-                console.WriteLine($"stored: {(await Current().PutAsync(Encoding.UTF8.GetBytes(rest), cancellationToken: stop)).Id}");
+                var target = await store.CreateCollectionAsync(_collection, stop);
+                console.WriteLine($"stored: {(await target.PutAsync(Encoding.UTF8.GetBytes(rest), cancellationToken: stop)).Id}");
                 break;
             case "delete":
-                console.WriteLine(await Current().DeleteAsync(rest, cancellationToken: stop) ? $"deleted: {rest}" : $"There is no document '{rest}'.");
+                if (await Current().DeleteAsync(rest, cancellationToken: stop))
+                    console.WriteLine($"deleted: {rest}");
+                else
+                    Fail($"There is no document '{rest}'.");
                 break;
             case "index":
                 await ChangeIndexAsync(rest, stop);
@@ -102,6 +112,12 @@ internal sealed class Prompt(DocumentStore store, string collection, IAnsiConsol
                 Show(Query.Parse(word == "query" ? rest : line), null);
                 break;
         }
+    }
+
+    private void Fail(string message)
+    {
+        HasFailed = true;
+        console.WriteLine(message);
     }
 
     private static (string Word, string Tail) Split(string line)
