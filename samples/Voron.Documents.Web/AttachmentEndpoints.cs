@@ -45,11 +45,8 @@ internal sealed class AttachmentEndpoints(DocumentStore store, ServerOptions opt
     {
         var names = PathNames.Of(context);
         context.Features.GetRequiredFeature<IHttpMaxRequestBodySizeFeature>().MaxRequestBodySize = options.MaxUploadBytes;
-        var type = context.Request.ContentType;
-        if (type != null && !MediaTypeHeaderValue.TryParse(type, out _))
-            throw new ServerException(StatusCodes.Status400BadRequest, $"'{type}' is no content type.");
         var attachment = await names.In(store)
-            .PutAttachmentAsync(names.Id, names.Attachment, context.Request.Body, type, context.RequestAborted);
+            .PutAttachmentAsync(names.Id, names.Attachment, context.Request.Body, context.Request.ContentType, context.RequestAborted);
         context.Response.StatusCode = StatusCodes.Status201Created;
         await context.Response.WriteAsJsonAsync(ToAnswer(attachment), ServerContext.Default.AttachmentAnswer);
     }

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Net.Http.Headers;
 using System.Text;
 using System.Text.Json;
 using Voron.Tables;
@@ -24,12 +25,13 @@ public sealed partial class Collection
     /// <param name="contentType">The type of the content; null for <see cref="Attachment.DefaultContentType"/>.</param>
     /// <param name="cancellationToken">Cancels the call. Nothing is stored then.</param>
     /// <exception cref="KeyNotFoundException">There is no document of that id, or it was deleted meanwhile.</exception>
-    /// <exception cref="ArgumentException">The name is empty or too long.</exception>
+    /// <exception cref="ArgumentException">The name is empty or too long, or the content type is none.</exception>
     /// <exception cref="AttachmentSourceException">The source broke off.</exception>
     public async ValueTask<Attachment> PutAttachmentAsync(
         string id, string name, Stream source, string? contentType = null, CancellationToken cancellationToken = default)
     {
         CheckAttachmentName(name);
+        CheckContentType(contentType);
         ArgumentNullException.ThrowIfNull(source);
         if (!TryGet(id, out _))
             throw NoDocument(id);
@@ -45,7 +47,7 @@ public sealed partial class Collection
     /// <param name="name">The name of the attachment.</param>
     public AttachmentContent? OpenAttachment(string id, string name)
     {
-        ArgumentException.ThrowIfNullOrEmpty(name);
+        CheckNotEmpty(name);
         var reading = _environment.BeginRead();
         try
         {
@@ -93,7 +95,7 @@ public sealed partial class Collection
     /// <param name="cancellationToken">Cancels the call while it waits for its turn.</param>
     public async ValueTask<bool> DeleteAttachmentAsync(string id, string name, CancellationToken cancellationToken = default)
     {
-        ArgumentException.ThrowIfNullOrEmpty(name);
+        CheckNotEmpty(name);
         return await WriteAsync(
             (Collection: this, id, name),
             static (writing, _, delete) => delete.Collection.DeleteAttachment(writing, delete.id, delete.name),
@@ -104,14 +106,30 @@ public sealed partial class Collection
 
     private static KeyNotFoundException NoDocument(string id) => new($"There is no document '{id}'.");
 
+    private static void CheckNotEmpty(string name)
+    {
+        ArgumentNullException.ThrowIfNull(name);
+        if (name.Length == 0)
+            throw new ArgumentException($"The name of an attachment is empty: it has 1 to {MaxAttachmentNameBytes} bytes in UTF-8.");
+    }
+
     private static void CheckAttachmentName(string name)
     {
-        ArgumentException.ThrowIfNullOrEmpty(name);
+        CheckNotEmpty(name);
         if (Encoding.UTF8.GetByteCount(name) > MaxAttachmentNameBytes)
         {
             throw new ArgumentException(
-                $"The name of an attachment has at most {MaxAttachmentNameBytes} bytes in UTF-8, but '{name[..40]}...' has {Encoding.UTF8.GetByteCount(name)}.",
-                nameof(name));
+                $"The name of an attachment has at most {MaxAttachmentNameBytes} bytes in UTF-8, but '{name[..40]}...' has {Encoding.UTF8.GetByteCount(name)}.");
+        }
+    }
+
+    // It becomes a header of an answer.
+    private static void CheckContentType(string? type)
+    {
+        if (type != null && (type.Any(char.IsControl) || !MediaTypeHeaderValue.TryParse(type, out _)))
+        {
+            var shown = string.Concat(type.Select(static each => char.IsControl(each) ? ' ' : each));
+            throw new ArgumentException($"'{shown}' is no content type. Use one such as image/png.");
         }
     }
 

@@ -56,6 +56,22 @@ public sealed class AttachmentTests : IDisposable
         Entries().Should().Be(2, "the note and the content of the other document are left");
     }
 
+    [Theory]
+    [InlineData("not a type")]
+    [InlineData("image/png\n")]
+    [InlineData("bad\nline")]
+    [InlineData("text")]
+    [InlineData("")]
+    public async Task A_content_type_must_be_one(string type)
+    {
+        var collection = await CreateAsync();
+        var put = async () => await collection.PutAttachmentAsync("a", "z", new MemoryStream([1]), type, _stop);
+        (await put.Should().ThrowAsync<ArgumentException>()).Which.Message.Should().Contain("is no content type").And.NotContain("\n");
+        collection.GetAttachments("a").Should().BeEmpty();
+        const string Good = "text/plain; charset=utf-8";
+        (await collection.PutAttachmentAsync("a", "z", new MemoryStream([1]), Good, _stop)).ContentType.Should().Be(Good);
+    }
+
     [Fact]
     public async Task A_reader_keeps_what_it_has_opened()
     {

@@ -99,6 +99,16 @@ public sealed class DocumentEndpointTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task An_attachment_needs_a_content_type_that_is_one()
+    {
+        await PutAsync("a", "{}");
+        using var content = new ByteArrayContent([1]);
+        content.Headers.TryAddWithoutValidation("Content-Type", "not a type");
+        using var answer = await _server.SendAsync("PUT", "/collections/items/documents/a/attachments/z", content);
+        await MustBeProblemAsync(answer, "'not a type' is no content type.", HttpStatusCode.BadRequest);
+    }
+
+    [Fact]
     public async Task A_full_store_and_a_closed_one_are_unavailable()
     {
         var full = DocumentStore.OpenInMemory(new InMemoryOptions { MaxDataBytes = 4 << 20 });
