@@ -69,7 +69,7 @@ check "the tool has each command of its guide" "" without $commands
 printf '{"id":"a","size":3}\nnonsense\n{"id":"b","size":1}\n{"size":2}\n{"id":"c","size":2,"tags":["x","y"]}\n' >"$work/items.jsonl"
 printf 'id,name,size\nd,"one, ""two""",4\ne,007,1.5\n' >"$work/items.csv"
 check "an import stops at what is no document" "refused with 1" sh -c "cd '$work' && dotnet '$root/samples/Voron.Documents.Tool/bin/Release/net10.0/documents.dll' import --json items.jsonl; echo refused with \$?"
-check "an import leaves out what is no document" "imported: 3, refused: 2" documents import --json items.jsonl --skip-bad
+check "an import leaves out what is no document, and replaces the first one" "imported: 3, refused: 2, replaced: 1" documents import --json items.jsonl --skip-bad
 check "values separated by commas are imported" "imported: 2, refused: 0" documents import --csv items.csv
 check "an index is built" 'indexes: $.size' documents index add size
 check "documents come in the order of the index" $'b\ne\nc\na\nd' documents query 'size > 0 order by size' --ids

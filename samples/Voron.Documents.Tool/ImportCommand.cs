@@ -16,14 +16,15 @@ internal static class ImportCommand
         var seed = new Option<int>("--seed") { Description = "With --generate: the same seed makes the same documents.", DefaultValueFactory = _ => 1 };
         var id = new Option<string?>("--id") { Description = "The column of --csv that has the ids; otherwise the column 'id'." };
         var skipBad = new Option<bool>("--skip-bad") { Description = "Leaves out what is no document, and counts it." };
-        var command = new Command("import", "Imports documents into a collection.") { apt, json, csv, generate, seed, id, skipBad };
+        var noReplace = new Option<bool>("--no-replace") { Description = "Refuses a document whose id the collection has, or one before it." };
+        var command = new Command("import", "Imports documents into a collection.") { apt, json, csv, generate, seed, id, skipBad, noReplace };
         store.AddTo(command).SetAction(async (parsed, stop) =>
         {
             var generated = parsed.GetValue(generate) is { } count ? GeneratedDocuments.Of(count, parsed.GetValue(seed)) : null;
             var source = SourceOf(generated, parsed.GetValue(apt), parsed.GetValue(json), parsed.GetValue(csv), parsed.GetValue(id));
             using var documents = store.OpenOrCreate(parsed);
             var collection = await documents.CreateCollectionAsync(store.CollectionOf(parsed), stop);
-            var importer = new Importer(collection, source, parsed.GetValue(skipBad));
+            var importer = new Importer(collection, source, parsed.GetValue(skipBad), !parsed.GetValue(noReplace));
             try
             {
                 Run(importer, source, stop);
@@ -34,7 +35,7 @@ internal static class ImportCommand
                 return Interruption.ExitCode;
             }
 
-            Console.WriteLine($"imported: {importer.Imported}, refused: {importer.Refused}");
+            Console.WriteLine($"imported: {importer.Imported}, refused: {importer.Refused}{(importer.Replaced > 0 ? $", replaced: {importer.Replaced}" : "")}");
             Console.Error.WriteLine($"{importer.PerSecond:N0} documents a second");
             if (importer.FirstRefusal != null)
                 Console.Error.WriteLine($"The first that was refused: {importer.FirstRefusal}");

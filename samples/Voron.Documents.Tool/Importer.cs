@@ -6,8 +6,9 @@ namespace Voron.Documents.Tool;
 /// <param name="collection">The collection.</param>
 /// <param name="source">The source.</param>
 /// <param name="skipsBad">True to leave out what is no document, and count it.</param>
+/// <param name="replaces">False to refuse a document whose id the collection has.</param>
 /// <param name="documentsPerCommit">The number of documents in each transaction.</param>
-internal sealed class Importer(Collection collection, ImportSource source, bool skipsBad, int documentsPerCommit = 1000)
+internal sealed class Importer(Collection collection, ImportSource source, bool skipsBad, bool replaces = true, int documentsPerCommit = 1000)
 {
     private const long MaxBytesPerCommit = 16 << 20;
 
@@ -16,15 +17,21 @@ internal sealed class Importer(Collection collection, ImportSource source, bool 
     private readonly int _mostCommits = collection.Settings.Compression == ValueCompression.None ? 2 : 1;
 
     private readonly long _began = Stopwatch.GetTimestamp();
-    private readonly Queue<(DocumentBatch Batch, Task<Task> Commit)> _commits = new();
+    private readonly Queue<(DocumentBatch Batch, HashSet<string> Ids, Task<Task<int>> Commit)> _commits = new();
     private readonly Stack<DocumentBatch> _spare = new();
     private Task _newest = Task.CompletedTask;
+
+    // Of the batch, to find those that are not stored yet; none if documents are replaced.
+    private HashSet<string> _ids = new(StringComparer.Ordinal);
     private DocumentBatch _batch = collection.CreateBatch();
     private long _bytes;
 
     public long Imported { get; private set; }
 
     public long Refused { get; private set; }
+
+    /// <summary>The number of documents that have taken the place of another one.</summary>
+    public long Replaced { get; private set; }
 
     /// <summary>The reason for which the first document was refused.</summary>
     public string? FirstRefusal { get; private set; }
@@ -84,6 +91,12 @@ internal sealed class Importer(Collection collection, ImportSource source, bool 
 
         try
         {
+            if (!replaces && IsTaken(DocumentBatch.IdOf(document.Json, document.Id), out var taken))
+            {
+                RefuseReplacement(document, taken);
+                return;
+            }
+
             _batch.Add(document.Json, document.Id);
             _bytes += document.Json.Length;
         }
@@ -95,11 +108,24 @@ internal sealed class Importer(Collection collection, ImportSource source, bool 
 
     private void Refuse(in ImportedDocument document, string fault, Exception? cause)
     {
-        var reason = $"{Capital(document.Place)} of {source.Name} is no document. {fault}";
+        Refuse($"{Capital(document.Place)} of {source.Name} is no document. {fault}", cause);
+    }
+
+    private void RefuseReplacement(in ImportedDocument document, string id) =>
+        Refuse($"{Capital(document.Place)} of {source.Name} would replace the document '{id}', and --no-replace forbids it.", null);
+
+    private void Refuse(string reason, Exception? cause)
+    {
         if (!skipsBad)
             throw Ended(reason, cause, " --skip-bad leaves such ones out, and counts them.");
         FirstRefusal ??= reason;
         Refused++;
+    }
+
+    private bool IsTaken(string id, out string taken)
+    {
+        taken = id;
+        return !_ids.Add(id) || _commits.Any(commit => commit.Ids.Contains(id)) || collection.TryGet(id, out _);
     }
 
     // The documents before the fault are stored, and the message says how many.
@@ -128,7 +154,8 @@ internal sealed class Importer(Collection collection, ImportSource source, bool 
         var batch = _batch;
         var commit = _newest.ContinueWith(_ => collection.PutManyAsync(batch).AsTask(), TaskScheduler.Default);
         _newest = commit;
-        _commits.Enqueue((batch, commit));
+        _commits.Enqueue((batch, _ids, commit));
+        _ids = new HashSet<string>(StringComparer.Ordinal);
         _batch = _spare.TryPop(out var spare) ? spare : collection.CreateBatch();
         _bytes = 0;
     }
@@ -150,8 +177,8 @@ internal sealed class Importer(Collection collection, ImportSource source, bool 
 
     private void AwaitOldest()
     {
-        var (batch, commit) = _commits.Dequeue();
-        commit.Unwrap().GetAwaiter().GetResult();
+        var (batch, _, commit) = _commits.Dequeue();
+        Replaced += commit.Unwrap().GetAwaiter().GetResult();
         Imported += batch.Count;
         batch.Clear();
         _spare.Push(batch);

@@ -10,9 +10,9 @@ namespace Voron.Documents;
 internal readonly struct BatchWriter(CollectionShape shape, DocumentBatch batch, byte[] name)
 {
     /// <summary>Writes the documents.</summary>
-    /// <returns>The version of the last one, and whether there was none of its id.</returns>
+    /// <returns>The version of the last one, whether there was none of its id, and how many have taken the place of another one.</returns>
     /// <exception cref="SchemaMismatchException">The table has another shape. Nothing but a number was taken.</exception>
-    public (RowVersion Version, bool IsNew) Write(WriteTransaction writing)
+    public (RowVersion Version, bool IsNew, int Replaced) Write(WriteTransaction writing)
     {
         batch.PrepareFor(shape);
         var table = writing.OpenTable(shape.Definition);
@@ -45,7 +45,7 @@ internal readonly struct BatchWriter(CollectionShape shape, DocumentBatch batch,
         }
 
         var next = writing.OpenTree(Collection.NumbersTree).Add(name, added) - added;
-        var last = (Version: RowVersion.None, IsNew: false);
+        var last = (Version: RowVersion.None, IsNew: false, Replaced: batch.Count - added);
         for (var i = 0; i < batch.Count; i++)
         {
             var entry = batch[i];
@@ -55,7 +55,7 @@ internal readonly struct BatchWriter(CollectionShape shape, DocumentBatch batch,
             if (isNew)
                 numbers[i] = ++next;
             var document = new Document(numbers[i], entry.Id, entry.Json) { Batch = batch, Place = i };
-            last = (isNew ? table.Insert(document) : table.Upsert(document), isNew);
+            last = last with { Version = isNew ? table.Insert(document) : table.Upsert(document), IsNew = isNew };
         }
 
         shape.Text?.Put(writing, batch, numbers.AsSpan(0, batch.Count), replaced);

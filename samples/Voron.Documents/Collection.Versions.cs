@@ -49,7 +49,7 @@ public sealed partial class Collection
             Expect(id, expected, found ? old.Version : RowVersion.None, isDeletion: false);
         }
 
-        var (version, isNew) = new BatchWriter(shape, batch, _name).Write(writing);
+        var (version, isNew, _) = new BatchWriter(shape, batch, _name).Write(writing);
         return new StoredDocument(id, version, isNew);
     }
 

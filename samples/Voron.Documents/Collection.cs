@@ -99,18 +99,21 @@ public sealed partial class Collection
     /// </remarks>
     /// <param name="batch">The documents. The call leaves it as it is, and it must not change until the call has ended.</param>
     /// <param name="cancellationToken">Cancels the call while it waits for its turn.</param>
-    public async ValueTask PutManyAsync(DocumentBatch batch, CancellationToken cancellationToken = default)
+    /// <returns>How many documents have taken the place of another one, which was in the collection or before them in the batch.</returns>
+    public async ValueTask<int> PutManyAsync(DocumentBatch batch, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(batch);
         batch.Prepare();
         ValueTask commit;
+        int replaced;
         using (var writing = await _environment.BeginWriteAsync(cancellationToken).ConfigureAwait(false))
         {
-            Run(writing, (_name, batch), static (writing, shape, put) => new BatchWriter(shape, put.batch, put._name).Write(writing));
+            replaced = Run(writing, (_name, batch), static (writing, shape, put) => new BatchWriter(shape, put.batch, put._name).Write(writing)).Replaced;
             commit = writing.CommitAsync(CancellationToken.None);
         }
 
         await commit.ConfigureAwait(false);
+        return replaced;
     }
 
     /// <summary>Returns a document; false when there is none of that id.</summary>

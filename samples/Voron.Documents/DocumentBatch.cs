@@ -16,6 +16,8 @@ public sealed class DocumentBatch
     private const int BytesPerValue = 32;
     private const int BytesPerEntry = 120;
 
+    private static readonly DocumentScanner Ids = new([], []);
+
     private readonly Collection _collection;
     private readonly List<Entry> _entries = [];
     private readonly Dictionary<string, int> _byId = new(StringComparer.Ordinal);
@@ -54,6 +56,15 @@ public sealed class DocumentBatch
         if (_entries.Count == 0)
             Shape = _collection.Shape;
         return Scan(json, id);
+    }
+
+    /// <summary>Returns the id that a document will have, and adds nothing.</summary>
+    /// <inheritdoc cref="Add(ReadOnlyMemory{byte}, string)"/>
+    public static string IdOf(ReadOnlyMemory<byte> json, string? id = null)
+    {
+        var sink = new IdSink { FoundId = id };
+        Ids.Scan(json.Span, ref sink);
+        return DocumentId.Check(sink.FoundId);
     }
 
     /// <summary>
@@ -116,6 +127,12 @@ public sealed class DocumentBatch
             ValueKey.WriteMissing(ref keys.Begin());
     }
 
+    private static string TextOf(ref Utf8JsonReader value)
+    {
+        using var text = new JsonText(ref value);
+        return Encoding.UTF8.GetString(text.Bytes);
+    }
+
     private string Scan(ReadOnlyMemory<byte> json, string? id)
     {
         var (firstValue, firstByte, firstPosting) = (_valueCount, _bytesUsed, Words.PostingCount);
@@ -173,19 +190,28 @@ public sealed class DocumentBatch
     internal readonly record struct Entry(
         string Id, ReadOnlyMemory<byte> Json, int FirstValue, int EndValue, int FirstPosting, int EndPosting, int Length, bool IsReplaced);
 
+    private struct IdSink : IScanSink
+    {
+        public string? FoundId { get; set; }
+
+        public void Id(ref Utf8JsonReader value) => FoundId ??= TextOf(ref value);
+
+        public readonly void Value(int index, ref Utf8JsonReader value)
+        {
+        }
+
+        public readonly void Text(ref Utf8JsonReader value)
+        {
+        }
+    }
+
     private struct Sink(DocumentBatch batch, string? id) : IScanSink
     {
         public string? FoundId { get; private set; } = id;
 
         public int Length { get; private set; }
 
-        public void Id(ref Utf8JsonReader value)
-        {
-            if (FoundId != null)
-                return;
-            using var text = new JsonText(ref value);
-            FoundId = Encoding.UTF8.GetString(text.Bytes);
-        }
+        public void Id(ref Utf8JsonReader value) => FoundId ??= TextOf(ref value);
 
         public readonly void Value(int index, ref Utf8JsonReader value) => batch.Add(index, ref value);
 

@@ -32,7 +32,7 @@ internal sealed class VoronStore : IComparedStore
     public void Import(IReadOnlyList<ImportedDocument> documents)
     {
         var source = new ImportSource("memory", null, (_, _) => documents);
-        new Importer(_collection, source, skipsBad: false, DocumentsPerCommit).Run(static _ => { }, CancellationToken.None);
+        new Importer(_collection, source, skipsBad: false, documentsPerCommit: DocumentsPerCommit).Run(static _ => { }, CancellationToken.None);
         _store.Environment.Flush();
     }
 

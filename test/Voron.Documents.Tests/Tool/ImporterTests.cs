@@ -45,6 +45,39 @@ public sealed class ImporterTests : IAsyncLifetime
     }
 
     [Fact]
+    public void A_fault_has_one_position()
+    {
+        FluentActions.Invoking(() => Import(Lines("{\"id\":\"a\"}\n{\"id\":\"b\", x}"))).Should().Throw<ImportException>()
+            .WithMessage("Line 2 of 'file' is no document. The text is no JSON at byte 12: 'x' is an invalid*'\"'. 1 document before it*");
+        FluentActions.Invoking(() => DocumentBatch.IdOf("{\n\"id\":\n x}"u8.ToArray())).Should().Throw<DocumentFormatException>()
+            .WithMessage("The text is no JSON at byte 10: 'x' is an invalid start of a value.");
+    }
+
+    [Fact]
+    public void Of_documents_with_the_same_id_the_last_one_counts_and_the_others_are_reported()
+    {
+        const string Text = "{\"id\":\"a\"}\n{\"id\":\"b\"}\n{\"id\":\"a\",\"n\":1}";
+        Import(Lines(Text)).Replaced.Should().Be(1);
+        Find("a").Should().Be("{\"id\":\"a\",\"n\":1}");
+        Import(Lines(Text)).Replaced.Should().Be(3);
+        Import(Lines(Text), documentsPerCommit: 1).Replaced.Should().Be(3);
+    }
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(1000)]
+    public void A_document_is_refused_that_would_replace_another_one(int documentsPerCommit)
+    {
+        const string Text = "{\"id\":\"a\"}\n{\"id\":\"b\"}\n{\"id\":\"a\",\"n\":1}\n{\"id\":\"c\"}";
+        FluentActions.Invoking(() => Import(Lines(Text), replaces: false, documentsPerCommit: documentsPerCommit)).Should().Throw<ImportException>()
+            .WithMessage("Line 3 of 'file' would replace the document 'a', and --no-replace forbids it. 2 documents before it are stored.*");
+        _collection.Count.Should().Be(2);
+        var importer = Import(Lines(Text), skipsBad: true, replaces: false, documentsPerCommit: documentsPerCommit);
+        (importer.Imported, importer.Refused, importer.Replaced).Should().Be((1, 3, 0));
+        Find("a").Should().Be("{\"id\":\"a\"}");
+    }
+
+    [Fact]
     public void Rows_need_a_column_of_ids()
     {
         FluentActions.Invoking(() => Import(Rows("name,size\nx,1\n"))).Should().Throw<ImportException>().WithMessage(
@@ -130,9 +163,10 @@ public sealed class ImporterTests : IAsyncLifetime
         return CsvFile.Of(file, id);
     }
 
-    private Importer Import(ImportSource source, bool skipsBad = false, Action<long>? progress = null)
+    private Importer Import(
+        ImportSource source, bool skipsBad = false, bool replaces = true, int documentsPerCommit = 1000, Action<long>? progress = null)
     {
-        var importer = new Importer(_collection, source, skipsBad);
+        var importer = new Importer(_collection, source, skipsBad, replaces, documentsPerCommit);
         importer.Run(progress ?? (static _ => { }), _stop);
         return importer;
     }
