@@ -90,8 +90,13 @@ internal static class TreesCommand
     private static List<object?[]> CompressionOf(ReadTransaction reading, IReadOnlyList<TableStatistics> tables, CancellationToken stop)
     {
         var rows = new List<object?[]>();
-        foreach (var name in reading.GetTreeNames().Where(name => reading.GetTreeStatistics(name, out var header) is var _ && header.Kind == TreeKind.Plain))
-            Add($"tree {name}", reading.GetCompressionStatistics(name, stop));
+        foreach (var name in reading.GetTreeNames())
+        {
+            _ = reading.GetTreeStatistics(name, out var header);
+            if (header.Kind == TreeKind.Plain)
+                Add($"tree {name}", reading.GetCompressionStatistics(name, stop));
+        }
+
         foreach (var table in tables)
             Add($"table {table.Name}", reading.GetTableCompressionStatistics(table.Name, stop));
         return rows;
@@ -102,8 +107,8 @@ internal static class TreesCommand
             {
                 rows.Add(
                 [
-                    what, found.Compression.ToString(), found.Dictionaries, found.DictionaryBytes, found.Values, found.CompressedValues, found.PlainBytes,
-                    found.StoredBytes,
+                    what, found.Compression.ToString(), found.Dictionaries, found.DictionaryBytes, found.Values, found.CompressedValues,
+                    found.PlainBytes, found.StoredBytes,
                 ]);
             }
         }

@@ -64,7 +64,7 @@ public static class TableTransactions
         return session != null;
     }
 
-    /// <summary>Counts the compressed rows of a table, and what they save. Reads all leaves of the rows.</summary>
+    /// <summary>Counts the compressed rows of a table, and the bytes that they have and take. Reads all leaves of the rows.</summary>
     /// <param name="transaction">The transaction.</param>
     /// <param name="name">The name of the table.</param>
     /// <param name="cancellationToken">Cancels the call.</param>

@@ -170,15 +170,6 @@ internal static partial class PlantedFault
     /// <summary>The pages of a deleted entry's value are not freed.</summary>
     public static readonly bool KeepExtentOfDeleted = Name == nameof(KeepExtentOfDeleted);
 
-    /// <summary>The pages of the values in the leaves that a deleted range frees are not freed.</summary>
-    public static readonly bool KeepExtentsOfRange = Name == nameof(KeepExtentsOfRange);
-
-    /// <summary>A deleted range frees its first leaf although entries before the range are in it.</summary>
-    public static readonly bool FreeBoundaryLeaf = Name == nameof(FreeBoundaryLeaf);
-
-    /// <summary>The entries that a deleted range takes out of its first and its last leaf are not counted.</summary>
-    public static readonly bool CountWholeLeavesOnly = Name == nameof(CountWholeLeavesOnly);
-
     /// <summary>An exchange stores its value without comparing the value that is there.</summary>
     public static readonly bool ExchangeUncompared = Name == nameof(ExchangeUncompared);
 

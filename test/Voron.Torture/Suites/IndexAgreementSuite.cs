@@ -16,7 +16,7 @@ internal sealed class IndexAgreementSuite : TableSuite
 
     public override string Unit => "calls";
 
-    public override long TestCount => 600_000;
+    public override long TestCount => 800_000;
 
     public override long FullCount => 100_000_000;
 
