@@ -18,7 +18,7 @@ namespace Voron.Benchmarks.Measurement;
 /// <param name="Checksum">Of all ids that were read.</param>
 internal sealed record IdSetRun(
     string Way, long Pairs, double AddNanoseconds, double WrittenBytes, double BytesPerPair, int LargeSet, double ReadNanoseconds, int SmallSet,
-    double AndMilliseconds, string Checksum)
+    double AndMilliseconds, string Checksum) : ISetRun
 {
     private const int DocumentsPerCommit = 1000;
     private const int WordsPerDocument = 10;

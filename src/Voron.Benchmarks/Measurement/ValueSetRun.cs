@@ -18,7 +18,7 @@ namespace Voron.Benchmarks.Measurement;
 /// <param name="Checksum">Of all values that were read.</param>
 internal sealed record ValueSetRun(
     string Way, long Pairs, double AddNanoseconds, double WrittenBytes, double BytesPerPair, int LargeSet, double ReadNanoseconds,
-    double LookupNanoseconds, string Checksum)
+    double LookupNanoseconds, string Checksum) : ISetRun
 {
     private const int DocumentsPerCommit = 1000;
     private const int WordsPerDocument = 10;

@@ -62,37 +62,37 @@ internal static class StructureTables
     private static ReportTable Sets(IReadOnlyList<IdSetRun> sets) => new(
         "Id sets", TextColumns: 1, SetColumns,
         [
-            .. ByWay(IdSetCatalog.All.Select(way => way.Name), sets, run => run.Way).Select(runs => new[]
-            {
-                runs[0].Way,
-                Figures.Count(runs[0].Pairs),
-                Figures.Decimal(Of(runs, run => run.AddNanoseconds)),
-                Figures.Count(1e9 / Of(runs, run => run.AddNanoseconds)),
-                Figures.Decimal(Of(runs, run => run.WrittenBytes)),
-                Figures.Decimal(Of(runs, run => run.BytesPerPair)),
-                Figures.Count(runs[0].LargeSet),
+            .. ByWay(IdSetCatalog.All.Select(way => way.Name), sets, run => run.Way).Select(runs => (string[])
+            [
+                .. Adding(runs),
                 Figures.Count(1e9 / Of(runs, run => run.ReadNanoseconds)),
                 Figures.Count(runs[0].SmallSet),
                 Figures.Decimal(Of(runs, run => run.AndMilliseconds)),
-            }),
+            ]),
         ]);
 
     private static ReportTable Values(IReadOnlyList<ValueSetRun> values) => new(
         "Value sets", TextColumns: 1, ValueColumns,
         [
-            .. ByWay(ValueSetCatalog.All.Select(way => way.Name), values, run => run.Way).Select(runs => new[]
-            {
-                runs[0].Way,
-                Figures.Count(runs[0].Pairs),
-                Figures.Decimal(Of(runs, run => run.AddNanoseconds)),
-                Figures.Count(1e9 / Of(runs, run => run.AddNanoseconds)),
-                Figures.Decimal(Of(runs, run => run.WrittenBytes)),
-                Figures.Decimal(Of(runs, run => run.BytesPerPair)),
-                Figures.Count(runs[0].LargeSet),
+            .. ByWay(ValueSetCatalog.All.Select(way => way.Name), values, run => run.Way).Select(runs => (string[])
+            [
+                .. Adding(runs),
                 Figures.Decimal(Of(runs, run => run.ReadNanoseconds)),
                 Figures.Decimal(Of(runs, run => run.LookupNanoseconds)),
-            }),
+            ]),
         ]);
+
+    // The first columns of both tables of sets.
+    private static string[] Adding(IReadOnlyList<ISetRun> runs) =>
+    [
+        runs[0].Way,
+        Figures.Count(runs[0].Pairs),
+        Figures.Decimal(Of(runs, run => run.AddNanoseconds)),
+        Figures.Count(1e9 / Of(runs, run => run.AddNanoseconds)),
+        Figures.Decimal(Of(runs, run => run.WrittenBytes)),
+        Figures.Decimal(Of(runs, run => run.BytesPerPair)),
+        Figures.Count(runs[0].LargeSet),
+    ];
 
     private static ReportTable Goals(IReadOnlyList<FixedTreeRun> trees, IReadOnlyList<IdSetRun> sets) => new(
         "Goals", TextColumns: 1, ["figure", "measured", "goal", "verdict"],
