@@ -91,9 +91,9 @@ internal sealed class Importer(Collection collection, ImportSource source, bool 
 
         try
         {
-            if (!replaces && IsTaken(DocumentBatch.IdOf(document.Json, document.Id), out var taken))
+            if (!replaces && DocumentBatch.IdOf(document.Json, document.Id) is var id && IsTaken(id))
             {
-                RefuseReplacement(document, taken);
+                Refuse($"{Capital(document.Place)} of {source.Name} would replace the document '{id}', and --no-replace forbids it.", null);
                 return;
             }
 
@@ -106,13 +106,8 @@ internal sealed class Importer(Collection collection, ImportSource source, bool 
         }
     }
 
-    private void Refuse(in ImportedDocument document, string fault, Exception? cause)
-    {
+    private void Refuse(in ImportedDocument document, string fault, Exception? cause) =>
         Refuse($"{Capital(document.Place)} of {source.Name} is no document. {fault}", cause);
-    }
-
-    private void RefuseReplacement(in ImportedDocument document, string id) =>
-        Refuse($"{Capital(document.Place)} of {source.Name} would replace the document '{id}', and --no-replace forbids it.", null);
 
     private void Refuse(string reason, Exception? cause)
     {
@@ -122,11 +117,7 @@ internal sealed class Importer(Collection collection, ImportSource source, bool 
         Refused++;
     }
 
-    private bool IsTaken(string id, out string taken)
-    {
-        taken = id;
-        return !_ids.Add(id) || _commits.Any(commit => commit.Ids.Contains(id)) || collection.TryGet(id, out _);
-    }
+    private bool IsTaken(string id) => !_ids.Add(id) || _commits.Any(commit => commit.Ids.Contains(id)) || collection.TryGet(id, out _);
 
     // The documents before the fault are stored, and the message says how many.
     private ImportException Ended(string reason, Exception? cause, string hint = "")
