@@ -92,10 +92,10 @@ public readonly partial struct Cursor : IDisposable
         }
     }
 
-    /// <inheritdoc cref="CursorLease.Enter"/>
     /// <summary>Returns the bytes that the value of the entry has, and those that it takes, if it is a compressed one.</summary>
     internal bool TryGetPackedLengths(out int plain, out long stored) => Opened.Cursor.TryGetPackedLengths(out plain, out stored);
 
+    /// <inheritdoc cref="CursorLease.Enter"/>
     internal TransactionOwner Enter(out bool mark) => Lease.Enter(_generation, out mark);
 
     /// <summary>Moves to the first entry whose key is at least <paramref name="key"/>; false when there is none.</summary>

@@ -20,10 +20,8 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
     /// <summary>Opens the rows of a table; null when there is none of that name.</summary>
     public static OpenTree? FindRows(WriteTransaction transaction, string table)
     {
-        var key = SchemaKeys.Table(table);
-        if (!new TableTrees(transaction).TryOpen(SystemTree.Schemas, out Tree schemas) || !schemas.TryGet(key, out var bytes))
+        if (new TableTrees(transaction).FindSchema(table, SchemaKeys.Table(table)) is not { } schema)
             return null;
-        var schema = TableSchema.Parse(table, bytes, transaction.DataFilePath);
         return transaction.FindSystemTree(SystemTree.RowsName(schema.Id), TreeKind.Plain) ?? throw new CorruptionException(
             $"The rows of table '{table}' are missing in '{transaction.DataFilePath}'. Run Verify, or restore a backup.");
     }

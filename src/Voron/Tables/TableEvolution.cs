@@ -109,9 +109,9 @@ public static class TableEvolution
         byte[] rows;
         using (var reading = environment.BeginRead())
         {
-            if (!new TableTrees(reading).TryOpen(SystemTree.Schemas, out Tree schemas) || !schemas.TryGet(key, out var bytes))
-                throw new KeyNotFoundException($"There is no table '{name}' in '{environment.Path}' whose rows could be compressed.");
-            rows = SystemTree.RowsName(TableSchema.Parse(name, bytes, reading.DataFilePath).Id);
+            var schema = new TableTrees(reading).FindSchema(name, key)
+                ?? throw new KeyNotFoundException($"There is no table '{name}' in '{environment.Path}' whose rows could be compressed.");
+            rows = SystemTree.RowsName(schema.Id);
         }
 
         return environment.RecompressNamedAsync($"table {name}", rows, cancellationToken);

@@ -76,11 +76,8 @@ public static class TableTransactions
     public static CompressionStatistics GetTableCompressionStatistics(
         this ReadTransaction transaction, string name, CancellationToken cancellationToken = default)
     {
-        var key = SchemaKeys.Table(name);
-        if (!new TableTrees(transaction).TryOpen(SystemTree.Schemas, out Tree schemas) || !schemas.TryGet(key, out var bytes))
-            throw Missing(name, transaction.DataFilePath);
-        var rowsName = SystemTree.RowsName(TableSchema.Parse(name, bytes, transaction.DataFilePath).Id);
-        return transaction.TryFindTree(rowsName, out Tree rows)
+        var schema = new TableTrees(transaction).FindSchema(name, SchemaKeys.Table(name)) ?? throw Missing(name, transaction.DataFilePath);
+        return transaction.TryFindTree(SystemTree.RowsName(schema.Id), out Tree rows)
             ? transaction.CountCompression(rows, cancellationToken)
             : throw new CorruptionException($"The rows of table '{name}' in '{transaction.DataFilePath}' are missing. Run Verify, or restore a backup.");
     }

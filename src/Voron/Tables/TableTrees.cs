@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.Trees;
 
 namespace Voron.Tables;
 
@@ -40,6 +41,13 @@ internal readonly struct TableTrees
         tree = open == null ? default : new Tree(open, open.Generation);
         return open != null;
     }
+
+    /// <summary>Reads the schema of a table; null when there is none of that name.</summary>
+    /// <param name="name">The name of the table.</param>
+    /// <param name="key">Its <see cref="SchemaKeys.Table"/>.</param>
+    /// <exception cref="CorruptionException">The schema is damaged.</exception>
+    public TableSchema? FindSchema(string name, ReadOnlySpan<byte> key) =>
+        TryOpen(SystemTree.Schemas, out Tree schemas) && schemas.TryGet(key, out var bytes) ? TableSchema.Parse(name, bytes, DataFilePath) : null;
 
     /// <summary>Opens a tree of id sets; false when there is none.</summary>
     public bool TryOpen(ReadOnlySpan<byte> name, out IdTree tree)
