@@ -31,7 +31,7 @@ if (args is ["operation", var operation, var from, var to])
 }
 
 // The reader of the reports then sees that the process has ended without being killed.
-Voron.Torture.Memory.GuardedMemory.Install(finding =>
+Voron.Simulation.Memory.GuardedMemory.Install(finding =>
 {
     Console.Error.WriteLine(finding);
     Environment.Exit(1);

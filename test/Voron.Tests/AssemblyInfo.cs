@@ -1,3 +1,2 @@
 [assembly: CollectionBehavior(DisableTestParallelization = false, MaxParallelThreads = 2)]
 [assembly: Voron.Tests.GuardedMemory]
-[assembly: TestCollectionOrderer(typeof(Voron.Tests.Torture.LongestFirst))]

@@ -1,5 +1,5 @@
 using System.Reflection;
-using Voron.Torture.Memory;
+using Voron.Simulation.Memory;
 using Xunit.v3;
 
 namespace Voron.Tests;

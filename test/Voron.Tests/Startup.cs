@@ -1,6 +1,6 @@
 using System.Runtime.CompilerServices;
-using Voron.Torture.Harness;
-using Voron.Torture.Memory;
+using Voron.Simulation.Harness;
+using Voron.Simulation.Memory;
 
 namespace Voron.Tests;
 

@@ -1,15 +1,12 @@
 using System.CommandLine;
 using Spectre.Console;
+using Voron.Simulation.Harness;
 using Voron.Torture.Commands;
-using Voron.Torture.Harness;
 
 namespace Voron.Torture;
 
 internal static class Program
 {
-    /// <summary>The exit code after a wrong call.</summary>
-    public const int ExitWrongCall = 1;
-
     /// <summary>The exit code after a failure of the engine.</summary>
     public const int ExitFailure = 3;
 
@@ -34,7 +31,7 @@ internal static class Program
         catch (Exception e) when (e is TortureException or IOException or UnauthorizedAccessException)
         {
             Console.Error.WriteLine(e.Message);
-            return ExitWrongCall;
+            return SuiteProcess.ExitWrongCall;
         }
     }
 }

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 using Voron.Backup;
 using Voron.Format;
 using Voron.IO;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
 using static Voron.Tests.Backups.BackupTestKit;
 
 namespace Voron.Tests.Backups;

@@ -1,7 +1,7 @@
 using System.IO.Pipelines;
 using Voron.IO;
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
 using static Voron.Tests.Backups.BackupTestKit;
 
 namespace Voron.Tests.Backups;

@@ -2,8 +2,8 @@ using System.Security.Cryptography;
 using System.Text;
 using Voron.Backup;
 using Voron.IO;
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Backups;
 

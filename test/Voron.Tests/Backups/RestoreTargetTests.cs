@@ -2,8 +2,8 @@ using Voron.Backup;
 using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
 using static Voron.Tests.Backups.BackupTestKit;
 
 namespace Voron.Tests.Backups;

@@ -1,6 +1,6 @@
 using Voron.Backup;
 using Voron.Format;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
 using static Voron.Tests.Backups.BackupTestKit;
 
 namespace Voron.Tests.Backups;

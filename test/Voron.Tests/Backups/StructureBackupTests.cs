@@ -1,10 +1,10 @@
 using System.Text;
 using Voron.Feeds;
+using Voron.Simulation.Disks;
 using Voron.Tables;
 using Voron.Tests.CompressedValues;
 using Voron.Tests.Faults;
 using Voron.Tests.Tables;
-using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Backups;
 

@@ -2,8 +2,8 @@ using System.Runtime.InteropServices;
 using Voron.ChangeTracking;
 using Voron.Format;
 using Voron.Paging;
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
 using Voron.Transactions;
 
 namespace Voron.Tests.ChangeTracking;

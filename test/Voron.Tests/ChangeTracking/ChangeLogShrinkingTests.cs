@@ -1,7 +1,7 @@
 using Voron.Format;
 using Voron.IO;
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
 using static Voron.Tests.ChangeTracking.ChangeLogKit;
 
 namespace Voron.Tests.ChangeTracking;

@@ -1,9 +1,9 @@
 using Voron.IO;
 using Voron.Maintenance;
 using Voron.Paging;
+using Voron.Simulation.Disks;
 using Voron.Tests.Backups;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Compaction;
 

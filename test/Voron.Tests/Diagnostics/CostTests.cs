@@ -1,5 +1,5 @@
+using Voron.Simulation.Memory;
 using Voron.Tests.Faults;
-using Voron.Torture.Memory;
 
 namespace Voron.Tests.Diagnostics;
 

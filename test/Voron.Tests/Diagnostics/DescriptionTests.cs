@@ -2,8 +2,8 @@ using System.Diagnostics;
 using System.Reflection;
 using System.Text;
 using Voron.IO;
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Diagnostics;
 

@@ -3,8 +3,8 @@ using System.Globalization;
 using System.Reflection;
 using Microsoft.Extensions.Logging;
 using Voron.Primitives;
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Diagnostics;
 

@@ -2,8 +2,8 @@ using System.Diagnostics.Metrics;
 using System.Runtime.CompilerServices;
 using System.Text.RegularExpressions;
 using Voron.IO;
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Diagnostics;
 

@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
 using Voron.Tests.Maintenance;
-using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Diagnostics;
 

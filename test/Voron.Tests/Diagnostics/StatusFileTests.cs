@@ -2,8 +2,8 @@ using System.Text;
 using Voron.Diagnostics;
 using Voron.Format;
 using Voron.IO;
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Diagnostics;
 

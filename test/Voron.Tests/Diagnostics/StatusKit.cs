@@ -3,8 +3,8 @@ using Microsoft.Extensions.Time.Testing;
 using Voron.Diagnostics;
 using Voron.Format;
 using Voron.IO;
-using Voron.Torture.Harness;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 
 namespace Voron.Tests.Diagnostics;
 

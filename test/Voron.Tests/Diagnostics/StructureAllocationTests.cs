@@ -1,8 +1,8 @@
+using Voron.Simulation.Memory;
 using Voron.Tables;
 using Voron.Tests.CompressedValues;
 using Voron.Tests.Faults;
 using Voron.Tests.Tables;
-using Voron.Torture.Memory;
 
 namespace Voron.Tests.Diagnostics;
 

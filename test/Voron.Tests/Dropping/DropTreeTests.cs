@@ -2,8 +2,8 @@ using System.Diagnostics;
 using System.Text;
 using Voron.IO;
 using Voron.Paging;
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
 using Voron.Trees;
 
 namespace Voron.Tests.Dropping;

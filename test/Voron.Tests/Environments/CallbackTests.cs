@@ -1,8 +1,8 @@
 using System.Collections.Concurrent;
 using Microsoft.Extensions.Logging;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Tests.Faults;
-using Voron.Torture.Harness;
-using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Environments;
 

@@ -1,4 +1,4 @@
-using Voron.Torture.Memory;
+using Voron.Simulation.Memory;
 
 namespace Voron.Tests.Environments;
 

@@ -1,6 +1,6 @@
 using Voron.IO;
-using Voron.Torture.Memory;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Memory;
 using static Voron.Tests.Environments.JournalTestKit;
 
 namespace Voron.Tests.Environments;

@@ -1,4 +1,4 @@
-using Voron.Torture.Scale;
+using Voron.Simulation.Disks;
 
 namespace Voron.Tests.Environments;
 

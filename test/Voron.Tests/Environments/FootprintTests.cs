@@ -1,7 +1,7 @@
 using Voron.IO;
 using Voron.Journal;
 using Voron.Paging;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
 using static Voron.Tests.Environments.JournalTestKit;
 
 namespace Voron.Tests.Environments;

@@ -1,5 +1,5 @@
 using Voron.IO;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
 using static Voron.Tests.Environments.JournalTestKit;
 
 namespace Voron.Tests.Environments;

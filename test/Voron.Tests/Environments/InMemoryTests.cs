@@ -1,8 +1,8 @@
 using System.Diagnostics;
 using Voron.IO;
 using Voron.Journal;
+using Voron.Simulation.Harness;
 using Voron.Tests.Faults;
-using Voron.Torture.Harness;
 
 namespace Voron.Tests.Environments;
 

@@ -1,9 +1,9 @@
 using System.Collections.Concurrent;
 using Microsoft.Extensions.Logging;
 using Voron.Primitives;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Tests.Faults;
-using Voron.Torture.Harness;
-using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Environments;
 

@@ -1,7 +1,7 @@
 using Voron.Format;
 using Voron.Journal;
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
 using static Voron.Tests.Environments.JournalTestKit;
 
 namespace Voron.Tests.Environments;

@@ -1,5 +1,5 @@
 using Voron.Format;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
 
 namespace Voron.Tests.Environments;
 

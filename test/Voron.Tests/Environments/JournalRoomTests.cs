@@ -1,6 +1,6 @@
 using Voron.Flushing;
 using Voron.Journal;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
 using static Voron.Tests.Environments.JournalTestKit;
 
 namespace Voron.Tests.Environments;

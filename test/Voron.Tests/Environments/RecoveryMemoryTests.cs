@@ -1,7 +1,7 @@
 using System.Security.Cryptography;
 using Voron.IO;
-using Voron.Torture.Memory;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Memory;
 
 namespace Voron.Tests.Environments;
 

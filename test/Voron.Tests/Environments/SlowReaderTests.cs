@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
 using System.Runtime.CompilerServices;
+using Voron.Simulation.Harness;
 using Voron.Tests.Faults;
-using Voron.Torture.Harness;
 
 namespace Voron.Tests.Environments;
 

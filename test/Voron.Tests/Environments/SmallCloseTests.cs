@@ -1,9 +1,9 @@
 using Voron.IO;
 using Voron.Journal;
 using Voron.Paging;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Tests.Faults;
-using Voron.Torture.Harness;
-using Voron.Torture.Simulation;
 using static Voron.Tests.Environments.JournalTestKit;
 
 namespace Voron.Tests.Environments;

@@ -1,6 +1,6 @@
 using Voron.IO;
 using Voron.Opening;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
 
 namespace Voron.Tests.Environments;
 

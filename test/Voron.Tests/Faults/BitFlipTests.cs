@@ -1,5 +1,5 @@
 using System.Text.RegularExpressions;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
 
 namespace Voron.Tests.Faults;
 

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.Journal;
 using Voron.Paging;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
 
 namespace Voron.Tests.Faults;
 

@@ -1,6 +1,6 @@
 using System.Text;
 using Voron.Format;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
 
 namespace Voron.Tests.Faults;
 

@@ -3,8 +3,8 @@ using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.KillTarget;
 using Voron.Paging;
+using Voron.Simulation.Processes;
 using Voron.Tests.Backups;
-using Voron.Torture.Kills;
 
 namespace Voron.Tests.Faults;
 

@@ -1,5 +1,5 @@
 using System.Runtime.CompilerServices;
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
 
 namespace Voron.Tests.Faults;
 

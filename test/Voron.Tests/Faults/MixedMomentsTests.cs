@@ -1,6 +1,6 @@
 using Voron.Format;
 using Voron.Journal;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
 
 namespace Voron.Tests.Faults;
 

@@ -1,8 +1,7 @@
 using Voron.Backup;
 using Voron.IO;
+using Voron.Simulation.Disks;
 using Voron.Tests.Backups;
-using Voron.Torture.Simulation;
-using Voron.Torture.Surroundings;
 
 namespace Voron.Tests.Faults;
 

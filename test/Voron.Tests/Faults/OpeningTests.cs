@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using Voron.Format;
 using Voron.IO;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
 
 namespace Voron.Tests.Faults;
 

@@ -1,5 +1,5 @@
 using System.Diagnostics;
-using Voron.Torture.Kills;
+using Voron.Simulation.Processes;
 
 namespace Voron.Tests.Faults;
 

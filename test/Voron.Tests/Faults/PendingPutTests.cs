@@ -1,5 +1,5 @@
 using System.IO.Pipelines;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
 
 namespace Voron.Tests.Faults;
 

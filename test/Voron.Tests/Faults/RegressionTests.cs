@@ -3,8 +3,8 @@ using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
-using Voron.Torture.Harness;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 
 namespace Voron.Tests.Faults;
 

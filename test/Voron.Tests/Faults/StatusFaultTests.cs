@@ -2,9 +2,8 @@ using System.Text;
 using Microsoft.Extensions.Time.Testing;
 using Voron.Diagnostics;
 using Voron.IO;
+using Voron.Simulation.Disks;
 using Voron.Tests.Diagnostics;
-using Voron.Torture.Model;
-using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Faults;
 

@@ -1,6 +1,6 @@
 using System.Buffers;
 using System.IO.Pipelines;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
 
 namespace Voron.Tests.Faults;
 

@@ -1,6 +1,6 @@
 using Voron.IO;
-using Voron.Torture.Harness;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 
 namespace Voron.Tests.Faults;
 

@@ -1,6 +1,6 @@
 using Voron.Feeds;
+using Voron.Simulation.Harness;
 using Voron.Tests.Faults;
-using Voron.Torture.Harness;
 
 namespace Voron.Tests.Feeds;
 

@@ -1,8 +1,8 @@
 using Microsoft.Extensions.Logging;
 using Voron.IO;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Tests.Faults;
-using Voron.Torture.Harness;
-using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Flushing;
 

@@ -1,5 +1,5 @@
 using System.Buffers.Binary;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
 
 namespace Voron.Tests.Flushing;
 

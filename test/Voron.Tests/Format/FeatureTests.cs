@@ -2,9 +2,9 @@ using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
+using Voron.Simulation.Disks;
 using Voron.Tests.Backups;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
 using Voron.Trees;
 
 namespace Voron.Tests.Format;

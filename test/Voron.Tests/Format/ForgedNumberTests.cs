@@ -4,8 +4,8 @@ using Voron.Format;
 using Voron.Maintenance;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
 using Voron.Transactions;
 using Voron.Trees;
 

@@ -1,7 +1,7 @@
 using System.Runtime.InteropServices;
 using Voron.Format;
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Format;
 

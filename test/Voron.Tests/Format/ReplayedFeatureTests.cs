@@ -2,8 +2,8 @@ using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Format;
 

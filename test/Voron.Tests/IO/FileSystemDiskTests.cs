@@ -2,7 +2,7 @@ using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using Voron.IO;
 using Voron.IO.Posix;
-using Voron.Torture.Memory;
+using Voron.Simulation.Memory;
 
 namespace Voron.Tests.IO;
 

@@ -1,7 +1,7 @@
 using Voron.IO;
 using Voron.Maintenance;
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
 using Voron.Transactions;
 
 namespace Voron.Tests.Maintenance;

@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using Voron.IO;
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Maintenance;
 

@@ -3,7 +3,7 @@ using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
 
 namespace Voron.Tests.Paging;
 

@@ -1,7 +1,7 @@
 using System.IO.Pipelines;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Tests.Faults;
-using Voron.Torture.Harness;
-using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Staging;
 

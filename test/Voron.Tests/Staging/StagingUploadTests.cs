@@ -1,10 +1,9 @@
 using System.IO.Pipelines;
 using System.Runtime.CompilerServices;
 using Voron.IO;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Tests.Faults;
-using Voron.Torture.Harness;
-using Voron.Torture.Simulation;
-using Voron.Torture.SlowIo;
 
 namespace Voron.Tests.Staging;
 

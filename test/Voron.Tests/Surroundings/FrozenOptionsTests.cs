@@ -2,8 +2,8 @@ using System.Diagnostics.Metrics;
 using System.Reflection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
+using Voron.Simulation.Disks;
 using Voron.Tests.Diagnostics;
-using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Surroundings;
 

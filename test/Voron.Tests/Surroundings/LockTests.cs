@@ -2,8 +2,8 @@ using System.Diagnostics;
 using Microsoft.Extensions.Logging.Abstractions;
 using Voron.IO;
 using Voron.IO.Posix;
+using Voron.Simulation.Processes;
 using Voron.Tests.Faults;
-using Voron.Torture.Kills;
 
 namespace Voron.Tests.Surroundings;
 

@@ -2,9 +2,9 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Text.RegularExpressions;
 using Microsoft.Extensions.Logging;
+using Voron.Simulation.Harness;
+using Voron.Simulation.Processes;
 using Voron.Tests.Faults;
-using Voron.Torture.Harness;
-using Voron.Torture.Kills;
 
 namespace Voron.Tests.Surroundings;
 

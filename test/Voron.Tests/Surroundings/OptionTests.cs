@@ -1,9 +1,9 @@
 using Voron.IO;
 using Voron.Paging;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Memory;
+using Voron.Simulation.Processes;
 using Voron.Tests.Faults;
-using Voron.Torture.Kills;
-using Voron.Torture.Memory;
-using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Surroundings;
 

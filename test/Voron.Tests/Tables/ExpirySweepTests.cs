@@ -1,7 +1,7 @@
 using Voron.Feeds;
+using Voron.Simulation.Harness;
 using Voron.Tables;
 using Voron.Tests.Faults;
-using Voron.Torture.Harness;
 
 namespace Voron.Tests.Tables;
 

@@ -1,7 +1,7 @@
 using Voron.IO;
 using Voron.Primitives;
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Transactions;
 

@@ -1,6 +1,6 @@
 using System.Runtime.InteropServices;
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Transactions;
 

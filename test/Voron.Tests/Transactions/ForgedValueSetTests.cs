@@ -1,7 +1,7 @@
 using System.Text;
 using Voron.Format;
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
 using Voron.Trees;
 
 namespace Voron.Tests.Transactions;

@@ -1,6 +1,6 @@
+using Voron.Simulation.Harness;
 using Voron.Snapshots;
 using Voron.Tests.Faults;
-using Voron.Torture.Harness;
 
 namespace Voron.Tests.Transactions;
 

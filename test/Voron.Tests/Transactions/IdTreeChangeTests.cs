@@ -1,6 +1,6 @@
 using System.Text;
+using Voron.Simulation.Memory;
 using Voron.Tests.Faults;
-using Voron.Torture.Memory;
 
 namespace Voron.Tests.Transactions;
 

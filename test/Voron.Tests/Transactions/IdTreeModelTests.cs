@@ -1,6 +1,7 @@
 using System.Text;
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
+
 using Sets = System.Collections.Generic.SortedDictionary<string, System.Collections.Generic.SortedDictionary<long, byte>>;
 
 namespace Voron.Tests.Transactions;

@@ -1,8 +1,8 @@
 using Voron.IO;
 using Voron.Primitives;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Tests.Faults;
-using Voron.Torture.Harness;
-using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Transactions;
 

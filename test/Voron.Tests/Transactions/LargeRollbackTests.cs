@@ -1,5 +1,5 @@
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Torture.Scale;
 
 namespace Voron.Tests.Transactions;
 

@@ -1,6 +1,6 @@
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
 using Voron.Tests.Journal;
-using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Transactions;
 

@@ -1,6 +1,7 @@
 using System.Text;
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
+
 using Pairs = System.Collections.Generic.SortedSet<(string Key, string Value)>;
 
 namespace Voron.Tests.Transactions;

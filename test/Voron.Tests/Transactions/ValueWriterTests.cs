@@ -1,8 +1,8 @@
 using System.Buffers;
 using System.Text;
 using System.Text.Json;
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Transactions;
 

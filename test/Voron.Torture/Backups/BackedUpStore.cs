@@ -1,9 +1,9 @@
 using System.Buffers.Binary;
 using Voron.Primitives;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Torture.ChangeTracking;
 using Voron.Torture.Crashes;
-using Voron.Torture.Harness;
-using Voron.Torture.Simulation;
 using Voron.Transactions;
 
 namespace Voron.Torture.Backups;

@@ -1,8 +1,8 @@
 using Voron.Backup;
 using Voron.Paging;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Torture.Crashes;
-using Voron.Torture.Harness;
-using Voron.Torture.Simulation;
 
 namespace Voron.Torture.Backups;
 

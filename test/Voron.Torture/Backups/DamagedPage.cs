@@ -3,7 +3,7 @@ using System.Text.RegularExpressions;
 using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
 
 namespace Voron.Torture.Backups;
 

@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Voron.Simulation.Harness;
 using static Voron.Torture.Boundaries.BoundaryPlace;
 
 namespace Voron.Torture.Boundaries;
@@ -130,7 +131,7 @@ internal static class GreatestValues
         var tree = reading.OpenTree(TreeName);
         Require(tree.Count == 1, $"there are {tree.Count} values");
         if (!tree.TryOpenStream(Key, out var stream))
-            throw new Harness.BrokenPromiseException("there is no stream of the value");
+            throw new BrokenPromiseException("there is no stream of the value");
         var buffer = new byte[1 << 20];
         var expected = new byte[buffer.Length];
         using (stream)

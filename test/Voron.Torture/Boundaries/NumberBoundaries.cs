@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using Voron.Format;
+using Voron.Simulation.Disks;
 using Voron.Torture.Damage;
 using static Voron.Torture.Boundaries.BoundaryPlace;
 

@@ -1,8 +1,7 @@
 using Voron.IO;
-using Voron.Torture.Harness;
-using Voron.Torture.Memory;
-using Voron.Torture.Scale;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
+using Voron.Simulation.Memory;
 
 namespace Voron.Torture.Bounds;
 

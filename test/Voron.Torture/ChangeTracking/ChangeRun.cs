@@ -1,10 +1,10 @@
 using Voron.ChangeTracking;
 using Voron.Format;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Snapshots;
 using Voron.Testing;
 using Voron.Torture.Crashes;
-using Voron.Torture.Harness;
-using Voron.Torture.Simulation;
 using Voron.Transactions;
 
 namespace Voron.Torture.ChangeTracking;

@@ -1,7 +1,7 @@
 using Voron.ChangeTracking;
 using Voron.IO;
-using Voron.Torture.Harness;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 
 namespace Voron.Torture.ChangeTracking;
 

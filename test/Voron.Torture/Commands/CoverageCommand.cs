@@ -3,7 +3,7 @@ using System.Globalization;
 using System.Text;
 using System.Xml.Linq;
 using Spectre.Console;
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
 
 namespace Voron.Torture.Commands;
 

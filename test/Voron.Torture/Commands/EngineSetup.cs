@@ -1,5 +1,6 @@
 using System.Diagnostics;
-using Voron.Torture.Memory;
+using Voron.Simulation.Harness;
+using Voron.Simulation.Memory;
 
 namespace Voron.Torture.Commands;
 
@@ -48,7 +49,7 @@ internal static class EngineSetup
     private sealed class ThrowingListener : TraceListener
     {
         public override void Fail(string? message, string? detailMessage) =>
-            throw new Harness.BrokenPromiseException($"Assertion failed: {message} {detailMessage}");
+            throw new BrokenPromiseException($"Assertion failed: {message} {detailMessage}");
 
         public override void Write(string? message)
         {

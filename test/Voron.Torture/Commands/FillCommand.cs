@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 using System.CommandLine;
 using Microsoft.Extensions.Logging.Abstractions;
 using Voron.IO.Posix;
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
 
 namespace Voron.Torture.Commands;
 

@@ -2,7 +2,7 @@ using System.CommandLine;
 using System.Globalization;
 using System.Text;
 using Spectre.Console;
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
 
 namespace Voron.Torture.Commands;
 

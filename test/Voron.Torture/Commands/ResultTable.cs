@@ -1,6 +1,6 @@
 using System.Globalization;
 using Spectre.Console;
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
 
 namespace Voron.Torture.Commands;
 

@@ -1,7 +1,7 @@
 using System.CommandLine;
 using System.Globalization;
 using Spectre.Console;
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
 using Voron.Torture.Suites;
 
 namespace Voron.Torture.Commands;

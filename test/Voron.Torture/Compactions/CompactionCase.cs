@@ -1,9 +1,9 @@
 using Voron.Format;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Testing;
 using Voron.Torture.Backups;
 using Voron.Torture.Crashes;
-using Voron.Torture.Harness;
-using Voron.Torture.Simulation;
 
 namespace Voron.Torture.Compactions;
 

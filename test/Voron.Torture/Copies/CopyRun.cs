@@ -1,9 +1,9 @@
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.Paging;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Torture.Crashes;
-using Voron.Torture.Harness;
-using Voron.Torture.Simulation;
 
 namespace Voron.Torture.Copies;
 

@@ -1,5 +1,5 @@
 using System.Text.RegularExpressions;
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
 
 namespace Voron.Torture.Crashes;
 

@@ -1,7 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using Voron.Primitives;
-using Voron.Torture.Harness;
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 
 namespace Voron.Torture.Crashes;
 

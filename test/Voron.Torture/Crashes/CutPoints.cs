@@ -1,4 +1,4 @@
-using Voron.Torture.Simulation;
+using Voron.Simulation.Disks;
 
 namespace Voron.Torture.Crashes;
 

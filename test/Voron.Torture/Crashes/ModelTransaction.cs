@@ -1,6 +1,6 @@
 using System.Collections.Immutable;
 using System.Text;
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
 
 namespace Voron.Torture.Crashes;
 

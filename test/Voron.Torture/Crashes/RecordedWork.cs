@@ -1,7 +1,7 @@
 using System.Collections.Immutable;
 using Voron.Feeds;
+using Voron.Simulation.Harness;
 using Voron.Tables;
-using Voron.Torture.Harness;
 using Voron.Torture.Recorded;
 
 namespace Voron.Torture.Crashes;

@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.Journal;
+using Voron.Simulation.Disks;
 
 namespace Voron.Torture.Damage;
 

@@ -1,6 +1,7 @@
 using Voron.Feeds;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Tables;
-using Voron.Torture.Harness;
 using Voron.Torture.Recorded;
 
 namespace Voron.Torture.Damage;

@@ -1,8 +1,9 @@
 using System.Buffers.Binary;
 using Voron.IO;
 using Voron.Maintenance;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Torture.Crashes;
-using Voron.Torture.Harness;
 using Voron.Transactions;
 
 namespace Voron.Torture.Damage;

@@ -1,3 +1,5 @@
+using Voron.Simulation.Disks;
+
 namespace Voron.Torture.Damage;
 
 /// <summary>The ways in which stored bytes can change.</summary>

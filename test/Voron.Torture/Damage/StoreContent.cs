@@ -1,5 +1,6 @@
 using System.Text;
 using Voron.Format;
+using Voron.Simulation.Harness;
 using Voron.Torture.Crashes;
 using Voron.Torture.Recorded;
 using Voron.Trees;
@@ -65,7 +66,7 @@ internal sealed class StoreContent
 
     /// <summary>Reads everything; unreadable parts must be reported, and everything that can be read must be right.</summary>
     /// <returns>The messages of all reports.</returns>
-    /// <exception cref="Harness.BrokenPromiseException">A read returned something that does not exist, or missed something that
+    /// <exception cref="BrokenPromiseException">A read returned something that does not exist, or missed something that
     /// does.</exception>
     public IReadOnlyList<string> Compare(ReadTransaction reading)
     {
@@ -190,5 +191,5 @@ internal sealed class StoreContent
         }
     }
 
-    private static void Require(bool holds, string message) => Harness.BrokenPromiseException.Require(holds, message);
+    private static void Require(bool holds, string message) => BrokenPromiseException.Require(holds, message);
 }

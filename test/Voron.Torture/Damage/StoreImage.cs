@@ -1,3 +1,5 @@
+using Voron.Simulation.Disks;
+
 namespace Voron.Torture.Damage;
 
 /// <summary>The files of an environment at some moment, and its content at that moment.</summary>

@@ -1,7 +1,8 @@
 using System.Globalization;
 using System.Text;
 using Voron.Format;
-using Voron.Torture.Harness;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 
 namespace Voron.Torture.Damage;
 
@@ -115,7 +116,7 @@ internal sealed partial class StoreMaker : IDisposable
         {
             maker.Change(3);
             if (!maker._environment.Internals.WriteJournalSnapshot())
-                throw new Harness.TortureException("No journal snapshot was written.");
+                throw new TortureException("No journal snapshot was written.");
             maker.Change(2);
             maker._environment.Internals.ConfirmDurability();
             return maker.Take("with a journal snapshot");

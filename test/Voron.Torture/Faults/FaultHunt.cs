@@ -1,4 +1,4 @@
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
 using Voron.Torture.Suites;
 
 namespace Voron.Torture.Faults;
@@ -67,7 +67,7 @@ internal static class FaultHunt
     private static SuiteProcessEnd Run(string suite, RunPlan plan)
     {
         var end = new SuiteProcess(SuiteCatalog.Find(suite), plan with { ShrinkTime = TimeSpan.Zero }).Run(Limit);
-        if (end.Result is null && end.IsOver && end.ExitCode == Program.ExitWrongCall)
+        if (end.Result is null && end.IsOver && end.ExitCode == SuiteProcess.ExitWrongCall)
             throw new TortureException($"{suite} could not run: {end.Errors}");
         return end;
     }

@@ -1,5 +1,5 @@
 using Voron.Feeds;
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
 
 namespace Voron.Torture.Faults;
 

@@ -1,8 +1,8 @@
 using System.Text;
 using Voron.IO;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Torture.Crashes;
-using Voron.Torture.Harness;
-using Voron.Torture.Simulation;
 
 namespace Voron.Torture.Faults;
 

@@ -1,6 +1,6 @@
 using System.Reflection;
+using Voron.Simulation.Harness;
 using Voron.Testing;
-using Voron.Torture.Harness;
 using Voron.Torture.Suites;
 
 namespace Voron.Torture.Faults;

@@ -2,8 +2,8 @@ using System.Runtime.InteropServices;
 using Microsoft.Extensions.Logging.Abstractions;
 using Voron.IO;
 using Voron.IO.Posix;
+using Voron.Simulation.Harness;
 using Voron.Torture.Crashes;
-using Voron.Torture.Harness;
 
 namespace Voron.Torture.Faults;
 

@@ -1,6 +1,6 @@
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Torture.Crashes;
-using Voron.Torture.Harness;
-using Voron.Torture.Simulation;
 using Voron.Torture.Tables;
 
 namespace Voron.Torture.Feeds;

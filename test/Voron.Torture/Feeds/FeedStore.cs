@@ -1,8 +1,8 @@
 using Voron.Feeds;
+using Voron.Simulation.Disks;
 using Voron.Tables;
 using Voron.Torture.Crashes;
 using Voron.Torture.Model;
-using Voron.Torture.Simulation;
 using Voron.Torture.Tables;
 
 namespace Voron.Torture.Feeds;

@@ -1,5 +1,5 @@
+using Voron.Simulation.Harness;
 using Voron.Torture.Crashes;
-using Voron.Torture.Harness;
 using Voron.Torture.Model;
 using Voron.Torture.Tables;
 

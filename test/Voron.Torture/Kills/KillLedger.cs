@@ -1,8 +1,8 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
 using Voron.KillTarget;
+using Voron.Simulation.Harness;
 using Voron.Torture.Crashes;
-using Voron.Torture.Harness;
 using Voron.Torture.Recorded;
 
 namespace Voron.Torture.Kills;

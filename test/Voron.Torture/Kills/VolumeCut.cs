@@ -1,5 +1,5 @@
 using System.Diagnostics;
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
 
 namespace Voron.Torture.Kills;
 

@@ -1,5 +1,5 @@
 using System.IO.Pipelines;
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
 
 namespace Voron.Torture.Lifetimes;
 

@@ -1,5 +1,5 @@
 using System.Buffers.Binary;
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
 
 namespace Voron.Torture.Memory;
 

@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
+using Voron.Simulation.Memory;
 using Voron.Torture.Model;
 using Voron.Torture.Recorded;
 using Voron.Torture.Schedules;

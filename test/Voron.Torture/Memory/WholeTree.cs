@@ -1,3 +1,5 @@
+using Voron.Simulation.Harness;
+
 namespace Voron.Torture.Memory;
 
 /// <summary>A tree that is written as a whole: its content as of each transaction depends on which transaction wrote it last.</summary>
@@ -11,7 +13,7 @@ internal abstract class WholeTree
     /// <summary>Records that a transaction which has changed the tree is committed.</summary>
     public void Changed(long id) => _changes.Add(id);
 
-    /// <exception cref="Harness.BrokenPromiseException">
+    /// <exception cref="BrokenPromiseException">
     /// The tree differs from the state after the last transaction that the reader may see.
     /// </exception>
     public void Check(ReadTransaction reading, string who) =>

@@ -1,6 +1,7 @@
 using System.Diagnostics;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Testing;
-using Voron.Torture.Harness;
 
 namespace Voron.Torture.Model;
 

@@ -1,5 +1,5 @@
 using System.Reflection;
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
 
 namespace Voron.Torture.Options;
 

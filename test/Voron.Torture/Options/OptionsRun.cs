@@ -1,6 +1,6 @@
 using System.Diagnostics;
 using System.Text;
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
 using Voron.Torture.Model;
 
 namespace Voron.Torture.Options;

@@ -1,7 +1,7 @@
 using Voron.Format;
 using Voron.Salvaging;
+using Voron.Simulation.Harness;
 using Voron.Torture.Damage;
-using Voron.Torture.Harness;
 using Voron.Trees.Arrays;
 
 namespace Voron.Torture.Salvaging;

@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using Voron.Format;
 using Voron.Paging;
+using Voron.Simulation.Disks;
 using Voron.Torture.Damage;
 using Voron.Trees.Arrays;
 using Voron.Trees.IdSets;

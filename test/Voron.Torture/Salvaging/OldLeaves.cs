@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using Voron.Format;
+using Voron.Simulation.Disks;
 using Voron.Torture.Damage;
 using Voron.Trees.Pages;
 

@@ -1,10 +1,11 @@
 using Voron.Format;
 using Voron.Salvaging;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Torture.Crashes;
 using Voron.Torture.Damage;
-using Voron.Torture.Harness;
 using Voron.Trees;
-using static Voron.Torture.Harness.BrokenPromiseException;
+using static Voron.Simulation.Harness.BrokenPromiseException;
 
 namespace Voron.Torture.Salvaging;
 

@@ -1,6 +1,7 @@
 using Voron.Journal;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Torture.Damage;
-using Voron.Torture.Harness;
 
 namespace Voron.Torture.Salvaging;
 

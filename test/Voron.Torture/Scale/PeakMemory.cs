@@ -1,4 +1,5 @@
 using System.Globalization;
+using Voron.Simulation.Disks;
 
 namespace Voron.Torture.Scale;
 

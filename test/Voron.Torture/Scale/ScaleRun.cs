@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using Voron.Maintenance;
-using Voron.Torture.Harness;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Transactions;
 
 namespace Voron.Torture.Scale;

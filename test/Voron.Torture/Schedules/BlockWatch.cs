@@ -1,7 +1,7 @@
 using Voron.IO;
 using Voron.Opening;
 using Voron.Paging;
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
 
 namespace Voron.Torture.Schedules;
 

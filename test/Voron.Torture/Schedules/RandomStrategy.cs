@@ -1,4 +1,4 @@
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
 
 namespace Voron.Torture.Schedules;
 

@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
+using Voron.Simulation.Harness;
 using Voron.Testing;
-using Voron.Torture.Harness;
 
 namespace Voron.Torture.Schedules;
 

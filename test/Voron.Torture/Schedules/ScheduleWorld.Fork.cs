@@ -1,5 +1,5 @@
+using Voron.Simulation.Harness;
 using Voron.Testing;
-using Voron.Torture.Harness;
 
 namespace Voron.Torture.Schedules;
 

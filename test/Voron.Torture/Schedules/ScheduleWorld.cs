@@ -1,8 +1,8 @@
 using System.Diagnostics.CodeAnalysis;
 using Voron.Flushing;
+using Voron.Simulation.Harness;
+using Voron.Simulation.Memory;
 using Voron.Testing;
-using Voron.Torture.Harness;
-using Voron.Torture.Memory;
 using Voron.Torture.Model;
 
 namespace Voron.Torture.Schedules;

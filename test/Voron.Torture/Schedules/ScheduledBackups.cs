@@ -1,7 +1,7 @@
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Torture.Backups;
 using Voron.Torture.Crashes;
-using Voron.Torture.Harness;
-using Voron.Torture.Simulation;
 
 namespace Voron.Torture.Schedules;
 

@@ -1,8 +1,8 @@
 using System.Collections.Concurrent;
 using System.Text;
 using Voron.IO;
+using Voron.Simulation.Harness;
 using Voron.Testing;
-using Voron.Torture.Harness;
 
 namespace Voron.Torture.Schedules;
 

@@ -1,6 +1,6 @@
 using System.IO.Pipelines;
+using Voron.Simulation.Harness;
 using Voron.Torture.Crashes;
-using Voron.Torture.Harness;
 
 namespace Voron.Torture.Staging;
 

@@ -1,5 +1,5 @@
+using Voron.Simulation.Harness;
 using Voron.Torture.Backups;
-using Voron.Torture.Harness;
 
 namespace Voron.Torture.Suites;
 

@@ -1,5 +1,6 @@
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Torture.Damage;
-using Voron.Torture.Harness;
 
 namespace Voron.Torture.Suites;
 

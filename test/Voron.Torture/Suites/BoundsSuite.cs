@@ -1,5 +1,5 @@
+using Voron.Simulation.Harness;
 using Voron.Torture.Bounds;
-using Voron.Torture.Harness;
 
 namespace Voron.Torture.Suites;
 

@@ -1,5 +1,5 @@
+using Voron.Simulation.Harness;
 using Voron.Torture.Compactions;
-using Voron.Torture.Harness;
 
 namespace Voron.Torture.Suites;
 

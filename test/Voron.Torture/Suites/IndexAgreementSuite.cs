@@ -1,4 +1,4 @@
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
 using Voron.Torture.Model;
 using Voron.Torture.Tables;
 

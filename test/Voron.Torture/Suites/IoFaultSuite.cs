@@ -1,7 +1,7 @@
 using Voron.IO;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Torture.Faults;
-using Voron.Torture.Harness;
-using Voron.Torture.Simulation;
 
 namespace Voron.Torture.Suites;
 

@@ -1,7 +1,8 @@
 using System.Diagnostics;
 using Voron.IO;
 using Voron.Journal;
-using Voron.Torture.Harness;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Torture.Model;
 
 namespace Voron.Torture.Suites;

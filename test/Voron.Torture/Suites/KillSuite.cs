@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using Voron.KillTarget;
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
+using Voron.Simulation.Processes;
 using Voron.Torture.Kills;
 
 namespace Voron.Torture.Suites;

@@ -1,5 +1,5 @@
 using System.Diagnostics;
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
 using Voron.Torture.Model;
 
 namespace Voron.Torture.Suites;

@@ -1,4 +1,5 @@
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
+using Voron.Simulation.Memory;
 using Voron.Torture.Memory;
 
 namespace Voron.Torture.Suites;

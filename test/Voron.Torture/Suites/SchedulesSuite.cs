@@ -1,5 +1,5 @@
+using Voron.Simulation.Harness;
 using Voron.Testing;
-using Voron.Torture.Harness;
 using Voron.Torture.Schedules;
 
 namespace Voron.Torture.Suites;

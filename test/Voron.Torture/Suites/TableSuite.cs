@@ -1,4 +1,4 @@
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
 using Voron.Torture.Tables;
 
 namespace Voron.Torture.Suites;

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using Voron.KillTarget;
-using Voron.Torture.Harness;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 
 namespace Voron.Torture.Surroundings;
 

@@ -1,5 +1,5 @@
 using System.Text;
-using Voron.Torture.Harness;
+using Voron.Simulation.Harness;
 
 namespace Voron.Torture.Surroundings;
 

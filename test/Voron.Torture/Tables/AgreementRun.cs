@@ -1,6 +1,6 @@
+using Voron.Simulation.Harness;
 using Voron.Tables;
 using Voron.Torture.Feeds;
-using Voron.Torture.Harness;
 using Voron.Torture.Model;
 
 namespace Voron.Torture.Tables;

@@ -1,9 +1,9 @@
 using System.Diagnostics;
+using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Tables;
 using Voron.Torture.Crashes;
-using Voron.Torture.Harness;
 using Voron.Torture.Model;
-using Voron.Torture.Simulation;
 
 namespace Voron.Torture.Tables;
 

@@ -1,5 +1,5 @@
+using Voron.Simulation.Harness;
 using Voron.Tables;
-using Voron.Torture.Harness;
 using Voron.Torture.Model;
 
 namespace Voron.Torture.Tables;

@@ -1,5 +1,5 @@
+using Voron.Simulation.Harness;
 using Voron.Tables;
-using Voron.Torture.Harness;
 
 namespace Voron.Torture.Tables;
 

@@ -1,0 +1,48 @@
+using System.Globalization;
+using Voron.Simulation.Harness;
+using Voron.Torture.Suites;
+
+namespace Voron.Torture.Tests;
+
+/// <summary>
+/// Runs every suite, with as many cases as there is time for at each change. <c>VORON_SEED</c> repeats the choices of a failure, with the
+/// number of its run in <c>VORON_FIRST</c>.
+/// </summary>
+public sealed class SuiteTests(ITestOutputHelper output)
+{
+    public static TheoryData<string> Names => [.. SuiteCatalog.All.Select(suite => suite.Name)];
+
+    [Theory]
+    [MemberData(nameof(Names))]
+    public void Nothing_is_found(string name)
+    {
+        var suite = SuiteCatalog.Find(name);
+        Assert.SkipWhen(suite.UnfitHere != null, $"{name} {suite.UnfitHere}");
+        var plan = new RunPlan(suite.TestCount, Variable("VORON_SEED") ?? Environment.TickCount64)
+        {
+            First = Variable("VORON_FIRST") ?? 0,
+            ShrinkTime = TimeSpan.FromSeconds(20),
+        };
+        output.WriteLine($"seed {plan.Seed}");
+
+        // Output to the test runner is lost with this process if the engine ends it.
+        Console.Error.WriteLine($"{name}, seed {plan.Seed}");
+        var result = suite.NeedsOwnProcess
+            ? new SuiteProcess(suite, plan).Run(TimeSpan.FromMinutes(10)).ResultOrDeath()
+            : new SuiteRunner(suite, plan).Run();
+        foreach (var (what, count) in result.Tallies)
+            output.WriteLine($"{what}: {count:N0}");
+        output.WriteLine($"{result.Cases:N0} {result.Unit} in {result.Runs:N0} runs, {result.Seconds:F0} s");
+        if (result.Failures is [var failure, ..])
+        {
+            var script = failure.Script is { } choices ? $"\nscript [{string.Join(' ', choices.Take(500))}]" : "";
+            Assert.Fail($"VORON_SEED={plan.Seed} VORON_FIRST={failure.Run}: {failure.Message}{script}\n{string.Join('\n', failure.Steps.TakeLast(60))}");
+        }
+
+        if (!result.IsComplete)
+            result.Cases.Should().BeGreaterThanOrEqualTo(suite.TestCount);
+    }
+
+    private static long? Variable(string name) =>
+        Environment.GetEnvironmentVariable(name) is { Length: > 0 } text ? long.Parse(text, CultureInfo.InvariantCulture) : null;
+}
