@@ -13,8 +13,6 @@ public sealed class LongestFirst : ITestCollectionOrderer
     private static readonly string[] Longest =
     [
         typeof(SuiteTests).FullName!,
-        typeof(ImagePlantedFaultTests).FullName!,
-        typeof(RunningPlantedFaultTests).FullName!,
         typeof(GuardedMemoryTests).FullName!,
     ];
 

@@ -17,7 +17,7 @@ internal abstract class Suite
     /// <summary>The unit that <see cref="SuiteRun.Count(long)"/> counts.</summary>
     public virtual string Unit => "cases";
 
-    /// <summary>The number of cases that the ordinary tests request.</summary>
+    /// <summary>The number of cases of the full tests, before a release. The ordinary tests request a twentieth.</summary>
     public abstract long TestCount { get; }
 
     /// <summary>The number of cases that a full run requests.</summary>

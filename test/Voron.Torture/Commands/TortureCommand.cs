@@ -101,6 +101,8 @@ internal static class TortureCommand
             }
             var exit = Finish(results);
             Console.WriteLine($"Added to {ledger}.");
+            var failed = results.Count(result => result.Failures.Count > 0);
+            Console.WriteLine($"{results.Count - failed} passed, {failed} failed");
             return exit;
         });
         return command;
@@ -132,7 +134,7 @@ internal static class TortureCommand
         var command = new Command("list", "Names the suites.");
         command.SetAction(_ =>
         {
-            var table = new Table().Border(TableBorder.Rounded).AddColumns("suite", "work", "unit", "in tests", "full run");
+            var table = new Table().Border(TableBorder.Rounded).AddColumns("suite", "work", "unit", "in full tests", "full run");
             foreach (var suite in SuiteCatalog.All)
                 table.AddRow(suite.Name, suite.Summary, suite.Unit, Number(suite.TestCount), Number(suite.FullCount));
             AnsiConsole.Write(table);

@@ -17,6 +17,9 @@ internal sealed record FaultOutcome(FaultCase Fault, string? Finding, string? Mi
 /// </summary>
 internal static class FaultHunt
 {
+    /// <summary>The seed of hunts that need no other one.</summary>
+    public const long Seed = 1;
+
     private const int MaxFinding = 160;
 
     /// <summary>Several times as long as the longest hunt takes on a quiet machine with two processors.</summary>
@@ -43,8 +46,9 @@ internal static class FaultHunt
     /// <param name="suite">The suite.</param>
     /// <param name="cases">The number of cases that the hunts with this seed examined.</param>
     /// <param name="seed">The seed of the hunts.</param>
-    public static string? RunControl(string suite, long cases, long seed) =>
-        Run(suite, new RunPlan(cases + 1, seed)).ResultOrDeath().Failures is [var failure, ..] ? Shorten(failure.FirstLine) : null;
+    /// <param name="first">The number of the run with which they began.</param>
+    public static string? RunControl(string suite, long cases, long seed, long first) =>
+        Run(suite, new RunPlan(cases + 1, seed) { First = first }).ResultOrDeath().Failures is [var failure, ..] ? Shorten(failure.FirstLine) : null;
 
     /// <summary>
     /// Decides whether a failure shows the fault. A fault is found when a promise is seen to be broken. A run that hangs or a process that

@@ -296,13 +296,10 @@ internal static class PlantedFaultCatalog
             .Where(found => found.FieldType == typeof(bool))
             .Select(found => found.Name);
 
+    /// <summary>Returns the hunts for a fault: one for each suite that has to find it.</summary>
     /// <exception cref="TortureException">There is no such fault.</exception>
-    public static FaultCase Find(string name) =>
-        All.FirstOrDefault(fault => fault.Name.Equals(name, StringComparison.OrdinalIgnoreCase))
-        ?? throw new TortureException($"There is no fault '{name}'. There are: {string.Join(", ", All.Select(fault => fault.Name))}.");
-
-    /// <exception cref="TortureException">The suite does not have to find such a fault.</exception>
-    public static FaultCase Find(string name, string suite) =>
-        All.FirstOrDefault(fault => fault.Name == name && fault.Suite == suite)
-        ?? throw new TortureException($"'{suite}' is not to find a fault '{name}'.");
+    public static IReadOnlyList<FaultCase> Find(string name) =>
+        All.Where(fault => fault.Name.Equals(name, StringComparison.OrdinalIgnoreCase)).ToList() is { Count: > 0 } found
+            ? found
+            : throw new TortureException($"There is no fault '{name}'. There are: {string.Join(", ", All.Select(fault => fault.Name).Distinct())}.");
 }

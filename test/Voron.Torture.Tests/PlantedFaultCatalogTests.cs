@@ -1,0 +1,40 @@
+using System.Text.RegularExpressions;
+using Voron.Torture.Faults;
+
+namespace Voron.Torture.Tests;
+
+/// <summary>
+/// Each switch of the engine is planted, hunted by a suite and documented. <c>scripts/hunt-faults.sh</c> shows that the suites find them.
+/// </summary>
+public sealed partial class PlantedFaultCatalogTests
+{
+    [Fact]
+    public void Every_switch_of_the_engine_is_in_the_catalogue() =>
+        PlantedFaultCatalog.All.Select(fault => fault.Name).Distinct().Should().BeEquivalentTo(PlantedFaultCatalog.Switches);
+
+    [Fact]
+    public void Every_switch_is_planted_in_the_engine()
+    {
+        var planted = SourceTree.Sources("src/Voron")
+            .Where(path => !path.StartsWith("Testing/", StringComparison.Ordinal))
+            .SelectMany(path => PlantedName().Matches(File.ReadAllText(SourceTree.File($"src/Voron/{path}"))))
+            .Select(match => match.Groups[1].Value)
+            .ToHashSet();
+        PlantedFaultCatalog.Switches.Except(planted).Should().BeEmpty("a switch without a fault would never be found");
+    }
+
+    [Fact]
+    public void Every_hunt_has_a_suite_and_cases() => PlantedFaultCatalog.All.Should().OnlyContain(
+        fault => Suites.SuiteCatalog.Find(fault.Suite) != null && fault.Count > 0);
+
+    [Fact]
+    public void Every_hunt_has_its_line_in_the_account()
+    {
+        var account = File.ReadAllText(SourceTree.File("docs/correctness/evidence.md"));
+        PlantedFaultCatalog.All.Where(fault => !Regex.IsMatch(account, $@"^\| {fault.Name} \| {fault.Suite}\b", RegexOptions.Multiline))
+            .Select(fault => $"{fault.Name} by {fault.Suite}").Should().BeEmpty();
+    }
+
+    [GeneratedRegex(@"\bPlantedFault\.(\w+)")]
+    private static partial Regex PlantedName();
+}
