@@ -229,7 +229,7 @@ internal static class PlantedFaultCatalog
 
         new(nameof(PlantedFault.FailWithNeighbours), "options", 400),
         new(nameof(PlantedFault.GroupCommitWithoutEnd), "options", 400),
-        new(nameof(PlantedFault.KeepPutsOfFailed), "model", 400_000) { First = 10 },
+        new(nameof(PlantedFault.KeepPutsOfFailed), "model", 400_000) { Seed = 2 },
         new(nameof(PlantedFault.ForgetOperationSavepoint), "model", 400_000),
 
         new(nameof(PlantedFault.StopAtFailedGrowth), "bounds", 20),
