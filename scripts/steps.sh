@@ -1,4 +1,4 @@
-# Sourced by .ci/run and scripts/test-full.sh: runs steps one after the other, adds up what they report as passed and failed, notes their times, and
+# Sourced by .ci/run and scripts/test-full.sh: runs steps one after the other, adds up the passes and failures that they report, notes their times, and
 # ends with the failures and the totals. A script reports "N passed, N failed" in its last line; one that fails without a count has failed once.
 export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 DOTNET_CLI_UI_LANGUAGE=en
 export MSBUILDDISABLENODEREUSE=1

@@ -1,4 +1,4 @@
-namespace Voron.Tests.Tidy;
+namespace Voron.Tidy.Tests;
 
 /// <summary>Files, types and methods are small enough to be read at once, and a file is found by the name of its type.</summary>
 public sealed class ShapeTests

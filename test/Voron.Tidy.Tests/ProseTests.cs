@@ -1,4 +1,4 @@
-namespace Voron.Tests.Tidy;
+namespace Voron.Tidy.Tests;
 
 /// <summary>Comments, messages and documents use plain idiomatic English: none of the constructions that <see cref="ProseRules"/> lists.</summary>
 public sealed class ProseTests
@@ -22,7 +22,7 @@ public sealed class ProseTests
     public void Comments_and_messages_are_plain_English(string directory)
     {
         // The rules and their tests quote what they forbid.
-        var files = SourceText.Load(directory).Where(file => !file.Path.StartsWith("Voron.Tests/Tidy/Prose", StringComparison.Ordinal));
+        var files = SourceText.Load(directory).Where(file => !file.Path.StartsWith("Voron.Tidy.Tests/Prose", StringComparison.Ordinal));
         AssertNone(files.AsParallel().AsOrdered().SelectMany(file => ProseRules.Find($"{directory}/{file}", ProseText.OfSource(file))).ToList());
     }
 

@@ -2,7 +2,7 @@ using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.CSharp;
 using Microsoft.CodeAnalysis.CSharp.Syntax;
 
-namespace Voron.Tests.Tidy;
+namespace Voron.Tidy.Tests;
 
 /// <summary>
 /// The references among the files of one project, taken from a compilation in memory. Each name in code is resolved to its symbol, and counts

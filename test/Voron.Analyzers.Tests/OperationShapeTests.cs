@@ -3,7 +3,7 @@ using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.CSharp;
 using Microsoft.CodeAnalysis.CSharp.Syntax;
 
-namespace Voron.Tests.Transactions;
+namespace Voron.Analyzers.Tests;
 
 /// <summary>
 /// The compiler chooses the right overload of <c>Write</c> and <c>WriteAsync</c> for every way to write an operation, and refuses those that are
@@ -105,7 +105,7 @@ public sealed class OperationShapeTests
         var refused = typeof(StorageEnvironment).GetMethods()
             .Where(method => method.Name is "Write" or "WriteAsync" && method.IsDefined(typeof(ObsoleteAttribute), inherit: false)).ToList();
         refused.Should().HaveCount(16);
-        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false });
+        using var environment = StorageEnvironment.OpenInMemory();
         foreach (var method in refused)
         {
             method.CustomAttributes.Should().Contain(attribute => attribute.AttributeType.Name == "EditorBrowsableAttribute");
@@ -123,7 +123,7 @@ public sealed class OperationShapeTests
     [SuppressMessage("Reliability", "CA2012", Justification = "The call is refused.")]
     public async Task A_task_that_the_compiler_does_not_see_is_refused_and_its_operation_is_undone()
     {
-        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false });
+        using var environment = StorageEnvironment.OpenInMemory();
         Refused(() => environment.Write<object>(writing => Hidden(writing, "a")));
         Refused(() => environment.Write<int, object>(1, static (writing, _) => Hidden(writing, "b")));
         Refused(() => environment.Write<Task>(writing => Hidden(writing, "c")));

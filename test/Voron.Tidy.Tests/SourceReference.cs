@@ -1,4 +1,4 @@
-namespace Voron.Tests.Tidy;
+namespace Voron.Tidy.Tests;
 
 /// <summary>Code of one file that uses types of another.</summary>
 /// <param name="From">The file whose code it is.</param>

@@ -1,4 +1,4 @@
-namespace Voron.Tests.Tidy;
+namespace Voron.Tidy.Tests;
 
 /// <summary>The strongly connected components of a directed graph, by Tarjan's algorithm.</summary>
 internal sealed class StrongComponents(ILookup<string, string> targets)

@@ -3,7 +3,7 @@ using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.CSharp;
 using Microsoft.CodeAnalysis.CSharp.Syntax;
 
-namespace Voron.Tests.Tidy;
+namespace Voron.Tidy.Tests;
 
 /// <summary>
 /// The sentences of a file, each character at its place in the file, so that a sentence may run over lines. Comments, strings and titles of

@@ -1,6 +1,6 @@
 using System.Text.RegularExpressions;
 
-namespace Voron.Tests.Tidy;
+namespace Voron.Tidy.Tests;
 
 /// <summary>Constructions that the project's prose does not use, and the wording that takes their place.</summary>
 internal static class ProseRules

@@ -1,7 +1,7 @@
 using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.CSharp;
 
-namespace Voron.Tests.Transactions;
+namespace Voron.Analyzers.Tests;
 
 /// <summary>The compiler keeps spans of a tree from leaving the block that has the tree, and entries and spans from crossing an await.</summary>
 public sealed class SpanScopeTests

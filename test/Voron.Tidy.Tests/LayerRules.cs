@@ -1,4 +1,4 @@
-namespace Voron.Tests.Tidy;
+namespace Voron.Tidy.Tests;
 
 /// <summary>The layers of the engine, which of them each may use, and the references that break this. CONTRIBUTING.md has the table.</summary>
 internal static class LayerRules

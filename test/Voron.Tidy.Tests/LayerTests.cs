@@ -1,6 +1,6 @@
 using Microsoft.CodeAnalysis.CSharp.Syntax;
 
-namespace Voron.Tests.Tidy;
+namespace Voron.Tidy.Tests;
 
 /// <summary>
 /// A folder of src/Voron uses only the folders that <see cref="LayerRules"/> permits, and no two files use each other. Without this, a part of

@@ -2,7 +2,7 @@ using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.CSharp;
 using Microsoft.CodeAnalysis.CSharp.Syntax;
 
-namespace Voron.Tests.Tidy;
+namespace Voron.Tidy.Tests;
 
 /// <summary>The types and members of one file: names, lengths, numbers of parameters.</summary>
 internal sealed class FileShape(SourceText file)

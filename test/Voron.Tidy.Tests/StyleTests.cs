@@ -1,6 +1,6 @@
 using System.Text.RegularExpressions;
 
-namespace Voron.Tests.Tidy;
+namespace Voron.Tidy.Tests;
 
 /// <summary>What the sources look like, as far as it can be counted.</summary>
 public sealed partial class StyleTests
@@ -79,7 +79,7 @@ public sealed partial class StyleTests
     [Fact]
     public void A_test_that_a_system_cannot_run_is_skipped_with_a_reason()
     {
-        var found = SourceText.Load("test/Voron.Tests")
+        var found = SourceText.Load("test")
             .Where(file => SilentReturn().IsMatch(string.Join('\n', file.Lines)))
             .Select(file => file.Path);
         found.Should().BeEmpty("a test that returns has passed: Assert.SkipWhen says why it did not run");
