@@ -38,6 +38,17 @@ fi
 
 run() { (cd "$work" && dotnet "$root/samples/$1/bin/Release/net10.0/$1.dll" "${@:2}"); }
 
+echo "== Tour"
+mkdir "$work/temporary" "$work/full"
+touch "$work/full/file"
+TMPDIR=$work/temporary run Tour --seconds 0.2 >"$work/tour"
+echo "ended with $?" >>"$work/tour"
+check "all checks of the tour pass" $'checks passed\nended with 0' sh -c "tail -2 '$work/tour' | sed -E 's/^All [0-9]+ (checks passed), in .*/\1/'"
+check "it prints plain text of short lines" "" env LC_ALL=C.UTF-8 grep -nP '[\x00-\x1f\x7f]|^.{120}' "$work/tour"
+check "it has a table of rates" 8 grep -cE '  [0-9,]+ +[0-9,]+ +[0-9.,]+$' "$work/tour"
+check "it removes its directory" "" ls "$work/temporary"
+check "it refuses a directory that is not empty" "ended with 1" sh -c "dotnet '$root/samples/Tour/bin/Release/net10.0/Tour.dll' --directory '$work/full'; echo ended with \$?"
+
 echo "== SecondaryIndex"
 order() { run SecondaryIndex "$@"; }
 order put 1 ada 12.50 && order put 2 grace 99 && order put 3 ada 7 && order put 1 grace 13
