@@ -19,7 +19,7 @@ if [ -d "$feed" ]; then
 fi
 
 out=$PWD/artifacts/k4os
-dotnet build -c Release test/Voron.Tests -v q -nologo -p:RunAnalyzers=false -p:JournalCodec=K4os -p:RestoreAdditionalProjectSources="$feed" \
+dotnet build -c Release test/Voron.Tests -v q -nologo -p:JournalCodec=K4os -p:RestoreAdditionalProjectSources="$feed" \
   -p:UseArtifactsOutput=true -p:ArtifactsPath="$out" -p:RestorePackagesPath="$out/packages"
 
 tests=$out/bin/Voron.Tests/release

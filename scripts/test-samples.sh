@@ -29,7 +29,7 @@ check() {
 }
 
 # The build of the solution has run the analyzers.
-build() { dotnet build "$1" -c Release -v quiet -p:RunAnalyzers=false >"$work/build" 2>&1 && echo built || cat "$work/build"; }
+build() { dotnet build "$1" -c Release -v quiet >"$work/build" 2>&1 && echo built || cat "$work/build"; }
 if [ "${1:-}" != --no-build ]; then
   for project in samples/*/*.csproj; do
     check "$(basename "$project" .csproj) is built" built build "$project"
@@ -147,7 +147,7 @@ check "what was stored is there" '{"size":1}' documents get watched
 # Half a minute on an idle machine. A warning of the trimmer is an error.
 echo "== Documents, trimmed"
 publish() {
-  timeout 900 dotnet publish samples/Voron.Documents.Tool -c Release -r linux-x64 --self-contained -p:PublishTrimmed=true -o "$work/trimmed" -v quiet -p:RunAnalyzers=false \
+  timeout 900 dotnet publish samples/Voron.Documents.Tool -c Release -r linux-x64 --self-contained -p:PublishTrimmed=true -o "$work/trimmed" -v quiet \
     >"$work/build" 2>&1 && echo published || cat "$work/build"
 }
 trimmed() { (cd "$work" && trimmed/documents "$@" --store trimmed-data); }

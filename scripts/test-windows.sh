@@ -8,11 +8,13 @@ cd "$(dirname "$0")/.."
 export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1
 
 limit=9000
+projects=(Voron.Tests Voron.Tool.Tests Voron.Torture.Tests Voron.Benchmarks.Tests)
 if [ "${1:-}" = --quick ]; then
   shift
   limit=1500
+  projects=(Voron.Tests)
   for part in "IO.*" "Environments.*" "Flushing.*" "Paging.*" "Scratch.*" "Format.*" "Maintenance.*" Faults.OpeningTests \
-    Faults.OtherProcessTests Faults.DiskFullTests Faults.StreamTests "Surroundings.*" ReadmeTests; do
+    Faults.OtherProcessTests Faults.DiskFullTests Faults.StreamTests "Surroundings.*"; do
     set -- "$@" -class "Voron.Tests.$part"
   done
 fi
@@ -28,8 +30,10 @@ fi
 
 out=$PWD/artifacts/windows
 echo "Building for Windows ..."
-dotnet publish -c Release test/Voron.Tests -r win-x64 --self-contained -v q -nologo -p:RunAnalyzers=false \
-  -p:UseArtifactsOutput=true -p:ArtifactsPath="$out" -o "$out/publish" || exit 1
+for project in "${projects[@]}"; do
+  dotnet publish -c Release "test/$project" -r win-x64 --self-contained -v q -nologo \
+    -p:UseArtifactsOutput=true -p:ArtifactsPath="$out" -o "$out/publish/$project" || exit 1
+done
 
 # A Wine of its own for this run, without a display, ended with all that it started however the run ends.
 work=$(mktemp -d "${TMPDIR:-/tmp}/voron-wine-XXXXXX")
@@ -55,14 +59,19 @@ export DOTNET_EnableWriteXorExecute=0
 pin=()
 command -v taskset >/dev/null && pin=(taskset -c "$(taskset -cp $$ | sed -E 's/.*: *([0-9]+).*/\1/')")
 log=$work/tests.log
-timeout --foreground -k 10 "$limit" "${pin[@]}" "$wine" "$out/publish/Voron.Tests.exe" -noColor -longRunning 300 "$@" </dev/null 2>&1 | tr -d '\r' | tee "$log"
-status=${PIPESTATUS[0]}
-[ "$status" -eq 124 ] && echo "The tests did not end within $limit seconds." >&2
+status=0
+for project in "${projects[@]}"; do
+  timeout --foreground -k 10 "$limit" "${pin[@]}" "$wine" "$out/publish/$project/$project.exe" -noColor -longRunning 300 "$@" </dev/null 2>&1 |
+    tr -d '\r' | tee -a "$log"
+  ended=${PIPESTATUS[0]}
+  [ "$ended" -ne 124 ] || echo "$project did not end within $limit seconds." >&2
+  [ "$ended" -eq 0 ] || status=$ended
+done
 
 echo "Not run on Windows, and why:"
 grep -A1 -E '\[SKIP\]$' "$log" | grep -vE '\[SKIP\]$|^--$' | sed 's/^ */  /' | sort | uniq -c
-read -r total failed skipped < <(sed -nE 's/.*Voron\.Tests +Total: ([0-9]+), Errors: ([0-9]+), Failed: ([0-9]+), Skipped: ([0-9]+),.*/\1 \2 \3 \4/p' "$log" |
-  awk '{ print $1, $2 + $3, $4 }')
+read -r total failed skipped < <(sed -nE 's/.*Voron\.[A-Za-z.]*Tests +Total: ([0-9]+), Errors: ([0-9]+), Failed: ([0-9]+), Skipped: ([0-9]+),.*/\1 \2 \3 \4/p' "$log" |
+  awk '{ total += $1; failed += $2 + $3; skipped += $4 } END { print total + 0, failed + 0, skipped + 0 }')
 if [ -z "${total:-}" ] || [ "$total" -eq 0 ] || { [ "$failed" -eq 0 ] && [ "$status" -ne 0 ]; }; then
   echo "The run broke off, or ran no test (exit code $status)." >&2
   echo "0 passed, 1 failed"
