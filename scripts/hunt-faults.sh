@@ -2,7 +2,7 @@
 # Plants faults in the engine, one at a time, and checks that the suite which is responsible for each finds it.
 # Usage: scripts/hunt-faults.sh [--no-build] [--changed [BASE]] [NAME...]
 # Without names, all faults; with --changed, those whose switch lies in a file of the engine that has changed since BASE. BASE is by default the
-# point at which the branch left origin/main, or, on main itself, the newest commit that is a day older than the last one.
+# point at which the branch left origin/main, or, on main itself, the newest commit that is four hours older than the last one.
 # The last line counts the hunts that passed and failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -31,13 +31,13 @@ default_base() {
   if [ -n "$fork" ] && [ "$fork" != "$(git rev-parse HEAD)" ]; then
     echo "$fork"
   else
-    git rev-list -1 --before="$(($(git log -1 --format=%ct) - 86400))" HEAD
+    git rev-list -1 --before="$(($(git log -1 --format=%ct) - 4 * 3600))" HEAD
   fi
 }
 
 if [ -n "$changed" ]; then
   [ -n "$base" ] || base=$(default_base)
-  # A history that begins later than a day ago, or a shallow clone of it: everything has changed.
+  # A history that begins later than that, or a shallow clone of it: everything has changed.
   [ -n "$base" ] || base=$(git hash-object -t tree /dev/null)
   mapfile -t files < <(git diff --name-only --diff-filter=d "$base" -- 'src/Voron/*.cs' ':!src/Voron/Testing')
   [ ${#files[@]} -eq 0 ] || mapfile -t names < <(grep -ohE '\bPlantedFault\.[A-Za-z]+' "${files[@]}" | sed 's/.*\.//' | sort -u)

@@ -3,6 +3,7 @@ using Voron.Flushing;
 using Voron.Format;
 using Voron.Maintenance;
 using Voron.Recovery;
+using Voron.Staging;
 using Voron.Transactions;
 
 namespace Voron;
@@ -30,6 +31,9 @@ internal readonly struct EnvironmentInternals
 
     /// <summary>Frees the pages of dropped trees; null if the environment is read-only.</summary>
     public TreeDropper? Dropper { get; }
+
+    /// <summary>The uploads; null if the environment is read-only.</summary>
+    public StagingArea? Staging { get; init; }
 
     /// <summary>What recovery found when the environment was opened.</summary>
     public RecoveryResult Recovered { get; }

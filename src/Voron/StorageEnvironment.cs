@@ -193,7 +193,7 @@ public sealed partial class StorageEnvironment : IDisposable
     }
 
     /// <summary>The parts that tests and the command-line tool need.</summary>
-    internal EnvironmentInternals Internals => new(_engine, _parts.Recovered, _flusher, _dropper, _trimmer, _groupCommit);
+    internal EnvironmentInternals Internals => new(_engine, _parts.Recovered, _flusher, _dropper, _trimmer, _groupCommit) { Staging = _staging };
 
     // A record that was dropped because its values were lost would count again if a transaction wrote the same bytes to the same pages and the
     // process were killed before its commit. The seal of a new journal file ends the journal before that record for good. Returns false if there is

@@ -86,6 +86,7 @@ public sealed partial class StorageOptions
         SlowReaderObserver = options.SlowReaderObserver;
         SlowReaderInterval = options.SlowReaderInterval;
         LeakGrace = options.LeakGrace;
+        ClosingPatience = options.ClosingPatience;
         MaxGroupCommitDuration = options.MaxGroupCommitDuration;
         LongestPunch = options.LongestPunch;
         ReclaimInterval = options.ReclaimInterval;
@@ -326,6 +327,9 @@ public sealed partial class StorageOptions
     /// came from it may still be in use.
     /// </summary>
     internal TimeSpan LeakGrace { get; set => field = Changed(value); } = TimeSpan.FromSeconds(10);
+
+    /// <summary>The time for which closing waits for the user's code, and for a write transaction that stays open. Settable for tests.</summary>
+    internal TimeSpan ClosingPatience { get; set => field = Changed(value); } = TimeSpan.FromSeconds(5);
 
     /// <summary>The time for which a group commit keeps taking more operations into its batch.</summary>
     internal TimeSpan MaxGroupCommitDuration { get; set => field = Changed(value); } = TimeSpan.FromMilliseconds(20);

@@ -116,7 +116,7 @@ public sealed class WorkloadTests
             EngineCatalog.Voron, WorkloadCatalog.Callers16, Path.Combine(directory.Path, "callers"), 10_000_000, 10_000_000, Round: 0)
         {
             // Long enough for sixteen first commits on a crowded machine.
-            Limit = TimeSpan.FromSeconds(1),
+            Limit = TimeSpan.FromSeconds(3),
         };
         var result = WorkloadRunner.Run(callers, new ProgressSignal(null));
         result.IsCut.Should().BeTrue();

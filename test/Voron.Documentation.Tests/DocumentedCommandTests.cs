@@ -9,7 +9,8 @@ namespace Voron.Documentation.Tests;
 /// </summary>
 public sealed partial class DocumentedCommandTests
 {
-    private static readonly TimeSpan LongEnough = TimeSpan.FromMinutes(3);
+    // A page may have hundreds of commands.
+    private static readonly TimeSpan LongEnough = 10 * TestWait.Limit;
 
     public static TheoryData<string> Documents =>
         [.. SourceTree.Sources("docs", "*.md").Select(path => $"docs/{path}").Where(page => CommandsIn(page).Count > 0)];

@@ -5,8 +5,6 @@ namespace Voron.Documentation.Tests;
 /// <summary>The programs of the documents compile as they are shown, and print the output that is shown.</summary>
 public sealed class DocumentedProgramTests
 {
-    private static readonly TimeSpan LongEnough = TimeSpan.FromMinutes(1);
-
     public static TheoryData<string> Documents
     {
         get
@@ -90,7 +88,7 @@ public sealed class DocumentedProgramTests
             using var process = Process.Start(start)!;
             var output = process.StandardOutput.ReadToEndAsync();
             var errors = process.StandardError.ReadToEndAsync();
-            if (!process.WaitForExit(LongEnough))
+            if (!process.WaitForExit(TestWait.Limit))
                 process.Kill(entireProcessTree: true);
             (await errors).Should().BeEmpty("{0} must run without an error", program);
             return (await output).ReplaceLineEndings("\n").TrimEnd();

@@ -47,7 +47,8 @@ public abstract class PageTest(BrowserFixture fixture) : IAsyncLifetime
             AcceptDownloads = true,
         });
         Page = await _context.NewPageAsync();
-        Page.SetDefaultTimeout(10_000);
+        Page.SetDefaultTimeout((float)TestWait.Limit.TotalMilliseconds);
+        SetDefaultExpectTimeout((float)TestWait.Limit.TotalMilliseconds);
         Page.PageError += (_, error) => _errors.Add(error);
         Page.Console += (_, message) =>
         {

@@ -85,7 +85,7 @@ public sealed class WatchTests : IDisposable
         await using var watch = Begin(collection);
         var next = watch.MoveNextAsync().AsTask();
         await _store.DropCollectionAsync("items", _stop);
-        (await next.WaitAsync(TimeSpan.FromSeconds(10), _stop)).Should().BeFalse();
+        (await next.WaitAsync(TestWait.Limit, _stop)).Should().BeFalse();
         await FluentActions.Awaiting(async () => await NextAsync(Begin(collection))).Should().ThrowAsync<KeyNotFoundException>();
 
         var created = await CreateAsync();
@@ -129,7 +129,7 @@ public sealed class WatchTests : IDisposable
 
     private static async Task<DocumentChange> NextAsync(IAsyncEnumerator<DocumentChange> watch)
     {
-        (await watch.MoveNextAsync().AsTask().WaitAsync(TimeSpan.FromSeconds(10))).Should().BeTrue();
+        (await watch.MoveNextAsync().AsTask().WaitAsync(TestWait.Limit)).Should().BeTrue();
         return watch.Current;
     }
 

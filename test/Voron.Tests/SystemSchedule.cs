@@ -5,11 +5,9 @@ namespace Voron.Tests;
 /// <summary>A schedule for one thread that acts at schedule places and leaves everything else to the system.</summary>
 internal abstract class SystemSchedule : ISchedule
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
-
     public abstract void Reach(SchedulePlace place);
 
-    public bool WaitUntil(Func<bool> condition, bool mayTimeOut) => SpinWait.SpinUntil(condition, Patience);
+    public bool WaitUntil(Func<bool> condition, bool mayTimeOut) => SpinWait.SpinUntil(condition, TestWait.Limit);
 
     public bool WaitFor(object signalled, bool mayTimeOut) => true;
 

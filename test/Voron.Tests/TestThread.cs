@@ -3,8 +3,6 @@ namespace Voron.Tests;
 /// <summary>A thread for whose end, or whose waiting, a test can wait. A thread that hangs is left behind.</summary>
 internal sealed class TestThread
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(40);
-
     private readonly Thread _thread;
     private Exception? _thrown;
 
@@ -45,12 +43,15 @@ internal sealed class TestThread
     public bool HasEnded => !_thread.IsAlive;
 
     /// <summary>Returns when several checks in a row have found the thread waiting, or when it has ended.</summary>
+    /// <exception cref="TimeoutException">The thread goes on working.</exception>
     public void WaitUntilBlockedOrEnded()
     {
         var waits = 0;
-        var deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
-        while (_thread.IsAlive && waits < 20 && Environment.TickCount64 < deadline)
+        var deadline = Environment.TickCount64 + (long)TestWait.Limit.TotalMilliseconds;
+        while (_thread.IsAlive && waits < 20)
         {
+            if (Environment.TickCount64 > deadline)
+                throw new TimeoutException("The thread neither waits nor ends.");
             waits = (_thread.ThreadState & ThreadState.WaitSleepJoin) != 0 ? waits + 1 : 0;
             Thread.Sleep(1);
         }
@@ -61,5 +62,5 @@ internal sealed class TestThread
 
     /// <summary>Waits for the thread's end, and returns the exception that it threw, or null.</summary>
     /// <exception cref="TimeoutException">The thread hangs.</exception>
-    public Exception? Join() => _thread.Join(Patience) ? _thrown : throw new TimeoutException("The thread hangs.");
+    public Exception? Join() => _thread.Join(TestWait.Limit) ? _thrown : throw new TimeoutException("The thread hangs.");
 }

@@ -1,5 +1,4 @@
 using System.Text;
-using Voron.Tool;
 using Voron.Tool.Shell;
 
 namespace Voron.Tool.Tests;

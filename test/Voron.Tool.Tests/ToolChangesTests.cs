@@ -1,7 +1,6 @@
 using Voron.Format;
 using Voron.Tests.ChangeTracking;
 using Voron.Tests.Faults;
-using Voron.Tool;
 
 namespace Voron.Tool.Tests;
 

@@ -1,5 +1,4 @@
 using System.Text;
-using Voron.Tool;
 
 namespace Voron.Tool.Tests;
 

@@ -3,15 +3,12 @@ using System.Runtime.InteropServices;
 using System.Text;
 using Voron.Format;
 using Voron.Paging;
-using Voron.Tool;
 
 namespace Voron.Tool.Tests;
 
 /// <summary>The worst day of an operator who has the tool alone: load, back up, change, kill, restore, compact, damage, salvage.</summary>
 public sealed class ToolDrillTests : IDisposable
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
-
     private readonly TestDirectory _directory = new();
 
     private static CancellationToken Token => TestContext.Current.CancellationToken;
@@ -106,11 +103,9 @@ public sealed class ToolDrillTests : IDisposable
             RedirectStandardOutput = true,
             RedirectStandardError = true,
         })!;
-        var began = Stopwatch.GetTimestamp();
-        while (!process.HasExited && SizeOf(Store) <= before && Stopwatch.GetElapsedTime(began) < Patience)
-            await Task.Delay(5, Token);
+        await TestWait.UntilAsync(() => process.HasExited || SizeOf(Store) > before);
         process.Kill();
-        await process.WaitForExitAsync(Token).WaitAsync(Patience, Token);
+        await process.WaitForExitAsync(Token).WaitAsync(TestWait.Limit, Token);
     }
 
     private static long SizeOf(string directory) => new DirectoryInfo(directory).GetFiles().Sum(file => file.Length);

@@ -11,8 +11,6 @@ public sealed class ToolDroppedTreeTests : IDisposable
 
     private string Page => Path.Combine(_directory.Path, "page.html");
 
-    private static CancellationToken Token => TestContext.Current.CancellationToken;
-
     public void Dispose() => _directory.Dispose();
 
     [Fact]
@@ -91,8 +89,7 @@ public sealed class ToolDroppedTreeTests : IDisposable
     private async Task FreeAsync()
     {
         await using var environment = StorageEnvironment.Open(Store);
-        while (IsLeft())
-            await Task.Delay(1, Token);
+        await TestWait.UntilAsync(() => !IsLeft());
 
         bool IsLeft()
         {

@@ -1,6 +1,5 @@
 using System.Runtime.InteropServices;
 using System.Text;
-using Voron.Tool;
 using Voron.Tool.Dumps;
 
 namespace Voron.Tool.Tests;
@@ -176,7 +175,7 @@ public sealed class ToolDumpTests : IDisposable
     public async Task Values_of_any_size_come_back_from_either_format()
     {
         var value = new byte[40_000_000];
-        Random.Shared.NextBytes(value);
+        new Random(1).NextBytes(value);
         using (var environment = StorageEnvironment.Open(Store))
             environment.Write(writing => writing.CreateTree("t").Put("k"u8, value));
         foreach (var format in (string[])["jsonlines", "mdb"])

@@ -2,7 +2,6 @@ using System.Text;
 using Voron.Format;
 using Voron.Maintenance;
 using Voron.Tests.Faults;
-using Voron.Tool;
 
 namespace Voron.Tool.Tests;
 

@@ -1,6 +1,3 @@
-using System.Diagnostics;
-using Voron.Tool;
-
 namespace Voron.Tool.Tests;
 
 /// <summary>
@@ -9,8 +6,6 @@ namespace Voron.Tool.Tests;
 public sealed class ToolInterruptTests : IClassFixture<ToolInterruptTests.Filled>, IDisposable
 {
     private const int Entries = 20_000;
-
-    private static readonly TimeSpan AtOnce = TimeSpan.FromSeconds(10);
 
     private readonly TestDirectory _directory = new();
     private readonly string _store;
@@ -109,7 +104,7 @@ public sealed class ToolInterruptTests : IClassFixture<ToolInterruptTests.Filled
             await fifo.EndAsync();
         using (var process = ToolProcess.Start("load", At("target"), At("fifo"), "--write"))
         {
-            await Task.Delay(500, TestContext.Current.CancellationToken);
+            await process.WaitUntilIdleAsync();
             await InterruptAsync(process, () => true);
         }
 
@@ -185,14 +180,12 @@ public sealed class ToolInterruptTests : IClassFixture<ToolInterruptTests.Filled
                 await process.Input.WriteAsync("put t x y\nscan t --limit 0\n"u8.ToArray(), TestContext.Current.CancellationToken);
             await process.Input.FlushAsync(TestContext.Current.CancellationToken);
             process.Output.ReadByte().Should().BeGreaterThanOrEqualTo(0);
-            await Task.Delay(200, TestContext.Current.CancellationToken);
+            await process.WaitUntilIdleAsync();
             process.Interrupt();
-            await Task.Delay(200, TestContext.Current.CancellationToken);
+            await process.WaitUntilIdleAsync();
             process.HasExited.Should().BeFalse($"{line[0]} waits for a reader of the pipe");
             process.Interrupt();
-            var waiting = Stopwatch.StartNew();
             (await process.EndAsync(reads: false)).Code.Should().Be(ExitCode.Cancelled, line[0]);
-            waiting.Elapsed.Should().BeLessThan(AtOnce);
         }
 
         (await ToolRun.Done("get", _store, "t", "x")).Output.Should().Be("y\n");
@@ -209,7 +202,7 @@ public sealed class ToolInterruptTests : IClassFixture<ToolInterruptTests.Filled
         using var process = ToolProcess.Start("restore", At("fifo"), At("target"));
         await process.WaitUntilAsync(() => Directory.Exists(At("target")), "it is under way");
         process.Interrupt();
-        await Task.Delay(200, TestContext.Current.CancellationToken);
+        await process.WaitUntilIdleAsync();
         if (!process.HasExited)
             process.Interrupt();
         (await process.EndAsync()).Code.Should().Be(ExitCode.Cancelled);
@@ -242,14 +235,14 @@ public sealed class ToolInterruptTests : IClassFixture<ToolInterruptTests.Filled
         public Filled()
         {
             Store = Path.Combine(_directory.Path, "store");
-            var value = new byte[800];
+            var (value, random) = (new byte[800], new Random(1));
             using var environment = StorageEnvironment.Open(Store);
             environment.Write(writing =>
             {
                 var (dropped, kept) = (writing.CreateTree("dropped"), writing.CreateTree("t"));
                 for (var i = 0; i < Entries; i++)
                 {
-                    Random.Shared.NextBytes(value);
+                    random.NextBytes(value);
                     dropped.Put(BitConverter.GetBytes(i), value);
                     kept.Put(BitConverter.GetBytes(i), value);
                 }

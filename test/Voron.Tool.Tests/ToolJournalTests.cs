@@ -4,7 +4,6 @@ using Voron.Format;
 using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
 using Voron.Tests.Transactions;
-using Voron.Tool;
 
 namespace Voron.Tool.Tests;
 

@@ -1,6 +1,5 @@
 using System.Text;
 using Voron.Simulation.Disks;
-using Voron.Tool;
 
 namespace Voron.Tool.Tests;
 
@@ -364,10 +363,10 @@ public sealed class ToolNoRoomTests : IClassFixture<ToolNoRoomTests.Place>
 
         private static void Put(StorageEnvironment environment, int from, int to, int bytes = 20_000) => environment.Write(writing =>
         {
-            var (tree, value) = (writing.CreateTree("t"), new byte[bytes]);
+            var (tree, value, random) = (writing.CreateTree("t"), new byte[bytes], new Random(from));
             for (var i = from; i < to; i++)
             {
-                Random.Shared.NextBytes(value);
+                random.NextBytes(value);
                 tree.Put(Key(i), value);
             }
         });

@@ -3,7 +3,6 @@ using Voron.Format;
 using Voron.Maintenance;
 using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using Voron.Tool;
 
 namespace Voron.Tool.Tests;
 

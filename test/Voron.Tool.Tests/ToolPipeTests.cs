@@ -1,5 +1,4 @@
 using System.Text;
-using Voron.Tool;
 
 namespace Voron.Tool.Tests;
 
@@ -16,10 +15,10 @@ public sealed class ToolPipeTests : IDisposable
         using var environment = StorageEnvironment.Open(Store);
         environment.Write(writing =>
         {
-            var (tree, value) = (writing.CreateTree("t"), new byte[2_000]);
+            var (tree, value, random) = (writing.CreateTree("t"), new byte[2_000], new Random(1));
             for (var i = 0; i < 1_000; i++)
             {
-                Random.Shared.NextBytes(value);
+                random.NextBytes(value);
                 tree.Put(Encoding.ASCII.GetBytes($"k{i:D4}"), value);
             }
         });

@@ -1,13 +1,12 @@
 using System.Diagnostics;
 using System.Text;
-using Voron.Tool;
 
 namespace Voron.Tool.Tests;
 
 /// <summary>The tool as a process of its own, for tests of signals, pipes and terminals on Linux.</summary>
 internal sealed class ToolProcess : IDisposable
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
+    private const int IdleLooks = 50;
 
     private readonly Process _process;
     private readonly Task<string> _error;
@@ -77,7 +76,7 @@ internal sealed class ToolProcess : IDisposable
         var stop = TestContext.Current.CancellationToken;
         using var output = new MemoryStream();
         var reading = reads ? Output.CopyToAsync(output, stop) : Task.CompletedTask;
-        await _process.WaitForExitAsync(stop).WaitAsync(Patience, stop);
+        await _process.WaitForExitAsync(stop).WaitAsync(TestWait.Limit, stop);
         await reading;
         return new ToolRun((ExitCode)_process.ExitCode, Encoding.UTF8.GetString(output.ToArray()), await _error);
     }
@@ -85,12 +84,48 @@ internal sealed class ToolProcess : IDisposable
     /// <summary>Waits until something is so, and fails if the process ends before.</summary>
     public async Task WaitUntilAsync(Func<bool> isSo, string what)
     {
-        var waiting = Stopwatch.StartNew();
-        for (var hasEnded = false; !isSo(); await Task.Delay(2, TestContext.Current.CancellationToken))
+        var (hasEnded, hasCome) = (false, false);
+        await TestWait.UntilAsync(
+            () =>
+            {
+                hasCome = isSo();
+                if (hasCome || hasEnded)
+                    return true;
+                hasEnded = _process.HasExited;
+                return false;
+            },
+            what);
+        if (!hasCome)
+            Assert.Fail($"It did not come to be that {what}: {await _error}");
+    }
+
+    /// <summary>Waits until the process waits for something outside of it, or has ended.</summary>
+    public Task WaitUntilIdleAsync() => WaitUntilIdleAsync(_process);
+
+    /// <inheritdoc cref="WaitUntilIdleAsync()"/>
+    public static Task WaitUntilIdleAsync(Process process)
+    {
+        var looks = 0;
+        return TestWait.UntilAsync(() =>
         {
-            if (hasEnded || waiting.Elapsed > Patience)
-                Assert.Fail($"It did not come to be that {what}: {(_process.HasExited ? await _error : "it waits")}");
-            hasEnded = _process.HasExited;
+            looks = AllThreadsSleep(process.Id) ? looks + 1 : 0;
+            return looks >= IdleLooks || process.HasExited;
+        });
+    }
+
+    // A thread that waits for a processor or the disk does not sleep, so a slow machine makes no process idle.
+    private static bool AllThreadsSleep(int processId)
+    {
+        try
+        {
+            return Directory.GetDirectories($"/proc/{processId}/task")
+                .Select(task => File.ReadAllText(System.IO.Path.Combine(task, "stat")))
+                .All(stat => stat[stat.LastIndexOf(')') + 2] == 'S');
+        }
+        catch (IOException)
+        {
+            // A thread, or the process, has just ended.
+            return false;
         }
     }
 

@@ -1,14 +1,11 @@
 using System.Diagnostics;
 using System.Text;
-using Voron.Tool;
 
 namespace Voron.Tool.Tests;
 
 /// <summary>The tool as a process: what goes through pipes, and what a signal leaves behind.</summary>
 public sealed class ToolProcessTests : IDisposable
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
-
     private readonly TestDirectory _directory = new();
 
     private string Store => At("store");
@@ -19,7 +16,7 @@ public sealed class ToolProcessTests : IDisposable
     public async Task Values_backups_and_dumps_go_through_pipes()
     {
         var value = new byte[300_000];
-        Random.Shared.NextBytes(value);
+        new Random(1).NextBytes(value);
         (await RunAsync(value, "put", Store, "t", "photo", "-", "--create", "--write")).Code.Should().Be(ExitCode.Done);
         (await RunAsync([], "get", Store, "t", "photo", "--raw")).Output.Should().Equal(value);
 
@@ -61,8 +58,7 @@ public sealed class ToolProcessTests : IDisposable
     [Fact]
     public async Task A_signal_ends_a_wait_for_input()
     {
-        if (OperatingSystem.IsWindows())
-            Assert.Skip("Windows has no such signal.");
+        ToolProcess.RequireLinux();
         var used = At("used");
         await ToolRun.Done("put", used, "t", "k", "v", "--create", "--write");
         string[][] waiting =
@@ -73,7 +69,7 @@ public sealed class ToolProcessTests : IDisposable
         foreach (var arguments in waiting)
         {
             using var process = Start(arguments);
-            await Task.Delay(1_000, TestContext.Current.CancellationToken);
+            await ToolProcess.WaitUntilIdleAsync(process);
             process.HasExited.Should().BeFalse("it waits for its input");
             await TerminateAsync(process);
             process.ExitCode.Should().Be((int)ExitCode.Cancelled, arguments[0]);
@@ -89,23 +85,20 @@ public sealed class ToolProcessTests : IDisposable
             Assert.Skip("Windows has no such signal.");
         using (var environment = StorageEnvironment.Open(Store))
         {
-            var value = new byte[8_000];
+            var (value, random) = (new byte[8_000], new Random(1));
             environment.Write(writing =>
             {
                 var tree = writing.CreateTree("t");
                 for (var i = 0; i < 3_000; i++)
                 {
-                    Random.Shared.NextBytes(value);
+                    random.NextBytes(value);
                     tree.Put(BitConverter.GetBytes(i), value);
                 }
             });
         }
 
         using var process = Start("backup", Store, At("file"), "--rate", "1");
-        var waiting = Stopwatch.StartNew();
-        while (!IsUnderWay() && waiting.Elapsed < Patience)
-            await Task.Delay(10, TestContext.Current.CancellationToken);
-        IsUnderWay().Should().BeTrue("24 MB at 1 MB a second take a while");
+        await TestWait.UntilAsync(IsUnderWay, "24 MB at 1 MB a second take a while");
         await TerminateAsync(process);
         process.ExitCode.Should().Be((int)ExitCode.Cancelled);
         (await process.StandardError.ReadToEndAsync(TestContext.Current.CancellationToken)).Should().Be("Cancelled.\n");
@@ -158,7 +151,7 @@ public sealed class ToolProcessTests : IDisposable
     }
 
     private static Task EndAsync(Process process) =>
-        process.WaitForExitAsync(TestContext.Current.CancellationToken).WaitAsync(Patience, TestContext.Current.CancellationToken);
+        process.WaitForExitAsync(TestContext.Current.CancellationToken).WaitAsync(TestWait.Limit, TestContext.Current.CancellationToken);
 
     private static async Task TerminateAsync(Process process)
     {

@@ -1,5 +1,3 @@
-using Voron.Tool;
-
 namespace Voron.Tool.Tests;
 
 /// <summary>What the command-line tool answered.</summary>

@@ -3,7 +3,6 @@ using Spectre.Console;
 using Voron.Diagnostics;
 using Voron.Format;
 using Voron.Tests.Faults;
-using Voron.Tool;
 using Voron.Tool.Running;
 
 namespace Voron.Tool.Tests;
@@ -11,8 +10,6 @@ namespace Voron.Tool.Tests;
 /// <summary>The commands that look at an environment which a process has open for writing.</summary>
 public sealed class ToolRunningTests : IDisposable
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
-
     private readonly TestDirectory _directory = new();
 
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
@@ -110,11 +107,8 @@ public sealed class ToolRunningTests : IDisposable
         var working = Task.Run(
             () =>
             {
-                for (var i = 0; !stop.IsCancellationRequested; i++)
-                {
+                for (var i = 0; !stop.Token.WaitHandle.WaitOne(1); i++)
                     FaultTestKit.Put(environment, i % 100, [1]);
-                    Thread.Sleep(1);
-                }
             },
             Cancellation);
         await WaitForAsync(block => block.CommittedTransactions > 0);
@@ -127,14 +121,20 @@ public sealed class ToolRunningTests : IDisposable
 
         json.Should().HaveCount(8);
         json[0].GetProperty("commitsPerSecond").ValueKind.Should().Be(JsonValueKind.Null, "a rate needs two looks");
-        json[^1].GetProperty("commitsPerSecond").GetDouble().Should().BeInRange(1, 1_000_000);
-        json[^1].GetProperty("journalBytesPerSecond").GetDouble().Should().BePositive();
+        json[^1].GetProperty("commitsPerSecond").ValueKind.Should().Be(JsonValueKind.Number);
+
+        // Between two looks, a busy machine may give the writer no time.
+        Largest("commitsPerSecond").Should().BeInRange(1, 1_000_000);
+        Largest("journalBytesPerSecond").Should().BePositive();
         json[^1].GetProperty("readers").GetInt32().Should().BeGreaterThanOrEqualTo(1);
         json[^1].GetProperty("oldestReaderSeconds").GetDouble().Should().BePositive();
         json.Select(look => look.GetProperty("transaction").GetInt64()).Should().BeInAscendingOrder();
         text.Should().HaveCount(4);
         text[0].Should().Contain("commits/s").And.Contain("oldest");
         text[1].Should().Contain("KiB").And.EndWith("open");
+
+        double Largest(string figure) =>
+            json.Select(look => look.GetProperty(figure)).Where(value => value.ValueKind == JsonValueKind.Number).Max(value => value.GetDouble());
     }
 
     [Fact]
@@ -142,12 +142,13 @@ public sealed class ToolRunningTests : IDisposable
     {
         var environment = Open();
         await WaitForAsync(_ => true);
-        using var output = new StringWriter { NewLine = "\n" };
+        using var output = new AwaitedWriter();
         var top = Program.RunAsync(["top", Store, "--interval", "0.1"], output, TextWriter.Null, Cancellation);
-        await Task.Delay(300, Cancellation);
+        await output.Written.WaitAsync(TestWait.Limit, Cancellation);
+        await TestWait.GiveTimeForAsync(() => top.IsCompleted);
         top.IsCompleted.Should().BeFalse();
         environment.Dispose();
-        (await top.WaitAsync(Patience, Cancellation)).Should().Be((int)ExitCode.Done);
+        (await top.WaitAsync(TestWait.Limit, Cancellation)).Should().Be((int)ExitCode.Done);
         output.ToString().Should().EndWith($"Process {Environment.ProcessId} has closed the environment, or has ended.\n");
     }
 
@@ -156,9 +157,13 @@ public sealed class ToolRunningTests : IDisposable
     {
         using var environment = Open();
         await WaitForAsync(_ => true);
-        using var stop = new CancellationTokenSource(TimeSpan.FromMilliseconds(500));
+        using var stop = new CancellationTokenSource();
+        using var output = new AwaitedWriter();
         using var error = new StringWriter();
-        (await Program.RunAsync(["top", Store, "--interval", "0.1"], TextWriter.Null, error, stop.Token)).Should().Be((int)ExitCode.Cancelled);
+        var top = Program.RunAsync(["top", Store, "--interval", "0.1"], output, error, stop.Token);
+        await output.Written.WaitAsync(TestWait.Limit, Cancellation);
+        await stop.CancelAsync();
+        (await top.WaitAsync(TestWait.Limit, Cancellation)).Should().Be((int)ExitCode.Cancelled);
         error.ToString().Should().BeEmpty();
     }
 
@@ -219,11 +224,28 @@ public sealed class ToolRunningTests : IDisposable
 
     private StorageEnvironment Open() => StorageEnvironment.Open(Store, new StorageOptions { StatusInterval = TimeSpan.FromMilliseconds(10) });
 
-    private async Task WaitForAsync(Func<StatusBlock, bool> isAwaited)
+    private Task WaitForAsync(Func<StatusBlock, bool> isAwaited) =>
+        TestWait.UntilAsync(() => RunningEnvironment.TryRead(Store, out _) is { } reading && isAwaited(reading.Block));
+
+    /// <summary>An output whose first text can be awaited.</summary>
+    private sealed class AwaitedWriter : StringWriter
     {
-        using var limit = CancellationTokenSource.CreateLinkedTokenSource(Cancellation);
-        limit.CancelAfter(Patience);
-        while (RunningEnvironment.TryRead(Store, out _) is not { } reading || !isAwaited(reading.Block))
-            await Task.Delay(10, limit.Token);
+        private readonly TaskCompletionSource _written = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public AwaitedWriter() => NewLine = "\n";
+
+        public Task Written => _written.Task;
+
+        public override void Write(string? value)
+        {
+            base.Write(value);
+            _written.TrySetResult();
+        }
+
+        public override void Write(char[] buffer, int index, int count)
+        {
+            base.Write(buffer, index, count);
+            _written.TrySetResult();
+        }
     }
 }

@@ -1,7 +1,6 @@
 using System.Text;
 using System.Text.RegularExpressions;
 using System.Xml.Linq;
-using Voron.Tool;
 using Voron.Tool.Reports;
 
 namespace Voron.Tool.Tests;

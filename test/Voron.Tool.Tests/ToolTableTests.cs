@@ -2,7 +2,6 @@ using System.Text.Json;
 using Voron.Tables;
 using Voron.Tests.Faults;
 using Voron.Tests.Tables;
-using Voron.Tool;
 
 namespace Voron.Tool.Tests;
 

@@ -1,6 +1,5 @@
 using System.CommandLine;
 using System.CommandLine.Completions;
-using Voron.Tool;
 using Voron.Tool.Shell;
 
 namespace Voron.Tool.Tests;

@@ -1,6 +1,5 @@
 using System.Text;
 using Voron.Tests.Faults;
-using Voron.Tool;
 
 namespace Voron.Tool.Tests;
 

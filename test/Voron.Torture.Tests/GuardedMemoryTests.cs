@@ -134,7 +134,7 @@ public sealed unsafe class GuardedMemoryTests
     public void Nothing_is_found_with_freed_memory_out_of_reach(string suite, int cases)
     {
         var plan = new RunPlan(SuiteShare.Of(cases), Seed) { Guard = true, ShrinkTime = TimeSpan.Zero };
-        var result = new SuiteProcess(SuiteCatalog.Find(suite), plan).Run(TimeSpan.FromMinutes(5)).ResultOrDeath();
+        var result = new SuiteProcess(SuiteCatalog.Find(suite), plan).Run(15 * TestWait.Limit).ResultOrDeath();
         result.Failures.Should().BeEmpty();
         result.Cases.Should().BeGreaterThanOrEqualTo(plan.Count);
     }

@@ -9,8 +9,6 @@ public sealed class ShrinkingTests
     private const int StepsDrawn = 30;
     private const int StepsNeeded = 10;
 
-    private static readonly TimeSpan LongEnough = TimeSpan.FromSeconds(40);
-
     [Fact]
     public async Task Shrinking_keeps_to_the_same_failure()
     {
@@ -33,7 +31,10 @@ public sealed class ShrinkingTests
             if (MakeSteps(run) < StepsDrawn)
                 Thread.Sleep(Timeout.Infinite);
             throw new BrokenPromiseException("Lost.");
-        }));
+        })
+        {
+            Limit = TimeSpan.FromSeconds(3),
+        });
         failure.FirstLine.Should().EndWith("Lost.");
         failure.Attempts.Should().BeGreaterThan(1);
         failure.Script.Should().HaveCount((2 * StepsDrawn) + 1);
@@ -95,8 +96,8 @@ public sealed class ShrinkingTests
 
     private static async Task<Failure> FailAsync(Suite suite, string? directory = null)
     {
-        var plan = new RunPlan(1, Seed) { ShrinkTime = TimeSpan.FromSeconds(2), FailureDirectory = directory };
-        var result = await Task.Run(() => new SuiteRunner(suite, plan).Run(), Cancellation).WaitAsync(LongEnough, Cancellation);
+        var plan = new RunPlan(1, Seed) { ShrinkTime = TestWait.Limit, FailureDirectory = directory };
+        var result = await Task.Run(() => new SuiteRunner(suite, plan).Run(), Cancellation).WaitAsync(TestWait.Limit, Cancellation);
         return result.Failures.Should().ContainSingle().Subject;
     }
 }

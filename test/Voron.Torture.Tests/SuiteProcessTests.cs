@@ -10,8 +10,6 @@ public sealed class SuiteProcessTests
 {
     private const long Seed = 77;
 
-    private static readonly TimeSpan LongEnough = TimeSpan.FromMinutes(2);
-
     [Fact]
     public void The_death_of_a_process_is_a_failure_with_its_seed_and_its_run()
     {
@@ -19,7 +17,7 @@ public sealed class SuiteProcessTests
         var plan = new RunPlan(RunPlan.Full, Seed) { First = 40, FailureDirectory = directory.Path };
         var process = new SuiteProcess(SuiteCatalog.Find("malformed"), plan);
         var isKilled = false;
-        var end = process.Run(LongEnough, done =>
+        var end = process.Run(TestWait.Limit, done =>
         {
             if (isKilled || done == 0)
                 return;
@@ -64,7 +62,7 @@ public sealed class SuiteProcessTests
     public void A_process_that_ends_in_good_order_leaves_its_result_and_no_files()
     {
         var process = new SuiteProcess(SuiteCatalog.Find("model"), new RunPlan(2_000, Seed));
-        var end = process.Run(LongEnough);
+        var end = process.Run(TestWait.Limit);
         end.Result!.Failures.Should().BeEmpty();
         end.Result.Cases.Should().BeGreaterThanOrEqualTo(2_000);
         end.Result.Seed.Should().Be(Seed);

@@ -10,9 +10,9 @@ namespace Voron.Torture.Tests;
 /// </summary>
 public sealed class SuiteTests(ITestOutputHelper output)
 {
-    public static TheoryData<string> Names => [.. SuiteCatalog.All.Select(suite => suite.Name)];
-
     private const long Seed = 1;
+
+    public static TheoryData<string> Names => [.. SuiteCatalog.All.Select(suite => suite.Name)];
 
     [Theory]
     [MemberData(nameof(Names))]
@@ -30,7 +30,7 @@ public sealed class SuiteTests(ITestOutputHelper output)
         // Output to the test runner is lost with this process if the engine ends it.
         Console.Error.WriteLine($"{name}, seed {plan.Seed}");
         var result = suite.NeedsOwnProcess
-            ? new SuiteProcess(suite, plan).Run(TimeSpan.FromMinutes(10)).ResultOrDeath()
+            ? new SuiteProcess(suite, plan).Run(15 * TestWait.Limit).ResultOrDeath()
             : new SuiteRunner(suite, plan).Run();
         foreach (var (what, count) in result.Tallies)
             output.WriteLine($"{what}: {count:N0}");

@@ -52,7 +52,7 @@ internal sealed class StatusWriter : IDisposable
         _engine = engine;
         _source = source;
         _interval = engine.Options.StatusInterval;
-        _retry = new RetryPause(_interval, LongestRetryPause);
+        _retry = new RetryPause(_interval, LongestRetryPause, engine.Options.StatusClock);
 
         // The timer belongs to the environment, not to the context of the caller that opens it.
         var flow = ExecutionContext.IsFlowSuppressed() ? default : ExecutionContext.SuppressFlow();

@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using Voron.Testing;
 using Voron.Transactions;
 
@@ -18,7 +17,8 @@ namespace Voron.Dropping;
 /// </para>
 /// </remarks>
 /// <param name="writer">The lock of the writer.</param>
-internal sealed class DropPace(WriterLock writer)
+/// <param name="clock">The clock; null for that of the system.</param>
+internal sealed class DropPace(WriterLock writer, TimeProvider? clock = null)
 {
     /// <summary>The number of pages that are freed between two looks at the callers that wait.</summary>
     public const int PagesOfSlice = 16;
@@ -29,30 +29,31 @@ internal sealed class DropPace(WriterLock writer)
     private static readonly TimeSpan LeastHold = TimeSpan.FromMicroseconds(500);
     private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(1);
 
+    private readonly TimeProvider _clock = clock ?? TimeProvider.System;
     private long _taken;
     private long _released;
     private TimeSpan _owed;
 
     /// <summary>True if the step is to end now.</summary>
-    public bool IsOver => writer.HasQueue && Stopwatch.GetElapsedTime(_taken) >= LeastHold;
+    public bool IsOver => writer.HasQueue && _clock.GetElapsedTime(_taken) >= LeastHold;
 
     /// <summary>Notes that a step has the writer.</summary>
-    public void Begin() => _taken = Stopwatch.GetTimestamp();
+    public void Begin() => _taken = _clock.GetTimestamp();
 
     /// <summary>Notes that a step is about to release the writer.</summary>
     public void End()
     {
-        _released = Stopwatch.GetTimestamp();
+        _released = _clock.GetTimestamp();
         if (writer.HasQueue)
-            _owed += Stopwatch.GetElapsedTime(_taken, _released);
+            _owed += _clock.GetElapsedTime(_taken, _released);
     }
 
     /// <summary>Waits until the next step may ask for the writer.</summary>
     public async ValueTask WaitAsync(CancellationToken stop)
     {
-        if (_owed >= Tick && _owed - Stopwatch.GetElapsedTime(_released) >= Tick)
-            await SchedulePoint.Pause(Tick, stop).ConfigureAwait(false);
-        _owed -= Stopwatch.GetElapsedTime(_released);
+        if (_owed >= Tick && _owed - _clock.GetElapsedTime(_released) >= Tick)
+            await SchedulePoint.Pause(Tick, stop, _clock).ConfigureAwait(false);
+        _owed -= _clock.GetElapsedTime(_released);
         if (_owed < TimeSpan.Zero)
             _owed = TimeSpan.Zero;
     }

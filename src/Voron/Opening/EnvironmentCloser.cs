@@ -25,13 +25,10 @@ namespace Voron.Opening;
 internal sealed class EnvironmentCloser(
     OpenedEngine parts, Writer? writer, GroupCommit? groupCommit, Flusher? flusher, FlushScheduler? scheduler, Scrubber? scrubber)
 {
-    private static readonly TimeSpan WriterPatience = TimeSpan.FromSeconds(5);
-
-    private static readonly TimeSpan UserPatience = TimeSpan.FromSeconds(5);
-
     private static readonly TimeSpan WorkPatience = TimeSpan.FromMinutes(1);
 
     private readonly Engine _engine = parts.Engine;
+    private readonly TimeSpan _patience = parts.Engine.Options.ClosingPatience;
     private readonly long _began = Stopwatch.GetTimestamp();
 
     public void Close()
@@ -58,7 +55,7 @@ internal sealed class EnvironmentCloser(
 
     // It may have the writer, and a directory that it keeps could not be opened again although no transaction of the caller is open.
     private void WaitForWork() => _engine.Users.WaitForWork(
-        WorkPatience, UserPatience, () => _engine.Observers.IsCalling || GuardedLogger.IsBusy(_engine.Logger));
+        WorkPatience, _patience, () => _engine.Observers.IsCalling || GuardedLogger.IsBusy(_engine.Logger));
 
     private void ReleaseUsers(bool isWriterFree)
     {
@@ -70,12 +67,12 @@ internal sealed class EnvironmentCloser(
         }
         finally
         {
-            _engine.Users.WaitForCalls(UserPatience, isWriterFree);
+            _engine.Users.WaitForCalls(_patience, isWriterFree);
             ClosedEnvironments.Add(_engine, writer);
-            _engine.Observers.Finish(UserPatience);
+            _engine.Observers.Finish(_patience);
             var milliseconds = (long)Stopwatch.GetElapsedTime(_began).TotalMilliseconds;
             EnvironmentLog.Closed(_engine.Logger, _engine.Disk.Path, transactionId, milliseconds, _engine.Users.OpenReaders);
-            GuardedLogger.Finish(_engine.Logger, UserPatience);
+            GuardedLogger.Finish(_engine.Logger, _patience);
         }
     }
 
@@ -101,7 +98,7 @@ internal sealed class EnvironmentCloser(
         var isFree = false;
         try
         {
-            Uninterrupted.Run(() => isFree = slot.TryEnter(WriterPatience, CancellationToken.None));
+            Uninterrupted.Run(() => isFree = slot.TryEnter(_patience, CancellationToken.None));
             if (isFree)
                 slot.Release();
             else

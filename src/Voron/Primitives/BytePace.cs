@@ -1,15 +1,15 @@
-using System.Diagnostics;
-
 namespace Voron.Primitives;
 
 /// <summary>Limits work to a number of bytes a second.</summary>
 /// <param name="bytesPerSecond">The limit; 0 for none.</param>
-internal sealed class BytePace(long bytesPerSecond)
+/// <param name="clock">The clock; null for that of the system.</param>
+internal sealed class BytePace(long bytesPerSecond, TimeProvider? clock = null)
 {
     /// <summary>A pause is no longer than this, because a timer has a limit.</summary>
     private static readonly TimeSpan MaxPause = TimeSpan.FromDays(1);
 
-    private readonly long _began = Stopwatch.GetTimestamp();
+    private readonly TimeProvider _clock = clock ?? TimeProvider.System;
+    private readonly long _began = (clock ?? TimeProvider.System).GetTimestamp();
     private TimeSpan _paidUntil;
 
     /// <summary>Counts bytes, and waits because of them.</summary>
@@ -17,7 +17,7 @@ internal sealed class BytePace(long bytesPerSecond)
     {
         var pause = Count(bytes);
         if (pause > TimeSpan.Zero)
-            await Task.Delay(pause < MaxPause ? pause : MaxPause, stop).ConfigureAwait(false);
+            await Task.Delay(pause < MaxPause ? pause : MaxPause, _clock, stop).ConfigureAwait(false);
     }
 
     /// <summary>Counts bytes, and returns the time to wait because of them.</summary>
@@ -27,7 +27,7 @@ internal sealed class BytePace(long bytesPerSecond)
             return TimeSpan.Zero;
 
         // A time in which nothing was copied gives no credit.
-        var now = Stopwatch.GetElapsedTime(_began);
+        var now = _clock.GetElapsedTime(_began);
         _paidUntil = (_paidUntil > now ? _paidUntil : now) + TimeSpan.FromSeconds((double)bytes / bytesPerSecond);
         return _paidUntil - now;
     }

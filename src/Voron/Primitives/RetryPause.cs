@@ -7,35 +7,34 @@ namespace Voron.Primitives;
 /// writes little, and does not fill the log.
 /// </summary>
 /// <remarks>For use by one thread at a time.</remarks>
-internal sealed class RetryPause(TimeSpan first, TimeSpan longest)
+/// <param name="first">The first pause.</param>
+/// <param name="longest">The longest pause.</param>
+/// <param name="clock">The clock; null for that of the system.</param>
+internal sealed class RetryPause(TimeSpan first, TimeSpan longest, TimeProvider? clock = null)
 {
     private static readonly TimeSpan ReportEvery = TimeSpan.FromMinutes(1);
 
+    private readonly TimeProvider _clock = clock ?? TimeProvider.System;
     private TimeSpan _pause;
-    private long _notBeforeTick;
-    private long _reportAgainTick;
+    private long _failedAt;
+    private long _reportedAt;
 
     /// <summary>True when it is time to retry.</summary>
-    public bool IsOver => PlantedFault.RetryAtOnce || Environment.TickCount64 >= _notBeforeTick;
+    public bool IsOver => PlantedFault.RetryAtOnce || _clock.GetElapsedTime(_failedAt) >= _pause;
 
     /// <summary>Begins a pause, twice as long as the previous one.</summary>
     /// <returns>True when the failure should be logged: the first one, and then one a minute.</returns>
     public bool Failed()
     {
-        var now = Environment.TickCount64;
+        _failedAt = _clock.GetTimestamp();
         var isFirst = _pause == TimeSpan.Zero;
         _pause = isFirst ? first : _pause * 2 < longest ? _pause * 2 : longest;
-        _notBeforeTick = now + (long)_pause.TotalMilliseconds;
-        if (!isFirst && now < _reportAgainTick)
+        if (!isFirst && _clock.GetElapsedTime(_reportedAt, _failedAt) < ReportEvery)
             return false;
-        _reportAgainTick = now + (long)ReportEvery.TotalMilliseconds;
+        _reportedAt = _failedAt;
         return true;
     }
 
     /// <summary>Ends the pause: the operation has succeeded, or the cause of its failure has changed.</summary>
-    public void Clear()
-    {
-        _pause = TimeSpan.Zero;
-        _notBeforeTick = 0;
-    }
+    public void Clear() => _pause = TimeSpan.Zero;
 }

@@ -13,7 +13,18 @@ internal sealed class SharedSync(Engine engine) : IThreadPoolWorkItem
 {
     private readonly Lock _gate = new();
     private TaskCompletionSource? _next;
+    private int _waiting;
     private bool _isRunning;
+
+    /// <summary>The number of callers that wait for a round which has not begun yet.</summary>
+    public int Waiting
+    {
+        get
+        {
+            using (Uninterrupted.Hold(_gate))
+                return _waiting;
+        }
+    }
 
     /// <summary>Returns a task that completes when everything that the caller has written is durable.</summary>
     /// <exception cref="EnvironmentPoisonedException">The sync failed, or an earlier write did.</exception>
@@ -24,6 +35,7 @@ internal sealed class SharedSync(Engine engine) : IThreadPoolWorkItem
         using (Uninterrupted.Hold(_gate))
         {
             round = _next ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            _waiting++;
             if (_isRunning)
                 return round.Task;
             _isRunning = true;
@@ -63,6 +75,7 @@ internal sealed class SharedSync(Engine engine) : IThreadPoolWorkItem
         {
             round = _next!;
             _next = null;
+            _waiting = 0;
         }
 
         var failure = TrySync();

@@ -33,10 +33,10 @@ internal static class SchedulePoint
     }
 
     /// <summary>Must be called for the pause before another attempt, which under a schedule comes after another thread has continued.</summary>
-    public static Task Pause(TimeSpan pause, CancellationToken stop)
+    public static Task Pause(TimeSpan pause, CancellationToken stop, TimeProvider? clock = null)
     {
         if (!IsOn || Current is not { } schedule)
-            return Task.Delay(pause, stop);
+            return Task.Delay(pause, clock ?? TimeProvider.System, stop);
         schedule.Spin();
         return stop.IsCancellationRequested ? Task.FromCanceled(stop) : Task.CompletedTask;
     }

@@ -186,7 +186,8 @@ internal sealed class GroupCommitBatch
 
     private void RunOperations(WriteTransactionBody body, ref bool isInterrupted)
     {
-        var start = Stopwatch.GetTimestamp();
+        var clock = _engine.Options.CommitClock;
+        var start = clock.GetTimestamp();
         _succeeded = 0;
         _failedTogether = false;
         _isApart = _apart > 0;
@@ -201,7 +202,7 @@ internal sealed class GroupCommitBatch
             for (; largeExtents < extents.Count; largeExtents++)
                 largeBytes += extents[largeExtents].Value.Length;
             largeExtents = extents.Count;
-            if (IsFull(body, largeBytes) || Stopwatch.GetElapsedTime(start) >= _maxDuration)
+            if (IsFull(body, largeBytes) || clock.GetElapsedTime(start) >= _maxDuration)
                 break;
         }
 

@@ -52,7 +52,7 @@ public sealed class CancellationTests : IDisposable
             (await watch.StandardOutput.ReadLineAsync(_stop)).Should().StartWith("put {\"id\":\"a\"");
             watch.StandardOutput.Close();
             await PutAsync(client, "b");
-            await watch.WaitForExitAsync(_stop).WaitAsync(TimeSpan.FromSeconds(30), _stop);
+            await watch.WaitForExitAsync(_stop).WaitAsync(TestWait.Limit, _stop);
             watch.ExitCode.Should().Be(0);
             (await watch.StandardError.ReadToEndAsync(_stop)).Should().BeEmpty();
         }

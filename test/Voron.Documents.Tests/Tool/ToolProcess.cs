@@ -6,8 +6,6 @@ namespace Voron.Documents.Tests.Tool;
 /// <summary>Runs the tool as a process of its own, in a directory that is deleted behind the test.</summary>
 internal sealed class ToolProcess : IDisposable
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
-
     public string Directory { get; } = System.IO.Directory.CreateTempSubdirectory("voron-documents-").FullName;
 
     public string PathOf(string file) => Path.Combine(Directory, file);
@@ -59,7 +57,7 @@ internal sealed class ToolProcess : IDisposable
     public static async Task<ToolResult> EndAsync(Process process)
     {
         using var patience = CancellationTokenSource.CreateLinkedTokenSource(TestContext.Current.CancellationToken);
-        patience.CancelAfter(Patience);
+        patience.CancelAfter(TestWait.Limit);
         try
         {
             var output = process.StandardOutput.ReadToEndAsync(patience.Token);

@@ -152,9 +152,7 @@ public sealed class CollectionEndpointTests : IAsyncLifetime
         (await server.SendAsync("GET", "/collections/items/documents/a")).StatusCode.Should().Be(HttpStatusCode.NotFound);
         server.Store.GetCollection("items").Count.Should().Be(1);
         time.Advance(TimeSpan.FromSeconds(30));
-        for (var i = 0; i < 1000 && server.Store.GetCollection("items").Count > 0; i++)
-            await Task.Delay(10, _stop);
-        server.Store.GetCollection("items").Count.Should().Be(0);
+        await TestWait.UntilAsync(() => server.Store.GetCollection("items").Count == 0);
         (await server.SendAsync("DELETE", "/collections/items/expiry")).StatusCode.Should().Be(HttpStatusCode.OK);
     }
 

@@ -15,7 +15,7 @@ internal sealed class RunningServer : IAsyncDisposable
     {
         Store = store;
         _app = app;
-        Client = new HttpClient { BaseAddress = new Uri(app.Urls.Single()), Timeout = TimeSpan.FromSeconds(30) };
+        Client = new HttpClient { BaseAddress = new Uri(app.Urls.Single()), Timeout = TestWait.Limit };
     }
 
     public DocumentStore Store { get; }

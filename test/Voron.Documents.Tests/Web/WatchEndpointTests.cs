@@ -57,7 +57,7 @@ public sealed class WatchEndpointTests : IAsyncLifetime
     public async Task A_watch_ends_when_the_server_stops()
     {
         using var watch = await WatchAsync();
-        await _server.StopAsync().WaitAsync(TimeSpan.FromSeconds(5), TestContext.Current.CancellationToken);
+        await _server.StopAsync().WaitAsync(TestWait.Limit, TestContext.Current.CancellationToken);
         await FluentActions.Awaiting(watch.NextAsync).Should().ThrowAsync<Exception>();
     }
 
@@ -88,8 +88,6 @@ public sealed class WatchEndpointTests : IAsyncLifetime
 
     private sealed class EventReader(HttpResponseMessage answer, Stream stream) : IDisposable
     {
-        private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
-
         private readonly StreamReader _lines = new(stream);
 
         public async Task PulseAsync()
@@ -123,6 +121,6 @@ public sealed class WatchEndpointTests : IAsyncLifetime
         }
 
         private async Task<string> LineAsync() =>
-            await _lines.ReadLineAsync().WaitAsync(Patience) ?? throw new EndOfStreamException("The watch has ended.");
+            await _lines.ReadLineAsync().WaitAsync(TestWait.Limit) ?? throw new EndOfStreamException("The watch has ended.");
     }
 }

@@ -72,18 +72,17 @@ public sealed class HealthCheckTests
         HealthReportEntry health;
         using (environment.BeginRead())
         {
-            var deadline = Environment.TickCount64 + (long)HostKit.Patience.TotalMilliseconds;
             var i = 0;
-            do
+            health = default;
+            await TestWait.UntilAsync(async () =>
             {
                 var (key, value) = (Encoding.UTF8.GetBytes($"{i++}"), new byte[15_000]);
                 environment.Write(writing => writing.CreateTree("tree").Put(key, value));
 
                 // The flusher's thread frees versions that no reader needs, so that the delay may end for a moment.
                 health = await HostKit.CheckHealthAsync(provider);
-            }
-            while (!(health.Data[nameof(EnvironmentStatistics.IsBackPressureActive)].Equals(true) && health.Description!.Contains("A reader"))
-                && Environment.TickCount64 < deadline);
+                return health.Data[nameof(EnvironmentStatistics.IsBackPressureActive)].Equals(true) && health.Description!.Contains("A reader");
+            });
         }
 
         health.Status.Should().Be(HealthStatus.Degraded);
@@ -92,7 +91,7 @@ public sealed class HealthCheckTests
         health.Data[nameof(EnvironmentStatistics.OpenReaders)].Should().Be(1);
         health.Data[nameof(EnvironmentStatistics.OldestReaderAge)].Should().BeOfType<TimeSpan>();
         health.Data[nameof(EnvironmentStatistics.VersionBytes)].Should().BeOfType<long>().Which.Should().BeGreaterThan(4 << 20);
-        SpinWait.SpinUntil(() => !environment.GetStatistics().IsBackPressureActive, HostKit.Patience).Should().BeTrue();
+        TestWait.Until(() => !environment.GetStatistics().IsBackPressureActive);
         (await HostKit.CheckHealthAsync(provider)).Status.Should().Be(HealthStatus.Healthy);
     }
 
@@ -171,7 +170,7 @@ public sealed class HealthCheckTests
         using var mayOpen = new ManualResetEventSlim();
         await using var hosted = new HostedEnvironment(new FakeSource(_ => Task.Run(() =>
         {
-            mayOpen.Wait(HostKit.Patience);
+            mayOpen.Wait(TestWait.Limit);
             return StorageEnvironment.OpenInMemory();
         })));
         var check = new EnvironmentHealthCheck(hosted, () => new VoronHealthCheckSettings(), TimeProvider.System);

@@ -8,8 +8,6 @@ namespace Voron.Extensions.Tests.Hosting;
 /// <summary>Hosts with a configuration that a test gives.</summary>
 internal static class HostKit
 {
-    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(40);
-
     /// <summary>A builder whose content root is a directory of the test.</summary>
     public static HostApplicationBuilder Builder(TestDirectory directory, params (string Key, string Value)[] configuration)
     {

@@ -70,7 +70,7 @@ public sealed class HostLifetimeTests
         StorageEnvironment FailWithTheOther(string name)
         {
             both.Signal();
-            both.Wait(HostKit.Patience);
+            both.Wait(TestWait.Limit);
             throw new IOException($"Disk {name} is on fire.");
         }
     }
@@ -85,7 +85,7 @@ public sealed class HostLifetimeTests
             directory, ("Voron:one:Directory", "one"), ("Voron:one:LockTimeout", "10:00:00"), ("Voron:two:Directory", "two"));
         builder.Services.AddKeyedVoron("one").AddKeyedVoron("two");
         using var host = builder.Build();
-        var start = () => host.StartAsync(TestContext.Current.CancellationToken).WaitAsync(HostKit.Patience);
+        var start = () => host.StartAsync(TestContext.Current.CancellationToken).WaitAsync(TestWait.Limit);
         (await start.Should().ThrowAsync<InvalidOperationException>()).WithMessage("*'Voron:two'*");
     }
 
@@ -103,13 +103,13 @@ public sealed class HostLifetimeTests
             starting.IsCompleted.Should().BeFalse();
             (await HostKit.CheckHealthAsync(host.Services)).Description.Should().Contain("is being opened");
             await giveUp.CancelAsync();
-            await FluentActions.Awaiting(() => starting.WaitAsync(HostKit.Patience)).Should().ThrowAsync<OperationCanceledException>();
+            await FluentActions.Awaiting(() => starting.WaitAsync(TestWait.Limit)).Should().ThrowAsync<OperationCanceledException>();
         }
 
         var again = HostKit.Builder(directory, ("Voron:Directory", "data"), ("Voron:LockTimeout", "10:00:00"));
         again.Services.AddVoron();
         using var next = again.Build();
-        await next.StartAsync(TestContext.Current.CancellationToken).WaitAsync(HostKit.Patience, TestContext.Current.CancellationToken);
+        await next.StartAsync(TestContext.Current.CancellationToken).WaitAsync(TestWait.Limit, TestContext.Current.CancellationToken);
     }
 
     [Fact]
@@ -124,7 +124,7 @@ public sealed class HostLifetimeTests
         HostKit.Put(holder, "key");
         starting.IsCompleted.Should().BeFalse();
         holder.Dispose();
-        await starting.WaitAsync(HostKit.Patience, TestContext.Current.CancellationToken);
+        await starting.WaitAsync(TestWait.Limit, TestContext.Current.CancellationToken);
         HostKit.Has(host.Services.GetRequiredService<StorageEnvironment>(), "key").Should().BeTrue();
     }
 

@@ -12,7 +12,7 @@ public sealed class HostedEnvironmentTests
         using var mayOpen = new ManualResetEventSlim();
         var source = new FakeSource(_ => Task.Run(() =>
         {
-            mayOpen.Wait(HostKit.Patience);
+            mayOpen.Wait(TestWait.Limit);
             return StorageEnvironment.OpenInMemory();
         }));
         await using var hosted = new HostedEnvironment(source);
@@ -39,7 +39,7 @@ public sealed class HostedEnvironmentTests
         var fails = true;
         var source = new FakeSource(_ => Task.Run(() =>
         {
-            mayFail.Wait(HostKit.Patience);
+            mayFail.Wait(TestWait.Limit);
             return fails ? throw new IOException("The disk is on fire.") : StorageEnvironment.OpenInMemory();
         }));
         await using var hosted = new HostedEnvironment(source);
@@ -90,7 +90,7 @@ public sealed class HostedEnvironmentTests
 
         await giveUp.CancelAsync();
         await FluentActions.Awaiting(() => first).Should().ThrowAsync<OperationCanceledException>();
-        var opened = await third.WaitAsync(HostKit.Patience, TestContext.Current.CancellationToken);
+        var opened = await third.WaitAsync(TestWait.Limit, TestContext.Current.CancellationToken);
         fourth.Join().Should().BeNull();
         found.Should().BeSameAs(opened);
         source.Openings.Should().Be(2);
@@ -108,9 +108,9 @@ public sealed class HostedEnvironmentTests
         var opening = hosted.OpenAsync(CancellationToken.None);
         var waiting = hosted.OpenAsync(CancellationToken.None);
         await hosted.DisposeAsync();
-        await FluentActions.Awaiting(() => opening.WaitAsync(HostKit.Patience)).Should().ThrowAsync<ObjectDisposedException>()
+        await FluentActions.Awaiting(() => opening.WaitAsync(TestWait.Limit)).Should().ThrowAsync<ObjectDisposedException>()
             .WithMessage("*'Voron:fake'*");
-        await FluentActions.Awaiting(() => waiting.WaitAsync(HostKit.Patience)).Should().ThrowAsync<ObjectDisposedException>();
+        await FluentActions.Awaiting(() => waiting.WaitAsync(TestWait.Limit)).Should().ThrowAsync<ObjectDisposedException>();
     }
 
     [Theory]
@@ -124,11 +124,11 @@ public sealed class HostedEnvironmentTests
         var hosted = new HostedEnvironment(new FakeSource(_ => Task.Run(() =>
         {
             hasBegun.Set();
-            mayEnd.Wait(HostKit.Patience);
+            mayEnd.Wait(TestWait.Limit);
             return opened;
         })));
         var opening = new TestThread(() => _ = isAsynchronous ? hosted.OpenAsync(CancellationToken.None).GetAwaiter().GetResult() : hosted.Open());
-        hasBegun.Wait(HostKit.Patience, TestContext.Current.CancellationToken).Should().BeTrue();
+        hasBegun.Wait(TestWait.Limit, TestContext.Current.CancellationToken).Should().BeTrue();
         await hosted.DisposeAsync();
         hosted.Dispose();
         mayEnd.Set();
@@ -171,7 +171,7 @@ public sealed class HostedEnvironmentTests
         var opening = new TestThread(
             () => (isAsynchronous ? hosted.OpenAsync(CancellationToken.None).GetAwaiter().GetResult() : hosted.Open()).GetStatistics());
         opening.Join().Should().BeNull();
-        hasRun.Wait(HostKit.Patience, TestContext.Current.CancellationToken).Should().BeTrue();
+        hasRun.Wait(TestWait.Limit, TestContext.Current.CancellationToken).Should().BeTrue();
         thrown.Should().BeOfType<InvalidOperationException>().Which.Message.Should().Contain("Voron:fake");
         hosted.Open().Path.Should().Be("memory");
     }

@@ -9,8 +9,6 @@ public sealed class BackupBesideTests
 {
     private static CancellationToken Token => TestContext.Current.CancellationToken;
 
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
-
     [Fact]
     public async Task Backups_beside_writers_and_flushes_are_sound()
     {
@@ -42,7 +40,7 @@ public sealed class BackupBesideTests
         }
 
         await stop.CancelAsync();
-        await Task.WhenAll(writer, others).WaitAsync(Patience, Token);
+        await Task.WhenAll(writer, others).WaitAsync(TestWait.Limit, Token);
     }
 
     [Fact]
@@ -52,10 +50,10 @@ public sealed class BackupBesideTests
         using var stream = new StuckStream();
         using var stop = new CancellationTokenSource();
         var backup = environment.BackupAsync(stream, null, stop.Token).AsTask();
-        await stream.Stuck.WaitAsync(Patience, Token);
-        await WaitUntil(() => CanFlushNewest(environment));
+        await stream.Stuck.WaitAsync(TestWait.Limit, Token);
+        await TestWait.UntilAsync(() => CanFlushNewest(environment));
         await stop.CancelAsync();
-        await WaitUntil(() => CanFlushNewest(environment));
+        await TestWait.UntilAsync(() => CanFlushNewest(environment));
         stream.Release();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => backup);
     }
@@ -67,10 +65,10 @@ public sealed class BackupBesideTests
         using var stream = new StuckStream { IsStuckAfter = 1 };
         using var stop = new CancellationTokenSource();
         var backup = environment.BackupAsync(stream, null, stop.Token).AsTask();
-        await stream.Stuck.WaitAsync(Patience, Token);
+        await stream.Stuck.WaitAsync(TestWait.Limit, Token);
         CanFlushNewest(environment).Should().BeFalse("one snapshot is held");
         await stop.CancelAsync();
-        await WaitUntil(() => CanFlushNewest(environment));
+        await TestWait.UntilAsync(() => CanFlushNewest(environment));
         stream.Release();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => backup);
     }
@@ -81,7 +79,7 @@ public sealed class BackupBesideTests
         using var place = new TemporaryDirectory();
         var environment = StorageEnvironment.Open(MakeEnvironment(), Options());
         var backup = environment.BackupAsync(Path.Combine(place.Path, "a.vback"), new BackupOptions { MaxBytesPerSecond = 1000 }, Token).AsTask();
-        await WaitUntil(() => Directory.GetFiles(place.Path).Length > 0);
+        await TestWait.UntilAsync(() => Directory.GetFiles(place.Path).Length > 0);
         environment.Dispose();
         (await Assert.ThrowsAsync<ObjectDisposedException>(() => backup)).Message.Should().Contain("closed during the backup");
         Directory.GetFiles(place.Path).Should().BeEmpty();
@@ -208,7 +206,7 @@ public sealed class BackupBesideTests
         {
             environment.Flush();
             environment.ReclaimSpace();
-            Thread.Sleep(1);
+            stop.WaitHandle.WaitOne(1);
         }
     }
 
@@ -229,16 +227,6 @@ public sealed class BackupBesideTests
         environment.Flush();
         var statistics = environment.GetStatistics();
         return statistics.CheckpointTransactionId == statistics.PublishedTransactionId;
-    }
-
-    private static async Task WaitUntil(Func<bool> condition)
-    {
-        var began = Stopwatch.GetTimestamp();
-        while (!condition())
-        {
-            Stopwatch.GetElapsedTime(began).Should().BeLessThan(Patience);
-            await Task.Delay(10, Token);
-        }
     }
 
     private sealed class SlowStream(Stream target) : MemoryStream

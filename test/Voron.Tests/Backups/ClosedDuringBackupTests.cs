@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.Simulation.Disks;
@@ -13,11 +12,6 @@ namespace Voron.Tests.Backups;
 /// </summary>
 public sealed class ClosedDuringBackupTests
 {
-    /// <summary>Shorter than the time for which closing waits for calls under way.</summary>
-    private static readonly TimeSpan Soon = TimeSpan.FromSeconds(4);
-
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     private static readonly byte[] Large = FaultTestKit.Value(1, 100_000);
 
     public static TheoryData<string, string, bool> Cases
@@ -46,17 +40,15 @@ public sealed class ClosedDuringBackupTests
     public async Task Closing_does_not_wait_for_a_target_that_hangs(string moment, string way, bool tracksChanges)
     {
         var disk = MakeEnvironment();
-        var environment = StorageEnvironment.Open(disk, new StorageOptions(Options()) { TrackChanges = tracksChanges });
+        var environment = StorageEnvironment.Open(disk, new StorageOptions(PatientOptions()) { TrackChanges = tracksChanges });
         using var stream = new HangingStream(moment, way);
         var backup = Begin(environment, stream, CancellationToken.None);
-        await stream.Hangs.WaitAsync(Patience, Token);
+        await stream.Hangs.WaitAsync(TestWait.Limit, Token);
 
-        var began = Stopwatch.GetTimestamp();
         if (way == "blocks")
-            environment.Dispose();
+            await Task.Run(environment.Dispose, Token).WaitAsync(TestWait.Limit, Token);
         else
-            await environment.DisposeAsync().AsTask().WaitAsync(Patience, Token);
-        Stopwatch.GetElapsedTime(began).Should().BeLessThan(Soon);
+            await environment.DisposeAsync().AsTask().WaitAsync(TestWait.Limit, Token);
         (disk.OpenFiles, disk.HeldLocks).Should().Be((0, 0), "nothing of the environment is in use");
         Reopen(disk);
 
@@ -69,12 +61,12 @@ public sealed class ClosedDuringBackupTests
         // A flush is the last that a backup waits for: one that has returned, has completed the backup.
         if (moment == "flush" && way != "heeds")
         {
-            var report = await backup.WaitAsync(Patience, Token);
+            var report = await backup.WaitAsync(TestWait.Limit, Token);
             (await Verify(stream.ToArray())).BackupId.Should().Be(report.BackupId);
             return;
         }
 
-        var failure = await Assert.ThrowsAsync<ObjectDisposedException>(() => backup.WaitAsync(Patience, Token));
+        var failure = await Assert.ThrowsAsync<ObjectDisposedException>(() => backup.WaitAsync(TestWait.Limit, Token));
         failure.Message.Should().Contain("closed during the backup");
 
         // What the stream has is no backup, unless only the flush was missing.
@@ -90,35 +82,32 @@ public sealed class ClosedDuringBackupTests
     public async Task A_cancelled_backup_whose_target_hangs_does_not_delay_closing(string moment)
     {
         var disk = MakeEnvironment();
-        var environment = StorageEnvironment.Open(disk, Options());
+        var environment = StorageEnvironment.Open(disk, PatientOptions());
         using var stream = new HangingStream(moment, "ignores");
         using var stop = new CancellationTokenSource();
         var backup = Begin(environment, stream, stop.Token);
-        await stream.Hangs.WaitAsync(Patience, Token);
+        await stream.Hangs.WaitAsync(TestWait.Limit, Token);
         await stop.CancelAsync();
         await WaitUntilNothingIsHeld(environment);
-        var began = Stopwatch.GetTimestamp();
-        environment.Dispose();
-        Stopwatch.GetElapsedTime(began).Should().BeLessThan(Soon);
+        await Task.Run(environment.Dispose, Token).WaitAsync(TestWait.Limit, Token);
         (disk.OpenFiles, disk.HeldLocks).Should().Be((0, 0));
         Reopen(disk);
         stream.Release();
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => backup.WaitAsync(Patience, Token));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => backup.WaitAsync(TestWait.Limit, Token));
     }
+
+    // A closing that waited for the target would do so for an hour.
+    private static StorageOptions PatientOptions() => new(Options()) { ClosingPatience = TimeSpan.FromHours(1) };
 
     // A snapshot that was held would keep the flush from the newest state.
     private static async Task WaitUntilNothingIsHeld(StorageEnvironment environment)
     {
-        var began = Stopwatch.GetTimestamp();
         environment.Write(writing => writing.CreateTree("after").Put("key"u8, Large));
-        for (var isFlushed = false; !isFlushed;)
+        await TestWait.UntilAsync(() =>
         {
-            Stopwatch.GetElapsedTime(began).Should().BeLessThan(Patience);
-            await Task.Delay(5, Token);
             environment.Flush();
-            var statistics = environment.GetStatistics();
-            isFlushed = statistics.CheckpointTransactionId == statistics.PublishedTransactionId;
-        }
+            return environment.GetStatistics() is var now && now.CheckpointTransactionId == now.PublishedTransactionId;
+        });
     }
 
     // When all pages have been copied once, a commit changes some of them: the last round copies those.

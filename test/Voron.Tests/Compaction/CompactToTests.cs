@@ -5,8 +5,6 @@ namespace Voron.Tests.Compaction;
 /// <summary>Compaction into another directory.</summary>
 public sealed class CompactToTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
-
     private static CancellationToken Token => TestContext.Current.CancellationToken;
 
     [Fact]
@@ -101,9 +99,9 @@ public sealed class CompactToTests
             Progress = new SynchronousProgress<CompactionProgress>(_ => isCopying.TrySetResult()),
         };
         var copying = environment.CompactToAsync(target, options, Token).AsTask();
-        await isCopying.Task.WaitAsync(Patience, Token);
+        await isCopying.Task.WaitAsync(TestWait.Limit, Token);
         environment.Dispose();
-        await Assert.ThrowsAsync<ObjectDisposedException>(() => copying.WaitAsync(Patience, Token));
+        await Assert.ThrowsAsync<ObjectDisposedException>(() => copying.WaitAsync(TestWait.Limit, Token));
         Directory.GetFileSystemEntries(target).Should().BeEmpty();
     }
 }

@@ -5,8 +5,6 @@ namespace Voron.Tests.Compaction;
 /// <summary>Compactions beside writers, readers, flushes, cancellation and closing.</summary>
 public sealed class CompactionBesideTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
-
     private static CancellationToken Token => TestContext.Current.CancellationToken;
 
     [Fact]
@@ -25,12 +23,12 @@ public sealed class CompactionBesideTests
             var moved = 0L;
             for (var i = 0; i < 25 || (moved == 0 && i < 1_000); i++)
             {
-                moved += (await environment.CompactAsync(new CompactionOptions { ReaderPatience = Patience }, Token)).BytesMoved;
+                moved += (await environment.CompactAsync(new CompactionOptions { ReaderPatience = TestWait.Limit }, Token)).BytesMoved;
                 environment.Verify().Problems.Should().BeEmpty();
             }
 
             await stop.CancelAsync();
-            await writer.WaitAsync(Patience, Token);
+            await writer.WaitAsync(TestWait.Limit, Token);
             moved.Should().BePositive();
             Check(environment, model);
         }
@@ -71,11 +69,11 @@ public sealed class CompactionBesideTests
         kit.Put(environment, "a", 100_000, _ => 100);
         var reader = environment.BeginRead();
         kit.Delete(environment, "a", 0.8);
-        var compaction = environment.CompactAsync(new CompactionOptions { ReaderPatience = Patience }, Token).AsTask();
-        await Task.Delay(300, Token);
+        var compaction = environment.CompactAsync(new CompactionOptions { ReaderPatience = TestWait.Limit }, Token).AsTask();
+        await TestWait.GiveTimeForAsync(() => compaction.IsCompleted);
         compaction.IsCompleted.Should().BeFalse();
         reader.Dispose();
-        var report = await compaction.WaitAsync(Patience, Token);
+        var report = await compaction.WaitAsync(TestWait.Limit, Token);
         report.BlockedBy.Should().BeNull();
         report.BytesAfter.Should().BeLessThan((long)(report.UsedBytes * 1.05));
     }
@@ -172,9 +170,9 @@ public sealed class CompactionBesideTests
         var isMoving = new TaskCompletionSource();
         var progress = new SynchronousProgress<CompactionProgress>(_ => isMoving.TrySetResult());
         var compaction = environment.CompactAsync(new CompactionOptions { Progress = progress, MaxBytesPerSecond = 1 << 20 }, Token).AsTask();
-        await isMoving.Task.WaitAsync(Patience, Token);
+        await isMoving.Task.WaitAsync(TestWait.Limit, Token);
         environment.Dispose();
-        await Assert.ThrowsAsync<ObjectDisposedException>(() => compaction.WaitAsync(Patience, Token));
+        await Assert.ThrowsAsync<ObjectDisposedException>(() => compaction.WaitAsync(TestWait.Limit, Token));
         using var again = StorageEnvironment.Open(directory, CompactionKit.Options);
         kit.Check(again);
     }

@@ -16,12 +16,13 @@ public sealed class DictionaryLifeTests : IDisposable
         options.BackgroundFlush = true;
         using var environment = StorageEnvironment.Open(_directory.Path, options);
         environment.Compress(ValueCompression.Fast);
-        for (var from = 0; Dictionaries(environment) == 0 && from < 200_000; from += 500)
+        var from = 0;
+        await TestWait.UntilAsync(() =>
         {
             environment.Fill(from, 500);
-            await Task.Delay(10, CompressionKit.Token);
-        }
-
+            from = (from + 500) % 200_000;
+            return Dictionaries(environment) > 0;
+        });
         Dictionaries(environment).Should().Be(1);
         environment.AssertSound();
     }

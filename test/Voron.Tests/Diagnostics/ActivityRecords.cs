@@ -6,8 +6,6 @@ namespace Voron.Tests.Diagnostics;
 /// <summary>Listens to the engine's activities, and keeps those that have ended in environments of one name.</summary>
 internal sealed class ActivityRecords : IDisposable
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     private readonly ActivityListener _listener;
     private readonly ConcurrentQueue<Activity> _ended = new();
 
@@ -48,7 +46,7 @@ internal sealed class ActivityRecords : IDisposable
     /// <summary>Waits until that many activities of a name have ended, and returns them.</summary>
     public IReadOnlyList<Activity> WaitFor(string name, int count)
     {
-        SpinWait.SpinUntil(() => Named().Count() >= count, Patience).Should().BeTrue($"{count} activities {name} end");
+        TestWait.Until(() => Named().Count() >= count, $"{count} activities {name} end");
         return [.. Named()];
         IEnumerable<Activity> Named() => _ended.Where(activity => activity.OperationName == name);
     }

@@ -9,8 +9,6 @@ namespace Voron.Tests.Diagnostics;
 [Collection(nameof(Alone))]
 public sealed class ActivityTests : IDisposable
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     private static int NextTest;
 
     private readonly Activity _request = new Activity("request").Start();
@@ -29,7 +27,7 @@ public sealed class ActivityTests : IDisposable
         using var environment = StorageEnvironment.Open(new SimulatedDisk(), Options());
         FaultTestKit.Put(environment, 1, FaultTestKit.Value(1, 1000));
         var report = await environment.BackupAsync(Stream.Null, null, Cancellation);
-        var call = async () => await environment.BackupAsync(Stream.Null, new BackupOptions { Since = Guid.NewGuid() }, Cancellation);
+        var call = async () => await environment.BackupAsync(Stream.Null, new BackupOptions { Since = Guid.AllBitsSet }, Cancellation);
         await call.Should().ThrowAsync<BackupException>();
         var backups = records.WaitFor("voron.backup", 2);
         backups.Select(backup => backup.ParentId).Should().AllBe(_request.Id);
@@ -71,7 +69,7 @@ public sealed class ActivityTests : IDisposable
             activity.TraceId.Should().Be(_request.TraceId);
             activity.Kind.Should().Be(ActivityKind.Internal);
             activity.Status.Should().Be(ActivityStatusCode.Unset);
-            activity.Duration.Should().BePositive().And.BeLessThan(Patience);
+            activity.Duration.Should().BePositive().And.BeLessThan(TestWait.Limit);
             activity.StartTimeUtc.Should().BeAfter(_request.StartTimeUtc.AddSeconds(-1)).And.BeBefore(DateTime.UtcNow.AddSeconds(1));
             activity.Source.Version.Should().NotBeEmpty();
             (Tag(activity, "db.system.name"), Tag(activity, "db.namespace"), Tag(activity, "db.operation.name"))
@@ -164,11 +162,11 @@ public sealed class ActivityTests : IDisposable
             writing =>
             {
                 isRunning.Set();
-                mayGoOn.Wait(Patience);
+                mayGoOn.Wait(TestWait.Limit);
                 writing.CreateTree("a");
             },
             Cancellation).AsTask();
-        isRunning.Wait(Patience, Cancellation).Should().BeTrue();
+        isRunning.Wait(TestWait.Limit, Cancellation).Should().BeTrue();
         Activity? inside = null;
         var second = environment.WriteAsync(
             writing =>
@@ -180,7 +178,7 @@ public sealed class ActivityTests : IDisposable
         var third = environment.WriteAsync((Action<WriteTransaction>)(_ => throw new PlannedException()), Cancellation).AsTask();
         Activity.Current.Should().Be(_request, "the caller's activity is its own again");
         mayGoOn.Set();
-        await Task.WhenAll(first, second).WaitAsync(Patience, Cancellation);
+        await Task.WhenAll(first, second).WaitAsync(TestWait.Limit, Cancellation);
         await FluentActions.Awaiting(() => third).Should().ThrowAsync<PlannedException>();
 
         var writes = records.WaitFor("voron.write", 3);
@@ -291,7 +289,7 @@ public sealed class ActivityTests : IDisposable
             environment.Verify();
         });
         working.Join().Should().BeNull();
-        SpinWait.SpinUntil(() => Volatile.Read(ref writes) > 0, Patience).Should().BeTrue();
+        TestWait.Until(() => Volatile.Read(ref writes) > 0);
         new TestThread(environment.Dispose).Join().Should().BeNull();
     }
 
@@ -302,13 +300,13 @@ public sealed class ActivityTests : IDisposable
         using var records = new ActivityRecords(Name, (what, activity) =>
         {
             if (what == "sample" && activity == "voron.flush")
-                mayReturn.Wait(Patience);
+                mayReturn.Wait(TestWait.Limit);
         });
         var environment = StorageEnvironment.Open(new SimulatedDisk(), Options());
         FaultTestKit.Put(environment, 1, [1]);
         new TestThread(() => environment.Flush()).Join().Should().BeNull();
         for (var i = 0; i < 10; i++)
-            await environment.WriteAsync(writing => writing.CreateTree("grouped"), Cancellation).AsTask().WaitAsync(Patience, Cancellation);
+            await environment.WriteAsync(writing => writing.CreateTree("grouped"), Cancellation).AsTask().WaitAsync(TestWait.Limit, Cancellation);
         FaultTestKit.Put(environment, 2, [2]);
         new TestThread(environment.Dispose).Join().Should().BeNull();
         mayReturn.Set();

@@ -26,7 +26,7 @@ public sealed class CostTests
         // A queue or a list that grows once is no garbage of a commit.
         allocated.Should().BeLessThan(Commits, "a commit allocates nothing");
         if (listener != null)
-            SpinWait.SpinUntil(() => listener.Count >= 2 * Commits, TimeSpan.FromSeconds(60)).Should().BeTrue("each commit has two durations");
+            TestWait.Until(() => listener.Count >= 2 * Commits, "each commit has two durations");
     }
 
     [Fact]

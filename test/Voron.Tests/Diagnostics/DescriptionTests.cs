@@ -10,8 +10,6 @@ namespace Voron.Tests.Diagnostics;
 /// <summary>A debugger and a log may describe any object at any moment: live, ended, or never begun.</summary>
 public sealed class DescriptionTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     private static readonly Type[] Described =
     [
         typeof(StorageEnvironment), typeof(StorageOptions), typeof(ReadTransaction), typeof(WriteTransaction), typeof(NestedTransaction),
@@ -292,18 +290,19 @@ public sealed class DescriptionTests
                 seen += text.Contains("at 'apple'", StringComparison.Ordinal) ? 1 : 0;
             }
         });
-        var deadline = Environment.TickCount64 + 3000;
-        var latest = deadline + (long)Patience.TotalMilliseconds;
-        while (Environment.TickCount64 < deadline || (Volatile.Read(ref seen) == 0 && Environment.TickCount64 < latest))
+        var readers = 0;
+        TestWait.WorkUntil(() => readers >= 100_000 && Volatile.Read(ref seen) > 0, () =>
         {
+            readers++;
             using var reading = environment.BeginRead();
             var tree = reading.OpenTree(FaultTestKit.TreeName);
             var cursor = tree.OpenCursor();
             cursor.SeekFirst();
             lock (shared)
                 shared[0] = (reading, tree, cursor);
-            cursor.Key.SequenceEqual("apple"u8).Should().BeTrue();
-        }
+            if (!cursor.Key.SequenceEqual("apple"u8))
+                Assert.Fail("The reader sees another key.");
+        });
 
         Volatile.Write(ref isOver, true);
         describing.Join().Should().BeNull();

@@ -11,8 +11,6 @@ namespace Voron.Tests.Diagnostics;
 /// </summary>
 public sealed class HeldLocksTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
-
     [Fact]
     public void Nothing_waits_for_a_lock()
     {
@@ -111,13 +109,13 @@ public sealed class HeldLocksTests
                         break;
                 }
             });
-            isHeld.Wait(Patience).Should().BeTrue("the lock is free");
+            isHeld.Wait(TestWait.Limit).Should().BeTrue("the lock is free");
             return holder;
 
             void Wait()
             {
                 isHeld.Set();
-                mayRelease.Wait(2 * Patience);
+                mayRelease.Wait(2 * TestWait.Limit);
             }
         }
 

@@ -13,8 +13,6 @@ public sealed class LogEventTests
 {
     private const string Document = "docs/log-events.md";
 
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     private const BindingFlags All =
         BindingFlags.Static | BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.DeclaredOnly;
 
@@ -103,13 +101,13 @@ public sealed class LogEventTests
                 ScrubInterval = Timeout.InfiniteTimeSpan,
                 LoggerFactory = log,
             });
-        var deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
-        for (var i = 0; environment.GetStatistics().BackPressureWaits < 3 && Environment.TickCount64 < deadline; i++)
-            FaultTestKit.Put(environment, i % 7, FaultTestKit.Value(i, 15_000));
+        var i = 0;
+        TestWait.WorkUntil(
+            () => environment.GetStatistics().BackPressureWaits >= 3, () => FaultTestKit.Put(environment, i++ % 7, FaultTestKit.Value(i, 15_000)));
         var statistics = environment.GetStatistics();
         statistics.BackPressureWaits.Should().BeGreaterThanOrEqualTo(3);
         statistics.BackPressureTime.Should().BePositive();
-        SpinWait.SpinUntil(() => log.Entries.Any(entry => entry.Id.Name == "WritersSlowed"), Patience).Should().BeTrue();
+        TestWait.Until(() => log.Entries.Any(entry => entry.Id.Name == "WritersSlowed"));
         log.Entries.Count(entry => entry.Id.Name == "WritersSlowed").Should().Be(1);
     }
 
@@ -140,14 +138,14 @@ public sealed class LogEventTests
                 if (category == "Voron.Flushing")
                 {
                     FaultTestKit.Put(environment!, 9, [9]);
-                    mayReturn.Wait(Patience);
+                    mayReturn.Wait(TestWait.Limit);
                 }
             },
         };
         environment = StorageEnvironment.Open(new SimulatedDisk(), Options(factory));
         FaultTestKit.Put(environment, 1, [1]);
         var flushing = new TestThread(() => environment.Flush());
-        SpinWait.SpinUntil(() => FaultTestKit.Get(environment, 9) != null, Patience).Should().BeTrue("the factory has written");
+        TestWait.Until(() => FaultTestKit.Get(environment, 9) != null, "the factory has written");
         FaultTestKit.Put(environment, 2, [2]);
         environment.GetStatistics().CommittedTransactions.Should().Be(3);
         mayReturn.Set();

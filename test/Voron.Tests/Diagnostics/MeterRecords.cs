@@ -6,8 +6,6 @@ namespace Voron.Tests.Diagnostics;
 /// <summary>Listens to the engine's meter of one factory, or of the process, and keeps all measurements.</summary>
 internal sealed class MeterRecords : IDisposable
 {
-    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     private readonly MeterListener _listener = new();
 
     /// <param name="factory">The factory; null for the meter of the process.</param>
@@ -54,7 +52,7 @@ internal sealed class MeterRecords : IDisposable
     /// <summary>Waits until a histogram has that many measurements, and returns them.</summary>
     public IReadOnlyList<double> WaitFor(string instrument, int count)
     {
-        SpinWait.SpinUntil(() => Values().Count() >= count, Patience).Should().BeTrue($"{instrument} has {count} measurements");
+        TestWait.Until(() => Values().Count() >= count, $"{instrument} has {count} measurements");
         return [.. Values()];
         IEnumerable<double> Values() => Recorded.Where(found => found.Instrument == instrument).Select(found => found.Value);
     }

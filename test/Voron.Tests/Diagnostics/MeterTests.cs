@@ -13,8 +13,6 @@ public sealed class MeterTests
     /// <summary>The name of the environments, which no other class uses.</summary>
     private const string Name = "metered";
 
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 
     [Fact]
@@ -50,7 +48,7 @@ public sealed class MeterTests
         environment.Write(writing => writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(4), [4]));
         environment.BeginWrite().Dispose();
         var commits = records.WaitFor("voron.commit.duration", 4);
-        commits.Should().HaveCount(4).And.OnlyContain(seconds => seconds > 0 && seconds < Patience.TotalSeconds);
+        commits.Should().HaveCount(4).And.OnlyContain(seconds => seconds > 0 && seconds < TestWait.Limit.TotalSeconds);
         records.WaitFor("voron.writer.wait.duration", 5).Should().HaveCount(5).And.OnlyContain(seconds => seconds >= 0);
         environment.Flush();
         records.WaitFor("voron.flush.duration", 1).Should().HaveCount(1);
@@ -62,7 +60,7 @@ public sealed class MeterTests
         values["voron.operations"].Should().Be(2);
         values["voron.queued_operations"].Should().Be(0);
         values["voron.readers"].Should().Be(1);
-        values["voron.reader.oldest.age"].Should().BeInRange(0, Patience.TotalSeconds);
+        values["voron.reader.oldest.age"].Should().BeInRange(0, TestWait.Limit.TotalSeconds);
         values["voron.journal.written"].Should().Be(statistics.JournalBytes).And.BePositive();
         values["voron.journal.writes"].Should().Be(statistics.JournalWrites);
         values["voron.journal.write.time"].Should().Be(statistics.JournalWriteTime.TotalSeconds);
@@ -148,15 +146,13 @@ public sealed class MeterTests
         using var records = new MeterRecords(factory);
         var closed = OpenAndClose(factory);
         records.Observe().Should().BeEmpty();
-        var isCollected = SpinWait.SpinUntil(
+        TestWait.Until(
             () =>
             {
                 GC.Collect();
                 GC.WaitForPendingFinalizers();
                 return !closed.TryGetTarget(out _);
-            },
-            Patience);
-        isCollected.Should().BeTrue();
+            });
         records.Observe().Should().BeEmpty();
     }
 
@@ -236,7 +232,7 @@ public sealed class MeterTests
         environment = StorageEnvironment.Open(disk, Options(factory));
         var working = new TestThread(() => FaultTestKit.Put(environment, 1, [1]));
         working.Join().Should().BeNull();
-        called.Wait(Patience, Cancellation).Should().BeTrue();
+        called.Wait(TestWait.Limit, Cancellation).Should().BeTrue();
         failure.Should().BeNull();
         new TestThread(environment.Dispose).Join().Should().BeNull();
         using var reopened = StorageEnvironment.Open(disk, FaultTestKit.Options());
@@ -248,12 +244,12 @@ public sealed class MeterTests
     {
         using var factory = new TestMeterFactory();
         using var mayReturn = new ManualResetEventSlim();
-        using var records = new MeterRecords(factory, _ => mayReturn.Wait(Patience));
+        using var records = new MeterRecords(factory, _ => mayReturn.Wait(TestWait.Limit));
         var environment = StorageEnvironment.OpenInMemory(Options(factory));
         for (var i = 0; i < 20; i++)
         {
             await environment.WriteAsync(writing => writing.CreateTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(i), [1]), Cancellation)
-                .AsTask().WaitAsync(Patience, Cancellation);
+                .AsTask().WaitAsync(TestWait.Limit, Cancellation);
         }
 
         new TestThread(environment.Dispose).Join().Should().BeNull();

@@ -8,8 +8,6 @@ namespace Voron.Tests.Diagnostics;
 /// <summary>Statistics have what a health check needs, with limits beside the values.</summary>
 public sealed class StatisticsTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     [Fact]
     public void Limits_stand_beside_the_values()
     {
@@ -48,10 +46,10 @@ public sealed class StatisticsTests
         var first = environment.BeginRead();
         var second = environment.BeginRead();
         FaultTestKit.Put(environment, 2, [2]);
-        Thread.Sleep(30);
+        TestWait.Until(() => Oldest().Age >= TimeSpan.FromMilliseconds(15));
         using var third = environment.BeginRead();
         Oldest().Id.Should().Be(1);
-        Oldest().Age.Should().BeGreaterThanOrEqualTo(TimeSpan.FromMilliseconds(15)).And.BeLessThan(Patience);
+        Oldest().Age.Should().BeGreaterThanOrEqualTo(TimeSpan.FromMilliseconds(15)).And.BeLessThan(TestWait.Limit);
         first.Dispose();
         Oldest().Id.Should().Be(1, "the second reader has the same snapshot");
         second.Dispose();
@@ -84,22 +82,20 @@ public sealed class StatisticsTests
         // The flusher cannot go past the reader, so the versions stay in memory.
         using (environment.BeginRead())
         {
-            var deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
             var longDelay = TimeSpan.FromMilliseconds(500);
-            EnvironmentStatistics statistics;
+            var statistics = environment.GetStatistics();
             var i = 1;
-            do
+            TestWait.WorkUntil(() => statistics.IsBackPressureActive && statistics.BackPressureTime > longDelay, () =>
             {
                 FaultTestKit.Put(environment, i, FaultTestKit.Value(i++, 15_000));
                 statistics = environment.GetStatistics();
-            }
-            while (!(statistics.IsBackPressureActive && statistics.BackPressureTime > longDelay) && Environment.TickCount64 < deadline);
+            });
             statistics.IsBackPressureActive.Should().BeTrue();
             statistics.VersionBytes.Should().BeGreaterThan(statistics.ScratchLimitBytes);
             statistics.BackPressureTime.Should().BeGreaterThan(longDelay, "a writer is delayed for a second at most");
         }
 
-        SpinWait.SpinUntil(() => !environment.GetStatistics().IsBackPressureActive, Patience).Should().BeTrue("the flusher has caught up");
+        TestWait.Until(() => !environment.GetStatistics().IsBackPressureActive, "the flusher has caught up");
     }
 
     [Fact]
@@ -117,7 +113,7 @@ public sealed class StatisticsTests
             FlushInterval = TimeSpan.FromDays(1),
         });
         for (var run = 1; run <= 2; run++)
-            reports.TryTake(out _, Patience).Should().BeTrue();
+            reports.TryTake(out _, TestWait.Limit).Should().BeTrue();
         var statistics = environment.GetStatistics();
         (statistics.ScrubRuns, statistics.LastScrubProblems, statistics.ScrubProblems).Should().Be((2, 1, 2));
         statistics.ScrubbedBytes.Should().BeGreaterThan(2 * 200 * 900);
@@ -148,12 +144,12 @@ public sealed class StatisticsTests
             FlushObserver = _ =>
             {
                 isBlocked.Set();
-                mayReturn.Wait(Patience);
+                mayReturn.Wait(TestWait.Limit);
             },
         });
         FaultTestKit.Put(environment, 1, [1]);
         var flushing = new TestThread(() => environment.Flush());
-        isBlocked.Wait(Patience, TestContext.Current.CancellationToken).Should().BeTrue();
+        isBlocked.Wait(TestWait.Limit, TestContext.Current.CancellationToken).Should().BeTrue();
         new TestThread(() => environment.GetStatistics()).Join().Should().BeNull();
         mayReturn.Set();
         flushing.Join().Should().BeNull();

@@ -70,14 +70,10 @@ internal sealed class StatusKit
     public StorageEnvironment Open(ILogger? logger = null) => StorageEnvironment.Open(Disk, Options(logger));
 
     /// <summary>Waits until the flusher has nothing left to do.</summary>
-    public static void WaitUntilIdle(StorageEnvironment environment)
-    {
-        var isIdle = SpinWait.SpinUntil(
-            () => environment.Internals.ThreadCount == 0
-                && environment.GetStatistics() is var now && now.CheckpointTransactionId == now.PublishedTransactionId,
-            TimeSpan.FromSeconds(60));
-        isIdle.Should().BeTrue("the flusher ends when it has nothing to do");
-    }
+    public static void WaitUntilIdle(StorageEnvironment environment) => TestWait.Until(
+        () => environment.Internals.ThreadCount == 0
+            && environment.GetStatistics() is var now && now.CheckpointTransactionId == now.PublishedTransactionId,
+        "the flusher ends when it has nothing to do");
 
     /// <summary>Moves the clock until nothing more is written.</summary>
     public void Settle(StorageEnvironment environment)

@@ -1,4 +1,4 @@
-using System.Diagnostics;
+using Microsoft.Extensions.Time.Testing;
 using Voron.Dropping;
 using Voron.Tests.Faults;
 using Voron.Transactions;
@@ -18,18 +18,19 @@ public sealed class DropPaceTests : IDisposable
     public async Task A_step_ends_soon_after_another_writer_has_begun_to_wait_and_goes_on_otherwise()
     {
         var writer = new WriterLock();
-        var pace = new DropPace(writer);
+        var clock = new FakeTimeProvider();
+        var pace = new DropPace(writer, clock);
         writer.Enter(Token);
         pace.Begin();
-        Thread.Sleep(2);
+        clock.Advance(TimeSpan.FromMilliseconds(2));
         pace.IsOver.Should().BeFalse("nothing waits");
         var waiting = writer.EnterAsync(Token);
         pace.IsOver.Should().BeTrue();
         pace.Begin();
-        var begun = Stopwatch.GetTimestamp();
-        while (!pace.IsOver)
-            Stopwatch.GetElapsedTime(begun).Should().BeLessThan(TimeSpan.FromSeconds(10));
-        Stopwatch.GetElapsedTime(begun).Should().BeGreaterThan(TimeSpan.FromMicroseconds(400), "each step costs a commit");
+        clock.Advance(TimeSpan.FromMicroseconds(499));
+        pace.IsOver.Should().BeFalse("each step costs a commit");
+        clock.Advance(TimeSpan.FromMicroseconds(1));
+        pace.IsOver.Should().BeTrue();
         writer.Release();
         await waiting;
         writer.Release();
@@ -39,30 +40,23 @@ public sealed class DropPaceTests : IDisposable
     public async Task The_time_for_which_a_writer_had_to_wait_is_left_to_it_and_no_other()
     {
         var writer = new WriterLock();
-        var pace = new DropPace(writer);
+        var clock = new FakeTimeProvider();
+        var pace = new DropPace(writer, clock);
         writer.Enter(Token);
-        pace.Begin();
-        Thread.Sleep(20);
-        pace.End();
-        (await GoesOnAtOnceAsync(pace)).Should().BeTrue("nothing waited");
+        Step(pace, clock, milliseconds: 20);
+        (await GoesOnAtOnceAsync(pace, clock)).Should().BeTrue("nothing waited");
 
         var waiting = writer.EnterAsync(Token);
+        Step(pace, clock, milliseconds: 20);
+        clock.Advance(TimeSpan.FromMilliseconds(5));
         var pauses = 0;
-        for (var i = 0; i < 20 && pauses == 0; i++)
+        while (!await GoesOnAtOnceAsync(pace, clock))
         {
-            // A busy system that lets this thread wait for 20 ms behind the end of the step has left that time to the writer.
-            pace.Begin();
-            Thread.Sleep(20);
-            pace.End();
-            while (!await GoesOnAtOnceAsync(pace) && pauses < 1000)
-            {
-                pauses++;
-                pace.Begin();
-                pace.End();
-            }
+            pauses++;
+            Step(pace, clock, milliseconds: 0);
         }
 
-        pauses.Should().BeInRange(1, 100, "20 ms are owed, and each pause takes one or more");
+        pauses.Should().Be(15, "20 ms are owed, the end of the first step took 5 of them, and each pause takes one");
         writer.Release();
         await waiting;
         writer.Release();
@@ -117,10 +111,19 @@ public sealed class DropPaceTests : IDisposable
 
     private static StorageOptions Options => new() { BackgroundFlush = false, ScrubInterval = Timeout.InfiniteTimeSpan, KeyHeadCacheBytes = 0 };
 
-    private static async Task<bool> GoesOnAtOnceAsync(DropPace pace)
+    private static void Step(DropPace pace, FakeTimeProvider clock, int milliseconds)
+    {
+        pace.Begin();
+        clock.Advance(TimeSpan.FromMilliseconds(milliseconds));
+        pace.End();
+    }
+
+    private static async Task<bool> GoesOnAtOnceAsync(DropPace pace, FakeTimeProvider clock)
     {
         var waiting = pace.WaitAsync(Token);
         var isDone = waiting.IsCompleted;
+        if (!isDone)
+            clock.Advance(TimeSpan.FromMilliseconds(1));
         await waiting;
         return isDone;
     }

@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Text;
 using Voron.IO;
 using Voron.Paging;
@@ -13,8 +12,6 @@ public sealed class DropTreeTests : IDisposable
 {
     /// <summary>The number of small trees that are dropped one after the other.</summary>
     private const int Small = 40;
-
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
     private readonly TestDirectory _directory = new();
 
@@ -57,12 +54,11 @@ public sealed class DropTreeTests : IDisposable
         using var environment = Open();
         Fill(environment, "kept", 100, 300);
         Fill(environment, "dropped", entries, length);
-        var watch = Stopwatch.StartNew();
         Begin(environment, "dropped");
         for (var steps = 0; Step(environment, most) is var freed && freed >= 0; steps++)
         {
             freed.Should().BeInRange(1, most + 40);
-            if (steps % 50 > 3 || watch.Elapsed > TimeSpan.FromSeconds(3))
+            if (steps % 50 > 3)
                 continue;
             var report = environment.Verify();
             report.Problems.Should().BeEmpty();
@@ -102,11 +98,14 @@ public sealed class DropTreeTests : IDisposable
         Fill(environment, "dropped", 7_000, 30_000);
         var reading = environment.BeginRead();
         var dropping = environment.DropTreeAsync("dropped", Token).AsTask();
-        await Task.Delay(700, Token);
+
+        // Of 229 MB, the drop frees twice 64 MB, and waits then until the flusher has passed the first half.
+        await TestWait.UntilAsync(() => PagesLeft(environment) is > 0 and < 30_000);
+        await TestWait.GiveTimeForAsync(() => dropping.IsCompleted);
         dropping.IsCompleted.Should().BeFalse();
         Fill(environment, "other", 10, 10);
         reading.Dispose();
-        (await dropping.WaitAsync(Patience, Token)).Should().BeTrue();
+        (await dropping.WaitAsync(TestWait.Limit, Token)).Should().BeTrue();
         environment.Verify().Problems.Should().BeEmpty();
         Step(environment, 1).Should().Be(-1);
     }
@@ -166,7 +165,8 @@ public sealed class DropTreeTests : IDisposable
                 Fill(environment, "kept", 100, 300);
                 Fill(environment, "dropped", 20_000, 300);
                 dropping = environment.DropTreeAsync("dropped", Token).AsTask();
-                await Task.Delay(round, Token);
+                var wanted = environment.GetStatistics().PublishedTransactionId + round;
+                await TestWait.UntilAsync(() => dropping.IsCompleted || environment.GetStatistics().PublishedTransactionId >= wanted);
             }
 
             await dropping.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
@@ -192,7 +192,7 @@ public sealed class DropTreeTests : IDisposable
         }
 
         using var again = Open();
-        await Task.Delay(50, Token);
+        again.Internals.Dropper!.IsRunning.Should().BeFalse();
         Step(again, 1).Should().Be(1, "nothing has been freed meanwhile");
         await again.DropTreeAsync("other", Token);
         await UntilGoneAsync(again);
@@ -243,7 +243,7 @@ public sealed class DropTreeTests : IDisposable
         using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
         Fill(environment, "dropped", 40_000, 300);
         disk.SpaceLimit = disk.UsedBytes;
-        (await environment.DropTreeAsync("dropped", Token).AsTask().WaitAsync(Patience, Token)).Should().BeTrue();
+        (await environment.DropTreeAsync("dropped", Token).AsTask().WaitAsync(TestWait.Limit, Token)).Should().BeTrue();
         environment.Verify().Problems.Should().BeEmpty();
         Step(environment, 1).Should().Be(-1);
     }
@@ -268,7 +268,7 @@ public sealed class DropTreeTests : IDisposable
         var written = new List<int>();
         using var metFull = new ManualResetEventSlim();
         var writing = Task.Run(() => WriteUntilFull(environment, written, metFull, () => !Volatile.Read(ref isFull)), Token);
-        metFull.Wait(Patience, Token).Should().BeTrue();
+        metFull.Wait(TestWait.Limit, Token).Should().BeTrue();
         var failures = 0;
         for (var i = 0; i < Small; i++)
         {
@@ -332,7 +332,7 @@ public sealed class DropTreeTests : IDisposable
             writing.Commit();
         }
 
-        (await environment.DropTreeAsync("dropped", Token).AsTask().WaitAsync(Patience, Token)).Should().BeTrue();
+        (await environment.DropTreeAsync("dropped", Token).AsTask().WaitAsync(TestWait.Limit, Token)).Should().BeTrue();
         using var reading = environment.BeginRead();
         var count = 0;
         foreach (var entry in reading.OpenTree("kept").Range(KeyRange.All))
@@ -406,17 +406,13 @@ public sealed class DropTreeTests : IDisposable
         return reading.TryOpenTree(name, out _);
     }
 
-    private static async Task UntilGoneAsync(StorageEnvironment environment)
+    private static long PagesLeft(StorageEnvironment environment)
     {
-        for (var watch = Stopwatch.StartNew(); ;)
-        {
-            var free = environment.Verify();
-            if (Step(environment, 1) < 0)
-                return;
-            watch.Elapsed.Should().BeLessThan(Patience, $"{free.UsedPages} pages are in use");
-            await Task.Delay(20, Token);
-        }
+        using var reading = environment.BeginRead();
+        return reading.GetDroppedTrees().Sum(tree => tree.Pages);
     }
+
+    private static Task UntilGoneAsync(StorageEnvironment environment) => TestWait.UntilAsync(() => Step(environment, 1) < 0);
 
     private string Place(string name) => Path.Combine(_directory, name);
 

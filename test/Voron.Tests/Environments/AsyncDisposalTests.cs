@@ -7,8 +7,6 @@ namespace Voron.Tests.Environments;
 /// <summary>Closing in the background: no caller waits on its thread, and each has one close to wait for.</summary>
 public sealed class AsyncDisposalTests
 {
-    private static readonly TimeSpan Patience = HeldJournal.Patience;
-
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 
     [Fact]
@@ -40,10 +38,10 @@ public sealed class AsyncDisposalTests
         {
             closing ??= Thread.CurrentThread;
             isWriting.Set();
-            mayGoOn.Wait(Patience).Should().BeTrue();
+            mayGoOn.Wait(TestWait.Limit).Should().BeTrue();
         };
         var task = environment.DisposeAsync();
-        isWriting.Wait(Patience, Cancellation).Should().BeTrue();
+        isWriting.Wait(TestWait.Limit, Cancellation).Should().BeTrue();
         task.IsCompleted.Should().BeFalse("the device has not answered");
         closing!.IsThreadPoolThread.Should().BeFalse();
         closing.Should().NotBeSameAs(Thread.CurrentThread);
@@ -54,11 +52,11 @@ public sealed class AsyncDisposalTests
         var second = environment.DisposeAsync();
         second.IsCompleted.Should().BeFalse();
         mayGoOn.Set();
-        await task.AsTask().WaitAsync(Patience, Cancellation);
-        await second.AsTask().WaitAsync(Patience, Cancellation);
+        await task.AsTask().WaitAsync(TestWait.Limit, Cancellation);
+        await second.AsTask().WaitAsync(TestWait.Limit, Cancellation);
         disk.InProgress = null;
         disk.HeldLocks.Should().Be(0);
-        await environment.DisposeAsync().AsTask().WaitAsync(Patience, Cancellation);
+        await environment.DisposeAsync().AsTask().WaitAsync(TestWait.Limit, Cancellation);
         using var reopened = StorageEnvironment.Open(disk, FaultTestKit.Options());
         FaultTestKit.Get(reopened, 1).Should().Equal(FaultTestKit.Value(1, 300));
     }
@@ -75,7 +73,7 @@ public sealed class AsyncDisposalTests
         var task = environment.DisposeAsync().AsTask();
         task.IsCompleted.Should().BeFalse();
         journal.Release();
-        await task.WaitAsync(Patience, Cancellation);
+        await task.WaitAsync(TestWait.Limit, Cancellation);
         thread.Join().Should().BeNull();
         journal.Disk.HeldLocks.Should().Be(0);
     }
@@ -92,7 +90,7 @@ public sealed class AsyncDisposalTests
             var calls = Enumerable.Range(0, 4).Select(i => Task.Factory.StartNew(
                 async () =>
                 {
-                    start.SignalAndWait(Patience).Should().BeTrue();
+                    start.SignalAndWait(TestWait.Limit).Should().BeTrue();
                     if (i == 0)
                         environment.Dispose();
                     else
@@ -100,7 +98,7 @@ public sealed class AsyncDisposalTests
                     return i == 0 || disk.HeldLocks == 0;
                 },
                 Cancellation, TaskCreationOptions.LongRunning, TaskScheduler.Default).Unwrap()).ToList();
-            (await Task.WhenAll(calls).WaitAsync(Patience, Cancellation))
+            (await Task.WhenAll(calls).WaitAsync(TestWait.Limit, Cancellation))
                 .Should().AllBeEquivalentTo(true, "each awaited call returns after the close");
             using var reopened = StorageEnvironment.Open(disk, FaultTestKit.Options());
             FaultTestKit.Get(reopened, round).Should().Equal(1);

@@ -11,8 +11,6 @@ namespace Voron.Tests.Environments;
 /// </summary>
 public sealed class CallbackTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
-
     private static readonly string[] Members =
         ["throw", "Dispose", "Flush", "BeginRead", "write", "WriteAsync", "ReclaimSpace", "Verify", "GetStatistics"];
 
@@ -83,21 +81,21 @@ public sealed class CallbackTests
             FaultTestKit.Put(opened, 0, [0]);
             using var reading = opened.BeginRead();
             Volatile.Write(ref environment, opened);
-            var deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
-            for (var i = 1; Volatile.Read(ref calls) == 0 && Environment.TickCount64 < deadline; i++)
+            var i = 0;
+            TestWait.WorkUntil(() => Volatile.Read(ref calls) > 0, () =>
             {
                 // The reader keeps blocking flushes only where the test needs a slow reader.
-                if (who != "slow reader" && i == 2)
+                if (who != "slow reader" && ++i == 2)
                     reading.Dispose();
                 FaultTestKit.Put(opened, i % 5, FaultTestKit.Value(i, 20_000));
-            }
+            });
         });
-        called.Wait(Patience, Cancellation).Should().BeTrue("{0} is called and {1} returns", who, what);
+        called.Wait(TestWait.Limit, Cancellation).Should().BeTrue("{0} is called and {1} returns", who, what);
         (working.Join() is null or ObjectDisposedException).Should().BeTrue();
         failures.Should().BeEmpty();
         var closing = new TestThread(opened.Dispose);
         closing.Join().Should().BeNull();
-        SpinWait.SpinUntil(() => disk.HeldLocks == 0, Patience).Should().BeTrue("the environment is closed");
+        TestWait.Until(() => disk.HeldLocks == 0, "the environment is closed");
         using var reopened = StorageEnvironment.Open(disk, FaultTestKit.Options());
         FaultTestKit.Get(reopened, 0).Should().NotBeNull();
         reopened.Verify().Problems.Should().BeEmpty();
@@ -118,7 +116,7 @@ public sealed class CallbackTests
             if (caller != who || !Volatile.Read(ref isArmed))
                 return;
             isBlocked.Set();
-            mayReturn.Wait(Patience);
+            mayReturn.Wait(TestWait.Limit);
         }
 
         var environment = StorageEnvironment.Open(disk, new StorageOptions
@@ -136,10 +134,10 @@ public sealed class CallbackTests
         {
             var write = environment.WriteAsync(
                 transaction => transaction.CreateTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(i), FaultTestKit.Value(i, 20_000)), Cancellation);
-            await write.AsTask().WaitAsync(Patience, Cancellation);
+            await write.AsTask().WaitAsync(TestWait.Limit, Cancellation);
         }
 
-        isBlocked.Wait(Patience, Cancellation).Should().BeTrue();
+        isBlocked.Wait(TestWait.Limit, Cancellation).Should().BeTrue();
         var closing = new TestThread(environment.Dispose);
         closing.Join().Should().BeNull();
         disk.HeldLocks.Should().Be(0);
@@ -166,7 +164,8 @@ public sealed class CallbackTests
         {
             var put = new TestThread(() => FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 12_000)));
             put.Join().Should().BeNull();
-            await environment.WriteAsync(transaction => transaction.CreateTree("other"), Cancellation).AsTask().WaitAsync(Patience, Cancellation);
+            await environment.WriteAsync(transaction => transaction.CreateTree("other"), Cancellation).AsTask()
+                .WaitAsync(TestWait.Limit, Cancellation);
         }
 
         environment.Flush();
@@ -217,7 +216,7 @@ public sealed class CallbackTests
 
                 break;
             case "WriteAsync":
-                environment.WriteAsync(transaction => transaction.CreateTree("grouped"), Cancellation).AsTask().Wait(Patience, Cancellation)
+                environment.WriteAsync(transaction => transaction.CreateTree("grouped"), Cancellation).AsTask().Wait(TestWait.Limit, Cancellation)
                     .Should().BeTrue();
                 break;
             case "ReclaimSpace":

@@ -7,8 +7,6 @@ namespace Voron.Tests.Environments;
 /// <summary>Closing while operations of other threads are under way: a slow write, open transactions, space being returned.</summary>
 public sealed class ClosingRaceTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
-
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 
     [Theory]
@@ -100,8 +98,7 @@ public sealed class ClosingRaceTests
         writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(2), [2]);
 
         // The flusher finishes its flush, and then begins to return space.
-        SpinWait.SpinUntil(() => environment.GetStatistics() is var now && now.CheckpointTransactionId == now.PublishedTransactionId, Patience)
-            .Should().BeTrue();
+        TestWait.Until(() => environment.GetStatistics() is var now && now.CheckpointTransactionId == now.PublishedTransactionId);
         var closing = Start(environment.Dispose);
         closing.Join().Should().BeNull();
     }
@@ -162,7 +159,7 @@ public sealed class ClosingRaceTests
         var submitted = environment.WriteAsync(transaction => transaction.CreateTree("t"), CancellationToken.None).AsTask();
         environment.Dispose();
         waiting.Join().Should().BeOfType<ObjectDisposedException>();
-        submitted.Invoking(task => task.Wait(Patience, Cancellation)).Should().Throw<ObjectDisposedException>();
+        submitted.Invoking(task => task.Wait(TestWait.Limit, Cancellation)).Should().Throw<ObjectDisposedException>();
         writing.Dispose();
     }
 
@@ -172,7 +169,7 @@ public sealed class ClosingRaceTests
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
         var closing = environment.WriteAsync(_ => environment.Dispose(), Cancellation).AsTask();
-        await closing.Awaiting(task => task.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<InvalidOperationException>()
+        await closing.Awaiting(task => task.WaitAsync(TestWait.Limit, Cancellation)).Should().ThrowAsync<InvalidOperationException>()
             .WithMessage("*Dispose*inside a group-commit operation*");
         FaultTestKit.Put(environment, 1, [1]);
         FaultTestKit.Get(environment, 1).Should().Equal(1);
@@ -226,11 +223,11 @@ public sealed class ClosingRaceTests
                 if (entry.Kind != TraceKind.Write || !disk.NameOf(entry).StartsWith(name, StringComparison.Ordinal) || _isHeld.IsSet)
                     return;
                 _isHeld.Set();
-                _mayGoOn.Wait(Patience).Should().BeTrue();
+                _mayGoOn.Wait(TestWait.Limit).Should().BeTrue();
             };
         }
 
-        public void WaitUntilHeld() => _isHeld.Wait(Patience, Cancellation).Should().BeTrue();
+        public void WaitUntilHeld() => _isHeld.Wait(TestWait.Limit, Cancellation).Should().BeTrue();
 
         public void Release() => _mayGoOn.Set();
 

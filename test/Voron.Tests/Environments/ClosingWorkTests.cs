@@ -5,11 +5,6 @@ namespace Voron.Tests.Environments;
 /// <summary>Closing waits for the engine's own work on the pool, so that the directory can be opened again at once.</summary>
 public sealed class ClosingWorkTests : IDisposable
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
-
-    // Longer than closing waits for calls of the user, and for an open write transaction.
-    private static readonly TimeSpan LongWork = TimeSpan.FromSeconds(6);
-
     private readonly TestDirectory _directory = new();
 
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
@@ -23,11 +18,15 @@ public sealed class ClosingWorkTests : IDisposable
         var options = FeedKit.Options();
         options.BackgroundFlush = true;
         options.CommitClock = clock;
+
+        // Closing would hardly wait for calls of the user, and for an open write transaction.
+        options.ClosingPatience = TimeSpan.FromMilliseconds(1);
         var environment = StorageEnvironment.Open(_directory.Path, options);
         environment.Record();
         clock.WaitUntilHeld();
         var closing = new TestThread(environment.Dispose);
-        Thread.Sleep(LongWork);
+        closing.WaitUntilBlockedOrEnded();
+        TestWait.GiveTimeFor(() => closing.HasEnded);
         var hadEnded = closing.HasEnded;
         clock.Release();
         closing.Join().Should().BeNull();
@@ -57,7 +56,7 @@ public sealed class ClosingWorkTests : IDisposable
         clock.WaitUntilHeld();
         environment = opened;
         var committing = new TestThread(() => opened.Put(1, 1));
-        closed.Wait(Patience, Cancellation).Should().BeTrue();
+        closed.Wait(TestWait.Limit, Cancellation).Should().BeTrue();
         clock.Release();
 
         // The observer may have been called for the commit before, and this one refused.
@@ -71,7 +70,7 @@ public sealed class ClosingWorkTests : IDisposable
         private readonly ManualResetEventSlim _isHeld = new();
         private readonly ManualResetEventSlim _mayGoOn = new();
 
-        public void WaitUntilHeld() => _isHeld.Wait(Patience, Cancellation).Should().BeTrue();
+        public void WaitUntilHeld() => _isHeld.Wait(TestWait.Limit, Cancellation).Should().BeTrue();
 
         public void Release() => _mayGoOn.Set();
 
@@ -80,7 +79,7 @@ public sealed class ClosingWorkTests : IDisposable
             if (Thread.CurrentThread != _committing && Thread.CurrentThread.IsThreadPoolThread && !_isHeld.IsSet)
             {
                 _isHeld.Set();
-                _mayGoOn.Wait(Patience).Should().BeTrue();
+                _mayGoOn.Wait(TestWait.Limit).Should().BeTrue();
             }
 
             return DateTimeOffset.UtcNow;

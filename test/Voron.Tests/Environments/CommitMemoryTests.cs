@@ -14,7 +14,7 @@ public sealed class CommitMemoryTests
     public async Task A_commit_without_memory_for_its_task_ends_the_transaction()
     {
         using var environment = StorageEnvironment.OpenInMemory();
-        var writing = environment.BeginWrite(TimeSpan.FromSeconds(10), Token);
+        var writing = environment.BeginWrite(TestWait.Limit, Token);
         writing.CreateTree("items").Put("key"u8, "value"u8);
         var watch = new MemoryWatch();
         watch.FailAt(0, forEver: false);

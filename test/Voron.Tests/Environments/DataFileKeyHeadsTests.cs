@@ -9,6 +9,8 @@ namespace Voron.Tests.Environments;
 public sealed class DataFileKeyHeadsTests
 {
     private const int Keys = 3_000;
+    private const int Versions = 300;
+    private const int Snapshots = 100;
 
     [Theory]
     [InlineData(1 << 20, 1)]
@@ -55,10 +57,11 @@ public sealed class DataFileKeyHeadsTests
             write.Commit();
         }
 
-        using var stop = new CancellationTokenSource(TimeSpan.FromSeconds(3));
+        using var stop = new CancellationTokenSource();
+        var snapshots = 0;
         var readers = Enumerable.Range(0, 3)
             .Select(thread => Task.Factory.StartNew(
-                () => Read(environment, new Random(thread), stop.Token),
+                () => Read(environment, new Random(thread), () => Interlocked.Increment(ref snapshots), stop.Token),
                 CancellationToken.None,
                 TaskCreationOptions.LongRunning,
                 TaskScheduler.Default))
@@ -68,7 +71,7 @@ public sealed class DataFileKeyHeadsTests
             while (!stop.IsCancellationRequested)
                 environment.Flush();
         }, CancellationToken.None);
-        for (var version = 1L; !stop.IsCancellationRequested; version++)
+        for (var version = 1L; version <= Versions || Volatile.Read(ref snapshots) < Snapshots; version++)
         {
             using var write = environment.BeginWrite();
             Fill(write.OpenTree("t"), version);
@@ -76,8 +79,10 @@ public sealed class DataFileKeyHeadsTests
 
             // Lets the flusher catch up, so that readers find pages in the data file.
             if (version % 8 == 0)
-                Thread.Sleep(3);
+                TestWait.Until(() => environment.GetStatistics() is var now && now.CheckpointTransactionId == now.PublishedTransactionId);
         }
+
+        await stop.CancelAsync();
 
         await Task.WhenAll([.. readers, flushes]);
         readers.Sum(reader => reader.Result).Should().BePositive();
@@ -98,13 +103,14 @@ public sealed class DataFileKeyHeadsTests
             tree.Put(Key(i), value);
     }
 
-    private static long Read(StorageEnvironment environment, Random random, CancellationToken stop)
+    private static long Read(StorageEnvironment environment, Random random, Action opened, CancellationToken stop)
     {
         var lookups = 0L;
         var batch = new LookupBatch();
         while (!stop.IsCancellationRequested)
         {
             using var read = environment.BeginRead();
+            opened();
             var tree = read.OpenTree("t");
             var version = -1L;
             for (var round = 0; round < 3; round++)

@@ -9,8 +9,6 @@ namespace Voron.Tests.Environments;
 [Collection(nameof(Alone))]
 public sealed class FailedOpeningTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
-
     /// <summary>Half a gigabyte of address space stayed reserved when the length of the data file could not be read.</summary>
     [Fact]
     public void An_opening_that_cannot_read_a_length_keeps_no_memory()
@@ -43,8 +41,7 @@ public sealed class FailedOpeningTests
 
         failure.Should().BeOfType<StorageAccessException>();
         disk.OpenFiles.Should().Be(0);
-        var isReclaimed = SpinWait.SpinUntil(() => !memory.HasAny(memory.Taken, before), Patience);
-        isReclaimed.Should().BeTrue($"call {index} for a length failed, and no environment is open");
+        TestWait.Until(() => !memory.HasAny(memory.Taken, before), $"call {index} for a length failed, and no environment is open");
         return true;
     }
 }

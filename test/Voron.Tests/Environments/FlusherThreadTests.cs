@@ -23,7 +23,7 @@ public sealed class FlusherThreadTests
             writing.Commit();
         }
 
-        flushed.Wait(TimeSpan.FromSeconds(30), TestContext.Current.CancellationToken).Should().BeTrue();
+        flushed.Wait(TestWait.Limit, TestContext.Current.CancellationToken).Should().BeTrue();
         flushed.Reset();
         using (var writing = environment.BeginWrite())
         {
@@ -31,7 +31,7 @@ public sealed class FlusherThreadTests
             writing.Commit();
         }
 
-        flushed.Wait(TimeSpan.FromSeconds(30), TestContext.Current.CancellationToken).Should().BeTrue("the flusher goes on");
+        flushed.Wait(TestWait.Limit, TestContext.Current.CancellationToken).Should().BeTrue("the flusher goes on");
         using var reading = environment.BeginRead();
         reading.OpenTree("users").Contains("a"u8).Should().BeTrue();
     }
@@ -82,7 +82,7 @@ public sealed class FlusherThreadTests
                 var held = environment.GetStatistics();
                 held.BackPressureWaits.Should().BeGreaterThan(before);
                 held.PageVersions.Should().BeInRange((4 << 20) / 64 * 9 / 10, (4 << 20) / 64 + 3 * ValueBytes / 4096);
-                reported.Wait(TimeSpan.FromSeconds(30), TestContext.Current.CancellationToken).Should().BeTrue("the reader blocks the flush");
+                reported.Wait(TestWait.Limit, TestContext.Current.CancellationToken).Should().BeTrue("the reader blocks the flush");
             }
         }
         finally

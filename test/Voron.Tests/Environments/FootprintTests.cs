@@ -16,16 +16,15 @@ public sealed class FootprintTests
     /// <summary>The default options, without the threads, whose work the tests do themselves.</summary>
     private static StorageOptions Options => new() { BackgroundFlush = false };
 
-    private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
-
     /// <summary>On a real file system, with all background work: it must not make a spare, or grow the data file, for a single key.</summary>
     [Fact]
     public async Task An_environment_with_one_key_is_small()
     {
         using var directory = new TestDirectory();
+        var options = new StorageOptions { FlushInterval = TimeSpan.FromMilliseconds(50), ThreadIdleTime = TimeSpan.FromMilliseconds(50) };
         for (var opening = 0; opening < 3; opening++)
         {
-            using (var environment = StorageEnvironment.Open(directory, new StorageOptions { FlushInterval = TimeSpan.FromMilliseconds(50) }))
+            using (var environment = StorageEnvironment.Open(directory, options))
             {
                 using (var writing = environment.BeginWrite())
                 {
@@ -34,9 +33,8 @@ public sealed class FootprintTests
                 }
 
                 // Beyond the flush and the durability marker: nothing is left to be done then.
-                while (environment.Internals.Engine.JournalFiles!.LiveRecordBytes == 0 || environment.GetStatistics().Flushes == 0)
-                    await Task.Delay(10, Cancellation);
-                await Task.Delay(300, Cancellation);
+                await TestWait.UntilAsync(() => environment.Internals.Engine.JournalFiles!.LiveRecordBytes > 0 && environment.GetStatistics().Flushes > 0);
+                await TestWait.UntilAsync(() => environment.Internals.ThreadCount == 0);
                 var open = Lengths(directory);
                 open["voron.header"].Should().Be(8 * KiB);
                 open["voron.data"].Should().Be(SmallFile);

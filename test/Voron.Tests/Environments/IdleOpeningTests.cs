@@ -10,15 +10,17 @@ public sealed class IdleOpeningTests
     private const int Openings = 24;
     private const int MaxFiles = 10;
 
-    /// <summary>Longer than the some 100 ms of idling after which the flusher's thread confirms the durability of the journal.</summary>
-    private static readonly TimeSpan LongerThanMarker = TimeSpan.FromMilliseconds(400);
-
     private static StorageOptions Options(bool background) => new()
     {
         BackgroundFlush = background,
         InitialJournalFileBytes = 64 << 10,
         MaxJournalFileBytes = 64 << 10,
+        FlushInterval = TimeSpan.MaxValue,
     };
+
+    // Longer than the some 100 ms of idling after which the flusher's thread confirms the durability of the journal.
+    private static void Idle(StorageEnvironment environment, int expectedWrites) =>
+        TestWait.GiveTimeFor(() => environment.GetStatistics().JournalWrites > expectedWrites, TimeSpan.FromMilliseconds(400));
 
     [Fact]
     public void An_opening_after_a_clean_close_writes_nothing_while_it_idles()
@@ -27,7 +29,7 @@ public sealed class IdleOpeningTests
         using (var environment = StorageEnvironment.Open(disk, Options(background: true)))
             Put(environment, 0, 10);
         using var idle = StorageEnvironment.Open(disk, Options(background: true));
-        Thread.Sleep(LongerThanMarker);
+        Idle(idle, expectedWrites: 0);
         idle.GetStatistics().JournalWrites.Should().Be(0);
         Count(idle).Should().Be(10);
     }
@@ -47,7 +49,9 @@ public sealed class IdleOpeningTests
         {
             environment = StorageEnvironment.Open(disk, Options(background: true));
             Count(environment).Should().Be(10);
-            Thread.Sleep(LongerThanMarker);
+            if (i == 0)
+                TestWait.Until(() => environment.GetStatistics().JournalWrites > 0, "the first opening confirms the record");
+            Idle(environment, expectedWrites: i == 0 ? 1 : 0);
             writes += environment.GetStatistics().JournalWrites;
             environment.Internals.Engine.JournalFiles!.LiveCount.Should().BeLessThanOrEqualTo(2);
             disk = Kill(environment, disk, i);
@@ -106,7 +110,7 @@ public sealed class IdleOpeningTests
             using var environment = StorageEnvironment.Open(path, Options(background: i % 6 == 0));
             Count(environment).Should().Be(11);
             if (i % 6 == 0)
-                Thread.Sleep(LongerThanMarker);
+                Idle(environment, expectedWrites: 1);
             else
                 environment.Internals.ConfirmDurability();
             environment.Internals.Engine.JournalFiles!.LiveCount.Should().BeLessThanOrEqualTo(MaxFiles);

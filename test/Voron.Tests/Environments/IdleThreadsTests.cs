@@ -6,8 +6,6 @@ namespace Voron.Tests.Environments;
 /// <summary>An environment has threads only while there is work for them, and everything that they do is done all the same.</summary>
 public sealed class IdleThreadsTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 
     private static StorageOptions Options => new()
@@ -33,8 +31,8 @@ public sealed class IdleThreadsTests
             }
 
             await environment.WriteAsync(writing => writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(200 + round), [3]), Cancellation);
-            Wait(() => environment.GetStatistics().Flushes >= round, "the flusher takes up its work");
-            Wait(() => environment.Internals.ThreadCount == 0, "nothing is left to do");
+            TestWait.Until(() => environment.GetStatistics().Flushes >= round, "the flusher takes up its work");
+            TestWait.Until(() => environment.Internals.ThreadCount == 0, "nothing is left to do");
         }
 
         var statistics = environment.GetStatistics();
@@ -55,8 +53,8 @@ public sealed class IdleThreadsTests
 
         using var again = StorageEnvironment.Open(disk, Options);
         again.Recovery.ReplayedRecords.Should().BePositive();
-        Wait(() => again.GetStatistics() is { Flushes: > 0 }, "the flusher needs no commit to begin");
-        Wait(() => again.Internals.ThreadCount == 0, "nothing is left to do");
+        TestWait.Until(() => again.GetStatistics() is { Flushes: > 0 }, "the flusher needs no commit to begin");
+        TestWait.Until(() => again.Internals.ThreadCount == 0, "nothing is left to do");
     }
 
     [Fact]
@@ -97,9 +95,7 @@ public sealed class IdleThreadsTests
         {
             FaultTestKit.Put(environment, 1, [1]);
             environment.Flush();
-            reported.Wait(Patience, Cancellation).Should().BeTrue("one pass follows the other");
+            reported.Wait(TestWait.Limit, Cancellation).Should().BeTrue("one pass follows the other");
         }
     }
-
-    private static void Wait(Func<bool> condition, string because) => SpinWait.SpinUntil(condition, Patience).Should().BeTrue(because);
 }

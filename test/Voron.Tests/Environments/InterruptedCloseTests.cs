@@ -10,8 +10,6 @@ namespace Voron.Tests.Environments;
 /// <summary>No interruption of the thread that opens or closes an environment, and no exception on it, skips a step.</summary>
 public sealed class InterruptedCloseTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
-
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 
     /// <summary>Opening ends with this wait: the environment was open, but its caller got an exception instead of it.</summary>
@@ -27,7 +25,7 @@ public sealed class InterruptedCloseTests
         var wasInterrupted = false;
         var finishing = new TestThread(() =>
         {
-            GuardedLogger.Finish(logger, Patience);
+            GuardedLogger.Finish(logger, TestWait.Limit);
             wasInterrupted = TestThread.IsInterrupted();
         });
         finishing.WaitUntilBlockedOrEnded();
@@ -80,7 +78,7 @@ public sealed class InterruptedCloseTests
             CommitObserver = _ =>
             {
                 isBlocked.Set();
-                mayReturn.Wait(Patience);
+                mayReturn.Wait(TestWait.Limit);
             },
         });
         using (var writing = environment.BeginWrite())
@@ -89,7 +87,7 @@ public sealed class InterruptedCloseTests
             await writing.CommitAsync(Cancellation);
         }
 
-        isBlocked.Wait(Patience, Cancellation).Should().BeTrue();
+        isBlocked.Wait(TestWait.Limit, Cancellation).Should().BeTrue();
         var wasInterrupted = false;
         var closing = Close(environment, interrupted => wasInterrupted = interrupted);
         closing.WaitUntilBlockedOrEnded();
@@ -124,7 +122,7 @@ public sealed class InterruptedCloseTests
     {
         var disk = new SimulatedDisk();
         var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
-        environment.Internals.Engine.Closing.Token.Register(() => Thread.Sleep(Patience));
+        environment.Internals.Engine.Closing.Token.Register(() => Thread.Sleep(Timeout.Infinite));
         var wasInterrupted = false;
         var closing = Close(environment, interrupted => wasInterrupted = interrupted);
         closing.WaitUntilBlockedOrEnded();
@@ -165,7 +163,7 @@ public sealed class InterruptedCloseTests
 
         public void Arm() => Volatile.Write(ref _isArmed, true);
 
-        public void WaitUntilBlocked() => _isBlocked.Wait(Patience, Cancellation).Should().BeTrue();
+        public void WaitUntilBlocked() => _isBlocked.Wait(TestWait.Limit, Cancellation).Should().BeTrue();
 
         public void Release() => _mayReturn.Set();
 
@@ -179,7 +177,7 @@ public sealed class InterruptedCloseTests
             if (Volatile.Read(ref _isArmed))
             {
                 _isBlocked.Set();
-                _mayReturn.Wait(Patience);
+                _mayReturn.Wait(TestWait.Limit);
             }
 
             Entries.Enqueue(formatter(state, exception));

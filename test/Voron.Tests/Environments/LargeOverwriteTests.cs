@@ -102,6 +102,6 @@ public sealed class LargeOverwriteTests
         using var environment = StorageEnvironment.Open(new SimulatedDisk(), options);
         for (var i = 0; i < 2 * (4 << 20) / ValueBytes; i++)
             FaultTestKit.Put(environment, 1, FaultTestKit.Value(i, ValueBytes));
-        flushed.Wait(TimeSpan.FromSeconds(30), TestContext.Current.CancellationToken).Should().BeTrue("eight megabytes were written and seven freed");
+        flushed.Wait(TestWait.Limit, TestContext.Current.CancellationToken).Should().BeTrue("eight megabytes were written and seven freed");
     }
 }

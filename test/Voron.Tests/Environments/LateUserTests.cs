@@ -7,8 +7,6 @@ namespace Voron.Tests.Environments;
 /// <summary>When closing returns and no transaction is open, the files are closed: the directory can be opened again.</summary>
 public sealed class LateUserTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
-
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 
     /// <summary>The late reader was counted before it was turned away, and closed the files when it checked again.</summary>
@@ -70,7 +68,7 @@ public sealed class LateUserTests
         private readonly ManualResetEventSlim _isHeld = new();
         private readonly ManualResetEventSlim _mayGoOn = new();
 
-        public void WaitUntilHeld() => _isHeld.Wait(Patience, Cancellation).Should().BeTrue();
+        public void WaitUntilHeld() => _isHeld.Wait(TestWait.Limit, Cancellation).Should().BeTrue();
 
         public void Release() => _mayGoOn.Set();
 
@@ -79,7 +77,7 @@ public sealed class LateUserTests
             if (place != at || _isHeld.IsSet)
                 return;
             _isHeld.Set();
-            _mayGoOn.Wait(Patience).Should().BeTrue();
+            _mayGoOn.Wait(TestWait.Limit).Should().BeTrue();
         }
 
         public void Dispose() => _mayGoOn.Set();

@@ -273,7 +273,7 @@ public sealed class MemoryLimitTests(ITestOutputHelper output)
             environment.GetStatistics().NativeMemoryBytes.Should().BeInRange(4 * MiB, Limit);
         }
 
-        SpinWait.SpinUntil(() => account.Bytes == 0, TimeSpan.FromSeconds(20)).Should().BeTrue("{0} bytes are left", account.Bytes);
+        TestWait.Until(() => account.Bytes == 0, "the environment is closed");
     }
 
     private static StorageOptions Options(int? pageSize, JournalCompression compression = JournalCompression.Auto) => new()

@@ -9,8 +9,6 @@ public sealed class SlowReaderTests
 {
     private const long JournalLimit = 8 << 20;
 
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
@@ -45,21 +43,20 @@ public sealed class SlowReaderTests
             {
                 var snapshot = reading.TransactionId;
                 var waits = environment.GetStatistics().BackPressureWaits;
-                var deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
-                while (reports.Count < round && Environment.TickCount64 < deadline)
+                TestWait.WorkUntil(() => reports.Count >= round, () =>
                 {
                     // The writer waits when it is near the limit, so that the test does not depend on which thread is faster.
                     if (environment.GetStatistics().LiveJournalBytes < JournalLimit * 5 / 8)
                         FaultTestKit.Put(environment, 1, FaultTestKit.Value(round, 20_000));
                     else
                         reported.Wait(10, TestContext.Current.CancellationToken);
-                }
+                });
 
                 reports.Should().HaveCount(round);
                 var report = reports.Last();
                 report.TransactionId.Should().Be(snapshot);
                 report.JournalBytes.Should().BeInRange(JournalLimit / 2, JournalLimit - 1, "there is still room");
-                report.Age.Should().BePositive().And.BeLessThan(Patience * 2);
+                report.Age.Should().BePositive().And.BeLessThan(TestWait.Limit * 2);
                 report.ThreadId.Should().Be(commitThread, "this thread began it");
                 if (isTracked)
                     report.OpenedAt.Should().Contain(nameof(OpenSlowReader));

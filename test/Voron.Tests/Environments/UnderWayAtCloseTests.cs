@@ -62,7 +62,7 @@ public sealed class UnderWayAtCloseTests
         var flushing = Task.Run(environment.Flush, TestContext.Current.CancellationToken);
         await checkpointed.Task;
         var closing = Task.Run(environment.Dispose, TestContext.Current.CancellationToken);
-        (await flushing.WaitAsync(TimeSpan.FromSeconds(30), TestContext.Current.CancellationToken)).Should().NotBeNull();
+        (await flushing.WaitAsync(TestWait.Limit, TestContext.Current.CancellationToken)).Should().NotBeNull();
         writing.Dispose();
         await closing;
         disk.HeldLocks.Should().Be(0);
@@ -93,8 +93,7 @@ public sealed class UnderWayAtCloseTests
     [Fact]
     public void A_creation_that_is_broken_off_twice_can_be_begun_again()
     {
-        var seed = Random.Shared.Next();
-        TestContext.Current.SendDiagnosticMessage($"seed {seed}");
+        var seed = TestSeed.Choose();
         var random = new Random(seed);
         var first = new SimulatedDisk();
         EnvironmentLock.Take(first, NoBackground).Dispose();

@@ -78,10 +78,10 @@ public sealed class UnsyncedExtentTests
         disk.InProgress = _ =>
         {
             isWriting.Set();
-            mayEnd.Wait(TimeSpan.FromSeconds(30));
+            mayEnd.Wait(TestWait.Limit);
         };
         var commits = new List<Task> { CommitAsync(environment, 1, 500) };
-        isWriting.Wait(TimeSpan.FromSeconds(30), TestContext.Current.CancellationToken).Should().BeTrue();
+        isWriting.Wait(TestWait.Limit, TestContext.Current.CancellationToken).Should().BeTrue();
         disk.InProgress = null;
 
         // The next write has all of these records.

@@ -50,7 +50,7 @@ internal static class FaultTestKit
     /// <summary>Returns the warnings of an open environment so far. Entries reach the user's logger a moment after they are made.</summary>
     public static IEnumerable<string> WarningsOf(StorageEnvironment environment, ListLogger logger)
     {
-        GuardedLogger.Finish(environment.Internals.Engine.Logger, TimeSpan.FromMinutes(1));
+        GuardedLogger.Finish(environment.Internals.Engine.Logger, TestWait.Limit);
         return logger.Warnings;
     }
 

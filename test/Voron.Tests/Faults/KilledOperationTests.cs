@@ -22,8 +22,6 @@ public sealed class KilledOperationTests : IDisposable
 
     private const int LongestFromMoment = 5_000;
 
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     private readonly TemporaryDirectory _place = new();
 
     private static CancellationToken Token => TestContext.Current.CancellationToken;
@@ -139,10 +137,8 @@ public sealed class KilledOperationTests : IDisposable
         using var process = new OperationProcess(operation, Source, Target);
         var delay = random.Next(moment.Name == "begun" ? LongestFromBeginning : LongestFromMoment);
         process.Begin();
+        TestWait.WorkUntil(() => moment.HasCome() || process.HasExited, static () => { }, moment.Name);
         var began = Stopwatch.GetTimestamp();
-        while (!moment.HasCome() && !process.HasExited)
-            Stopwatch.GetElapsedTime(began).Should().BeLessThan(Patience);
-        began = Stopwatch.GetTimestamp();
         while (Stopwatch.GetElapsedTime(began).TotalMicroseconds < delay)
             Thread.SpinWait(20);
         var outcome = $"{operation} killed {delay} microseconds after it was {moment.Name}{(process.Kill() ? ", returned" : "")}";

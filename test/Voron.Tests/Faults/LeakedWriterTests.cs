@@ -6,8 +6,6 @@ namespace Voron.Tests.Faults;
 /// <summary>Write transactions that no caller can end any more: they must not keep later writers out for ever.</summary>
 public sealed class LeakedWriterTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
@@ -24,7 +22,7 @@ public sealed class LeakedWriterTests
             FaultTestKit.Get(environment, 1).Should().Equal((byte)round);
         }
 
-        SpinWait.SpinUntil(() => logger.Warnings.Count() >= 3, Patience);
+        TestWait.Until(() => logger.Warnings.Count() >= 3);
         logger.Warnings.Should().HaveCount(3);
         var first = logger.Warnings.First();
         first.Should().Contain("Write transaction 2 ").And.Contain("rolled back");
@@ -44,7 +42,7 @@ public sealed class LeakedWriterTests
         Leak(environment);
 
         // Nothing here allocates, and no other code collects garbage: only the wait does.
-        using var writing = environment.BeginWrite(Patience, TestContext.Current.CancellationToken);
+        using var writing = environment.BeginWrite(TestWait.Limit, TestContext.Current.CancellationToken);
         writing.TransactionId.Should().Be(2);
         environment.GetStatistics().LeakedWriters.Should().Be(1);
     }
@@ -68,8 +66,8 @@ public sealed class LeakedWriterTests
         using var environment = StorageEnvironment.OpenInMemory(Options(logger, isTracked: true));
         using var writing = environment.BeginWrite();
         TestThread[] waiting = [new(() => FaultTestKit.Put(environment, 1, [1])), new(() => environment.Write(_ => { }))];
-        SpinWait.SpinUntil(() => logger.Warnings.Any(), Patience).Should().BeTrue();
-        Thread.Sleep(200);
+        TestWait.Until(() => logger.Warnings.Any());
+        TestWait.GiveTimeFor(() => logger.Warnings.Count() > 1);
         writing.Dispose();
         waiting.Should().OnlyContain(thread => thread.Join() == null);
         logger.Warnings.Should().ContainSingle().Which.Should()
@@ -109,7 +107,7 @@ public sealed class LeakedWriterTests
         Leak(environment);
         LeakReader(environment);
         WaitForLeaks(environment, 1);
-        using var writing = environment.BeginWrite(Patience, TestContext.Current.CancellationToken);
+        using var writing = environment.BeginWrite(TestWait.Limit, TestContext.Current.CancellationToken);
         writing.OpenTree(FaultTestKit.TreeName).TryGet(FaultTestKit.Key(1), out _).Should().BeTrue();
     }
 
@@ -123,12 +121,11 @@ public sealed class LeakedWriterTests
 
     private static void WaitForLeaks(StorageEnvironment environment, int count)
     {
-        var deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
-        while (environment.GetStatistics().LeakedWriters < count && Environment.TickCount64 < deadline)
+        TestWait.WorkUntil(() => environment.GetStatistics().LeakedWriters >= count, () =>
         {
             GC.Collect();
             GC.WaitForPendingFinalizers();
-        }
+        });
 
         environment.GetStatistics().LeakedWriters.Should().Be(count);
     }
@@ -136,7 +133,7 @@ public sealed class LeakedWriterTests
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void WriteAfterLeak(StorageEnvironment environment, int round)
     {
-        using var writing = environment.BeginWrite(Patience, TestContext.Current.CancellationToken);
+        using var writing = environment.BeginWrite(TestWait.Limit, TestContext.Current.CancellationToken);
         writing.TransactionId.Should().Be(1 + round);
         var tree = writing.OpenTree(FaultTestKit.TreeName);
         tree.Contains(FaultTestKit.Key(2)).Should().BeFalse();

@@ -8,8 +8,6 @@ public sealed class PendingPutTests : IDisposable
 {
     private const int Sent = 300_000;
 
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
-
     private readonly SimulatedDisk _disk = new();
 
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
@@ -33,7 +31,7 @@ public sealed class PendingPutTests : IDisposable
             // Takes the pages that the put has had until now.
             tree.Put(FaultTestKit.Key(3), FaultTestKit.Value(3, 2 * Sent));
             await pipe.CompleteAsync(failsLater ? new IOException("the line is dead") : null);
-            await FluentActions.Awaiting(() => put.WaitAsync(Patience, Cancellation))
+            await FluentActions.Awaiting(() => put.WaitAsync(TestWait.Limit, Cancellation))
                 .Should().ThrowAsync<InvalidOperationException>().WithMessage("*rolled back*PutAsync*items*");
             tree.Put(FaultTestKit.Key(4), FaultTestKit.Value(4, 2 * Sent));
             savepoint.Release();
@@ -80,7 +78,7 @@ public sealed class PendingPutTests : IDisposable
             refused.Should().Throw<InvalidOperationException>().WithMessage("*PutAsync*000002*items*has not completed*");
             await pipe.WriteAsync(FaultTestKit.Value(2, 2 * Sent).AsMemory(Sent), Cancellation);
             await pipe.CompleteAsync();
-            (await put.WaitAsync(Patience, Cancellation)).Should().Be(2 * Sent);
+            (await put.WaitAsync(TestWait.Limit, Cancellation)).Should().Be(2 * Sent);
             nested.Commit();
             savepoint.Release();
             writing.Commit();
@@ -108,17 +106,17 @@ public sealed class PendingPutTests : IDisposable
             {
                 case "transaction":
                     writing.Dispose();
-                    await FluentActions.Awaiting(() => put.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<ObjectDisposedException>();
+                    await FluentActions.Awaiting(() => put.WaitAsync(TestWait.Limit, Cancellation)).Should().ThrowAsync<ObjectDisposedException>();
                     return;
                 case "nested":
                     nested.Dispose();
-                    await FluentActions.Awaiting(() => put.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<InvalidOperationException>();
+                    await FluentActions.Awaiting(() => put.WaitAsync(TestWait.Limit, Cancellation)).Should().ThrowAsync<InvalidOperationException>();
                     break;
                 default:
                     // Keeps the changes, and the put goes on.
                     savepoint.Dispose();
                     await pipe.CompleteAsync();
-                    (await put.WaitAsync(Patience, Cancellation)).Should().Be(Sent);
+                    (await put.WaitAsync(TestWait.Limit, Cancellation)).Should().Be(Sent);
                     break;
             }
 
@@ -144,10 +142,10 @@ public sealed class PendingPutTests : IDisposable
             Cancellation);
         var good = environment.WriteAsync(
             writing => writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(3), FaultTestKit.Value(3, Sent)), Cancellation);
-        await FluentActions.Awaiting(() => faulty.AsTask().WaitAsync(Patience, Cancellation))
+        await FluentActions.Awaiting(() => faulty.AsTask().WaitAsync(TestWait.Limit, Cancellation))
             .Should().ThrowAsync<InvalidOperationException>().WithMessage("*PutAsync*000002*items*");
         await good;
-        await FluentActions.Awaiting(() => put!.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<InvalidOperationException>();
+        await FluentActions.Awaiting(() => put!.WaitAsync(TestWait.Limit, Cancellation)).Should().ThrowAsync<InvalidOperationException>();
         FaultTestKit.Get(environment, 2).Should().BeNull();
         FaultTestKit.Get(environment, 3).Should().Equal(FaultTestKit.Value(3, Sent));
         environment.Verify().Problems.Should().BeEmpty();
@@ -172,7 +170,7 @@ public sealed class PendingPutTests : IDisposable
                 await entry.Pipe.CompleteAsync();
             }));
             foreach (var (put, _) in puts)
-                (await put.WaitAsync(Patience, Cancellation)).Should().Be(4 * Sent);
+                (await put.WaitAsync(TestWait.Limit, Cancellation)).Should().Be(4 * Sent);
             writing.Commit();
         }
 

@@ -11,8 +11,6 @@ namespace Voron.Tests.Faults;
 /// <summary>Faults that have occurred once and must not occur again, each on a disk or at a moment made for it.</summary>
 public sealed class RegressionTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 
     [Fact]
@@ -104,12 +102,12 @@ public sealed class RegressionTests
         var last = 0;
         try
         {
-            var deadline = Environment.TickCount64 + 1500;
-            while (Environment.TickCount64 < deadline && !environment.GetStatistics().IsPoisoned)
+            // Until the flusher has met the failure and its pause, or at least a megabyte where it makes no such call.
+            TestWait.WorkUntil(() => environment.GetStatistics().IsPoisoned || (last >= 200 && (failures >= 2 || last >= 2_000)), () =>
             {
                 FaultTestKit.Put(environment, last + 1, FaultTestKit.Value(last + 1, 5000));
                 last++;
-            }
+            });
         }
         catch (EnvironmentPoisonedException e)
         {
@@ -280,19 +278,14 @@ public sealed class RegressionTests
                     }
                 },
                 Cancellation, TaskCreationOptions.LongRunning, TaskScheduler.Default);
-            isFlushing.Wait(Patience, Cancellation).Should().BeTrue();
+            isFlushing.Wait(TestWait.Limit, Cancellation).Should().BeTrue();
             environment.Dispose();
-            await flushing.WaitAsync(Patience, Cancellation);
+            await flushing.WaitAsync(TestWait.Limit, Cancellation);
         }
     }
 
     private static JournalFileHeader Header(byte[] file) => MemoryMarshal.Read<JournalFileHeader>(file);
 
-    private static void WaitUntil(StorageEnvironment environment, Func<EnvironmentStatistics, bool> condition)
-    {
-        var deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
-        while (!condition(environment.GetStatistics()) && Environment.TickCount64 < deadline)
-            Thread.Yield();
-        condition(environment.GetStatistics()).Should().BeTrue();
-    }
+    private static void WaitUntil(StorageEnvironment environment, Func<EnvironmentStatistics, bool> condition) =>
+        TestWait.Until(() => condition(environment.GetStatistics()));
 }

@@ -7,8 +7,6 @@ namespace Voron.Tests.Faults;
 /// <summary>Transactions that are abandoned, leaked, handed on, cancelled, or called from where they must not be.</summary>
 public sealed class TransactionUseTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
-
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 
     [Fact]
@@ -71,16 +69,15 @@ public sealed class TransactionUseTests
         LeakReader(environment);
         FaultTestKit.Put(environment, 1, [2]);
         environment.GetStatistics().OpenReaders.Should().BeInRange(0, 1);
-        var deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
-        while (environment.GetStatistics().LeakedReaders == 0 && Environment.TickCount64 < deadline)
+        TestWait.WorkUntil(() => environment.GetStatistics().LeakedReaders > 0, () =>
         {
             GC.Collect();
             GC.WaitForPendingFinalizers();
-        }
+        });
 
         environment.GetStatistics().LeakedReaders.Should().Be(1);
         environment.GetStatistics().OpenReaders.Should().Be(0);
-        SpinWait.SpinUntil(() => logger.Warnings.Any(), Patience);
+        TestWait.Until(() => logger.Warnings.Any());
         logger.Warnings.Should().ContainSingle().Which.Should().Contain("snapshot 1").And.Contain(nameof(LeakReader));
         FaultTestKit.Put(environment, 1, [3]);
         environment.Flush();
@@ -136,7 +133,7 @@ public sealed class TransactionUseTests
                 if (call.Kind == DiskCallKind.Read && call.Name == "voron.data" && !isInside.IsSet)
                 {
                     isInside.Set();
-                    mayGoOn.Wait(Patience);
+                    mayGoOn.Wait(TestWait.Limit);
                 }
 
                 return false;
@@ -145,7 +142,7 @@ public sealed class TransactionUseTests
             forever: true);
         using var reading = environment.BeginRead();
         var opening = Task.Run(() => reading.OpenTree(FaultTestKit.TreeName), Cancellation);
-        isInside.Wait(Patience, Cancellation).Should().BeTrue();
+        isInside.Wait(TestWait.Limit, Cancellation).Should().BeTrue();
         FluentActions.Invoking(() => reading.OpenTree(FaultTestKit.TreeName))
             .Should().Throw<InvalidOperationException>().WithMessage("*Two threads*");
         mayGoOn.Set();
@@ -161,7 +158,7 @@ public sealed class TransactionUseTests
         using (var writing = environment.BeginWrite())
         {
             var waiting = environment.BeginWriteAsync(source.Token).AsTask();
-            var blocked = Task.Run(() => environment.BeginWrite(Patience, source.Token), Cancellation);
+            var blocked = Task.Run(() => environment.BeginWrite(TestWait.Limit, source.Token), Cancellation);
             var queued = environment.WriteAsync(transaction => transaction.CreateTree("queued"), source.Token).AsTask();
             source.Cancel();
             await FluentActions.Awaiting(() => waiting).Should().ThrowAsync<OperationCanceledException>();
@@ -194,10 +191,10 @@ public sealed class TransactionUseTests
                 {
                     transaction.CreateTree("running");
                     isRunning.Set();
-                    mayGoOn.Wait(Patience);
+                    mayGoOn.Wait(TestWait.Limit);
                 },
                 source.Token).AsTask();
-            isRunning.Wait(Patience, Cancellation).Should().BeTrue();
+            isRunning.Wait(TestWait.Limit, Cancellation).Should().BeTrue();
             source.Cancel();
             await FluentActions.Awaiting(() => running).Should().ThrowAsync<OperationCanceledException>();
             mayGoOn.Set();
@@ -213,13 +210,13 @@ public sealed class TransactionUseTests
                 if (entry.Kind == TraceKind.Write && !isWriting.IsSet)
                 {
                     isWriting.Set();
-                    mayGoOn.Wait(Patience);
+                    mayGoOn.Wait(TestWait.Limit);
                 }
             };
             var writing = environment.BeginWrite();
             writing.CreateTree("submitted");
             var commit = writing.CommitAsync(source.Token).AsTask();
-            isWriting.Wait(Patience, Cancellation).Should().BeTrue();
+            isWriting.Wait(TestWait.Limit, Cancellation).Should().BeTrue();
             source.Cancel();
             await FluentActions.Awaiting(() => commit).Should().ThrowAsync<OperationCanceledException>();
             mayGoOn.Set();
@@ -249,7 +246,7 @@ public sealed class TransactionUseTests
                 inner.Add(Try(() => transaction.CommitAsync().AsTask().GetAwaiter().GetResult()));
                 transaction.CreateTree("still open");
             },
-            Cancellation).AsTask().WaitAsync(Patience, Cancellation);
+            Cancellation).AsTask().WaitAsync(TestWait.Limit, Cancellation);
         inner.Should().HaveCount(7).And.AllBeOfType<InvalidOperationException>();
         using var reading = environment.BeginRead();
         reading.GetTreeNames().Should().Equal("outer", "still open");
@@ -292,7 +289,7 @@ public sealed class TransactionUseTests
         {
             writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(1), [1]);
             var flush = Task.Run(environment.Flush, Cancellation);
-            (await flush.WaitAsync(Patience, Cancellation))!.Value.TransactionId.Should().Be(50);
+            (await flush.WaitAsync(TestWait.Limit, Cancellation))!.Value.TransactionId.Should().Be(50);
             environment.Verify().Problems.Should().BeEmpty();
             writing.Commit();
         }
@@ -345,7 +342,7 @@ public sealed class TransactionUseTests
             if (entry.Kind == TraceKind.Write && entry.WriteThrough && !isWriting.IsSet)
             {
                 isWriting.Set();
-                mayGoOn.Wait(Patience);
+                mayGoOn.Wait(TestWait.Limit);
             }
         };
         var commits = new List<Task>();
@@ -355,7 +352,7 @@ public sealed class TransactionUseTests
             writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(i), [(byte)i]);
             commits.Add(writing.CommitAsync(Cancellation).AsTask());
             if (i == 1)
-                isWriting.Wait(Patience, Cancellation).Should().BeTrue();
+                isWriting.Wait(TestWait.Limit, Cancellation).Should().BeTrue();
         }
 
         // Growing the data file, in a transaction that waits for nothing, fails in its sync while the first commit is being written.
@@ -367,10 +364,10 @@ public sealed class TransactionUseTests
         }
 
         mayGoOn.Set();
-        await commits[0].WaitAsync(Patience, Cancellation);
+        await commits[0].WaitAsync(TestWait.Limit, Cancellation);
         foreach (var commit in commits.Skip(1))
         {
-            var waiting = () => commit.WaitAsync(Patience, Cancellation);
+            var waiting = () => commit.WaitAsync(TestWait.Limit, Cancellation);
             var thrown = await waiting.Should().ThrowAsync<EnvironmentPoisonedException>();
             thrown.Which.Outcome.Should().Be(CommitOutcome.NotCommitted);
         }

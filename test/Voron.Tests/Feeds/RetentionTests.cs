@@ -7,8 +7,6 @@ namespace Voron.Tests.Feeds;
 /// <summary>Old changes are deleted by age and by size, whole transactions at a time, and none that a named consumer has not seen.</summary>
 public sealed class RetentionTests : IDisposable
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     private readonly TestDirectory _directory = new();
     private readonly FeedClock _clock = new();
     private readonly ListLogger _logger = new();
@@ -254,9 +252,8 @@ public sealed class RetentionTests : IDisposable
             });
         }
 
-        SpinWait.SpinUntil(() => environment.Info().Changes < 12_001, Patience).Should().BeTrue();
-        SpinWait.SpinUntil(() => _logger.Entries.Any(entry => entry.Message.StartsWith("Old changes were", StringComparison.Ordinal)), Patience)
-            .Should().BeTrue();
+        TestWait.Until(() => environment.Info().Changes < 12_001);
+        TestWait.Until(() => _logger.Entries.Any(entry => entry.Message.StartsWith("Old changes were", StringComparison.Ordinal)));
         await environment.TrimFeedsAsync(Token);
         environment.Info().Bytes.Should().BeLessThanOrEqualTo(1 << 20);
         environment.Verify().Problems.Should().BeEmpty();

@@ -9,8 +9,6 @@ namespace Voron.Tests.Flushing;
 /// <summary>Failures in the background are logged, because there is no caller to report them to.</summary>
 public sealed class FlusherLogTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     /// <summary>The flusher's thread ended silently when another thread had poisoned the environment.</summary>
     [Fact]
     public void The_end_of_flushing_is_an_error_in_the_log_whichever_thread_met_the_failure()
@@ -29,7 +27,7 @@ public sealed class FlusherLogTests
         disk.FailNext(
             call => call.Kind == DiskCallKind.Write && call.Name.StartsWith("journal-", StringComparison.Ordinal), DiskError.Failed, forever: true);
         environment.Invoking(open => FaultTestKit.Put(open, 2, [2])).Should().Throw<EnvironmentPoisonedException>();
-        SpinWait.SpinUntil(() => Errors(logger).Any(), Patience).Should().BeTrue();
+        TestWait.Until(() => Errors(logger).Any());
         Errors(logger).Should().ContainSingle().Which.Should().Contain("refuses all writes").And.Contain("planted");
     }
 
@@ -64,7 +62,7 @@ public sealed class FlusherLogTests
         disk.FailNext(call => call.Kind is DiskCallKind.Punch or DiskCallKind.SetLength, DiskError.Failed, forever: true);
         for (var i = 0; i < 3; i++)
             environment.ReclaimSpace().Should().Be(0);
-        SpinWait.SpinUntil(() => logger.Warnings.Any(), Patience).Should().BeTrue();
+        TestWait.Until(() => logger.Warnings.Any());
         logger.Warnings.Should().ContainSingle().Which.Should().Contain("returned to the file system").And.Contain("planted");
         disk.ClearFaults();
         environment.ReclaimSpace().Should().BeGreaterThan(1_000_000);

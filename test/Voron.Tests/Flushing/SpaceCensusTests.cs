@@ -7,12 +7,10 @@ namespace Voron.Tests.Flushing;
 /// <summary>The number of free pages that statistics show is that of the section maps.</summary>
 public sealed class SpaceCensusTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     [Fact]
     public void After_each_flush_the_count_is_that_of_a_verification()
     {
-        var seed = Random.Shared.Next();
+        var seed = TestSeed.Choose();
         var random = new Random(seed);
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, new StorageOptions { BackgroundFlush = false });
@@ -101,7 +99,7 @@ public sealed class SpaceCensusTests
         }
 
         using var reopened = StorageEnvironment.Open(disk, new StorageOptions { ScrubInterval = Timeout.InfiniteTimeSpan });
-        SpinWait.SpinUntil(() => Free(reopened) != null, Patience).Should().BeTrue();
+        TestWait.Until(() => Free(reopened) != null);
         Free(reopened).Should().Be(reopened.Verify().FreePages * 4096);
         disk.List().Should().NotContain(
             entry => entry.Name.StartsWith("journal-", StringComparison.Ordinal) && entry.Length > 256 << 10, "counting writes nothing");

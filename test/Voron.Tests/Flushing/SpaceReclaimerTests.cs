@@ -187,7 +187,7 @@ public sealed class SpaceReclaimerTests
         {
             flushed.Reset();
             Fill(environment, "kept", 2, 10 + i);
-            flushed.WaitOne(TimeSpan.FromSeconds(30)).Should().BeTrue();
+            flushed.WaitOne(TestWait.Limit).Should().BeTrue();
         }
 
         environment.Flush();

@@ -199,7 +199,7 @@ public sealed class TornPageProtectionTests
         // Changes a byte or so of each page.
         PutAll(1499);
         (environment.GetStatistics().JournalBytes - before).Should().BeLessThan(800 << 10, "the changes alone are below the threshold");
-        flushed.Wait(TimeSpan.FromSeconds(30), TestContext.Current.CancellationToken).Should().BeTrue();
+        flushed.Wait(TestWait.Limit, TestContext.Current.CancellationToken).Should().BeTrue();
 
         void PutAll(int length)
         {

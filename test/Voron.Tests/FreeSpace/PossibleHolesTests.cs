@@ -2,7 +2,7 @@ using Voron.FreeSpace;
 
 namespace Voron.Tests.FreeSpace;
 
-public sealed class PossibleHolesTests(ITestOutputHelper output)
+public sealed class PossibleHolesTests
 {
     [Theory]
     [InlineData(4096)]
@@ -10,8 +10,7 @@ public sealed class PossibleHolesTests(ITestOutputHelper output)
     [InlineData(65536)]
     public void Every_page_in_use_has_blocks_over_punches_and_reopenings(int pageSize)
     {
-        var seed = Random.Shared.Next(1_000_000);
-        output.WriteLine($"seed {seed}");
+        var seed = TestSeed.Choose();
         var random = new Random(seed);
         using var space = new FakeSpace(pageSize);
         var allocator = Open(space);

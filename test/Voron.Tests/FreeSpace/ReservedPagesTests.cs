@@ -3,7 +3,7 @@ using Voron.FreeSpace;
 namespace Voron.Tests.FreeSpace;
 
 /// <summary>Reserved pages are free in the maps, and no search of the allocator returns them.</summary>
-public sealed class ReservedPagesTests(ITestOutputHelper output) : IDisposable
+public sealed class ReservedPagesTests : IDisposable
 {
     private readonly FakeSpace _space = new(4096);
 
@@ -150,8 +150,7 @@ public sealed class ReservedPagesTests(ITestOutputHelper output) : IDisposable
     [InlineData(65536)]
     public void No_page_is_used_and_reserved_by_two_owners(int pageSize)
     {
-        var seed = Random.Shared.Next(1_000_000);
-        output.WriteLine($"seed {seed}");
+        var seed = TestSeed.Choose();
         var random = new Random(seed);
         using var space = new FakeSpace(pageSize);
         var allocator = new SpaceAllocator(space.Layout, space, random.NextDouble() * 0.9 + 0.05);

@@ -2,7 +2,7 @@ using Voron.FreeSpace;
 
 namespace Voron.Tests.FreeSpace;
 
-public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
+public sealed class SpaceAllocatorTests : IDisposable
 {
     private readonly FakeSpace _space = new(4096);
 
@@ -228,8 +228,7 @@ public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
     [InlineData(65536)]
     public void Every_page_is_owned_once(int pageSize)
     {
-        var seed = Random.Shared.Next(1_000_000);
-        output.WriteLine($"seed {seed}");
+        var seed = TestSeed.Choose();
         var random = new Random(seed);
         using var space = new FakeSpace(pageSize);
         var allocator = new SpaceAllocator(space.Layout, space, random.NextDouble() * 0.9 + 0.05);

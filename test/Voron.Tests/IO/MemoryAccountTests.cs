@@ -57,7 +57,7 @@ public sealed class MemoryAccountTests
             }
         });
         account.Bytes.Should().Be(4L * 2000 * (Step / 8));
-        SpinWait.SpinUntil(() => Volatile.Read(ref _reported) == account.Bytes / Step * Step, TimeSpan.FromSeconds(20)).Should().BeTrue();
+        TestWait.Until(() => Volatile.Read(ref _reported) == account.Bytes / Step * Step);
         account.Dispose();
         _reported.Should().Be(0);
     }

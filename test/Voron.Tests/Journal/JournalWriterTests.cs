@@ -43,7 +43,7 @@ public sealed class JournalWriterTests
         disk.InProgress = null;
         release.Set();
         await leading;
-        var failed = awaited.Awaiting(task => task.WaitAsync(TimeSpan.FromSeconds(30)));
+        var failed = awaited.Awaiting(task => task.WaitAsync(TestWait.Limit));
         var outcome = (await failed.Should().ThrowAsync<EnvironmentPoisonedException>()).Which;
         outcome.Outcome.Should().Be(CommitOutcome.NotCommitted);
         journal.Invoking(writer => writer.WaitUntilDurable(last)).Should().Throw<EnvironmentPoisonedException>()
@@ -115,7 +115,7 @@ public sealed class JournalWriterTests
         listener.Syncing = () =>
         {
             begun.Set();
-            Thread.Sleep(20);
+            TestWait.GiveTimeFor(() => durable == journal.SubmittedSequence);
             durable.Should().Be(journal.DurableSequence).And.BeLessThan(journal.SubmittedSequence);
             syncs++;
         };
@@ -127,7 +127,7 @@ public sealed class JournalWriterTests
             syncs.Should().Be(i - 1, "the record names no extents");
 
             // A write that ends only after the sync has begun: where they overlap, on another thread.
-            disk.InProgress = overlaps ? _ => begun.Wait(TimeSpan.FromSeconds(30)).Should().BeTrue() : null;
+            disk.InProgress = overlaps ? _ => begun.Wait(TestWait.Limit).Should().BeTrue() : null;
             var sequence = Submit(journal, null, RecordFlags.ExtentsUnsynced);
             journal.Drain();
             disk.InProgress = null;
@@ -155,7 +155,7 @@ public sealed class JournalWriterTests
         var isOver = false;
         listener.Syncing = () =>
         {
-            Thread.Sleep(50);
+            TestWait.GiveTimeFor(() => poison.IsPoisoned);
             isOver = true;
             if (!failsWrite)
                 throw new IOException("the sync failed");

@@ -8,7 +8,6 @@ namespace Voron.Tests.Maintenance;
 public sealed class ScrubberTests
 {
     private static readonly TimeSpan Interval = TimeSpan.FromHours(1);
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     [Fact]
     public void A_bit_that_flips_after_its_page_was_verified_is_found()
@@ -115,7 +114,7 @@ public sealed class ScrubberTests
 
         // The log is written when the observer has returned.
         var isReported = () => logger.Warnings.Any(warning => warning.Contains("the observer's own", StringComparison.Ordinal));
-        SpinWait.SpinUntil(isReported, Patience).Should().BeTrue();
+        TestWait.Until(isReported);
     }
 
     /// <summary>Closing joined the thread that the observer runs on, and so waited for itself.</summary>
@@ -137,7 +136,7 @@ public sealed class ScrubberTests
         };
         environment = StorageEnvironment.OpenInMemory(options);
         opened.Set();
-        closed.Wait(Patience, TestContext.Current.CancellationToken).Should().BeTrue();
+        closed.Wait(TestWait.Limit, TestContext.Current.CancellationToken).Should().BeTrue();
         environment.Invoking(one => one.BeginRead()).Should().Throw<ObjectDisposedException>();
     }
 
@@ -159,10 +158,10 @@ public sealed class ScrubberTests
             },
         };
         var environment = StorageEnvironment.OpenInMemory(options);
-        entered.Wait(Patience, TestContext.Current.CancellationToken).Should().BeTrue();
+        entered.Wait(TestWait.Limit, TestContext.Current.CancellationToken).Should().BeTrue();
         environment.Dispose();
         closed.Set();
-        left.Wait(Patience, TestContext.Current.CancellationToken).Should().BeTrue();
+        left.Wait(TestWait.Limit, TestContext.Current.CancellationToken).Should().BeTrue();
     }
 
     /// <summary>If memory runs out in the middle of a pass, or the disk fails, the next pass comes all the same.</summary>
@@ -189,7 +188,7 @@ public sealed class ScrubberTests
         Take(reports).Problems.Should().BeEmpty();
 
         // The log is written on the pool, and may come later than the report of the next pass.
-        SpinWait.SpinUntil(() => logger.Warnings.Any(), TimeSpan.FromSeconds(30));
+        TestWait.Until(() => logger.Warnings.Any());
         logger.Warnings.Should().ContainSingle().Which.Should().Contain("no memory left for this pass");
     }
 
@@ -205,7 +204,7 @@ public sealed class ScrubberTests
 
     private static VerificationReport Take(BlockingCollection<VerificationReport> reports)
     {
-        reports.TryTake(out var report, Patience).Should().BeTrue("the scrubber reports after each pass");
+        reports.TryTake(out var report, TestWait.Limit).Should().BeTrue("the scrubber reports after each pass");
         return report!;
     }
 

@@ -56,7 +56,7 @@ public sealed unsafe class DataFileTests : IDisposable
         EnvironmentPoisonedException? failure = null;
         var flush = new Thread(() => failure = file.Invoking(one => one.Sync()).Should().Throw<EnvironmentPoisonedException>().Which);
         flush.Start();
-        flush.Join(TimeSpan.FromSeconds(30)).Should().BeTrue();
+        flush.Join(TestWait.Limit).Should().BeTrue();
         failure.Should().NotBeNull();
         file.Invoking(one => one.Sync()).Should().Throw<EnvironmentPoisonedException>("the device would report success");
         poison.IsPoisoned.Should().BeTrue();

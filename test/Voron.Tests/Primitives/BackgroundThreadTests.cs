@@ -6,8 +6,6 @@ namespace Voron.Tests.Primitives;
 /// <summary>A background thread exists while there is work, and no work waits for one that has ended.</summary>
 public sealed class BackgroundThreadTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
-
     /// <summary>
     /// With no idle time at all, the thread ends after each piece of work, often at the very moment at which the next piece comes. A thread that
     /// does not check for work once more when it ends loses one of them.
@@ -16,6 +14,7 @@ public sealed class BackgroundThreadTests
     public void No_work_is_lost_when_the_thread_is_just_ending()
     {
         const int Rounds = 20_000;
+        const int Starts = 5_000;
         var asked = 0;
         var done = 0;
         var starts = 0;
@@ -26,7 +25,7 @@ public sealed class BackgroundThreadTests
             while (!thread!.IsStopping && thread.WaitOrEnd())
                 Volatile.Write(ref done, Volatile.Read(ref asked));
         });
-        for (var round = 1; round <= Rounds; round++)
+        for (var round = 1; round <= Rounds && Volatile.Read(ref starts) < Starts; round++)
         {
             Volatile.Write(ref asked, round);
             thread.TryWake().Should().BeTrue();
@@ -36,7 +35,7 @@ public sealed class BackgroundThreadTests
             {
                 if (++spins % 100 == 0)
                     Thread.Yield();
-                if (Stopwatch.GetElapsedTime(begun) > Patience)
+                if (Stopwatch.GetElapsedTime(begun) > TestWait.Limit)
                     Assert.Fail($"The work of round {round} was lost: the thread {(thread.IsRunning ? "waits" : "has ended")}.");
             }
 
@@ -64,8 +63,8 @@ public sealed class BackgroundThreadTests
         for (var i = 0; i < 3; i++)
         {
             thread.TryWake().Should().BeTrue();
-            worked.WaitOne(Patience).Should().BeTrue();
-            SpinWait.SpinUntil(() => !thread.IsRunning, Patience).Should().BeTrue("nothing is left to do");
+            worked.WaitOne(TestWait.Limit).Should().BeTrue();
+            TestWait.Until(() => !thread.IsRunning, "nothing is left to do");
         }
 
         thread.RefuseStart();
@@ -81,15 +80,15 @@ public sealed class BackgroundThreadTests
         using var mayEnd = new ManualResetEventSlim();
         var hasEnded = false;
         BackgroundThread? thread = null;
-        thread = new BackgroundThread("test", Patience, () =>
+        thread = new BackgroundThread("test", TestWait.Limit, () =>
         {
             thread!.WaitOrEnd().Should().BeTrue();
             begun.Set();
-            mayEnd.Wait(Patience);
+            mayEnd.Wait(TestWait.Limit);
             Volatile.Write(ref hasEnded, true);
         });
         thread.TryWake().Should().BeTrue();
-        begun.Wait(Patience, TestContext.Current.CancellationToken).Should().BeTrue();
+        begun.Wait(TestWait.Limit, TestContext.Current.CancellationToken).Should().BeTrue();
         thread.RefuseStart();
         var joining = new TestThread(thread.Join);
         joining.WaitUntilBlockedOrEnded();
@@ -114,6 +113,6 @@ public sealed class BackgroundThreadTests
         thread.TryWake().Should().BeTrue();
         thread.RefuseStart();
         thread.Join();
-        SpinWait.SpinUntil(() => Volatile.Read(ref seen) == null, Patience).Should().BeTrue();
+        TestWait.Until(() => Volatile.Read(ref seen) == null);
     }
 }

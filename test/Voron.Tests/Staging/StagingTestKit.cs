@@ -10,8 +10,6 @@ internal static class StagingTestKit
 {
     public const int Large = 16 << 10;
 
-    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
-
     public static StorageOptions Options(ListLogger? logger = null, int pageSize = 4096) => new()
     {
         PageSize = pageSize,
@@ -70,11 +68,11 @@ internal static class StagingTestKit
     public static T Wait<T>(ValueTask<T> task) => Wait(task.AsTask());
 
     /// <inheritdoc cref="Wait{T}(ValueTask{T})"/>
-    public static T Wait<T>(Task<T> task) => task.WaitAsync(Patience).GetAwaiter().GetResult();
+    public static T Wait<T>(Task<T> task) => task.WaitAsync(TestWait.Limit).GetAwaiter().GetResult();
 
     /// <inheritdoc cref="Wait{T}(ValueTask{T})"/>
-    public static void Wait(Task task) => task.WaitAsync(Patience).GetAwaiter().GetResult();
+    public static void Wait(Task task) => task.WaitAsync(TestWait.Limit).GetAwaiter().GetResult();
 
     /// <summary>Waits until a condition holds.</summary>
-    public static void WaitUntil(Func<bool> condition, string what) => SpinWait.SpinUntil(condition, Patience).Should().BeTrue(what);
+    public static void WaitUntil(Func<bool> condition, string what) => TestWait.Until(condition, what);
 }

@@ -5,7 +5,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Surroundings;
 
 /// <summary>Trees that the options declare exist before the first reader can look for them.</summary>
-public sealed class DeclaredTreesTests(ITestOutputHelper output)
+public sealed class DeclaredTreesTests
 {
     private static StorageOptions Options(params string[] trees)
     {
@@ -49,8 +49,7 @@ public sealed class DeclaredTreesTests(ITestOutputHelper output)
     [Fact]
     public void A_power_cut_during_the_opening_leaves_all_of_them_or_none()
     {
-        var seed = Random.Shared.Next(1_000_000);
-        output.WriteLine($"seed {seed}");
+        var seed = TestSeed.Choose();
         var random = new Random(seed);
         var disk = new SimulatedDisk();
         StorageEnvironment.Open(disk, Options("a", "b")).Dispose();

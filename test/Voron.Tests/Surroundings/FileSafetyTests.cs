@@ -89,7 +89,7 @@ public sealed class FileSafetyTests
         })
         { IsBackground = true };
         opening.Start();
-        opening.Join(TimeSpan.FromSeconds(20)).Should().BeTrue("an opening must not wait for a pipe");
+        opening.Join(TestWait.Limit).Should().BeTrue("an opening must not wait for a pipe");
         failure.Should().BeAssignableTo<VoronException>().Which.Message.Should().Contain(name);
     }
 

@@ -11,8 +11,7 @@ namespace Voron.Tests.Surroundings;
 /// <summary>An opening can wait until another environment is closed, as when a service is replaced by its next version.</summary>
 public sealed partial class LockTimeoutTests
 {
-    private static readonly TimeSpan Long = TimeSpan.FromMinutes(2);
-    private static readonly TimeSpan LongEnough = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan Long = TimeSpan.FromHours(2);
 
     [Theory]
     [InlineData(false, false)]
@@ -34,7 +33,7 @@ public sealed partial class LockTimeoutTests
         var opening = isAsync
             ? StorageEnvironment.OpenAsync(directory.Path, options, TestContext.Current.CancellationToken)
             : Task.Run(() => StorageEnvironment.Open(directory.Path, options), TestContext.Current.CancellationToken);
-        (await logger.Waits).Should().Contain(directory.Path).And.Contain("00:02:00");
+        (await logger.Waits).Should().Contain(directory.Path).And.Contain("02:00:00");
         FaultTestKit.Put(before, 2, [2]);
         opening.IsCompleted.Should().BeFalse();
         before.Dispose();
@@ -157,7 +156,7 @@ public sealed partial class LockTimeoutTests
         private readonly TaskCompletionSource<string> _waits = new(TaskCreationOptions.RunContinuationsAsynchronously);
         private int _count;
 
-        public Task<string> Waits => _waits.Task.WaitAsync(LongEnough);
+        public Task<string> Waits => _waits.Task.WaitAsync(TestWait.Limit);
 
         public int Count => Volatile.Read(ref _count);
 

@@ -8,8 +8,6 @@ namespace Voron.Tests.Tables;
 /// <summary>Rows past their time are deleted by a call, and in the background, with their keys and their changes in feeds.</summary>
 public sealed class ExpirySweepTests : IDisposable
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     private readonly TestDirectory _directory = new();
     private readonly SetClock _clock = new();
     private StorageEnvironment _environment;
@@ -142,8 +140,7 @@ public sealed class ExpirySweepTests : IDisposable
         _environment.Insert(ExpiryKit.Items, [.. Enumerable.Range(0, Rows).Select(i => new Item($"i{i:D5}", $"s{i % 9}", 1))]);
         _clock.PassMinutes(1);
         var deletion = _environment.DeleteExpiredAsync(ExpiryKit.Items, Token).AsTask();
-        while (_environment.GetTables()[0].Rows == Rows && !deletion.IsCompleted)
-            await Task.Delay(1, Token);
+        await TestWait.UntilAsync(() => _environment.GetTables()[0].Rows < Rows || deletion.IsCompleted);
         _environment.Dispose();
         await FluentActions.Awaiting(() => deletion).Should().ThrowAsync<ObjectDisposedException>();
         _environment = StorageEnvironment.Open(_directory.Path, ExpiryKit.Options(_clock));
@@ -167,9 +164,9 @@ public sealed class ExpirySweepTests : IDisposable
         _environment = StorageEnvironment.Open(_directory.Path, options);
         _environment.Read().Should().HaveCount(500);
         _environment.Write(writing => writing.OpenTable(ExpiryKit.Items).Count.Should().Be(1000));
-        await Until(() => _environment.GetTables()[0].Rows == 500);
+        await TestWait.UntilAsync(() => _environment.GetTables()[0].Rows == 500);
         _environment.MustBeSound(ExpiryKit.Items, 500);
-        await Until(() => logger.Entries.Any(entry => entry.Message.Contains("500 rows", StringComparison.Ordinal)));
+        await TestWait.UntilAsync(() => logger.Entries.Any(entry => entry.Message.Contains("500 rows", StringComparison.Ordinal)));
         logger.Warnings.Should().BeEmpty();
     }
 
@@ -189,17 +186,7 @@ public sealed class ExpirySweepTests : IDisposable
                 keys.Add(item.Id == "a" ? throw new FormatException("no key") : item.Section))
             .UniqueIndex("source", 1, static (in Item item, ref IndexKeys keys) => { }).Expire(ExpiryKit.TimeOf);
         _environment.Write(writing => _ = writing.OpenTable(failing));
-        await Until(() => logger.Warnings.Any(warning => warning.Contains("no key", StringComparison.Ordinal)));
+        await TestWait.UntilAsync(() => logger.Warnings.Any(warning => warning.Contains("no key", StringComparison.Ordinal)));
         _environment.MustBeSound(ExpiryKit.Items, 1);
-    }
-
-    private static async Task Until(Func<bool> condition)
-    {
-        var deadline = DateTime.UtcNow + Patience;
-        while (!condition())
-        {
-            DateTime.UtcNow.Should().BeBefore(deadline);
-            await Task.Delay(10, Token);
-        }
     }
 }

@@ -30,8 +30,8 @@ public sealed class IndexKeysTests
     [Fact]
     public void Each_type_has_the_bytes_that_a_writer_makes()
     {
-        var id = Guid.NewGuid();
-        var now = DateTimeOffset.UtcNow;
+        var id = new Guid("00112233-4455-6677-8899-aabbccddeeff");
+        var now = new DateTimeOffset(2026, 3, 29, 2, 30, 59, 123, 456, TimeSpan.Zero);
         using var list = Fill((ref keys) =>
         {
             keys.Add(false);

@@ -12,8 +12,6 @@ namespace Voron.Tests.Transactions;
 [SuppressMessage("Usage", "VSTHRD100", Justification = "The subject of these tests.")]
 public sealed class AsynchronousOperationTests : IDisposable
 {
-    private static readonly TimeSpan Patience = HeldJournal.Patience;
-
     private readonly ListLogger _logger = new();
     private readonly StorageEnvironment _environment;
     private readonly TaskCompletionSource _mayGoOn = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -46,16 +44,16 @@ public sealed class AsynchronousOperationTests : IDisposable
             after = _environment.WriteAsync(writing => writing.CreateTree("after"), Cancellation).AsTask();
         }
 
-        await FluentActions.Awaiting(() => operation.WaitAsync(Patience, Cancellation))
+        await FluentActions.Awaiting(() => operation.WaitAsync(TestWait.Limit, Cancellation))
             .Should().ThrowAsync<InvalidOperationException>().WithMessage("*async void*BeginWriteAsync*");
-        await before.WaitAsync(Patience, Cancellation);
-        await after.WaitAsync(Patience, Cancellation);
+        await before.WaitAsync(TestWait.Limit, Cancellation);
+        await after.WaitAsync(TestWait.Limit, Cancellation);
         Names().Should().Equal("after", "before");
 
         // The rest of the method runs, gets an exception, and passes it to the thread's context.
         _mayGoOn.SetResult();
-        (await _ended.Task.WaitAsync(Patience, Cancellation)).Should().BeOfType<ObjectDisposedException>();
-        SpinWait.SpinUntil(() => _logger.Warnings.Any(), Patience).Should().BeTrue();
+        (await _ended.Task.WaitAsync(TestWait.Limit, Cancellation)).Should().BeOfType<ObjectDisposedException>();
+        TestWait.Until(() => _logger.Warnings.Any());
         _logger.Warnings.Should().ContainSingle().Which.Should().Contain("asynchronous work").And.Contain("has ended");
         Names().Should().Equal("after", "before");
     }
@@ -133,13 +131,13 @@ public sealed class AsynchronousOperationTests : IDisposable
             {
                 writing.CreateTree("later");
                 isInside.Set();
-                _ended.Task.Wait(Patience).Should().BeTrue();
-                SpinWait.SpinUntil(() => _logger.Warnings.Any(), Patience).Should().BeTrue();
+                _ended.Task.Wait(TestWait.Limit).Should().BeTrue();
+                TestWait.Until(() => _logger.Warnings.Any());
             }),
             Cancellation, TaskCreationOptions.LongRunning, TaskScheduler.Default);
-        isInside.Wait(Patience, Cancellation).Should().BeTrue();
+        isInside.Wait(TestWait.Limit, Cancellation).Should().BeTrue();
         _mayGoOn.SetResult();
-        await later.WaitAsync(Patience, Cancellation);
+        await later.WaitAsync(TestWait.Limit, Cancellation);
         Names().Should().Equal("later");
     }
 
@@ -156,7 +154,7 @@ public sealed class AsynchronousOperationTests : IDisposable
             },
             Cancellation);
         _mayGoOn.SetResult();
-        await FluentActions.Awaiting(() => started.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<ObjectDisposedException>();
+        await FluentActions.Awaiting(() => started.WaitAsync(TestWait.Limit, Cancellation)).Should().ThrowAsync<ObjectDisposedException>();
         Names().Should().Equal("kept");
 
         async Task GoOn(WriteTransaction writing)

@@ -4,12 +4,11 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Transactions;
 
 /// <summary>Callers that block on a write make progress without a free thread in the pool.</summary>
+[Collection(nameof(Alone))]
 [SuppressMessage("Reliability", "CA2012", Justification = "Each task is used once; it is the way of using it that is tested.")]
 public sealed class BlockingCallerTests
 {
     private const int Callers = 200;
-
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
 
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 
@@ -22,6 +21,7 @@ public sealed class BlockingCallerTests
         FaultTestKit.Put(environment, 9999, [9]);
         var done = 0;
         var all = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        using var pool = new SmallPool();
         using (environment.BeginWrite())
         {
             for (var i = 0; i < Callers; i++)
@@ -49,9 +49,11 @@ public sealed class BlockingCallerTests
             }
         }
 
-        var inTime = await Task.WhenAny(all.Task, Task.Delay(Patience, Cancellation)) == all.Task;
+        // This thread blocks because a timer's callback would need a thread of the pool.
+        var inTime = ((IAsyncResult)all.Task).AsyncWaitHandle.WaitOne(TestWait.Limit);
         var then = done;
-        await all.Task.WaitAsync(TimeSpan.FromMinutes(5), Cancellation);
+        pool.Dispose();
+        await all.Task.WaitAsync(TestWait.Limit, Cancellation);
         inTime.Should().BeTrue($"only {then} of {Callers} blocked callers had finished by then");
     }
 
@@ -89,7 +91,7 @@ public sealed class BlockingCallerTests
         journal.Release();
         FaultTestKit.Put(environment, 3, [3]);
         await environment.WriteAsync(writing => writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(4), [4]), Cancellation).AsTask()
-            .WaitAsync(Patience, Cancellation);
+            .WaitAsync(TestWait.Limit, Cancellation);
         FaultTestKit.Get(environment, 2).Should().Equal(2);
     }
 
@@ -97,5 +99,21 @@ public sealed class BlockingCallerTests
     private sealed class RefusingContext : SynchronizationContext
     {
         public override void Post(SendOrPostCallback d, object? state) => throw new ObjectDisposedException("window");
+    }
+
+    /// <summary>Keeps the pool from adding threads for those that block, which would let any engine finish in the end.</summary>
+    private sealed class SmallPool : IDisposable
+    {
+        private readonly int _threads;
+        private readonly int _ports;
+
+        public SmallPool()
+        {
+            ThreadPool.GetMaxThreads(out _threads, out _ports);
+            ThreadPool.GetMinThreads(out var least, out _);
+            ThreadPool.SetMaxThreads(Math.Max(least, Environment.ProcessorCount), _ports).Should().BeTrue();
+        }
+
+        public void Dispose() => ThreadPool.SetMaxThreads(_threads, _ports);
     }
 }

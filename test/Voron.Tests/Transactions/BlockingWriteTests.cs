@@ -8,8 +8,6 @@ namespace Voron.Tests.Transactions;
 /// </summary>
 public sealed class BlockingWriteTests
 {
-    private static readonly TimeSpan Patience = HeldJournal.Patience;
-
     // Operations that are queued together run together, however slow the machine is.
     private static readonly StorageOptions Options = new() { BackgroundFlush = false, MaxGroupCommitDuration = TimeSpan.FromMinutes(1) };
 
@@ -51,10 +49,10 @@ public sealed class BlockingWriteTests
                 .ToArray();
 
             // One of the callers leads, and waits for the writer with its operation still in the queue.
-            SpinWait.SpinUntil(() => environment.GetStatistics().QueuedOperations == 32, Patience).Should().BeTrue();
+            TestWait.Until(() => environment.GetStatistics().QueuedOperations == 32);
         }
 
-        await Task.WhenAll([.. threads, .. waiting]).WaitAsync(Patience, Cancellation);
+        await Task.WhenAll([.. threads, .. waiting]).WaitAsync(TestWait.Limit, Cancellation);
         using var reading = environment.BeginRead();
         reading.OpenTree(FaultTestKit.TreeName).Count.Should().Be(32);
         (environment.GetStatistics().CommittedTransactions - before).Should().Be(1, "all of them waited together");
@@ -88,13 +86,13 @@ public sealed class BlockingWriteTests
                 Cancellation,
                 TaskCreationOptions.LongRunning,
                 TaskScheduler.Default);
-            SpinWait.SpinUntil(() => environment.GetStatistics().QueuedOperations == 1, Patience).Should().BeTrue();
+            TestWait.Until(() => environment.GetStatistics().QueuedOperations == 1);
             ambient.Value = 2;
             waiting = environment.WriteAsync(_ => Note(2), Cancellation).AsTask();
         }
 
-        await leading.WaitAsync(Patience, Cancellation);
-        await waiting.WaitAsync(Patience, Cancellation);
+        await leading.WaitAsync(TestWait.Limit, Cancellation);
+        await waiting.WaitAsync(TestWait.Limit, Cancellation);
         seen.Should().Equal(0, 1, 2);
         contexts.Should().NotContain(window, "an operation has nothing to do with the window of another caller, and may run on any thread");
     }
@@ -165,13 +163,12 @@ public sealed class BlockingWriteTests
         using (environment.BeginWrite())
         {
             thread.Start();
-            SpinWait.SpinUntil(
-                () => environment.GetStatistics().QueuedOperations == 1 && (thread.ThreadState & ThreadState.WaitSleepJoin) != 0,
-                Patience).Should().BeTrue();
+            TestWait.Until(
+                () => environment.GetStatistics().QueuedOperations == 1 && (thread.ThreadState & ThreadState.WaitSleepJoin) != 0);
             thread.Interrupt();
         }
 
-        thread.Join(Patience).Should().BeTrue();
+        thread.Join(TestWait.Limit).Should().BeTrue();
         wasInterrupted.Should().BeTrue();
         environment.Write(writing => writing.OpenTree("interrupted"));
     }
@@ -193,16 +190,17 @@ public sealed class BlockingWriteTests
             environment.GetStatistics().QueuedOperations.Should().Be(1);
         }
 
-        await last.WaitAsync(Patience, Cancellation);
+        await last.WaitAsync(TestWait.Limit, Cancellation);
         foreach (var task in tasks)
-            await FluentActions.Awaiting(() => task.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<OperationCanceledException>();
+            await FluentActions.Awaiting(() => task.WaitAsync(TestWait.Limit, Cancellation)).Should().ThrowAsync<OperationCanceledException>();
         run.Should().Be(0);
     }
 
     [Fact]
     public async Task Closing_an_environment_ends_all_waits()
     {
-        var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
+        // Each operation ends its batch.
+        var environment = StorageEnvironment.OpenInMemory(new StorageOptions(FaultTestKit.Options()) { MaxGroupCommitDuration = TimeSpan.Zero });
         using var isRunning = new ManualResetEventSlim();
         using var mayGoOn = new ManualResetEventSlim();
         var first = environment.WriteAsync(
@@ -210,24 +208,20 @@ public sealed class BlockingWriteTests
             {
                 writing.CreateTree("first");
                 isRunning.Set();
-                mayGoOn.Wait(Patience);
-
-                // Runs long enough to end the batch.
-                for (var start = Environment.TickCount64; Environment.TickCount64 - start < 100;)
-                    Thread.SpinWait(1000);
+                mayGoOn.Wait(TestWait.Limit);
             },
             Cancellation).AsTask();
-        isRunning.Wait(Patience, Cancellation).Should().BeTrue();
+        isRunning.Wait(TestWait.Limit, Cancellation).Should().BeTrue();
         var blocked = Enumerable.Range(0, 3).Select(i => Start(environment, i)).ToArray();
-        SpinWait.SpinUntil(() => environment.GetStatistics().QueuedOperations == 3, Patience).Should().BeTrue();
+        TestWait.Until(() => environment.GetStatistics().QueuedOperations == 3);
         var waiting = environment.WriteAsync(writing => writing.CreateTree("waiting"), Cancellation).AsTask();
         var closing = Task.Factory.StartNew(environment.Dispose, Cancellation, TaskCreationOptions.LongRunning, TaskScheduler.Default);
-        SpinWait.SpinUntil(() => IsClosed(environment), Patience).Should().BeTrue();
+        TestWait.Until(() => IsClosed(environment));
         mayGoOn.Set();
-        await first.WaitAsync(Patience, Cancellation);
+        await first.WaitAsync(TestWait.Limit, Cancellation);
         foreach (var task in blocked.Append(waiting))
-            await FluentActions.Awaiting(() => task.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<ObjectDisposedException>();
-        await closing.WaitAsync(Patience, Cancellation);
+            await FluentActions.Awaiting(() => task.WaitAsync(TestWait.Limit, Cancellation)).Should().ThrowAsync<ObjectDisposedException>();
+        await closing.WaitAsync(TestWait.Limit, Cancellation);
     }
 
     [Fact]
@@ -243,8 +237,8 @@ public sealed class BlockingWriteTests
         writer.CreateTree("committed");
         second = writer.CommitAsync(Cancellation).AsTask().ContinueWith(
             _ => committed = Thread.CurrentThread.Name, Cancellation, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
-        await first.WaitAsync(Patience, Cancellation);
-        await second.WaitAsync(Patience, Cancellation);
+        await first.WaitAsync(TestWait.Limit, Cancellation);
+        await second.WaitAsync(TestWait.Limit, Cancellation);
         grouped.Should().NotBe("Voron group commit");
         committed.Should().NotBe("Voron journal");
     }

@@ -7,8 +7,6 @@ namespace Voron.Tests.Transactions;
 /// <summary>An object attached to a commit is visible no earlier than the commit is durable, and is not stored.</summary>
 public sealed class CommitStateDurabilityTests
 {
-    private static readonly TimeSpan Patience = HeldJournal.Patience;
-
     public enum Work
     {
         Flush,
@@ -42,9 +40,9 @@ public sealed class CommitStateDurabilityTests
 
         // Nothing is asserted while the write is held: the environment could not be closed.
         journal.Release();
-        await first.WaitAsync(Patience, Cancellation);
+        await first.WaitAsync(TestWait.Limit, Cancellation);
         CommitStateKit.VersionNow(environment).Should().BeOneOf(2, 3);
-        await second.WaitAsync(Patience, Cancellation);
+        await second.WaitAsync(TestWait.Limit, Cancellation);
         CommitStateKit.VersionNow(environment).Should().Be(3);
         whileWritten.Should().Be(1, "the commit was being written");
         next.Should().Be(2, "the next transaction builds on the submitted one");
@@ -66,7 +64,7 @@ public sealed class CommitStateDurabilityTests
             CommitStateKit.VersionIn(reading).Should().Be((int)(reading.TransactionId - first));
         }
 
-        await Task.WhenAll(commits).WaitAsync(Patience, Cancellation);
+        await Task.WhenAll(commits).WaitAsync(TestWait.Limit, Cancellation);
         CommitStateKit.VersionNow(environment).Should().Be(300);
     }
 
@@ -80,7 +78,7 @@ public sealed class CommitStateDurabilityTests
         CommitStateKit.Commit(environment, 1);
         disk.FailNext(call => call.Kind == DiskCallKind.Write, DiskError.Failed);
         var commit = Submit(environment, 2, changesPages);
-        commit.Invoking(failed => failed.Wait(Patience, Cancellation)).Should().Throw<EnvironmentPoisonedException>();
+        commit.Invoking(failed => failed.Wait(TestWait.Limit, Cancellation)).Should().Throw<EnvironmentPoisonedException>();
         CommitStateKit.VersionNow(environment).Should().Be(1);
     }
 

@@ -10,8 +10,6 @@ namespace Voron.Tests.Transactions;
 /// </summary>
 public sealed class EmptyCommitTests
 {
-    private static readonly TimeSpan Patience = HeldJournal.Patience;
-
     public enum Way
     {
         Commit,
@@ -43,11 +41,10 @@ public sealed class EmptyCommitTests
             TaskContinuationOptions.ExecuteSynchronously,
             TaskScheduler.Default);
 
-        // By then, an engine that answers too early has done so; one that waits passes however long this takes.
-        await Task.WhenAny(empty, Task.Delay(200, Cancellation));
+        await TestWait.GiveTimeForAsync(() => empty.IsCompleted);
         journal.Release();
-        await empty.WaitAsync(Patience, Cancellation);
-        await first.WaitAsync(Patience, Cancellation);
+        await empty.WaitAsync(TestWait.Limit, Cancellation);
+        await first.WaitAsync(TestWait.Limit, Cancellation);
         wasHeld.Should().BeFalse("the commit that it read was still being written");
     }
 
@@ -66,8 +63,8 @@ public sealed class EmptyCommitTests
         journal.Release();
 
         // The write of the commit that it read had begun, or was refused because the environment was poisoned by then.
-        await FluentActions.Awaiting(() => empty.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<EnvironmentPoisonedException>();
-        await FluentActions.Awaiting(() => first.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<EnvironmentPoisonedException>();
+        await FluentActions.Awaiting(() => empty.WaitAsync(TestWait.Limit, Cancellation)).Should().ThrowAsync<EnvironmentPoisonedException>();
+        await FluentActions.Awaiting(() => first.WaitAsync(TestWait.Limit, Cancellation)).Should().ThrowAsync<EnvironmentPoisonedException>();
     }
 
     [Fact]
@@ -93,11 +90,11 @@ public sealed class EmptyCommitTests
         }
 
         journal.Release();
-        await first.WaitAsync(Patience, Cancellation);
-        await onFirst.WaitAsync(Patience, Cancellation);
+        await first.WaitAsync(TestWait.Limit, Cancellation);
+        await onFirst.WaitAsync(TestWait.Limit, Cancellation);
         foreach (var commit in new[] { queued, onQueued })
         {
-            var waiting = () => commit.WaitAsync(Patience, Cancellation);
+            var waiting = () => commit.WaitAsync(TestWait.Limit, Cancellation);
             var thrown = await waiting.Should().ThrowAsync<EnvironmentPoisonedException>();
             thrown.Which.Outcome.Should().Be(CommitOutcome.NotCommitted);
         }
@@ -118,7 +115,7 @@ public sealed class EmptyCommitTests
         if (way == Way.Commit)
             empty.Commit();
         else
-            await empty.CommitAsync(Cancellation).AsTask().WaitAsync(Patience, Cancellation);
+            await empty.CommitAsync(Cancellation).AsTask().WaitAsync(TestWait.Limit, Cancellation);
     }
 
     [Fact]

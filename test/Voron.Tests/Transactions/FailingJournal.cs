@@ -22,7 +22,7 @@ internal sealed class FailingJournal : IDisposable
             _isWriting.Set();
 
             // An interruption of the thread does not break off the write of any device.
-            Uninterrupted.Run(() => _mayGoOn.Wait(HeldJournal.Patience).Should().BeTrue("the test has to release the write"));
+            Uninterrupted.Run(() => _mayGoOn.Wait(TestWait.Limit).Should().BeTrue("the test has to release the write"));
             if (_fails)
                 throw new DiskException(DiskError.Failed, "write", "simulated", "a planted fault");
         };
@@ -43,7 +43,7 @@ internal sealed class FailingJournal : IDisposable
         Volatile.Write(ref _armed, 1);
         writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(key), FaultTestKit.Value(key, 100));
         var task = writing.CommitAsync().AsTask();
-        _isWriting.Wait(HeldJournal.Patience).Should().BeTrue("the record has to reach the disk");
+        _isWriting.Wait(TestWait.Limit).Should().BeTrue("the record has to reach the disk");
         return task;
     }
 

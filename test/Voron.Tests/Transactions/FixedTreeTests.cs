@@ -190,8 +190,7 @@ public sealed class FixedTreeTests : IDisposable
         var before = _environment.Verify().UsedPages;
         Fill("dropped", 0, 200_000, 7);
         (await _environment.DropTreeAsync("dropped", Token)).Should().BeTrue();
-        for (var i = 0; i < 100 && _environment.Verify().UsedPages != before; i++)
-            await Task.Delay(50, Token);
+        await TestWait.UntilAsync(() => _environment.Verify().UsedPages == before);
         var report = _environment.Verify();
         report.Problems.Should().BeEmpty();
         report.UsedPages.Should().Be(before);

@@ -7,8 +7,6 @@ namespace Voron.Tests.Transactions;
 /// <summary>A fork of a read transaction sees the same snapshot, whatever is committed, flushed or disposed of meanwhile.</summary>
 public sealed class ForkTests : IDisposable
 {
-    private static readonly TimeSpan Patience = HeldJournal.Patience;
-
     private readonly StorageEnvironment _environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
 
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
@@ -77,17 +75,24 @@ public sealed class ForkTests : IDisposable
     {
         Fill(0);
         var original = _environment.BeginRead();
-        Thread.Sleep(50);
         Fill(1);
+        var engine = _environment.Internals.Engine;
+        TestWait.Until(() => Age(Reader()) >= TimeSpan.FromMilliseconds(40));
+        var before = Age(Reader());
         var fork = original.Fork();
         original.Dispose();
-        var engine = _environment.Internals.Engine;
-        var readers = new List<ActiveReader>();
-        engine.Readers.Collect(readers, engine.FlusherSlot);
-        var reader = readers.Where(found => found.Slot != engine.FlusherSlot).Should().ContainSingle().Which;
-        reader.Snapshot.Should().Be(fork.TransactionId);
-        engine.Readers.Describe(reader)!.Value.Age.Should().BeGreaterThanOrEqualTo(TimeSpan.FromMilliseconds(40));
+        Reader().Snapshot.Should().Be(fork.TransactionId);
+        Age(Reader()).Should().BeGreaterThanOrEqualTo(before);
         fork.Dispose();
+
+        ActiveReader Reader()
+        {
+            var readers = new List<ActiveReader>();
+            engine.Readers.Collect(readers, engine.FlusherSlot);
+            return readers.Where(found => found.Slot != engine.FlusherSlot).Should().ContainSingle().Which;
+        }
+
+        TimeSpan Age(ActiveReader reader) => engine.Readers.Describe(reader)!.Value.Age;
     }
 
     [Fact]
@@ -124,15 +129,14 @@ public sealed class ForkTests : IDisposable
         FaultTestKit.Put(environment, 1, [1]);
         using (var original = environment.BeginRead())
             Leak(original);
-        var deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
-        while (environment.GetStatistics().LeakedReaders == 0 && Environment.TickCount64 < deadline)
+        TestWait.WorkUntil(() => environment.GetStatistics().LeakedReaders > 0, () =>
         {
             GC.Collect();
             GC.WaitForPendingFinalizers();
-        }
+        });
 
         environment.GetStatistics().OpenReaders.Should().Be(0);
-        SpinWait.SpinUntil(() => logger.Warnings.Any(), Patience);
+        TestWait.Until(() => logger.Warnings.Any());
         logger.Warnings.Should().ContainSingle().Which.Should().Contain("snapshot 1").And.Contain(nameof(Leak));
     }
 
@@ -162,7 +166,7 @@ public sealed class ForkTests : IDisposable
         var workers = Enumerable.Range(0, 4).Select(_ => Task.Factory.StartNew(
             () =>
             {
-                start.SignalAndWait(Patience).Should().BeTrue();
+                start.SignalAndWait(TestWait.Limit).Should().BeTrue();
                 for (var i = 0; i < 500; i++)
                 {
                     using var fork = original.Fork();
@@ -171,14 +175,14 @@ public sealed class ForkTests : IDisposable
                 }
             },
             Cancellation, TaskCreationOptions.LongRunning, TaskScheduler.Default)).ToList();
-        start.SignalAndWait(Patience, Cancellation).Should().BeTrue();
+        start.SignalAndWait(TestWait.Limit, Cancellation).Should().BeTrue();
         for (var version = 2; !Task.WhenAll(workers).IsCompleted; version++)
         {
             tree.Contains(FaultTestKit.Key(version % 20)).Should().BeTrue();
             Fill(version);
         }
 
-        await Task.WhenAll(workers).WaitAsync(Patience, Cancellation);
+        await Task.WhenAll(workers).WaitAsync(TestWait.Limit, Cancellation);
         Check(original, 0);
     }
 
@@ -206,7 +210,7 @@ public sealed class ForkTests : IDisposable
                 if (forkIsAhead)
                     Volatile.Write(ref isStarted, true);
                 else
-                    SpinWait.SpinUntil(() => Volatile.Read(ref isStarted), Patience);
+                    TestWait.Until(() => Volatile.Read(ref isStarted));
                 try
                 {
                     fork = original.Fork();
@@ -216,9 +220,9 @@ public sealed class ForkTests : IDisposable
                     refused = e;
                 }
             });
-            isReady.Wait(Patience, Cancellation).Should().BeTrue();
+            isReady.Wait(TestWait.Limit, Cancellation).Should().BeTrue();
             if (forkIsAhead)
-                SpinWait.SpinUntil(() => Volatile.Read(ref isStarted), Patience).Should().BeTrue();
+                TestWait.Until(() => Volatile.Read(ref isStarted));
             else
                 Volatile.Write(ref isStarted, true);
             Thread.SpinWait(round % 100);

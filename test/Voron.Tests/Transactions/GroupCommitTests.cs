@@ -1,3 +1,4 @@
+using Microsoft.Extensions.Time.Testing;
 using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
 
@@ -6,8 +7,6 @@ namespace Voron.Tests.Transactions;
 /// <summary>Operations in a group commit do not affect each other: none fails, waits or changes because of the others.</summary>
 public sealed class GroupCommitTests
 {
-    private static readonly TimeSpan Patience = HeldJournal.Patience;
-
     // Operations that are queued together run together, however slow the machine is.
     private static readonly StorageOptions Options = new() { BackgroundFlush = false, MaxGroupCommitDuration = TimeSpan.FromMinutes(1) };
 
@@ -26,7 +25,7 @@ public sealed class GroupCommitTests
         using var environment = StorageEnvironment.OpenInMemory(SmallTransactions);
         var tasks = QueueTogether(environment, 40, (writing, i) => PutMany(writing, i, 40));
         foreach (var task in tasks)
-            await task.WaitAsync(Patience, Cancellation);
+            await task.WaitAsync(TestWait.Limit, Cancellation);
         using var reading = environment.BeginRead();
         reading.OpenTree(FaultTestKit.TreeName).Count.Should().Be(40 * 40);
         environment.Verify().Problems.Should().BeEmpty();
@@ -51,7 +50,7 @@ public sealed class GroupCommitTests
             }
         });
         foreach (var task in tasks)
-            await task.WaitAsync(Patience, Cancellation);
+            await task.WaitAsync(TestWait.Limit, Cancellation);
         using var reading = environment.BeginRead();
         reading.OpenTree(FaultTestKit.TreeName).Count.Should().Be(40 * 40);
     }
@@ -70,9 +69,9 @@ public sealed class GroupCommitTests
         for (var i = 0; i < tasks.Length; i++)
         {
             if (i == 2)
-                await FluentActions.Awaiting(() => tasks[2].WaitAsync(Patience, Cancellation)).Should().ThrowAsync<StorageFullException>();
+                await FluentActions.Awaiting(() => tasks[2].WaitAsync(TestWait.Limit, Cancellation)).Should().ThrowAsync<StorageFullException>();
             else
-                await tasks[i].WaitAsync(Patience, Cancellation);
+                await tasks[i].WaitAsync(TestWait.Limit, Cancellation);
         }
 
         runs.Should().BeInRange(1, 2);
@@ -94,7 +93,7 @@ public sealed class GroupCommitTests
         {
             try
             {
-                await tasks[i].WaitAsync(Patience, Cancellation);
+                await tasks[i].WaitAsync(TestWait.Limit, Cancellation);
                 FaultTestKit.Get(environment, i).Should().Equal(small);
             }
             catch (StorageFullException)
@@ -123,8 +122,8 @@ public sealed class GroupCommitTests
             if (i > 0)
                 throw new InvalidDataException();
         });
-        await tasks[0].WaitAsync(Patience, Cancellation);
-        await Task.WhenAll(tasks).WaitAsync(Patience, Cancellation)
+        await tasks[0].WaitAsync(TestWait.Limit, Cancellation);
+        await Task.WhenAll(tasks).WaitAsync(TestWait.Limit, Cancellation)
             .ContinueWith(_ => { }, Cancellation, TaskContinuationOptions.None, TaskScheduler.Default);
         tasks.Count(task => task.Exception?.InnerException is InvalidDataException).Should().Be(Throwing - 1);
         ids.Count(id => id == ids[0]).Should().BeInRange(1, 4096, "the first operation must not wait for all that come after it");
@@ -133,21 +132,22 @@ public sealed class GroupCommitTests
     [Fact]
     public async Task An_operation_that_runs_long_ends_its_batch()
     {
+        var clock = new FakeTimeProvider();
         using var environment = StorageEnvironment.OpenInMemory(new StorageOptions
         {
             BackgroundFlush = false,
             MaxGroupCommitDuration = TimeSpan.FromSeconds(1),
+            CommitClock = clock,
         });
         var ids = new long[3];
         var tasks = QueueTogether(environment, 3, (writing, i) =>
         {
             ids[i] = writing.TransactionId;
             writing.CreateTree($"t{i}");
-            for (var start = Environment.TickCount64; i == 1 && Environment.TickCount64 - start < 1100;)
-                Thread.SpinWait(1000);
+            clock.Advance(TimeSpan.FromSeconds(i == 1 ? 0.6 : 0.4));
         });
         foreach (var task in tasks)
-            await task.WaitAsync(Patience, Cancellation);
+            await task.WaitAsync(TestWait.Limit, Cancellation);
         ids[1].Should().Be(ids[0]);
         ids[2].Should().Be(ids[0] + 1, "those before and at the long operation need not wait for the one after it");
     }
@@ -168,10 +168,10 @@ public sealed class GroupCommitTests
         var failed = tasks[1].ContinueWith(
             _ => wasHeld = journal.IsHeld, Cancellation, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
         journal.WaitUntilHeld();
-        await Task.WhenAny(failed, Task.Delay(200, Cancellation));
+        await TestWait.GiveTimeForAsync(() => failed.IsCompleted);
         journal.Release();
-        await tasks[0].WaitAsync(Patience, Cancellation);
-        await FluentActions.Awaiting(() => tasks[1].WaitAsync(Patience, Cancellation)).Should().ThrowAsync<InvalidDataException>();
+        await tasks[0].WaitAsync(TestWait.Limit, Cancellation);
+        await FluentActions.Awaiting(() => tasks[1].WaitAsync(TestWait.Limit, Cancellation)).Should().ThrowAsync<InvalidDataException>();
         await failed;
         wasHeld.Should().BeFalse("the caller takes the entry for durable, and it was not yet written");
     }
@@ -197,22 +197,22 @@ public sealed class GroupCommitTests
                     late = Task.Run(
                         () =>
                         {
-                            hasEnded.Wait(Patience);
+                            hasEnded.Wait(TestWait.Limit);
                             writing.CreateTree("too late");
                         },
                         CancellationToken.None);
                     break;
                 default:
                     hasEnded.Set();
-                    Record(() => late.Wait(Patience));
+                    Record(() => late.Wait(TestWait.Limit));
                     writing.CreateTree("third");
                     break;
             }
         });
         foreach (var task in tasks)
-            await task.WaitAsync(Patience, Cancellation);
+            await task.WaitAsync(TestWait.Limit, Cancellation);
         inNext.Should().BeOfType<ObjectDisposedException>();
-        await FluentActions.Awaiting(() => late.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<ObjectDisposedException>();
+        await FluentActions.Awaiting(() => late.WaitAsync(TestWait.Limit, Cancellation)).Should().ThrowAsync<ObjectDisposedException>();
         using var reading = environment.BeginRead();
         reading.GetTreeNames().Should().Equal("first", "third");
     }

@@ -7,8 +7,6 @@ namespace Voron.Tests.Transactions;
 /// </summary>
 public sealed class HandleTests : IDisposable
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     private readonly StorageEnvironment _environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
 
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
@@ -162,9 +160,9 @@ public sealed class HandleTests : IDisposable
             good = _environment.WriteAsync(transaction => Filled(transaction, "good"), Cancellation).AsTask();
         }
 
-        await FluentActions.Awaiting(() => left.WaitAsync(Patience, Cancellation))
+        await FluentActions.Awaiting(() => left.WaitAsync(TestWait.Limit, Cancellation))
             .Should().ThrowAsync<InvalidOperationException>().WithMessage("*nested transaction*");
-        await good.WaitAsync(Patience, Cancellation);
+        await good.WaitAsync(TestWait.Limit, Cancellation);
         using var reading = _environment.BeginRead();
         reading.GetTreeNames().Should().Equal("good");
     }
@@ -231,7 +229,7 @@ public sealed class HandleTests : IDisposable
             ];
         }
 
-        await Task.WhenAll(tasks).WaitAsync(Patience, Cancellation);
+        await Task.WhenAll(tasks).WaitAsync(TestWait.Limit, Cancellation);
         Value("t", 1).Should().Equal(1);
         Value("t", 7).Should().Equal(70);
         Value("t", 8).Should().Equal(80);

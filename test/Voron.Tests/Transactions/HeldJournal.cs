@@ -16,11 +16,9 @@ internal sealed class HeldJournal : IDisposable
             if (entry.Kind != TraceKind.Write || !entry.WriteThrough || Interlocked.Exchange(ref _armed, 0) == 0)
                 return;
             _isWriting.Set();
-            _mayGoOn.Wait(Patience).Should().BeTrue("the test has to release the write");
+            _mayGoOn.Wait(TestWait.Limit).Should().BeTrue("the test has to release the write");
         };
     }
-
-    public static TimeSpan Patience => TimeSpan.FromSeconds(60);
 
     public SimulatedDisk Disk { get; } = new();
 
@@ -35,7 +33,7 @@ internal sealed class HeldJournal : IDisposable
     }
 
     /// <summary>Returns when a write is held.</summary>
-    public void WaitUntilHeld() => _isWriting.Wait(Patience).Should().BeTrue("a write has to reach the disk");
+    public void WaitUntilHeld() => _isWriting.Wait(TestWait.Limit).Should().BeTrue("a write has to reach the disk");
 
     public void Release()
     {

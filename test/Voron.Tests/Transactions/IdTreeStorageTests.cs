@@ -27,8 +27,7 @@ public sealed class IdTreeStorageTests : IDisposable
         Fill("dropped", sets: 3, ids: 150_000);
         Fill("dropped", sets: 3_000, ids: 20);
         (await _environment.DropTreeAsync("dropped", Token)).Should().BeTrue();
-        for (var i = 0; i < 100 && _environment.Verify().UsedPages != before; i++)
-            await Task.Delay(50, Token);
+        await TestWait.UntilAsync(() => _environment.Verify().UsedPages == before);
         var report = _environment.Verify();
         report.Problems.Should().BeEmpty();
         report.UsedPages.Should().Be(before);

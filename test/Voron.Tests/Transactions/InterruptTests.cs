@@ -12,7 +12,7 @@ namespace Voron.Tests.Transactions;
 /// </summary>
 public sealed class InterruptTests
 {
-    private static readonly TimeSpan Patience = HeldJournal.Patience;
+    private const int CommitsOfThread = 50;
 
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 
@@ -44,22 +44,22 @@ public sealed class InterruptTests
                 failure = Record.Exception(() => environment.Write(writing => OutcomeTests.PutMany(writing, 200_000)));
                 wasInterrupted = TestThread.IsInterrupted();
             });
-            SpinWait.SpinUntil(() => environment.GetStatistics().QueuedOperations == 1, Patience).Should().BeTrue();
+            TestWait.Until(() => environment.GetStatistics().QueuedOperations == 1);
             neighbours = Enumerable.Range(4, 5).Select(i => environment.WriteAsync(writing => Put(writing, i, 50), Cancellation).AsTask()).ToArray();
             journal.Disk.FailNext(call => call.Kind == DiskCallKind.Create, DiskError.NoSpace);
             journal.Disk.FailNext(call => call.Kind == DiskCallKind.Create, DiskError.NoSpace);
             older = journal.CommitHeld(before, 2);
         }
 
-        SpinWait.SpinUntil(() => journal.Disk.LastFault != null, Patience).Should().BeTrue("the leader has to find no room");
+        TestWait.Until(() => journal.Disk.LastFault != null, "the leader has to find no room");
         leader.WaitUntilBlockedOrEnded();
         leader.Interrupt();
-        Thread.Sleep(50);
+        leader.WaitUntilBlockedOrEnded();
         journal.GoOn();
         leader.Join().Should().BeNull();
-        await older.WaitAsync(Patience, Cancellation);
+        await older.WaitAsync(TestWait.Limit, Cancellation);
         foreach (var neighbour in neighbours)
-            await neighbour.WaitAsync(Patience, Cancellation);
+            await neighbour.WaitAsync(TestWait.Limit, Cancellation);
         failure.Should().BeNull();
         wasInterrupted.Should().BeTrue("the interruption comes after the call");
         for (var i = 4; i < 9; i++)
@@ -87,26 +87,26 @@ public sealed class InterruptTests
                 environment.Write(writing => Put(writing, 2, 10));
                 wasInterrupted = TestThread.IsInterrupted();
             });
-            SpinWait.SpinUntil(() => environment.GetStatistics().QueuedOperations == 1, Patience).Should().BeTrue();
+            TestWait.Until(() => environment.GetStatistics().QueuedOperations == 1);
             neighbour = environment.WriteAsync(
                 writing =>
                 {
                     runs++;
                     Put(writing, 3, 10);
                     isRunning.Set();
-                    mayGoOn.Wait(Patience);
+                    mayGoOn.Wait(TestWait.Limit);
                     Put(writing, 4, 10);
                 },
                 Cancellation).AsTask();
         }
 
-        isRunning.Wait(Patience, Cancellation).Should().BeTrue();
+        isRunning.Wait(TestWait.Limit, Cancellation).Should().BeTrue();
         leader.WaitUntilBlockedOrEnded();
         leader.Interrupt();
-        SpinWait.SpinUntil(() => Volatile.Read(ref runs) == 2 || neighbour.IsCompleted, Patience).Should().BeTrue();
+        TestWait.Until(() => Volatile.Read(ref runs) == 2 || neighbour.IsCompleted);
         mayGoOn.Set();
         leader.Join().Should().BeNull();
-        await neighbour.WaitAsync(Patience, Cancellation);
+        await neighbour.WaitAsync(TestWait.Limit, Cancellation);
         runs.Should().Be(2, "it was undone and run again");
         wasInterrupted.Should().BeTrue();
         for (var i = 2; i < 5; i++)
@@ -130,10 +130,10 @@ public sealed class InterruptTests
         });
         thread.WaitUntilBlockedOrEnded();
         thread.Interrupt();
-        Thread.Sleep(50);
+        thread.WaitUntilBlockedOrEnded();
         journal.GoOn();
         thread.Join().Should().BeNull();
-        await older.WaitAsync(Patience, Cancellation);
+        await older.WaitAsync(TestWait.Limit, Cancellation);
         failure.Should().BeNull();
         wasInterrupted.Should().BeTrue();
         FaultTestKit.Get(environment, 3).Should().Equal(3);
@@ -154,10 +154,9 @@ public sealed class InterruptTests
         using (var environment = StorageEnvironment.Open(disk, options))
         {
             FaultTestKit.Put(environment, 1, [1]);
-            var end = Environment.TickCount64 + 3_000;
             var threads = Enumerable.Range(0, acknowledged.Length).Select(index => new TestThread(() =>
             {
-                for (var i = 0; Environment.TickCount64 < end; i++)
+                for (var i = 0; i < CommitsOfThread; i++)
                 {
                     Task task = null!;
 
@@ -177,11 +176,11 @@ public sealed class InterruptTests
 
                 TestThread.IsInterrupted();
             })).ToArray();
-            InterruptUntil(end, threads);
+            InterruptUntilEnded(threads);
             environment.GetStatistics().IsPoisoned.Should().BeFalse();
         }
 
-        acknowledged.Sum().Should().BeGreaterThan(100);
+        acknowledged.Should().OnlyContain(count => count == CommitsOfThread);
         using var reopened = StorageEnvironment.Open(disk, options);
         for (var index = 0; index < acknowledged.Length; index++)
         {
@@ -199,11 +198,10 @@ public sealed class InterruptTests
         SkipOnWine();
         using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false });
         FaultTestKit.Put(environment, 1, [1]);
-        var end = Environment.TickCount64 + 2_000;
         var committed = 0;
         var threads = Enumerable.Range(0, 4).Select(index => new TestThread(() =>
         {
-            for (var i = 0; Environment.TickCount64 < end; i++)
+            for (var i = 0; Volatile.Read(ref committed) < 4 * CommitsOfThread; i++)
             {
                 try
                 {
@@ -220,9 +218,9 @@ public sealed class InterruptTests
 
             TestThread.IsInterrupted();
         })).ToArray();
-        InterruptUntil(end, threads);
-        committed.Should().BeGreaterThan(100);
-        using var last = environment.BeginWrite(TimeSpan.FromSeconds(5), TestContext.Current.CancellationToken);
+        InterruptUntilEnded(threads);
+        committed.Should().BeGreaterThanOrEqualTo(4 * CommitsOfThread);
+        using var last = environment.BeginWrite(TestWait.Limit, TestContext.Current.CancellationToken);
     }
 
     [Fact]
@@ -242,14 +240,14 @@ public sealed class InterruptTests
     private static void Hold(ManualResetEventSlim held)
     {
         held.Set();
-        SpinWait.SpinUntil(() => !held.IsSet, Patience);
+        TestWait.Until(() => !held.IsSet);
     }
 
     private static void ShouldStay(Action take, Action hold, ManualResetEventSlim held)
     {
         var wasInterrupted = false;
         var holder = new TestThread(hold);
-        held.Wait(Patience, Cancellation).Should().BeTrue();
+        held.Wait(TestWait.Limit, Cancellation).Should().BeTrue();
         var thread = new TestThread(() =>
         {
             take();
@@ -267,14 +265,14 @@ public sealed class InterruptTests
     private static void Put(WriteTransaction writing, int key, int length) =>
         writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(key), FaultTestKit.Value(key, length));
 
-    private static void InterruptUntil(long end, TestThread[] threads)
+    private static void InterruptUntilEnded(TestThread[] threads)
     {
-        while (Environment.TickCount64 < end)
+        TestWait.WorkUntil(() => threads.All(thread => thread.HasEnded), () =>
         {
             foreach (var thread in threads)
                 thread.Interrupt();
             Thread.Yield();
-        }
+        });
 
         foreach (var thread in threads)
             thread.Join().Should().BeNull();

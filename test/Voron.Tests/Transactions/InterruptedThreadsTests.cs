@@ -16,8 +16,6 @@ public sealed class InterruptedThreadsTests
     // More than the pool gets threads for while the test runs. The engine's two threads stand in for threads of the pool.
     private const int Blockers = 200;
 
-    private static readonly TimeSpan Patience = HeldJournal.Patience;
-
     [Theory]
     [InlineData(GroupCommit)]
     [InlineData(Completions)]
@@ -32,7 +30,7 @@ public sealed class InterruptedThreadsTests
             ThreadPool.UnsafeQueueUserWorkItem(
                 _ =>
                 {
-                    mayEnd.Wait(TimeSpan.FromMinutes(5));
+                    mayEnd.Wait(TestWait.Limit);
                     ended.Signal();
                 },
                 null);
@@ -52,7 +50,7 @@ public sealed class InterruptedThreadsTests
         finally
         {
             mayEnd.Set();
-            ended.Wait(Patience, TestContext.Current.CancellationToken).Should().BeTrue();
+            ended.Wait(TestWait.Limit, TestContext.Current.CancellationToken).Should().BeTrue();
         }
 
         for (var i = 0; i < 6; i++)
@@ -89,7 +87,7 @@ public sealed class InterruptedThreadsTests
                     TaskContinuationOptions.ExecuteSynchronously,
                     TaskScheduler.Default);
             Volatile.Write(ref hasContinuation, true);
-            continued.Wait(Patience).Should().BeTrue();
+            continued.Wait(TestWait.Limit).Should().BeTrue();
         });
         waiting.Join().Should().BeNull();
         var found = name == GroupCommit ? runs : completes;

@@ -286,7 +286,7 @@ public sealed class LargeValueTests
                 }
 
                 closed = disk.Count(TraceKind.Write);
-                Thread.Sleep(5);
+                TestWait.GiveTimeFor(() => disk.Count(TraceKind.Write) > closed);
                 disk.Count(TraceKind.Write).Should().Be(closed);
             }
 

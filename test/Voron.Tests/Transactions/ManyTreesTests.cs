@@ -10,8 +10,8 @@ public sealed class ManyTreesTests
     private const int Many = 100_000;
     private const int Buffered = 20_000;
 
-    // A list that is searched from its start takes minutes for these numbers of trees.
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+    // Of processor time: a list that is searched from its start takes minutes for these numbers of trees.
+    private static readonly TimeSpan MostWork = TimeSpan.FromSeconds(20);
 
     [Fact]
     public void A_hundred_thousand_trees_are_created_opened_and_written_to_in_one_transaction()
@@ -25,7 +25,7 @@ public sealed class ManyTreesTests
             for (var i = 0; i < Many; i++)
                 writing.OpenTree(Name(i)).Count.Should().Be(0);
             writing.Commit();
-        }).Should().BeLessThan(Patience);
+        }).Should().BeLessThan(MostWork);
         ThreadClock.Measure(() =>
         {
             using var writing = environment.BeginWrite();
@@ -37,7 +37,7 @@ public sealed class ManyTreesTests
             }
 
             writing.Commit();
-        }).Should().BeLessThan(Patience);
+        }).Should().BeLessThan(MostWork);
         ThreadClock.Measure(() =>
         {
             using var reading = environment.BeginRead();
@@ -47,7 +47,7 @@ public sealed class ManyTreesTests
                 if (i % 10 == 0)
                     BinaryPrimitives.ReadInt32BigEndian(value).Should().Be(i);
             }
-        }).Should().BeLessThan(Patience);
+        }).Should().BeLessThan(MostWork);
         environment.Verify().Problems.Should().BeEmpty();
     }
 
@@ -104,7 +104,7 @@ public sealed class ManyTreesTests
                     savepoint.Rollback();
                 savepoint.Release();
             }
-        }).Should().BeLessThan(Patience);
+        }).Should().BeLessThan(MostWork);
         writing.Commit();
         using var reading = environment.BeginRead();
         for (var i = 0; i < Buffered; i += 7)
@@ -154,7 +154,7 @@ public sealed class ManyTreesTests
                 writing.CreateTree("again").Put([1], [1]);
                 writing.DeleteTree("again").Should().BeTrue();
             }
-        }).Should().BeLessThan(Patience);
+        }).Should().BeLessThan(MostWork);
         writing.Commit();
         environment.Verify().Problems.Should().BeEmpty();
     }
@@ -211,7 +211,7 @@ public sealed class ManyTreesTests
                 tree.Put([2], [(byte)i]);
                 tree.Count.Should().Be(2);
             }
-        }).Should().BeLessThan(Patience);
+        }).Should().BeLessThan(MostWork);
         writing.Commit();
     }
 

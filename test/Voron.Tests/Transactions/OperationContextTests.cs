@@ -8,8 +8,6 @@ namespace Voron.Tests.Transactions;
 /// </summary>
 public sealed class OperationContextTests
 {
-    private static readonly TimeSpan Patience = HeldJournal.Patience;
-
     private static readonly AsyncLocal<string?> Ambient = new();
 
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
@@ -42,13 +40,13 @@ public sealed class OperationContextTests
                 Ambient.Value.Should().Be("leader");
                 Activity.Current.Should().BeNull();
             });
-            SpinWait.SpinUntil(() => environment.GetStatistics().QueuedOperations == 1, Patience).Should().BeTrue();
+            TestWait.Until(() => environment.GetStatistics().QueuedOperations == 1);
             for (var i = 1; i < seen.Length; i++)
                 tasks.Add(Queue(i));
         }
 
         leader.Join().Should().BeNull();
-        await Task.WhenAll(tasks).WaitAsync(Patience, Cancellation);
+        await Task.WhenAll(tasks).WaitAsync(TestWait.Limit, Cancellation);
         threads.Distinct().Should().ContainSingle("the test is about operations that run on the thread of another caller");
         seen.Should().Equal(flows ? ["leader", "caller 1", "caller 2", "caller 3", "caller 4", "caller 5"] : new string?[6]);
         activities.Should().Equal(flows ? [null, "activity 1", "activity 2", "activity 3", "activity 4", "activity 5"] : new string?[6]);
@@ -88,7 +86,7 @@ public sealed class OperationContextTests
                 Ambient.Value = "leader";
                 environment.Write(_ => seen[0] = Ambient.Value);
             });
-            SpinWait.SpinUntil(() => environment.GetStatistics().QueuedOperations == 1, Patience).Should().BeTrue();
+            TestWait.Until(() => environment.GetStatistics().QueuedOperations == 1);
             Ambient.Value = "caller";
             using (ExecutionContext.SuppressFlow())
             {
@@ -104,7 +102,7 @@ public sealed class OperationContextTests
         }
 
         leader.Join().Should().BeNull();
-        await task.WaitAsync(Patience, Cancellation);
+        await task.WaitAsync(TestWait.Limit, Cancellation);
         seen.Should().Equal("leader", null);
         Ambient.Value.Should().Be("caller");
     }
@@ -152,7 +150,7 @@ public sealed class OperationContextTests
                 tree.Put(FaultTestKit.Key((1000 * i) + key), FaultTestKit.Value(key, 2000));
         });
         foreach (var task in tasks)
-            await task.WaitAsync(Patience, Cancellation);
+            await task.WaitAsync(TestWait.Limit, Cancellation);
         seen.Should().Equal(["caller", "caller"], "beside the first operation it found no room, and ran again alone");
     }
 }

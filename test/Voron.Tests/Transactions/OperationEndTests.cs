@@ -7,8 +7,6 @@ namespace Voron.Tests.Transactions;
 /// </summary>
 public sealed class OperationEndTests : IDisposable
 {
-    private static readonly TimeSpan Patience = HeldJournal.Patience;
-
     private readonly StorageEnvironment _environment = StorageEnvironment.OpenInMemory(
         new StorageOptions { BackgroundFlush = false, MaxGroupCommitDuration = TimeSpan.FromMinutes(1) });
 
@@ -50,10 +48,10 @@ public sealed class OperationEndTests : IDisposable
             after = _environment.WriteAsync(writing => writing.OpenTree("kept").Put("after"u8, "after"u8), Cancellation).AsTask();
         }
 
-        await FluentActions.Awaiting(() => disposing.WaitAsync(Patience, Cancellation))
+        await FluentActions.Awaiting(() => disposing.WaitAsync(TestWait.Limit, Cancellation))
             .Should().ThrowAsync<InvalidOperationException>().WithMessage("*disposed of its transaction*");
-        await before.WaitAsync(Patience, Cancellation);
-        await after.WaitAsync(Patience, Cancellation);
+        await before.WaitAsync(TestWait.Limit, Cancellation);
+        await after.WaitAsync(TestWait.Limit, Cancellation);
         afterwards.Should().BeOfType<ObjectDisposedException>().Which.Message.Should().StartWith("The transaction has ended.");
         using var reading = _environment.BeginRead();
         reading.GetTreeNames().Should().Equal("before", "kept");
@@ -172,7 +170,7 @@ public sealed class OperationEndTests : IDisposable
                 late = Task.Run(
                     () =>
                     {
-                        hasReturned.Wait(Patience);
+                        hasReturned.Wait(TestWait.Limit);
                         writing.Dispose();
                         writing.CreateTree("too late");
                     },
@@ -180,7 +178,7 @@ public sealed class OperationEndTests : IDisposable
             },
             Cancellation);
         hasReturned.Set();
-        await FluentActions.Awaiting(() => late.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<ObjectDisposedException>();
+        await FluentActions.Awaiting(() => late.WaitAsync(TestWait.Limit, Cancellation)).Should().ThrowAsync<ObjectDisposedException>();
         Names().Should().Equal("t");
     }
 
@@ -252,7 +250,7 @@ public sealed class OperationEndTests : IDisposable
                 writing.Dispose();
                 break;
             default:
-                Task.Run(() => writing.Dispose(), CancellationToken.None).Wait(Patience).Should().BeTrue();
+                Task.Run(() => writing.Dispose(), CancellationToken.None).Wait(TestWait.Limit).Should().BeTrue();
                 break;
         }
     }

@@ -228,7 +228,7 @@ public sealed class OperationSavepointTests
         {
             try
             {
-                await task.WaitAsync(HeldJournal.Patience, TestContext.Current.CancellationToken);
+                await task.WaitAsync(TestWait.Limit, TestContext.Current.CancellationToken);
             }
             catch (InvalidDataException)
             {

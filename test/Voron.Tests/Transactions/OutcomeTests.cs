@@ -7,8 +7,6 @@ namespace Voron.Tests.Transactions;
 /// <summary>The caller of a transaction that was never submitted learns that it was not committed, whatever failed beside it.</summary>
 public sealed class OutcomeTests
 {
-    private static readonly TimeSpan Patience = HeldJournal.Patience;
-
     /// <summary>
     /// The commit waits for an older record before it makes room, and that record's write fails: its outcome is not that of this transaction.
     /// </summary>
@@ -79,7 +77,7 @@ public sealed class OutcomeTests
         journal.Fail();
         thread.Join().Should().BeNull();
         ShouldBeNotCommitted(failure);
-        var thrown = await Record.ExceptionAsync(() => older.WaitAsync(Patience, TestContext.Current.CancellationToken));
+        var thrown = await Record.ExceptionAsync(() => older.WaitAsync(TestWait.Limit, TestContext.Current.CancellationToken));
         thrown.Should().BeOfType<EnvironmentPoisonedException>().Which.Outcome.Should().Be(CommitOutcome.Unknown);
     }
 

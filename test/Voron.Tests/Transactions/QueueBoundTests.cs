@@ -7,8 +7,6 @@ public sealed class QueueBoundTests
 {
     private const int Most = 100;
 
-    private static readonly TimeSpan Patience = HeldJournal.Patience;
-
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 
     [Fact]
@@ -39,19 +37,19 @@ public sealed class QueueBoundTests
 
             // A caller that blocks can have no more than one operation.
             blocked = new TestThread(() => environment.Write(writing => Put(writing, 1_000)));
-            SpinWait.SpinUntil(() => environment.GetStatistics().QueuedOperations == Most + 1, Patience).Should().BeTrue();
+            TestWait.Until(() => environment.GetStatistics().QueuedOperations == Most + 1);
             cancelled.Cancel();
-            (await Record.ExceptionAsync(() => taken.WaitAsync(Patience, Cancellation))).Should().BeAssignableTo<OperationCanceledException>();
+            (await Record.ExceptionAsync(() => taken.WaitAsync(TestWait.Limit, Cancellation))).Should().BeAssignableTo<OperationCanceledException>();
 
             // The cancelled operation's place is free, and not taken by the caller that blocks.
             tasks.Add(environment.WriteAsync(writing => Put(writing, Most), Cancellation).AsTask());
             environment.Invoking(open => { _ = open.WriteAsync(_ => { }, Cancellation).AsTask(); }).Should().Throw<StorageFullException>();
         }
 
-        await Task.WhenAll(tasks).WaitAsync(Patience, Cancellation);
+        await Task.WhenAll(tasks).WaitAsync(TestWait.Limit, Cancellation);
         blocked.Join().Should().BeNull();
         last = environment.WriteAsync(writing => Put(writing, 1_001), Cancellation).AsTask();
-        await last.WaitAsync(Patience, Cancellation);
+        await last.WaitAsync(TestWait.Limit, Cancellation);
         using var reading = environment.BeginRead();
         reading.OpenTree(FaultTestKit.TreeName).Count.Should().Be(Most + 3);
     }
@@ -69,20 +67,20 @@ public sealed class QueueBoundTests
         using (environment.BeginWrite())
         {
             callers = Enumerable.Range(1, Callers).Select(i => new TestThread(() => environment.Write(writing => Put(writing, i)))).ToArray();
-            SpinWait.SpinUntil(() => environment.GetStatistics().QueuedOperations == Callers, Patience).Should().BeTrue();
+            TestWait.Until(() => environment.GetStatistics().QueuedOperations == Callers);
             tasks = Queue(environment, Places, 100);
             environment.Invoking(open => { _ = open.WriteAsync(_ => { }, Cancellation).AsTask(); }).Should().Throw<StorageFullException>();
             environment.GetStatistics().QueuedOperations.Should().Be(Callers + Places);
         }
 
-        await Task.WhenAll(tasks).WaitAsync(Patience, Cancellation);
+        await Task.WhenAll(tasks).WaitAsync(TestWait.Limit, Cancellation);
         foreach (var caller in callers)
             caller.Join().Should().BeNull();
 
         // All places are free again.
         using (environment.BeginWrite())
             tasks = Queue(environment, Places, 200);
-        await Task.WhenAll(tasks).WaitAsync(Patience, Cancellation);
+        await Task.WhenAll(tasks).WaitAsync(TestWait.Limit, Cancellation);
         FaultTestKit.Get(environment, 200 + Places - 1).Should().NotBeNull();
     }
 

@@ -9,7 +9,7 @@ namespace Voron.Tests.Transactions;
 /// </summary>
 public sealed class SavepointTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+    private static readonly TimeSpan MostWork = TimeSpan.FromSeconds(20);
 
     [Fact]
     public void Nested_transactions_that_change_one_page_keep_one_copy_of_it()
@@ -125,7 +125,7 @@ public sealed class SavepointTests
             }
 
             writing.Commit();
-        }).Should().BeLessThan(Patience);
+        }).Should().BeLessThan(MostWork);
         using var reading = environment.BeginRead();
         reading.OpenTree("t").Count.Should().Be(50);
         reading.OpenTree("t").TryGet([49], out var value).Should().BeTrue();
@@ -159,7 +159,7 @@ public sealed class SavepointTests
                     savepoint.Rollback();
                 savepoint.Dispose();
             }
-        }).Should().BeLessThan(Patience);
+        }).Should().BeLessThan(MostWork);
         writing.Body.WritePages.ChangedBytes.Should().BeLessThanOrEqualTo(before);
         writing.Commit();
         using var reading = environment.BeginRead();

@@ -9,37 +9,48 @@ namespace Voron.Tests.Transactions;
 /// </summary>
 public sealed class WriterLockTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
-
     private readonly WriterLock _gate = new();
 
     [Fact]
     public async Task A_blocked_caller_has_its_turn_among_asynchronous_ones()
     {
-        using var stop = new CancellationTokenSource();
+        using var turns = new SemaphoreSlim(0);
+        var isOver = false;
         var served = 0;
         var load = Enumerable.Range(0, 8).Select(_ => Task.Run(async () =>
         {
-            while (!stop.IsCancellationRequested)
+            while (!Volatile.Read(ref isOver))
             {
                 await _gate.EnterAsync(TestContext.Current.CancellationToken);
-                await Task.Delay(40, TestContext.Current.CancellationToken);
+                await turns.WaitAsync(TestContext.Current.CancellationToken);
                 Interlocked.Increment(ref served);
                 _gate.Release();
             }
         })).ToList();
-        while (Volatile.Read(ref served) < 8)
-            await Task.Delay(10, TestContext.Current.CancellationToken);
+        turns.Release(8);
+        await TestWait.UntilAsync(() => Volatile.Read(ref served) == 8 && turns.CurrentCount == 0);
 
-        var before = Volatile.Read(ref served);
-        var isIn = await Task.Factory.StartNew(
-            () => _gate.TryEnter(Patience, CancellationToken.None), CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
-        var passed = Volatile.Read(ref served) - before;
-        isIn.Should().BeTrue();
-        _gate.Release();
-        await stop.CancelAsync();
-        await Task.WhenAll(load).WaitAsync(Patience, TestContext.Current.CancellationToken);
-        passed.Should().BeLessThan(32, "eight were before it");
+        // The holder waits for its turn, so that the queue does not move before the thread is part of it.
+        var passed = -1;
+        var thread = new TestThread(() =>
+        {
+            if (!_gate.TryEnter(TestWait.Limit, CancellationToken.None))
+                return;
+            passed = Volatile.Read(ref served) - 8;
+            _gate.Release();
+        });
+        thread.WaitUntilBlockedOrEnded();
+        for (var given = 9; !thread.HasEnded; given++)
+        {
+            turns.Release();
+            await TestWait.UntilAsync(() => Volatile.Read(ref served) >= given || thread.HasEnded);
+        }
+
+        thread.Join().Should().BeNull();
+        Volatile.Write(ref isOver, true);
+        turns.Release(1_000);
+        await Task.WhenAll(load).WaitAsync(TestWait.Limit, TestContext.Current.CancellationToken);
+        passed.Should().BeInRange(1, 31, "eight were before it");
     }
 
     [Fact]
@@ -49,18 +60,17 @@ public sealed class WriterLockTests
         var isIn = false;
         var thread = new TestThread(() =>
         {
-            isIn = _gate.TryEnter(Patience, CancellationToken.None);
+            isIn = _gate.TryEnter(TestWait.Limit, CancellationToken.None);
             _gate.Release();
         });
         thread.WaitUntilBlockedOrEnded();
-        var watch = Stopwatch.StartNew();
 
         // Enters again at once each time, as a thread does that commits in a loop.
-        while (!thread.HasEnded && watch.Elapsed < Patience)
+        TestWait.WorkUntil(() => thread.HasEnded, () =>
         {
             _gate.Release();
             _gate.Enter(CancellationToken.None);
-        }
+        });
 
         _gate.Release();
         thread.Join().Should().BeNull();
@@ -80,7 +90,7 @@ public sealed class WriterLockTests
             third.Interrupt();
             third.Join().Should().BeOfType<ThreadInterruptedException>();
             _gate.Release();
-            await second.WaitAsync(Patience, TestContext.Current.CancellationToken);
+            await second.WaitAsync(TestWait.Limit, TestContext.Current.CancellationToken);
             _gate.Release();
             ShouldBeFree();
         }
@@ -94,7 +104,7 @@ public sealed class WriterLockTests
         using var cancellation = new CancellationTokenSource();
         var asynchronous = _gate.EnterAsync(cancellation.Token);
         Exception? blocked = null;
-        var thread = new TestThread(() => blocked = Record.Exception(() => _gate.TryEnter(Patience, cancellation.Token)));
+        var thread = new TestThread(() => blocked = Record.Exception(() => _gate.TryEnter(TestWait.Limit, cancellation.Token)));
         thread.WaitUntilBlockedOrEnded();
         await cancellation.CancelAsync();
         thread.Join().Should().BeNull();
@@ -117,25 +127,24 @@ public sealed class WriterLockTests
         var broken = 0;
         var random = new Random(seed);
         var seeds = Enumerable.Range(0, 8).Select(_ => random.Next()).ToList();
-        using var stop = new CancellationTokenSource(TimeSpan.FromSeconds(1.5));
+        var isOver = false;
         var threads = seeds.Take(4).Select(own => new TestThread(() => Block(new Random(own)))).ToList();
         var tasks = seeds.Skip(4).Select(own => Task.Run(() => WaitAsync(new Random(own)))).ToList();
-        while (!stop.IsCancellationRequested)
+        TestWait.WorkUntil(() => Volatile.Read(ref served) >= 2_000, () =>
         {
             threads[random.Next(threads.Count)].Interrupt();
-            Thread.Sleep(random.Next(3));
-        }
-
+            Thread.SpinWait(random.Next(50_000));
+        });
+        Volatile.Write(ref isOver, true);
         foreach (var thread in threads)
             thread.Join().Should().BeNull();
-        await Task.WhenAll(tasks).WaitAsync(Patience, TestContext.Current.CancellationToken);
-        served.Should().BeGreaterThan(100);
+        await Task.WhenAll(tasks).WaitAsync(TestWait.Limit, TestContext.Current.CancellationToken);
         broken.Should().Be(0);
         ShouldBeFree();
 
         void Block(Random own)
         {
-            while (!stop.IsCancellationRequested)
+            while (!Volatile.Read(ref isOver))
             {
                 try
                 {
@@ -153,7 +162,7 @@ public sealed class WriterLockTests
 
         async Task WaitAsync(Random own)
         {
-            while (!stop.IsCancellationRequested)
+            while (!Volatile.Read(ref isOver))
             {
                 try
                 {

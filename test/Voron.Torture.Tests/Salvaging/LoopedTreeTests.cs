@@ -19,8 +19,6 @@ public sealed class LoopedTreeTests : IDisposable
     private const int Trees = 160;
     private const int Entries = 900;
 
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
-
     private readonly TemporaryDirectory _place = new();
 
     public static TheoryData<string, int, bool> Cases
@@ -94,7 +92,7 @@ public sealed class LoopedTreeTests : IDisposable
         foreach (var (name, bytes) in store.Files.All.Where(file => hasHeader || file.Key != ForgedStore.HeaderFile))
             await File.WriteAllBytesAsync(Path.Combine(source, name), bytes, TestContext.Current.CancellationToken);
 
-        using var stop = new CancellationTokenSource(Patience);
+        using var stop = new CancellationTokenSource(TestWait.Limit);
         var target = Path.Combine(_place.Path, "target");
         var report = await Salvage.RunAsync(source, target, null, stop.Token);
         TestContext.Current.TestOutputHelper?.WriteLine($"{report}: {string.Join("; ", report.Damage.Take(4).Select(damage => damage.Message))}");

@@ -1,3 +1,5 @@
+using System.Collections.Concurrent;
+using System.Diagnostics;
 using Voron.IO;
 using Voron.Simulation.Disks;
 using Voron.Simulation.Harness;
@@ -102,15 +104,13 @@ internal static class BoundCases
         using var environment = StorageEnvironment.Open(place.Disk, options);
         BoundPlace.Put(environment, 0, 10);
         BoundPlace.WaitUntilFlushed(environment, "A first value");
-        var attempts = 0;
-        using var attempted = new ManualResetEventSlim();
+        var attempts = new ConcurrentQueue<long>();
         place.Disk.FailNext(
             call =>
             {
                 if (call.Kind != DiskCallKind.Create || !IsJournalSnapshot(call))
                     return false;
-                Interlocked.Increment(ref attempts);
-                attempted.Set();
+                attempts.Enqueue(Stopwatch.GetTimestamp());
                 return true;
             },
             DiskError.Failed,
@@ -118,11 +118,17 @@ internal static class BoundCases
         using var reading = environment.BeginRead();
         for (var i = 0; environment.GetStatistics().LiveJournalBytes < 800 << 10; i++)
             BoundPlace.Put(environment, i, 9_000 + place.Run.Choices.Next(5_000));
-        BrokenPromiseException.Require(attempted.Wait(TimeSpan.FromSeconds(20)), "No journal snapshot was tried, with the journal near its limit.");
+        BrokenPromiseException.Require(
+            SpinWait.SpinUntil(() => attempts.Count >= 3, BoundPlace.Patience),
+            "A journal snapshot was not tried three times, with the journal near its limit.");
 
-        // At once, after one second, and after two more.
-        Thread.Sleep(2_500);
-        BrokenPromiseException.Require(attempts <= 3, $"A journal snapshot that fails was tried {attempts} times in two and a half seconds.");
+        // At once, after one second, and after two more. The times are those of the thread that pauses: a slow machine can only make them longer.
+        var times = attempts.ToArray();
+        for (var i = 1; i < 3; i++)
+        {
+            var pause = Stopwatch.GetElapsedTime(times[i - 1], times[i]);
+            BrokenPromiseException.Require(pause.TotalSeconds >= i, $"A journal snapshot that fails was tried again after {pause.TotalMilliseconds:0} ms.");
+        }
     }
 
     private static void NothingUnflushed(BoundPlace place)

@@ -8,9 +8,9 @@ namespace Voron.Torture.Bounds;
 internal sealed class BoundPlace(SuiteRun run)
 {
     public const string DataFile = "voron.data";
-    private const string TreeName = "items";
+    public static readonly TimeSpan Patience = HangLimit.OfSeconds(20);
 
-    private static readonly TimeSpan Patience = HangLimit.OfSeconds(20);
+    private const string TreeName = "items";
 
     public SuiteRun Run => run;
 

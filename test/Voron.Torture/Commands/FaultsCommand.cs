@@ -1,7 +1,6 @@
 using System.CommandLine;
 using System.Globalization;
 using System.Text;
-using Voron.Simulation.Harness;
 using Voron.Torture.Faults;
 
 namespace Voron.Torture.Commands;

@@ -13,10 +13,10 @@ internal sealed class OptionsRun(SuiteRun run)
     /// <summary>
     /// The number of commits a second that any options have to allow, in memory and on a crowded machine. Writers that are slowed make one.
     /// </summary>
-    public const int Floor = 8;
+    public const int Floor = 4;
 
     /// <summary>The same on real files: other processes may be using the device.</summary>
-    public const int FloorOnFiles = 4;
+    public const int FloorOnFiles = 2;
 
     private const string TreeName = "t";
     private const int Commits = 40;
