@@ -10,22 +10,21 @@ range=HEAD
 git merge-base --is-ancestor "$first" HEAD 2>/dev/null && range=$first..HEAD
 [ "$range" = HEAD ] && [ "$(git rev-parse --is-shallow-repository)" = false ] && { echo "Commit $first is not in the history." >&2; exit 1; }
 
-wrong=0
-say() {
-  echo "$(git log -1 --format='%h' "$1") \"$(git log -1 --format=%s "$1")\": $2" >&2
-  wrong=1
-}
-
-while read -r commit; do
-  subject=$(git log -1 --format=%s "$commit")
-  second=$(git log -1 --format=%B "$commit" | sed -n 2p)
-  [ "${#subject}" -le 72 ] || say "$commit" "the subject has ${#subject} characters, 72 at most"
-  [[ $subject != *";"* ]] || say "$commit" "the subject has a semicolon: make it two commits"
-  [[ $subject != *. ]] || say "$commit" "the subject ends with a full stop"
-  [[ $subject =~ ^[A-Z] ]] || say "$commit" "the subject begins with a capital letter"
-  [[ ! $subject =~ ^(Add|Fix|Chang|Updat|Remov|Renam|Mov|Mak|Us|Improv|Writ|Merg|Creat|Delet|Replac|Test)(e?d|e?s|ing)\  ]] ||
-    say "$commit" "the subject is in the imperative, such as \"Add\", not \"Added\" or \"Adds\""
-  [ -z "$second" ] || say "$commit" "an empty line follows the subject"
-  [ -n "$(git log -1 --format=%b "$commit")" ] || say "$commit" "a body says why"
-done < <(git rev-list --no-merges "$range")
-exit "$wrong"
+git log --no-merges --format=$'\x01%h%n%B' "$range" | awk -v RS='\001' '
+  function say(what) { printf "%s \"%s\": %s\n", commit, subject, what; wrong = 1 }
+  NR > 1 {
+    lines = split($0, line, "\n")
+    commit = line[1]
+    subject = line[2]
+    body = 0
+    for (i = 4; i <= lines; i++) body += line[i] != ""
+    if (length(subject) > 72) say("the subject has " length(subject) " characters, 72 at most")
+    if (subject ~ /;/) say("the subject has a semicolon: make it two commits")
+    if (subject ~ /\.$/) say("the subject ends with a full stop")
+    if (subject !~ /^[A-Z]/) say("the subject begins with a capital letter")
+    if (subject ~ /^(Add|Fix|Chang|Updat|Remov|Renam|Mov|Mak|Us|Improv|Writ|Merg|Creat|Delet|Replac|Test)(ed|d|es|s|ing) /)
+      say("the subject is in the imperative, such as \"Add\", not \"Added\" or \"Adds\"")
+    if (line[3] != "") say("an empty line follows the subject")
+    if (!body) say("a body says why")
+  }
+  END { exit wrong }' >&2
