@@ -15,7 +15,9 @@ public static class ChildProgram
         ArgumentNullException.ThrowIfNull(assembly);
         var own = OwnRuntime(assembly.Location);
         var self = Environment.ProcessPath;
-        var name = Path.GetFileNameWithoutExtension(self);
+
+        // A program has an extension on Windows alone; elsewhere, ".Tests" is a part of its name.
+        var name = OperatingSystem.IsWindows() ? Path.GetFileNameWithoutExtension(self) : Path.GetFileName(self);
         var isHost = name?.Equals("dotnet", StringComparison.OrdinalIgnoreCase) == true;
         if (name == Path.GetFileNameWithoutExtension(assembly.Location))
             own = self;
