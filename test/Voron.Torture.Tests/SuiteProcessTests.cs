@@ -17,9 +17,9 @@ public sealed class SuiteProcessTests
         var plan = new RunPlan(RunPlan.Full, Seed) { First = 40, FailureDirectory = directory.Path };
         var process = new SuiteProcess(SuiteCatalog.Find("malformed"), plan);
         var isKilled = false;
-        var end = process.Run(TestWait.Limit, done =>
+        var end = process.Run(TestWait.Limit, _ =>
         {
-            if (isKilled || done == 0)
+            if (isKilled || RunMarks.Load(SuiteProcess.MarksFile(process.SharedDirectory!)).Cases == 0)
                 return;
             isKilled = true;
             Kill(process.ProcessId);

@@ -33,7 +33,8 @@ public sealed class FootprintTests
                 }
 
                 // Beyond the flush and the durability marker: nothing is left to be done then.
-                await TestWait.UntilAsync(() => environment.Internals.Engine.JournalFiles!.LiveRecordBytes > 0 && environment.GetStatistics().Flushes > 0);
+                await TestWait.UntilAsync(
+                    () => environment.Internals.Engine.JournalFiles!.LiveRecordBytes > 0 && environment.GetStatistics().Flushes > 0);
                 await TestWait.UntilAsync(() => environment.Internals.ThreadCount == 0);
                 var open = Lengths(directory);
                 open["voron.header"].Should().Be(8 * KiB);
