@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that is tested before a release, in 25 minutes on two processors, but for the hunts for planted faults (scripts/hunt-faults.sh) and
+# Everything that is tested before a release, but for the hunts for planted faults (scripts/hunt-faults.sh) and
 # the exploration with other seeds (scripts/explore.sh). Needs the .NET 10 SDK, and as root installs what the tests can use.
 # The last line counts the tests that passed and failed.
 set -uo pipefail

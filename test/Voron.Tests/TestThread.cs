@@ -43,7 +43,7 @@ internal sealed class TestThread
     public bool HasEnded => !_thread.IsAlive;
 
     /// <summary>Returns when several checks in a row have found the thread waiting, or when it has ended.</summary>
-    /// <exception cref="TimeoutException">The thread goes on working.</exception>
+    /// <exception cref="TimeoutException">The thread is still working.</exception>
     public void WaitUntilBlockedOrEnded()
     {
         var waits = 0;

@@ -31,7 +31,7 @@ public sealed class FlusherThreadTests
             writing.Commit();
         }
 
-        flushed.Wait(TestWait.Limit, TestContext.Current.CancellationToken).Should().BeTrue("the flusher goes on");
+        flushed.Wait(TestWait.Limit, TestContext.Current.CancellationToken).Should().BeTrue("the flusher continues");
         using var reading = environment.BeginRead();
         reading.OpenTree("users").Contains("a"u8).Should().BeTrue();
     }
