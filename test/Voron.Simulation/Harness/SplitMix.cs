@@ -25,14 +25,19 @@ internal sealed class SplitMix(long seed)
         return (long)high;
     }
 
-    private ulong Next()
+    /// <summary>Returns a number each of whose bits depends on all bits of the state.</summary>
+    public static ulong Mix(ulong state)
     {
         unchecked
         {
-            var mixed = _state += 0x9E3779B97F4A7C15;
-            mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9;
+            var mixed = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9;
             mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EB;
             return mixed ^ (mixed >> 31);
         }
     }
+
+    /// <summary>Returns the state that follows.</summary>
+    public static ulong Advance(ulong state) => unchecked(state + 0x9E3779B97F4A7C15);
+
+    private ulong Next() => Mix(_state = Advance(_state));
 }

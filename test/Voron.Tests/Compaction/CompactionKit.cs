@@ -1,4 +1,5 @@
 using System.Text;
+using Voron.Simulation.Harness;
 
 namespace Voron.Tests.Compaction;
 
@@ -44,7 +45,7 @@ internal sealed class CompactionKit(int seed)
             var target = transaction.OpenTree(tree);
             foreach (var key in some)
             {
-                target.Delete(Encoding.UTF8.GetBytes(key)).Should().BeTrue();
+                Assert.True(target.Delete(Encoding.UTF8.GetBytes(key)));
                 Trees[tree].Remove(key);
             }
 
@@ -63,7 +64,8 @@ internal sealed class CompactionKit(int seed)
             using var expected = entries.GetEnumerator();
             foreach (var entry in tree.GetEntries())
             {
-                expected.MoveNext().Should().BeTrue();
+                if (!expected.MoveNext())
+                    Assert.Fail($"Tree {name} should have {entries.Count} entries, and has more.");
                 if (Encoding.UTF8.GetString(entry.Key) != expected.Current.Key || !entry.Value.SequenceEqual(Bytes(expected.Current.Value)))
                     Assert.Fail($"Tree {name} should have {expected.Current}, but has {Encoding.UTF8.GetString(entry.Key)}.");
             }
@@ -72,10 +74,5 @@ internal sealed class CompactionKit(int seed)
         }
     }
 
-    public static byte[] Bytes((int Length, int Number) value)
-    {
-        var bytes = new byte[value.Length];
-        new Random(value.Number).NextBytes(bytes);
-        return bytes;
-    }
+    public static byte[] Bytes((int Length, int Number) value) => SeededBytes.Make(value.Number, value.Length);
 }

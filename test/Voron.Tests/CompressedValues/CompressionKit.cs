@@ -1,4 +1,5 @@
 using System.Text;
+using Voron.Simulation.Harness;
 using Voron.Tests.Faults;
 
 namespace Voron.Tests.CompressedValues;
@@ -54,12 +55,7 @@ internal static class CompressionKit
     }
 
     /// <summary>Returns bytes that cannot be compressed.</summary>
-    public static byte[] Noise(int seed, int length)
-    {
-        var bytes = new byte[length];
-        new Random(seed).NextBytes(bytes);
-        return bytes;
-    }
+    public static byte[] Noise(int seed, int length) => SeededBytes.Make(seed, length);
 
     /// <summary>Trains a dictionary for the tree.</summary>
     public static bool Train(this StorageEnvironment environment, string tree = TreeName) =>

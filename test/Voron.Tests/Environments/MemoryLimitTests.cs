@@ -1,5 +1,6 @@
 using Voron.IO;
 using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Tests.Faults;
 
 namespace Voron.Tests.Environments;
@@ -301,17 +302,12 @@ public sealed class MemoryLimitTests(ITestOutputHelper output)
     }
 
     // Bytes that no codec shortens.
-    private static byte[] Value(int i)
-    {
-        var value = new byte[12_000];
-        new Random(i).NextBytes(value);
-        return value;
-    }
+    private static byte[] Value(int i) => SeededBytes.Make(i, 12_000);
 
     private static byte[] HalfRandom(int i)
     {
         var value = new byte[8000];
-        new Random(i).NextBytes(value.AsSpan(0, 4000));
+        SeededBytes.Fill(i, value.AsSpan(0, 4000));
         return value;
     }
 

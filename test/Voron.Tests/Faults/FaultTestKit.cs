@@ -26,12 +26,7 @@ internal static class FaultTestKit
     public static byte[] Key(int i) => Encoding.ASCII.GetBytes(i.ToString("D6", CultureInfo.InvariantCulture));
 
     /// <summary>Returns bytes that show at any position which value they belong to.</summary>
-    public static byte[] Value(int seed, int length)
-    {
-        var bytes = new byte[length];
-        new Random(seed).NextBytes(bytes);
-        return bytes;
-    }
+    public static byte[] Value(int seed, int length) => SeededBytes.Make(seed, length);
 
     public static void Put(StorageEnvironment environment, int key, byte[] value)
     {

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 
 namespace Voron.Tests.Flushing;
 
@@ -230,10 +231,5 @@ public sealed class SpaceReclaimerTests
         return key;
     }
 
-    private static byte[] Value(int i, int length)
-    {
-        var value = new byte[length];
-        new Random(i).NextBytes(value);
-        return value;
-    }
+    private static byte[] Value(int i, int length) => SeededBytes.Make(i, length);
 }

@@ -12,6 +12,7 @@ using Voron.Tests.Tables;
 namespace Voron.Tests.Format;
 
 /// <summary>The pages of trees of each kind, byte by byte as they stand in the data file.</summary>
+[Quick]
 public sealed class PageImageTests
 {
     private const int PageSize = 4096;
@@ -25,8 +26,8 @@ public sealed class PageImageTests
         var tree = writing.CreateTree("t");
         tree.Put("a"u8, "value"u8);
         tree.Put("b"u8, []);
-        tree.Put("c"u8, FaultTestKit.Value(1, 3_000));
-        tree.Put("d"u8, FaultTestKit.Value(2, 20_000));
+        tree.Put("c"u8, Value(1, 3_000));
+        tree.Put("d"u8, Value(2, 20_000));
         tree.Delete("b"u8);
     });
 
@@ -69,7 +70,7 @@ public sealed class PageImageTests
         foreach (var value in new[] { "pear", "apple", "plum" })
             tree.Add("fruit"u8, Encoding.ASCII.GetBytes(value));
         for (byte i = 0; i < 40; i++)
-            tree.Add("large"u8, FaultTestKit.Value(i, 30 + i));
+            tree.Add("large"u8, Value(i, 30 + i));
     });
 
     [Fact]
@@ -105,7 +106,7 @@ public sealed class PageImageTests
         var tree = writing.CreateTree("t");
         writing.RecordTree("feed", "t");
         tree.Put("a"u8, "value"u8);
-        tree.Put("b"u8, FaultTestKit.Value(1, 50));
+        tree.Put("b"u8, Value(1, 50));
         tree.Delete("a"u8);
         tree.DeleteRange(KeyRange.From("b"u8));
         var table = writing.CreateTable(TableKit.Plain(1));
@@ -159,6 +160,14 @@ public sealed class PageImageTests
         using var file = disk.Open(DataFile.FileName, DiskOpen.Existing, DiskAccess.Buffered);
         var bytes = new byte[file.Length];
         file.Read(0, bytes);
+        return bytes;
+    }
+
+    // The images hold these bytes.
+    private static byte[] Value(int seed, int length)
+    {
+        var bytes = new byte[length];
+        new Random(seed).NextBytes(bytes);
         return bytes;
     }
 }

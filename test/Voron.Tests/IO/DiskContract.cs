@@ -1,4 +1,5 @@
 using Voron.IO;
+using Voron.Simulation.Harness;
 
 namespace Voron.Tests.IO;
 
@@ -361,12 +362,7 @@ public abstract unsafe class DiskContract : IDisposable
         }
     }
 
-    private protected static byte[] Bytes(int length, int seed)
-    {
-        var bytes = new byte[length];
-        new Random(seed).NextBytes(bytes);
-        return bytes;
-    }
+    private protected static byte[] Bytes(int length, int seed) => SeededBytes.Make(seed, length);
 
     private protected static byte[] ReadAll(DiskFile file, long offset, int length)
     {

@@ -1,5 +1,6 @@
 using Voron.Paging;
 using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 
 namespace Voron.Tests.Transactions;
 
@@ -320,12 +321,7 @@ public sealed class LargeValueTests
         writing.Commit();
     }
 
-    private static byte[] Value(int index)
-    {
-        var value = new byte[Lengths[index]];
-        new Random(index).NextBytes(value);
-        return value;
-    }
+    private static byte[] Value(int index) => SeededBytes.Make(index, Lengths[index]);
 
     private static void Check(StorageEnvironment environment, int count)
     {

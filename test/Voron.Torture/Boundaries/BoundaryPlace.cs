@@ -73,12 +73,7 @@ internal sealed class BoundaryPlace : IDisposable
         return key;
     }
 
-    public static byte[] Value(int seed, int length)
-    {
-        var value = new byte[length];
-        new Random(seed).NextBytes(value);
-        return value;
-    }
+    public static byte[] Value(int seed, int length) => SeededBytes.Make(seed, length);
 
     public static void Require(bool holds, string message) => BrokenPromiseException.Require(holds, message);
 

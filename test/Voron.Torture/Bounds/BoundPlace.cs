@@ -71,10 +71,5 @@ internal sealed class BoundPlace(SuiteRun run)
 
     private static byte[] Key(int key) => [(byte)(key >> 16), (byte)(key >> 8), (byte)key];
 
-    private static byte[] Value(int seed, int bytes)
-    {
-        var value = new byte[bytes];
-        new Random(seed).NextBytes(value);
-        return value;
-    }
+    private static byte[] Value(int seed, int bytes) => SeededBytes.Make(seed, bytes);
 }

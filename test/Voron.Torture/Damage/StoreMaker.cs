@@ -273,10 +273,5 @@ internal sealed partial class StoreMaker : IDisposable
 
     private static byte[] Key(int i) => Encoding.ASCII.GetBytes(i.ToString("D6", CultureInfo.InvariantCulture));
 
-    private static byte[] Value(int seed, int length)
-    {
-        var bytes = new byte[length];
-        new Random(seed).NextBytes(bytes);
-        return bytes;
-    }
+    private static byte[] Value(int seed, int length) => SeededBytes.Make(seed, length);
 }

@@ -1,3 +1,5 @@
+using Voron.Simulation.Harness;
+
 namespace Voron.Torture.Lifetimes;
 
 /// <summary>A value, identified by the seed of its bytes and its length.</summary>
@@ -12,10 +14,5 @@ internal readonly record struct LifetimeValue(int Seed, int Length)
 
     public static LifetimeValue Draw(Random random) => new(random.Next(), Math.Max(0, Lengths[random.Next(Lengths.Length)] - random.Next(3)));
 
-    public byte[] Bytes()
-    {
-        var bytes = new byte[Length];
-        new Random(Seed).NextBytes(bytes);
-        return bytes;
-    }
+    public byte[] Bytes() => SeededBytes.Make(Seed, Length);
 }

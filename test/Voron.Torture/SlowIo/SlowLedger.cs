@@ -208,9 +208,7 @@ internal sealed class SlowLedger
         int length;
         lock (_gate)
             length = _keys[key].Length;
-        var value = new byte[length];
-        new Random(key).NextBytes(value);
-        return value;
+        return SeededBytes.Make(key, length);
     }
 
     private static byte[] Key(int key)

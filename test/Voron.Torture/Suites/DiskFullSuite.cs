@@ -104,12 +104,7 @@ internal sealed class DiskFullSuite : Suite
         }
     }
 
-    private static byte[] Bytes(int seed, int length)
-    {
-        var bytes = new byte[length];
-        new Random(seed).NextBytes(bytes);
-        return bytes;
-    }
+    private static byte[] Bytes(int seed, int length) => SeededBytes.Make(seed, length);
 
     /// <summary>Runs the workload with enough space, and returns how much that was.</summary>
     private static List<long[]> Probe(SuiteRun run, StorageOptions options, out long most)
