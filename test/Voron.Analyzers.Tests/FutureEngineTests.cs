@@ -1,6 +1,7 @@
 namespace Voron.Analyzers.Tests;
 
 /// <summary>The rules go by types and shapes, so that they hold for members that the engine gets later.</summary>
+[Quick]
 public sealed class FutureEngineTests
 {
     private static readonly Lazy<Microsoft.CodeAnalysis.MetadataReference> Engine = new(() => AnalyzerRun.CompileEngine(FutureEngine.Source));

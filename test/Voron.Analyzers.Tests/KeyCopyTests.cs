@@ -3,6 +3,7 @@ using Voron.Analyzers.Tests.Snippets;
 namespace Voron.Analyzers.Tests;
 
 /// <summary>VORON005: keys that are continued through a copy of their writer.</summary>
+[Quick]
 public sealed class KeyCopyTests
 {
     public static TheoryData<string> Copied => CopiedKeySnippets.All.Names;

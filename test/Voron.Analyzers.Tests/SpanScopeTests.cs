@@ -4,6 +4,7 @@ using Microsoft.CodeAnalysis.CSharp;
 namespace Voron.Analyzers.Tests;
 
 /// <summary>The compiler keeps spans of a tree from leaving the block that has the tree, and entries and spans from crossing an await.</summary>
+[Quick]
 public sealed class SpanScopeTests
 {
     private static readonly CSharpCompilation Empty = CSharpCompilation.Create(

@@ -9,7 +9,7 @@ namespace Voron.Benchmarks.Tests;
 /// </summary>
 public sealed class WorkloadTests
 {
-    private const long Items = 200;
+    private static readonly long Items = SuiteShare.Rounds(200);
 
     public WorkloadTests()
     {

@@ -3,6 +3,7 @@ using System.Text;
 namespace Voron.Documents.Tests;
 
 /// <summary>Attachments are stored, replaced, read, listed and deleted, and go with their document.</summary>
+[Quick]
 public sealed class AttachmentTests : IDisposable
 {
     private readonly DocumentStore _store = DocumentStore.OpenInMemory();

@@ -48,7 +48,7 @@ public sealed class BatchTests : IDisposable
                 Read(counts).Should().BeInAscendingOrder(StringComparer.Ordinal, $"of seed {seed}").And.OnlyHaveUniqueItems();
             }
 
-            Read(counts).Should().BeEquivalentTo(words.Select(word => word.Replace('\u00E4', 'a')).Distinct());
+            Read(counts).Should().Equal(words.Select(word => word.Replace('\u00E4', 'a')).Distinct().Order(StringComparer.Ordinal));
             counts.Clear();
             counts.InOrder().ToArray().Should().BeEmpty();
         }

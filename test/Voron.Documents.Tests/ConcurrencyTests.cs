@@ -3,6 +3,7 @@ using System.Text;
 namespace Voron.Documents.Tests;
 
 /// <summary>Documents are read and written while indexes come and go.</summary>
+[Quick]
 public sealed class ConcurrencyTests : IDisposable
 {
     private readonly DocumentStore _store = DocumentStore.OpenInMemory();

@@ -4,6 +4,7 @@ using Microsoft.Extensions.Time.Testing;
 namespace Voron.Documents.Tests;
 
 /// <summary>Documents end at the time that they name.</summary>
+[Quick]
 public sealed class ExpiryTests : IDisposable
 {
     private readonly FakeTimeProvider _time = new(new DateTimeOffset(2026, 5, 1, 12, 0, 0, TimeSpan.Zero));

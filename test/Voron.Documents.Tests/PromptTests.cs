@@ -4,6 +4,7 @@ using Voron.Documents.Tool;
 namespace Voron.Documents.Tests;
 
 /// <summary>The prompt answers each line, and goes on after errors.</summary>
+[Quick]
 public sealed class PromptTests : IDisposable
 {
     private readonly DocumentStore _store = DocumentStore.OpenInMemory();

@@ -3,6 +3,7 @@ using Voron.Tables;
 namespace Voron.Documents.Tests;
 
 /// <summary>Changes that expect a version are refused if the document has another one.</summary>
+[Quick]
 public sealed class VersionTests : IDisposable
 {
     private readonly DocumentStore _store = DocumentStore.OpenInMemory();

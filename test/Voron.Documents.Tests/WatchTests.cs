@@ -3,6 +3,7 @@ using System.Text;
 namespace Voron.Documents.Tests;
 
 /// <summary>A watch has all changes of documents in their order, each as it was committed.</summary>
+[Quick]
 public sealed class WatchTests : IDisposable
 {
     private readonly DocumentStore _store = DocumentStore.OpenInMemory();

@@ -5,6 +5,7 @@ using Voron.Tables;
 namespace Voron.Tests;
 
 /// <summary>The public surface is written down, so that it cannot change unnoticed.</summary>
+[Quick]
 public sealed class PublicApiTests
 {
     private const BindingFlags Declared =

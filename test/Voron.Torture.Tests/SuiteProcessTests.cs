@@ -61,10 +61,10 @@ public sealed class SuiteProcessTests
     [Fact]
     public void A_process_that_ends_in_good_order_leaves_its_result_and_no_files()
     {
-        var process = new SuiteProcess(SuiteCatalog.Find("model"), new RunPlan(2_000, Seed));
+        var process = new SuiteProcess(SuiteCatalog.Find("boundary"), new RunPlan(2, Seed));
         var end = process.Run(TestWait.Limit);
         end.Result!.Failures.Should().BeEmpty();
-        end.Result.Cases.Should().BeGreaterThanOrEqualTo(2_000);
+        end.Result.Cases.Should().BeGreaterThanOrEqualTo(2);
         end.Result.Seed.Should().Be(Seed);
         end.GoOnAt.Should().BeNull();
         process.SharedDirectory.Should().NotBeNull();

@@ -3,6 +3,7 @@ using Voron.Documents.Tool;
 namespace Voron.Documents.Tests.Tool;
 
 /// <summary>Lines are edited as in a shell.</summary>
+[Quick]
 public sealed class LineEditorTests
 {
     [Theory]

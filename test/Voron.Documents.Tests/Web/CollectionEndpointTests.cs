@@ -6,6 +6,7 @@ using Voron.Documents.Web;
 namespace Voron.Documents.Tests.Web;
 
 /// <summary>Collections, indexes, queries, files of documents, attachments and the page, over HTTP.</summary>
+[Quick]
 public sealed class CollectionEndpointTests : IAsyncLifetime
 {
     private readonly CancellationToken _stop = TestContext.Current.CancellationToken;

@@ -4,6 +4,7 @@ using Voron.Documents.Web;
 namespace Voron.Documents.Tests.Web;
 
 /// <summary>Documents are read, stored and deleted over HTTP; errors say what is wrong.</summary>
+[Quick]
 public sealed class DocumentEndpointTests : IAsyncLifetime
 {
     private readonly CancellationToken _stop = TestContext.Current.CancellationToken;

@@ -4,6 +4,7 @@ using Voron.Documents.Web;
 namespace Voron.Documents.Tests.Web;
 
 /// <summary>Changes are server-sent events, until the client, the collection or the server goes.</summary>
+[Quick]
 public sealed class WatchEndpointTests : IAsyncLifetime
 {
     private RunningServer _server = null!;

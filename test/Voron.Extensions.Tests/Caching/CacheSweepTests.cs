@@ -6,6 +6,7 @@ using Voron.Extensions.Caching;
 namespace Voron.Extensions.Tests.Caching;
 
 /// <summary>Deleting what has expired, and keeping what was read in time.</summary>
+[Quick]
 public sealed class CacheSweepTests
 {
     private static readonly DistributedCacheEntryOptions Forever = new();

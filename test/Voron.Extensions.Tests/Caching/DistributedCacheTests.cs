@@ -5,6 +5,7 @@ using Voron.Extensions.Caching;
 namespace Voron.Extensions.Tests.Caching;
 
 /// <summary>What the documentation of IDistributedCache and IBufferDistributedCache promises, by each way to call it.</summary>
+[Quick]
 public sealed class DistributedCacheTests
 {
     private static readonly DistributedCacheEntryOptions Forever = new();

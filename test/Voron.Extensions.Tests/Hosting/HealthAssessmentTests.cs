@@ -5,6 +5,7 @@ using Voron.Extensions.Hosting;
 namespace Voron.Extensions.Tests.Hosting;
 
 /// <summary>Each threshold of the health check, on both sides.</summary>
+[Quick]
 public sealed class HealthAssessmentTests
 {
     private static readonly EnvironmentStatistics Fine = Statistics();

@@ -29,7 +29,7 @@ public sealed class BackupInputTests
             var read = new List<byte>();
             while (await input.TryFillAsync(1, TestContext.Current.CancellationToken))
                 Take(input, read);
-            Assert.Equal(bytes[offset..], read);
+            read.ToArray().AsSpan().SequenceEqual(bytes.AsSpan(offset)).Should().BeTrue();
         }
     }
 

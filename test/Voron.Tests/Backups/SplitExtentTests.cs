@@ -9,6 +9,7 @@ namespace Voron.Tests.Backups;
 /// An overflow extent that was copied in two parts, at different times, may have its end before its beginning. Its pages cannot be checked alone,
 /// and are not damaged for that.
 /// </summary>
+[Quick]
 public sealed class SplitExtentTests
 {
     private readonly EnvironmentImage _image = EnvironmentImage.Read(MakeEnvironment());

@@ -8,6 +8,7 @@ using static Voron.Tests.ChangeTracking.ChangeLogKit;
 namespace Voron.Tests.ChangeTracking;
 
 /// <summary>The change log as a file: when it begins, what ends it, and that it never answers with too few pages.</summary>
+[Quick]
 public sealed class ChangeTrackerTests
 {
     [Fact]

@@ -4,6 +4,7 @@ using Voron.IO;
 namespace Voron.Tests.ChangeTracking;
 
 /// <summary>A set of pages in its form in the change log.</summary>
+[Quick]
 public sealed class ExtentSetTests
 {
     private const long MaxPages = uint.MaxValue;
@@ -14,7 +15,7 @@ public sealed class ExtentSetTests
         using var heap = new NativeHeap();
         var seed = TestSeed.Choose();
         var random = new Random(seed);
-        for (var round = 0; round < 200; round++)
+        for (var round = 0; round < SuiteShare.Rounds(200); round++)
         {
             var (set, pages) = RandomSet(heap, random, random.Next(200));
             Decode(heap, Encode(set), set.Count).SetEquals(pages).Should().BeTrue($"seed {seed}, round {round}");
@@ -29,7 +30,7 @@ public sealed class ExtentSetTests
         using var heap = new NativeHeap();
         var seed = TestSeed.Choose();
         var random = new Random(seed);
-        for (var round = 0; round < 100; round++)
+        for (var round = 0; round < SuiteShare.Rounds(100); round++)
         {
             var (set, pages) = RandomSet(heap, random, 300);
             var limit = random.Next(20, 200);
@@ -78,7 +79,7 @@ public sealed class ExtentSetTests
         var seed = TestSeed.Choose();
         var random = new Random(seed);
         var bytes = new byte[40];
-        for (var round = 0; round < 20_000; round++)
+        for (var round = 0; round < SuiteShare.Rounds(20_000); round++)
         {
             random.NextBytes(bytes);
             var set = new ExtentSet(heap);

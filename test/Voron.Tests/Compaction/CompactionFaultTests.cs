@@ -22,7 +22,7 @@ public sealed class CompactionFaultTests
     public async Task Damage_that_comes_after_a_page_was_checked_is_never_copied_as_good(bool copies)
     {
         var (kinds, refused, tried) = (new HashSet<string>(), 0, 0);
-        for (var victim = 0; victim < 60; victim++)
+        for (var victim = 0; victim < 60; victim += SuiteShare.Step(3))
         {
             using var disk = new SimulatedDisk();
             using var environment = MakeFragmented(disk, i => i % 3 == 0);
@@ -99,7 +99,7 @@ public sealed class CompactionFaultTests
     public async Task Each_call_of_a_compaction_may_fail()
     {
         var failed = 0;
-        for (var call = 0; ; call += 1 + call / 16)
+        for (var call = 0; ; call += 1 + call / (16 / SuiteShare.Step(4)))
         {
             using var disk = new SimulatedDisk();
             Dictionary<string, string> content;

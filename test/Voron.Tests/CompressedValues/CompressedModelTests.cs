@@ -4,6 +4,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.CompressedValues;
 
 /// <summary>Random changes of a tree whose compression changes on the way, compared with a sorted dictionary.</summary>
+[Quick]
 public sealed class CompressedModelTests
 {
     private const int Keys = 300;
@@ -19,7 +20,7 @@ public sealed class CompressedModelTests
         var model = new SortedDictionary<int, byte[]>();
         var environment = StorageEnvironment.Open(disk, CompressionKit.Options());
         environment.Compress(ValueCompression.Fast);
-        for (var round = 0; round < 60; round++)
+        for (var round = 0; round < SuiteShare.Rounds(60); round++)
         {
             switch (random.Next(8))
             {

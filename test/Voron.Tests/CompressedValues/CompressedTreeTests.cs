@@ -133,7 +133,7 @@ public sealed class CompressedTreeTests : IDisposable
         });
         using var reading = _environment.BeginRead();
         var tree = reading.OpenTree(CompressionKit.TreeName);
-        for (var round = 0; round < 60; round++)
+        for (var round = 0; round < SuiteShare.Rounds(60); round++)
         {
             foreach (var entry in tree.GetEntries())
                 entry.Value.Length.Should().BeGreaterThan(14_999);

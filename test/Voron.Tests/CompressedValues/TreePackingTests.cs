@@ -4,6 +4,7 @@ using Voron.Transactions;
 namespace Voron.Tests.CompressedValues;
 
 /// <summary>When a tree should get another dictionary.</summary>
+[Quick]
 public sealed class TreePackingTests
 {
     private const long MiB = 1 << 20;

@@ -119,7 +119,7 @@ public unsafe class ValueCodecTests
     {
         var random = new Random(seed);
         int refused = 0, accepted = 0;
-        for (var round = 0; round < 30_000; round++)
+        for (var round = 0; round < SuiteShare.Rounds(30_000); round++)
         {
             using var dictionary = new GuardedBuffer(Records(random, random.Next(4) == 0 ? 0 : random.Next(300)));
             byte[] block;

@@ -5,6 +5,7 @@ namespace Voron.Tests.Diagnostics;
 
 /// <summary>Metrics and activities cost nothing while there is no listener. Alone, because listeners are those of the process.</summary>
 [Collection(nameof(Alone))]
+[Quick]
 public sealed class CostTests
 {
     private const int Commits = 2000;

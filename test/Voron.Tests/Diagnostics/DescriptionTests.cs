@@ -8,6 +8,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Diagnostics;
 
 /// <summary>A debugger and a log may describe any object at any moment: live, ended, or never begun.</summary>
+[Quick]
 public sealed class DescriptionTests
 {
     private static readonly Type[] Described =

@@ -9,6 +9,7 @@ namespace Voron.Tests.Diagnostics;
 /// Statistics, metrics and descriptions are available while other threads hold the engine's locks, as when a debugger has stopped them: one
 /// thread for each lock holds it.
 /// </summary>
+[Quick]
 public sealed class HeldLocksTests
 {
     [Fact]

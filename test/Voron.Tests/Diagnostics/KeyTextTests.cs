@@ -37,7 +37,7 @@ public sealed class KeyTextTests
     {
         var seed = TestSeed.Choose();
         var random = new Random(seed);
-        for (var i = 0; i < 20_000; i++)
+        for (var i = 0; i < SuiteShare.Rounds(20_000); i++)
         {
             var bytes = new byte[random.Next(80)];
             random.NextBytes(bytes);
@@ -49,7 +49,7 @@ public sealed class KeyTextTests
 
             var text = KeyText.Of(bytes);
             text.Length.Should().BeLessThan(90, $"seed {seed}");
-            text.EnumerateRunes().Should().NotContain(character => Rune.IsControl(character) || character == Rune.ReplacementChar, $"seed {seed}");
+            text.EnumerateRunes().Any(character => Rune.IsControl(character) || character == Rune.ReplacementChar).Should().BeFalse($"seed {seed}");
             text.EndsWith(" bytes)", StringComparison.Ordinal).Should().Be(bytes.Length > 32, $"seed {seed}");
         }
     }

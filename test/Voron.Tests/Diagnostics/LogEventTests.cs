@@ -9,6 +9,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Diagnostics;
 
 /// <summary>Log events have fixed ids, names and categories, which are documented.</summary>
+[Quick]
 public sealed class LogEventTests
 {
     private const string Document = "docs/log-events.md";

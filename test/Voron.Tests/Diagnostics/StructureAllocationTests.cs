@@ -10,6 +10,7 @@ namespace Voron.Tests.Diagnostics;
 /// In the steady state, an operation of a structure allocates at most half a byte of managed memory; what codecs allocate is not the engine's.
 /// </summary>
 [Collection(nameof(Alone))]
+[Quick]
 public sealed class StructureAllocationTests : IDisposable
 {
     private const int Operations = 2_000;

@@ -2,6 +2,7 @@ using Voron.IO;
 
 namespace Voron.Tests.Environments;
 
+[Quick]
 public sealed class ClosingTests
 {
     /// <summary>

@@ -6,6 +6,7 @@ namespace Voron.Tests.Environments;
 /// A commit that finds no memory rolls back, whether there was none for the task of its caller or for anything later. The transaction stayed open
 /// in the first case; one of the engine's own then kept the writer, because it has no handle that could be disposed of.
 /// </summary>
+[Quick]
 public sealed class CommitMemoryTests
 {
     private static CancellationToken Token => TestContext.Current.CancellationToken;

@@ -5,6 +5,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Environments;
 
 /// <summary>A damaged last record whose durability was never confirmed looks like an unfinished write: recovery drops and reports it.</summary>
+[Quick]
 public sealed class DroppedTailTests
 {
     [Theory]

@@ -7,6 +7,7 @@ namespace Voron.Tests.Environments;
 
 /// <summary>An opening that fails releases everything that it has acquired by then.</summary>
 [Collection(nameof(Alone))]
+[Quick]
 public sealed class FailedOpeningTests
 {
     /// <summary>Half a gigabyte of address space stayed reserved when the length of the data file could not be read.</summary>

@@ -8,6 +8,7 @@ namespace Voron.Tests.Environments;
 /// A directory listing is no snapshot. While an environment is created, its header file gets its final name; an opening that reads the
 /// directory meanwhile may see it under neither name. Such an opening reported a damaged environment.
 /// </summary>
+[Quick]
 public sealed class HeaderNameTests
 {
     private const string Header = "voron.header";

@@ -8,6 +8,7 @@ namespace Voron.Tests.Environments;
 /// <summary>
 /// An environment in memory does everything that one on disk does, without its files, its background work, and its threads.
 /// </summary>
+[Quick]
 public sealed class InMemoryTests
 {
     private const int MiB = 1 << 20;
@@ -250,7 +251,7 @@ public sealed class InMemoryTests
         var random = new Random(seed);
         var model = new SortedDictionary<int, byte[]>();
         using var environment = StorageEnvironment.OpenInMemory(new InMemoryOptions { LargeValueBytes = 16 << 10 });
-        for (var step = 0; step < 300; step++)
+        for (var step = 0; step < SuiteShare.Rounds(300); step++)
         {
             var changed = new SortedDictionary<int, byte[]>(model);
             using (var writing = environment.BeginWrite())

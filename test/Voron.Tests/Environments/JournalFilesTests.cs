@@ -6,6 +6,7 @@ using static Voron.Tests.Environments.JournalTestKit;
 namespace Voron.Tests.Environments;
 
 /// <summary>The choice of journal files that are zeroed before use, and the number of files that are kept.</summary>
+[Quick]
 public sealed class JournalFilesTests
 {
     private const int LargePuts = 20_000;

@@ -14,7 +14,7 @@ namespace Voron.Tests.Environments;
 public sealed class JournalHeadersTests
 {
     private const int Keys = 2_000;
-    private const int Images = 8;
+    private static readonly int Images = SuiteShare.Rounds(8);
 
     private static StorageOptions Options => new()
     {

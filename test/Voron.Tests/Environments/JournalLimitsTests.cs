@@ -3,6 +3,7 @@ using Voron.Simulation.Disks;
 
 namespace Voron.Tests.Environments;
 
+[Quick]
 public sealed class JournalLimitsTests
 {
     private static readonly StorageOptions SmallFiles = new()

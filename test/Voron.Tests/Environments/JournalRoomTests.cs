@@ -6,6 +6,7 @@ using static Voron.Tests.Environments.JournalTestKit;
 namespace Voron.Tests.Environments;
 
 /// <summary>The choice of a journal file on a disk without much room, and of the released files that are given up for it.</summary>
+[Quick]
 public sealed class JournalRoomTests
 {
     private const int Items = 40;

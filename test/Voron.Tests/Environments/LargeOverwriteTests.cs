@@ -4,6 +4,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Environments;
 
 /// <summary>Large values are written to pages that no snapshot reads: overwritten pages become usable again only after a flush.</summary>
+[Quick]
 public sealed class LargeOverwriteTests
 {
     private const int ValueBytes = 256 << 10;

@@ -5,6 +5,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Environments;
 
 /// <summary>When closing returns and no transaction is open, the files are closed: the directory can be opened again.</summary>
+[Quick]
 public sealed class LateUserTests
 {
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;

@@ -3,6 +3,7 @@ using Voron.Simulation.Disks;
 
 namespace Voron.Tests.Environments;
 
+[Quick]
 public sealed class ManyJournalFilesTests
 {
     /// <summary>

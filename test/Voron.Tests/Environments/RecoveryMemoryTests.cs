@@ -1,6 +1,7 @@
 using System.Security.Cryptography;
 using Voron.IO;
 using Voron.Simulation.Disks;
+using Voron.Simulation.Harness;
 using Voron.Simulation.Memory;
 
 namespace Voron.Tests.Environments;
@@ -101,7 +102,7 @@ public sealed class RecoveryMemoryTests(ITestOutputHelper output)
         disk.IsReadOnly = readOnly;
         var before = ContentsOf(disk);
         var kinds = new SortedDictionary<string, int>(StringComparer.Ordinal);
-        for (var refused = 0L; ; refused++)
+        for (var refused = 0L; ; refused += SuiteShare.Step(3))
         {
             var watch = new MemoryWatch();
             watch.FailAt(refused, forEver);
@@ -244,12 +245,7 @@ public sealed class RecoveryMemoryTests(ITestOutputHelper output)
         return reading.OpenTree("t").Count;
     }
 
-    private static byte[] Bytes(int seed)
-    {
-        var bytes = new byte[ValueBytes];
-        new Random(seed).NextBytes(bytes);
-        return bytes;
-    }
+    private static byte[] Bytes(int seed) => SeededBytes.Make(seed, ValueBytes);
 
     private static string[] Names(string directory) => Directory.GetFiles(directory).Order(StringComparer.Ordinal).ToArray();
 }

@@ -5,6 +5,7 @@ using Voron.Tests.Faults;
 
 namespace Voron.Tests.Environments;
 
+[Quick]
 public sealed class SlowReaderTests
 {
     private const long JournalLimit = 8 << 20;

@@ -43,7 +43,7 @@ public sealed class SmallCloseTests
 
         var images = new CrashImages(disk);
         var leftovers = 0;
-        for (var cut = from; cut <= disk.TraceCount; cut++)
+        for (var cut = from; cut <= disk.TraceCount; cut += SuiteShare.Step(2))
         {
             images.StartAt(cut);
             for (var kind = 0; kind < ImagesPerCut + 2; kind++)

@@ -103,7 +103,7 @@ public sealed class UnderWayAtCloseTests
             EnvironmentLock.Take(second, NoBackground).Dispose();
             for (var secondCut = 0; secondCut < second.TraceCount; secondCut++)
             {
-                for (var i = 0; i < 8; i++)
+                for (var i = 0; i < SuiteShare.Rounds(8); i++)
                 {
                     var found = new CrashImages(second).Build(secondCut, random);
                     var open = () => StorageEnvironment.Open(found, NoBackground).Dispose();

@@ -7,6 +7,7 @@ namespace Voron.Tests.Faults;
 /// Reports of damage that was found, and damage in two places at once. The suite "bit-rot" checks that every single flipped bit is either
 /// reported or harmless.
 /// </summary>
+[Quick]
 public sealed partial class BitFlipTests
 {
     private const int Keys = 120;

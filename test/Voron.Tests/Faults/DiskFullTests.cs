@@ -13,7 +13,7 @@ public sealed class DiskFullTests(ITestOutputHelper output)
         var full = probe.UsedBytes;
         last.Should().Be(80);
         int refused = 0, unopened = 0;
-        for (var limit = 16L << 10; limit < full; limit += 28 << 10)
+        for (var limit = 16L << 10; limit < full; limit += (28 << 10) * SuiteShare.Step(3))
         {
             var disk = new SimulatedDisk { SpaceLimit = limit };
             StorageEnvironment? environment;

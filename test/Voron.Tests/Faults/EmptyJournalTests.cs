@@ -7,6 +7,7 @@ using Voron.Simulation.Disks;
 namespace Voron.Tests.Faults;
 
 /// <summary>Files of two moments are refused even where the journal has no record yet that shows it.</summary>
+[Quick]
 public sealed class EmptyJournalTests
 {
     [Fact]

@@ -4,6 +4,7 @@ using Voron.Simulation.Disks;
 namespace Voron.Tests.Faults;
 
 /// <summary>A <c>PutAsync</c> that still waits for its stream, against every call that would end or undo it.</summary>
+[Quick]
 public sealed class PendingPutTests : IDisposable
 {
     private const int Sent = 300_000;
@@ -125,7 +126,7 @@ public sealed class PendingPutTests : IDisposable
         }
 
         FaultTestKit.Get(environment, 1).Should().Equal(FaultTestKit.Value(1, Sent));
-        FaultTestKit.Get(environment, 2).Should().BeEquivalentTo(disposed == "savepoint" ? FaultTestKit.Value(2, 2 * Sent)[..Sent] : null);
+        FaultTestKit.Get(environment, 2).AsSpan().SequenceEqual(disposed == "savepoint" ? FaultTestKit.Value(2, 2 * Sent).AsSpan(0, Sent) : []).Should().BeTrue();
         environment.Verify().Problems.Should().BeEmpty();
     }
 

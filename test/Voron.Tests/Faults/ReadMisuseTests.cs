@@ -3,6 +3,7 @@ using System.Buffers;
 namespace Voron.Tests.Faults;
 
 /// <summary>Wrong calls of the methods that read: each names the parameter, and changes nothing.</summary>
+[Quick]
 public sealed class ReadMisuseTests : IDisposable
 {
     private readonly StorageEnvironment _environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());

@@ -30,11 +30,11 @@ public sealed class RegressionTests
         // Two threads dispose copies of one handle; the first of them begins the next transaction at once.
         using var turn = new Barrier(2);
         var shared = default(ReadTransaction);
-        const int Rounds = 20_000;
+        var rounds = SuiteShare.Rounds(20_000);
         var other = Task.Factory.StartNew(
             () =>
             {
-                for (var i = 0; i < Rounds; i++)
+                for (var i = 0; i < rounds; i++)
                 {
                     turn.SignalAndWait(Cancellation);
                     shared.Dispose();
@@ -43,7 +43,7 @@ public sealed class RegressionTests
             },
             Cancellation, TaskCreationOptions.LongRunning, TaskScheduler.Default);
         var lost = 0;
-        for (var i = 0; i < Rounds; i++)
+        for (var i = 0; i < rounds; i++)
         {
             shared = environment.BeginRead();
             turn.SignalAndWait(Cancellation);
@@ -255,7 +255,7 @@ public sealed class RegressionTests
     [Fact]
     public async Task Flushes_beside_the_closing_are_made_or_refused()
     {
-        for (var round = 0; round < 200; round++)
+        for (var round = 0; round < SuiteShare.Rounds(200); round++)
         {
             var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
             FaultTestKit.Put(environment, 1, [1]);

@@ -8,7 +8,7 @@ namespace Voron.Tests.Faults;
 public sealed class SharedReaderTests(ITestOutputHelper output)
 {
     private const int Keys = 400;
-    private const int Rounds = 500;
+    private static readonly int Rounds = SuiteShare.Rounds(500);
     private const int LeastReads = 1_000;
     private const int LeastReports = 10;
 

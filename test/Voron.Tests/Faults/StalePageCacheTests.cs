@@ -7,6 +7,7 @@ namespace Voron.Tests.Faults;
 /// Where the disk refuses unbuffered I/O, a journal write that fails silently leaves its bytes in the page cache. The next opening took
 /// them for a durable record and chained the next record to it, and a power cut lost both.
 /// </summary>
+[Quick]
 public sealed class StalePageCacheTests
 {
     [Fact]

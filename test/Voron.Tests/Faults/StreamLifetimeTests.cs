@@ -7,6 +7,7 @@ namespace Voron.Tests.Faults;
 /// <summary>
 /// The stream of a value in a write transaction throws after every call that may give its bytes to something else, instead of reading them.
 /// </summary>
+[Quick]
 public sealed class StreamLifetimeTests
 {
     private const int Small = 10;

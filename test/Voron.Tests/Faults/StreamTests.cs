@@ -4,6 +4,7 @@ using Voron.Simulation.Disks;
 
 namespace Voron.Tests.Faults;
 
+[Quick]
 public sealed class StreamTests
 {
     private const int Chunk = 64 << 10;

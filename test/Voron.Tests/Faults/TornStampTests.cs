@@ -8,7 +8,7 @@ namespace Voron.Tests.Faults;
 /// </summary>
 public sealed class TornStampTests(ITestOutputHelper output)
 {
-    private const int Images = 300;
+    private static readonly int Images = SuiteShare.Rounds(300);
 
     [Theory]
     [InlineData(TornPageProtection.Checksums)]

@@ -5,6 +5,7 @@ using Voron.Recording;
 namespace Voron.Tests.Feeds;
 
 /// <summary>A record of a change is read as it was written; other bytes are refused, or read as another record, and never beyond their end.</summary>
+[Quick]
 public sealed class ChangeRecordTests
 {
     private static readonly int[] Lengths = [0, 1, 127, 128, 16_383, 16_384, 70_000];

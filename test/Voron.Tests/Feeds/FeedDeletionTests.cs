@@ -4,6 +4,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Feeds;
 
 /// <summary>The deletion of a feed leaves the others as they are.</summary>
+[Quick]
 public sealed class FeedDeletionTests
 {
     [Fact]

@@ -6,6 +6,7 @@ using Voron.Trees;
 namespace Voron.Tests.Feeds;
 
 /// <summary>The verification of a feed reports each thing that does not fit.</summary>
+[Quick]
 public sealed class FeedVerificationTests : IDisposable
 {
     private readonly StorageEnvironment _environment = StorageEnvironment.OpenInMemory();

@@ -340,7 +340,7 @@ public sealed class RecordingTests : IDisposable
     public void Random_changes_of_random_transactions_replay()
     {
         var random = new Random(TestSeed.Choose());
-        for (var round = 0; round < 60; round++)
+        for (var round = 0; round < SuiteShare.Rounds(60); round++)
         {
             using var writing = _environment.BeginWrite();
             for (var i = random.Next(60); i >= 0; i--)

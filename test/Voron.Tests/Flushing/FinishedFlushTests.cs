@@ -5,6 +5,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Flushing;
 
 /// <summary>A flush whose header is durable is complete, whatever fails on its thread before it returns.</summary>
+[Quick]
 public sealed class FinishedFlushTests
 {
     /// <summary>

@@ -3,6 +3,7 @@ using Voron.Flushing;
 namespace Voron.Tests.Flushing;
 
 /// <summary>How many bytes of journal a flush waits for.</summary>
+[Quick]
 public sealed class FlushPolicyTests
 {
     private const long MiB = 1 << 20;

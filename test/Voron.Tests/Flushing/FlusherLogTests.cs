@@ -7,6 +7,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Flushing;
 
 /// <summary>Failures in the background are logged, because there is no caller to report them to.</summary>
+[Quick]
 public sealed class FlusherLogTests
 {
     /// <summary>The flusher's thread ended silently when another thread had poisoned the environment.</summary>

@@ -8,6 +8,7 @@ namespace Voron.Tests.Flushing;
 /// Garbage in pages that a flush was overwriting is repaired from images, and refused with checksums only. A disk without room for the data
 /// file stops the flush when all its records are in the journal; then the files are copied and damaged.
 /// </summary>
+[Quick]
 public sealed class TornPageProtectionTests
 {
     private const string DataFile = "voron.data";

@@ -4,6 +4,7 @@ using Voron.Format;
 
 namespace Voron.Tests.Format;
 
+[Quick]
 public class ChecksumTests
 {
     private const ulong Seed = 0x0123_4567_89AB_CDEF;

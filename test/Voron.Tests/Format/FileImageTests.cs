@@ -9,6 +9,7 @@ using Voron.Recovery;
 namespace Voron.Tests.Format;
 
 /// <summary>Files and records as the engine writes them, byte for byte, from fixed ids. A change here is a change of the format.</summary>
+[Quick]
 public sealed unsafe class FileImageTests
 {
     private const string Meaning = "what stands on disk has changed, so existing files cannot be read.";

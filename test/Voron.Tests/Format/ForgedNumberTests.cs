@@ -14,6 +14,7 @@ namespace Voron.Tests.Format;
 /// <summary>
 /// Numbers that are valid on their own, under valid checksums, but wrong in combination with others: none is followed unchecked.
 /// </summary>
+[Quick]
 public sealed class ForgedNumberTests
 {
     /// <summary>The extent was bounded by the length of the file: after a truncation, the rest of it had no address.</summary>

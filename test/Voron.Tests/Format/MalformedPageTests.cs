@@ -6,6 +6,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Format;
 
 /// <summary>Impossible pages and states with a valid checksum: each field that leads somewhere is checked before it is followed.</summary>
+[Quick]
 public sealed unsafe class MalformedPageTests
 {
     private const int PageSize = 4096;

@@ -8,6 +8,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Format;
 
 /// <summary>A header that was copied before the first tree of a kind, beside a later journal: the opening names the feature.</summary>
+[Quick]
 public sealed class ReplayedFeatureTests
 {
     private const FormatFeatures Both = FormatFeatures.Arrays | FormatFeatures.IdSets;

@@ -7,6 +7,7 @@ using Voron.Format;
 namespace Voron.Tests.Format;
 
 /// <summary>Size, offsets, byte order and spare bytes of all structures on disk, whose change would make existing files unreadable.</summary>
+[Quick]
 public sealed class StructureTests
 {
     /// <summary>The structures with their sizes and the ranges (from, length) that belong to no field and are always zero.</summary>

@@ -4,6 +4,7 @@ using Voron.Format;
 
 namespace Voron.Tests.Format;
 
+[Quick]
 public sealed class TreeRecordsTests
 {
     [Fact]

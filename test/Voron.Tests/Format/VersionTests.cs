@@ -8,6 +8,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Format;
 
 /// <summary>Environments of format version 1 are used as they are, and become ones of version 2 when that is needed.</summary>
+[Quick]
 public sealed class VersionTests
 {
     private const int PageSize = 4096;

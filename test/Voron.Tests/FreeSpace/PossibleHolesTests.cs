@@ -2,6 +2,7 @@ using Voron.FreeSpace;
 
 namespace Voron.Tests.FreeSpace;
 
+[Quick]
 public sealed class PossibleHolesTests
 {
     [Theory]

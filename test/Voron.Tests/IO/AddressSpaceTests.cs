@@ -2,6 +2,7 @@ using Voron.IO;
 
 namespace Voron.Tests.IO;
 
+[Quick]
 public sealed unsafe class AddressSpaceTests
 {
     [Fact]

@@ -3,6 +3,7 @@ using Voron.Simulation.Disks;
 
 namespace Voron.Tests.IO;
 
+[Quick]
 public sealed unsafe class BlockMemoryTests
 {
     private const int MiB = 1 << 20;

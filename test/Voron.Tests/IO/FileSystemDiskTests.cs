@@ -82,7 +82,7 @@ public sealed unsafe class FileSystemDiskTests : DiskContract
         {
             using var source = new AlignedBuffer(Block);
             var read = new byte[Block];
-            for (var i = 0; i < 2000; i++)
+            for (var i = 0; i < SuiteShare.Rounds(2000); i++)
             {
                 var block = i * 2 % Blocks;
                 source.Span.Fill((byte)(i % 251 + 1));

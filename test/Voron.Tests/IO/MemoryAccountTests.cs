@@ -3,6 +3,7 @@ using Voron.IO;
 namespace Voron.Tests.IO;
 
 /// <summary>The garbage collector learns of native memory in large steps, and of as much less as it learned of more.</summary>
+[Quick]
 public sealed class MemoryAccountTests
 {
     private const long Step = MemoryAccount.StepBytes;

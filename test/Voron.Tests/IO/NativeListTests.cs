@@ -2,6 +2,7 @@ using Voron.IO;
 
 namespace Voron.Tests.IO;
 
+[Quick]
 public sealed class NativeListTests
 {
     [Theory]
@@ -14,7 +15,7 @@ public sealed class NativeListTests
         using var heap = new NativeHeap();
         var list = new NativeList<long>(heap);
         var model = new List<long>();
-        for (var step = 0; step < 20_000; step++)
+        for (var step = 0; step < SuiteShare.Rounds(20_000); step++)
         {
             // Repeatedly grows to some thousands of items and shrinks to none.
             var grows = step / 2_000 % 2 == 0;

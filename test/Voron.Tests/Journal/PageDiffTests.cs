@@ -21,7 +21,7 @@ public unsafe class PageDiffTests
         using var replayed = new GuardedBuffer(pageSize);
         using var target = new GuardedBuffer(PageDiff.MaxLength(pageSize));
 
-        for (var round = 0; round < 1200; round++)
+        for (var round = 0; round < SuiteShare.Rounds(1200); round++)
         {
             Fill(random, previous.Span);
             previous.Span.CopyTo(page.Span);
@@ -57,7 +57,7 @@ public unsafe class PageDiffTests
         using var replayed = new GuardedBuffer(pageSize);
         using var target = new GuardedBuffer(PageDiff.MaxLength(pageSize));
 
-        for (var round = 0; round < 1000; round++)
+        for (var round = 0; round < SuiteShare.Rounds(1000); round++)
         {
             Fill(random, page.Span);
             var end = PageDiff.Write(target.Pointer, page.Pointer, null, pageSize, 0);
@@ -190,7 +190,7 @@ public unsafe class PageDiffTests
         using var page = new GuardedBuffer(4096);
         using var previous = new GuardedBuffer(4096);
         int refused = 0, accepted = 0;
-        for (var round = 0; round < 40_000; round++)
+        for (var round = 0; round < SuiteShare.Rounds(40_000); round++)
         {
             byte[] runs;
             if (round % 2 == 0)
@@ -216,8 +216,8 @@ public unsafe class PageDiffTests
             page.IsIntact.Should().BeTrue("seed {0}, round {1}", seed, round);
         }
 
-        refused.Should().BeGreaterThan(1000);
-        accepted.Should().BeGreaterThan(1000);
+        refused.Should().BeGreaterThan(SuiteShare.Rounds(1000));
+        accepted.Should().BeGreaterThan(SuiteShare.Rounds(1000));
     }
 
     [Theory]
@@ -225,7 +225,7 @@ public unsafe class PageDiffTests
     public void Sparse_buffers_of_any_length_come_back(int seed)
     {
         var random = new Random(seed);
-        for (var round = 0; round < 1500; round++)
+        for (var round = 0; round < SuiteShare.Rounds(1500); round++)
         {
             var length = round < 200 ? round : random.Next(1, 300_000);
             using var buffer = new GuardedBuffer(length);

@@ -13,7 +13,7 @@ public sealed class KeyOrderTests
     {
         var field = KeyFields.Named(name);
         var random = new Random(seed);
-        var values = Enumerable.Range(0, 300).Select(_ => field.Draw(random)).ToList();
+        var values = Enumerable.Range(0, SuiteShare.Rounds(300)).Select(_ => field.Draw(random)).ToList();
         var ascending = values.ConvertAll(value => field.Encode(value));
         var descending = values.ConvertAll(value => field.Encode(value, descending: true));
         for (var i = 0; i < values.Count; i++)
@@ -36,7 +36,7 @@ public sealed class KeyOrderTests
     public void Keys_of_several_fields_are_ordered_field_by_field(int seed)
     {
         var random = new Random(seed);
-        for (var run = 0; run < 400; run++)
+        for (var run = 0; run < SuiteShare.Rounds(400); run++)
         {
             var shape = KeyShape.Draw(random);
             var tuples = Enumerable.Range(0, 12).Select(_ => shape.DrawTuple(random)).ToList();
@@ -60,7 +60,7 @@ public sealed class KeyOrderTests
     public void The_first_fields_are_a_prefix_of_the_keys_that_begin_with_them_and_of_no_others(int seed)
     {
         var random = new Random(seed);
-        for (var run = 0; run < 400; run++)
+        for (var run = 0; run < SuiteShare.Rounds(400); run++)
         {
             var shape = KeyShape.Draw(random);
             var tuples = Enumerable.Range(0, 12).Select(_ => shape.DrawTuple(random)).ToList();

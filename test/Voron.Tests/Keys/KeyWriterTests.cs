@@ -1,6 +1,7 @@
 namespace Voron.Tests.Keys;
 
 /// <summary>Buffers that are too short, wrong calls, reuse, and memory.</summary>
+[Quick]
 public sealed class KeyWriterTests
 {
     [Fact]

@@ -9,6 +9,7 @@ namespace Voron.Tests.Lifetimes;
 /// Every public method with parameters, called with arguments that do not fit: the exception names the parameter that the caller wrote, and
 /// nothing has changed. A method without a row, or a reason to have none, fails.
 /// </summary>
+[Quick]
 public sealed partial class ArgumentTests
 {
     private const string Bytes = "ReadOnlySpan<Byte>";

@@ -7,6 +7,7 @@ using Voron.Simulation.Disks;
 
 namespace Voron.Tests.Paging;
 
+[Quick]
 public sealed unsafe class DataFileTests : IDisposable
 {
     private const int PageSize = 4096;

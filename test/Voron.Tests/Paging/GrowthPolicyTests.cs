@@ -3,6 +3,7 @@ using Voron.Paging;
 namespace Voron.Tests.Paging;
 
 /// <summary>The steps in which a data file grows.</summary>
+[Quick]
 public sealed class GrowthPolicyTests
 {
     private const long KiB = 1 << 10;

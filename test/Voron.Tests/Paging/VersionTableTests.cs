@@ -2,6 +2,7 @@ using Voron.Paging;
 
 namespace Voron.Tests.Paging;
 
+[Quick]
 public sealed unsafe class VersionTableTests : IDisposable
 {
     private readonly VersionTable _table = new(1 << 20);

@@ -13,7 +13,7 @@ public sealed class BackgroundThreadTests
     [Fact]
     public void No_work_is_lost_when_the_thread_is_just_ending()
     {
-        const int Rounds = 20_000;
+        var rounds = SuiteShare.Rounds(20_000);
         const int Starts = 5_000;
         var asked = 0;
         var done = 0;
@@ -25,7 +25,7 @@ public sealed class BackgroundThreadTests
             while (!thread!.IsStopping && thread.WaitOrEnd())
                 Volatile.Write(ref done, Volatile.Read(ref asked));
         });
-        for (var round = 1; round <= Rounds && Volatile.Read(ref starts) < Starts; round++)
+        for (var round = 1; round <= rounds && Volatile.Read(ref starts) < Starts; round++)
         {
             Volatile.Write(ref asked, round);
             thread.TryWake().Should().BeTrue();

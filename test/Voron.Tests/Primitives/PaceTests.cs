@@ -4,6 +4,7 @@ using Voron.Primitives;
 namespace Voron.Tests.Primitives;
 
 /// <summary>Pauses between attempts, and limits on bytes a second, on a clock of the test.</summary>
+[Quick]
 public sealed class PaceTests
 {
     private readonly FakeTimeProvider _clock = new();

@@ -3,6 +3,7 @@ using Voron.Format;
 namespace Voron.Tests.Salvaging;
 
 /// <summary>The way back from a checksum to the seed of an environment.</summary>
+[Quick]
 public sealed class SeedBaseTests
 {
     [Fact]

@@ -4,6 +4,7 @@ using Voron.Tests.IO;
 
 namespace Voron.Tests.Simulation;
 
+[Quick]
 public sealed class SimulatedDiskTests : DiskContract
 {
     private readonly SimulatedDisk _disk = new();

@@ -5,6 +5,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Staging;
 
 /// <summary>Wrong calls of staging are refused with an exception that names the mistake, and change nothing.</summary>
+[Quick]
 public sealed class StagingMisuseTests : IDisposable
 {
     private readonly StorageEnvironment _environment = StagingTestKit.Open();

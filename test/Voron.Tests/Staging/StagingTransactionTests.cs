@@ -4,6 +4,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Staging;
 
 /// <summary>A staged value follows the transaction that has put it: it stays with a commit, and is ready again after a rollback.</summary>
+[Quick]
 public sealed class StagingTransactionTests : IDisposable
 {
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
@@ -262,7 +263,7 @@ public sealed class StagingTransactionTests : IDisposable
     [Fact]
     public void Another_thread_may_dispose_it_during_the_put()
     {
-        for (var round = 0; round < 200; round++)
+        for (var round = 0; round < SuiteShare.Rounds(200); round++)
         {
             var staged = StagingTestKit.Stage(_environment, round, 20_000);
             using var start = new Barrier(2);

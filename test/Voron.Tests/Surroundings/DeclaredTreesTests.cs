@@ -5,6 +5,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Surroundings;
 
 /// <summary>Trees that the options declare exist before the first reader can look for them.</summary>
+[Quick]
 public sealed class DeclaredTreesTests
 {
     private static StorageOptions Options(params string[] trees)

@@ -8,6 +8,7 @@ using Voron.Tests.Diagnostics;
 namespace Voron.Tests.Surroundings;
 
 /// <summary>An environment has options of its own, which do not change; the caller's stay the caller's.</summary>
+[Quick]
 public sealed class FrozenOptionsTests
 {
     private static readonly BindingFlags All = BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.Instance;

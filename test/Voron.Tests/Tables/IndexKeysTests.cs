@@ -4,6 +4,7 @@ using Voron.Tests.Keys;
 namespace Voron.Tests.Tables;
 
 /// <summary>The keys that the function of an index adds, as they arrive in the list of the transaction.</summary>
+[Quick]
 public sealed class IndexKeysTests
 {
     private const int MaxKeyLength = 40;
@@ -69,7 +70,7 @@ public sealed class IndexKeysTests
     {
         var random = new Random(2);
         using var list = new KeyList(MaxKeyLength);
-        for (var round = 0; round < 500; round++)
+        for (var round = 0; round < SuiteShare.Rounds(500); round++)
         {
             var keys = Enumerable.Range(0, random.Next(30)).Select(_ => RandomKey(random)).ToList();
             list.Clear();

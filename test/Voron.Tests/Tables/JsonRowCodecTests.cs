@@ -7,6 +7,7 @@ using Voron.Tables;
 namespace Voron.Tests.Tables;
 
 /// <summary>Rows that are JSON documents.</summary>
+[Quick]
 public sealed class JsonRowCodecTests
 {
     private static readonly Package Sample = new("voron", "1.0", 12_345, ["zlib", "lz4"]) { Note = "ü" };

@@ -3,6 +3,7 @@ using Voron.Tables;
 namespace Voron.Tests.Tables;
 
 /// <summary>The bytes of primary keys have the order of the keys, and stay as they are.</summary>
+[Quick]
 public sealed class KeyCodecTests
 {
     private static readonly string[] Texts = ["a", "b", "ab", "a\0", "a\u0001", "a\u0002", "\0", "é", "z", "zz", "\uFFFD", "\U0001F600"];

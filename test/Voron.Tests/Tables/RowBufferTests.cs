@@ -4,6 +4,7 @@ using Voron.Tables;
 namespace Voron.Tests.Tables;
 
 /// <summary>Wrong calls of a row writer, reuse of its buffers, and memory.</summary>
+[Quick]
 public sealed class RowBufferTests
 {
     private const string Long = "a text that is longer than the rest of the row";

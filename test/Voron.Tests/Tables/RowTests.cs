@@ -5,6 +5,7 @@ using Voron.Tables;
 namespace Voron.Tests.Tables;
 
 /// <summary>Rows are read as they were written, and reads that do not fit the row are refused.</summary>
+[Quick]
 public sealed class RowTests
 {
     private static readonly string LongText = new('é', 20_000);

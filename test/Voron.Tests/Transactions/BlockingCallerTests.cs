@@ -6,6 +6,7 @@ namespace Voron.Tests.Transactions;
 /// <summary>Callers that block on a write make progress without a free thread in the pool.</summary>
 [Collection(nameof(Alone))]
 [SuppressMessage("Reliability", "CA2012", Justification = "Each task is used once; it is the way of using it that is tested.")]
+[Quick]
 public sealed class BlockingCallerTests
 {
     private const int Callers = 200;

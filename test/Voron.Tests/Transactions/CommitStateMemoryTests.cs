@@ -4,6 +4,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Transactions;
 
 /// <summary>Objects attached to commits cost readers no memory, and are kept alive only as long as documented.</summary>
+[Quick]
 public sealed class CommitStateMemoryTests
 {
     [Fact]

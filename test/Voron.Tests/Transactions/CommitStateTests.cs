@@ -3,6 +3,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Transactions;
 
 /// <summary>An object attached to a commit belongs to its state: each snapshot has its own, and what is undone is gone.</summary>
+[Quick]
 public sealed class CommitStateTests : IDisposable
 {
     private readonly StorageEnvironment _environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());

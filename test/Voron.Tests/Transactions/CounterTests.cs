@@ -4,6 +4,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Transactions;
 
 /// <summary>Increments wait, but count as if they had been made at once; where that is impossible, the transaction can only be rolled back.</summary>
+[Quick]
 public sealed class CounterTests : IDisposable
 {
     private readonly StorageEnvironment _environment = StorageEnvironment.OpenInMemory(

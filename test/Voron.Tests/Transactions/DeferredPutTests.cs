@@ -1,6 +1,7 @@
 namespace Voron.Tests.Transactions;
 
 /// <summary>Puts wait to be applied together, but no read of the tree may show the difference.</summary>
+[Quick]
 public sealed class DeferredPutTests : IDisposable
 {
     private readonly StorageEnvironment _environment = StorageEnvironment.OpenInMemory(new StorageOptions { MaxTransactionBytes = 4 << 20 });

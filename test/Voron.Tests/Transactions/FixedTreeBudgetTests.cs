@@ -4,6 +4,7 @@ using Voron.Tests.Journal;
 namespace Voron.Tests.Transactions;
 
 /// <summary>How many bytes each operation of a fixed-size tree writes to the journal.</summary>
+[Quick]
 public sealed class FixedTreeBudgetTests : IDisposable
 {
     private const int Keys = 50_000;

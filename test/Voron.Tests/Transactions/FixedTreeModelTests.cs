@@ -22,7 +22,7 @@ public sealed class FixedTreeModelTests
         for (var opening = 0; opening < 4; opening++)
         {
             using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
-            for (var i = 0; i < 25; i++)
+            for (var i = 0; i < SuiteShare.Rounds(25); i++)
             {
                 var changed = new SortedDictionary<long, int>(model);
                 using (var writing = environment.BeginWrite())
@@ -69,7 +69,7 @@ public sealed class FixedTreeModelTests
             }
 
             var images = new CrashImages(disk);
-            for (var cut = states[0].DurableAt; cut <= disk.TraceCount; cut += 2)
+            for (var cut = states[0].DurableAt; cut <= disk.TraceCount; cut += 2 * SuiteShare.Step(5))
             {
                 using var again = StorageEnvironment.Open(images.Build(cut, random), FaultTestKit.Options());
                 again.Verify().Problems.Should().BeEmpty();

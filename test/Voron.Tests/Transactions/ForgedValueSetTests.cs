@@ -7,6 +7,7 @@ using Voron.Trees;
 namespace Voron.Tests.Transactions;
 
 /// <summary>Records and companions that no engine has written: each call throws a <see cref="CorruptionException"/> or nothing, and Verify names them.</summary>
+[Quick]
 public sealed class ForgedValueSetTests : IDisposable
 {
     private readonly StorageEnvironment _environment = StorageEnvironment.Open(new SimulatedDisk(), FaultTestKit.Options());

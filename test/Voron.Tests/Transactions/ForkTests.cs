@@ -190,9 +190,9 @@ public sealed class ForkTests : IDisposable
     [Fact]
     public void A_fork_that_races_with_the_disposal_has_the_snapshot_or_throws()
     {
-        const int Rounds = 2_000;
+        var rounds = SuiteShare.Rounds(2_000);
         var forked = 0;
-        for (var round = 0; round < Rounds; round++)
+        for (var round = 0; round < rounds; round++)
         {
             if (round % 8 == 0)
                 Fill(round);

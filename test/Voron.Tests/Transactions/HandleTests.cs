@@ -5,6 +5,7 @@ namespace Voron.Tests.Transactions;
 /// <summary>
 /// Handles that are used after the end of their owner, and transactions that end with a nested transaction or a savepoint open inside.
 /// </summary>
+[Quick]
 public sealed class HandleTests : IDisposable
 {
     private readonly StorageEnvironment _environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());

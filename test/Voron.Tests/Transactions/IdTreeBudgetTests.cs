@@ -7,6 +7,7 @@ namespace Voron.Tests.Transactions;
 /// How many bytes each operation of a tree of id sets writes to the journal: of sets of one id, and of few, which stand in the leaf of their key,
 /// and of sets with pages of their own.
 /// </summary>
+[Quick]
 public sealed class IdTreeBudgetTests : IDisposable
 {
     private const int Sets = 20_000;

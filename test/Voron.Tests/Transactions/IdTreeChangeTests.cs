@@ -5,6 +5,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Transactions;
 
 /// <summary>Cursors and queries over id sets that change, or go back with a savepoint, and keys that are spans of the tree's own pages.</summary>
+[Quick]
 public sealed class IdTreeChangeTests : IDisposable
 {
     private readonly StorageEnvironment _environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());

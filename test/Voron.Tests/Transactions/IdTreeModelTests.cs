@@ -24,7 +24,7 @@ public sealed class IdTreeModelTests
         for (var opening = 0; opening < 4; opening++)
         {
             using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
-            for (var i = 0; i < 25; i++)
+            for (var i = 0; i < SuiteShare.Rounds(25); i++)
             {
                 var changed = Copy(model);
                 using (var writing = environment.BeginWrite())
@@ -70,7 +70,7 @@ public sealed class IdTreeModelTests
         }
 
         var images = new CrashImages(disk);
-        for (var cut = states[0].DurableAt; cut <= disk.TraceCount; cut += 2)
+        for (var cut = states[0].DurableAt; cut <= disk.TraceCount; cut += 2 * SuiteShare.Step(15))
         {
             using var again = StorageEnvironment.Open(images.Build(cut, random), FaultTestKit.Options());
             again.Verify().Problems.Should().BeEmpty();

@@ -10,6 +10,7 @@ namespace Voron.Tests.Transactions;
 /// <see cref="Thread.Interrupt"/> on a thread that is in a call: the call ends as it would have anyway, and the thread is interrupted after
 /// it.
 /// </summary>
+[Quick]
 public sealed class InterruptTests
 {
     private const int CommitsOfThread = 50;

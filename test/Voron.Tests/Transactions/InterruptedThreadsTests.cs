@@ -8,6 +8,7 @@ namespace Voron.Tests.Transactions;
 /// </summary>
 [Collection(nameof(Alone))]
 [SuppressMessage("Reliability", "CA2012", Justification = "Each task is used once.")]
+[Quick]
 public sealed class InterruptedThreadsTests
 {
     private const string GroupCommit = "Voron group commit";

@@ -7,6 +7,7 @@ namespace Voron.Tests.Transactions;
 /// In the steady state, an operation of a group commit allocates no managed memory of its own, whatever its shape and whatever context flows into it.
 /// </summary>
 [Collection(nameof(Alone))]
+[Quick]
 public sealed class OperationAllocationTests(ITestOutputHelper output)
 {
     private const int Rounds = 40;

@@ -6,6 +6,7 @@ namespace Voron.Tests.Transactions;
 /// <summary>
 /// An operation sees the execution context of its own caller, whichever thread runs it, and leaves no trace in that of any other.
 /// </summary>
+[Quick]
 public sealed class OperationContextTests
 {
     private static readonly AsyncLocal<string?> Ambient = new();

@@ -5,6 +5,7 @@ namespace Voron.Tests.Transactions;
 /// An operation of a group commit cannot end the transaction that it shares: disposing of it undoes the operation alone, and fails its call; a
 /// commit is refused; and nothing that it keeps is of use after its end.
 /// </summary>
+[Quick]
 public sealed class OperationEndTests : IDisposable
 {
     private readonly StorageEnvironment _environment = StorageEnvironment.OpenInMemory(

@@ -4,6 +4,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Transactions;
 
 /// <summary>Operations of a group commit that throw are undone alone, although the puts of several operations wait to be applied together.</summary>
+[Quick]
 public sealed class OperationSavepointTests
 {
     private const string Name = FaultTestKit.TreeName;
@@ -144,7 +145,7 @@ public sealed class OperationSavepointTests
     [Fact]
     public async Task Random_operations_have_the_effect_of_those_that_do_not_throw_in_their_order()
     {
-        for (var seed = 0; seed < 150; seed++)
+        for (var seed = 0; seed < SuiteShare.Rounds(150); seed++)
         {
             using var environment = Open();
             var model = new SortedDictionary<byte, byte>();

@@ -3,6 +3,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Transactions;
 
 /// <summary>The limit on the number of operations that wait for a group commit.</summary>
+[Quick]
 public sealed class QueueBoundTests
 {
     private const int Most = 100;

@@ -29,7 +29,7 @@ public sealed class RangeChangeTests : IDisposable
         var model = new ChangingTree(writing, random);
         for (var i = 0; i < count; i++)
             model.Put(ranges.NewKey(RangeModel.Keys.Numbers));
-        for (var run = 0; run < runs; run++)
+        for (var run = 0; run < SuiteShare.Rounds(runs); run++)
         {
             ranges.DrawBounds(model.Keys);
             var isReversed = random.Next(2) == 0;

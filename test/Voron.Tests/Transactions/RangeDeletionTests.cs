@@ -5,6 +5,7 @@ using Voron.Tests.Journal;
 namespace Voron.Tests.Transactions;
 
 /// <summary>Deleting ranges of keys and clearing trees, beside waiting puts, savepoints, cursors, streams and readers.</summary>
+[Quick]
 public sealed class RangeDeletionTests
 {
     private const int Entries = 3_000;

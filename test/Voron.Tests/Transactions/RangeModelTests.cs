@@ -60,7 +60,7 @@ public sealed class RangeModelTests
     private static void Check(
         Tree tree, SortedDictionary<byte[], byte[]> entries, List<byte[]> sorted, RangeModel model, Random random, int seed)
     {
-        for (var i = 0; i < 250; i++)
+        for (var i = 0; i < SuiteShare.Rounds(250); i++)
         {
             model.DrawBounds(sorted);
             var cuts = model.DrawCuts(sorted.Count);

@@ -3,6 +3,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Transactions;
 
 /// <summary>Reading allocates nothing but the copies that are asked for.</summary>
+[Quick]
 public sealed class ReadAllocationTests
 {
     private const int Entries = 2_000;

@@ -4,6 +4,7 @@ using Voron.Snapshots;
 
 namespace Voron.Tests.Transactions;
 
+[Quick]
 public sealed unsafe class ReaderTableTests(ITestOutputHelper output)
 {
     [Fact]

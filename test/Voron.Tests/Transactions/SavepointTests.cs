@@ -185,7 +185,7 @@ public sealed class SavepointTests
         using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
         var random = new Random(seed);
         var committed = new SavepointModel();
-        for (var round = 0; round < 12; round++)
+        for (var round = 0; round < SuiteShare.Rounds(12); round++)
         {
             using var writing = environment.BeginWrite();
             var model = committed.Copy();

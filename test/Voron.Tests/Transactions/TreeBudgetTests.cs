@@ -4,6 +4,7 @@ using Voron.Tests.Journal;
 namespace Voron.Tests.Transactions;
 
 /// <summary>How many bytes each operation of an ordinary tree writes to the journal, and the deletion of a range or of a whole tree.</summary>
+[Quick]
 public sealed class TreeBudgetTests : IDisposable
 {
     private const int Keys = 20_000;

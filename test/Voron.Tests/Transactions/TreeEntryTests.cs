@@ -4,6 +4,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Transactions;
 
 /// <summary>An entry is a view that checks whether its bytes are still there, and copies them in every form that is asked for.</summary>
+[Quick]
 public sealed class TreeEntryTests : IDisposable
 {
     private const int LargeBytes = 32 << 10;

@@ -5,6 +5,7 @@ using Voron.Trees;
 namespace Voron.Tests.Transactions;
 
 /// <summary>A tree keeps the kind with which it was created, and no call takes it for another.</summary>
+[Quick]
 public sealed class TreeKindTests : IDisposable
 {
     private readonly StorageEnvironment _environment = StorageEnvironment.OpenInMemory();

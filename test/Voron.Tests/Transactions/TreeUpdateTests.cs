@@ -5,6 +5,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Transactions;
 
 /// <summary>Replacing, removing, exchanging and counting: what is returned, what is stored, and which calls are refused.</summary>
+[Quick]
 public sealed class TreeUpdateTests : IDisposable
 {
     /// <summary>In the leaf, in overflow pages, and in extents of their own.</summary>

@@ -4,6 +4,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Transactions;
 
 /// <summary>Few bytes of large values go through the journal, and many go to the data file directly.</summary>
+[Quick]
 public sealed class ValueRouteTests : IDisposable
 {
     private const string Data = "voron.data";

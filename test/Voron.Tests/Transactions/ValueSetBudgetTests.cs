@@ -5,6 +5,7 @@ using Voron.Tests.Journal;
 namespace Voron.Tests.Transactions;
 
 /// <summary>How many bytes each operation of a tree of value sets writes to the journal: of sets in leaves, and of large ones.</summary>
+[Quick]
 public sealed class ValueSetBudgetTests : IDisposable
 {
     private const int Sets = 4_000;

@@ -5,6 +5,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Transactions;
 
 /// <summary>What an open writer of a value prevents, how it ends, and what its handles do afterwards.</summary>
+[Quick]
 public sealed class ValueWriterLifetimeTests : IDisposable
 {
     private readonly SimulatedDisk _disk = new();

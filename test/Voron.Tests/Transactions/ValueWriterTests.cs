@@ -7,6 +7,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Transactions;
 
 /// <summary>Values written piece by piece: their bytes, what an open writer prevents, how it ends, and what it allocates.</summary>
+[Quick]
 public sealed class ValueWriterTests : IDisposable
 {
     private const int Chunk = 64 << 10;

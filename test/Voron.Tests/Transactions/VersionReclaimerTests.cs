@@ -6,6 +6,7 @@ using Voron.Snapshots;
 
 namespace Voron.Tests.Transactions;
 
+[Quick]
 public sealed unsafe class VersionReclaimerTests : IDisposable
 {
     private const int PageSize = 4096;

@@ -7,6 +7,7 @@ namespace Voron.Tests.Transactions;
 /// The queue for the writer, with threads that block and callers that do not. A semaphore of the framework let blocked threads starve
 /// behind asynchronous callers when they checked again from time to time, and lost the writer to an interruption when they did not.
 /// </summary>
+[Quick]
 public sealed class WriterLockTests
 {
     private readonly WriterLock _gate = new();
@@ -130,7 +131,7 @@ public sealed class WriterLockTests
         var isOver = false;
         var threads = seeds.Take(4).Select(own => new TestThread(() => Block(new Random(own)))).ToList();
         var tasks = seeds.Skip(4).Select(own => Task.Run(() => WaitAsync(new Random(own)))).ToList();
-        TestWait.WorkUntil(() => Volatile.Read(ref served) >= 2_000, () =>
+        TestWait.WorkUntil(() => Volatile.Read(ref served) >= SuiteShare.Rounds(2_000), () =>
         {
             threads[random.Next(threads.Count)].Interrupt();
             Thread.SpinWait(random.Next(50_000));

@@ -2,6 +2,7 @@ using Voron.Transactions;
 
 namespace Voron.Tests.Transactions;
 
+[Quick]
 public sealed class WrittenExtentsTests
 {
     /// <summary>

@@ -4,6 +4,7 @@ using Voron.Trees;
 
 namespace Voron.Tests.Trees;
 
+[Quick]
 public sealed class CatalogTests : IDisposable
 {
     private readonly FakePages _pages = new();

@@ -3,6 +3,7 @@ using Voron.Tests.Trees.Arrays;
 namespace Voron.Tests.Trees;
 
 /// <summary>The images of a leaf and a branch on disk, byte for byte. A change here is a change of the file format.</summary>
+[Quick]
 public sealed class GoldenPageTests
 {
     [Fact]

@@ -53,8 +53,9 @@ public sealed class KeyRangeTests
                         var range = second.Restrict(first.Create(bound), other);
                         foreach (var key in Keys)
                         {
-                            Require(range.Contains(key) == (first.Has(key, bound) && second.Has(key, other)),
-                                $"{first.Name} {Text(bound)} {second.Name} {Text(other)}", key);
+                            // The text is made only where it is needed: there are a million of these checks.
+                            if (range.Contains(key) != (first.Has(key, bound) && second.Has(key, other)))
+                                Require(false, $"{first.Name} {Text(bound)} {second.Name} {Text(other)}", key);
                         }
                     }
                 }

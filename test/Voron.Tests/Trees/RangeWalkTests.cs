@@ -6,6 +6,7 @@ using Voron.Trees.Pages;
 namespace Voron.Tests.Trees;
 
 /// <summary>A walk through a range whose pages cannot be read goes on when they can, and damaged branches end a count.</summary>
+[Quick]
 public sealed class RangeWalkTests
 {
     private const int Entries = 3_000;

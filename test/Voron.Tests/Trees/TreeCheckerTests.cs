@@ -5,6 +5,7 @@ using Voron.Trees.Pages;
 
 namespace Voron.Tests.Trees;
 
+[Quick]
 public sealed unsafe class TreeCheckerTests
 {
     private delegate void Planting(byte* leaf, byte* root);
@@ -102,7 +103,7 @@ public sealed unsafe class TreeCheckerTests
         var random = new Random(seed);
         using var tree = Filled();
         var found = 0;
-        for (var round = 0; round < 3_000; round++)
+        for (var round = 0; round < SuiteShare.Rounds(3_000); round++)
         {
             var page = new PageNumber(random.NextInt64(1, 8));
             var bytes = tree.Pages.Damage(page);
@@ -115,7 +116,7 @@ public sealed unsafe class TreeCheckerTests
             old.CopyTo(new Span<byte>(bytes + offset, length));
         }
 
-        found.Should().BeGreaterThan(500, $"seed {seed}: the rest hits values and gaps");
+        found.Should().BeGreaterThan(SuiteShare.Rounds(500), $"seed {seed}: the rest hits values and gaps");
         Check(tree).Should().BeTrue();
     }
 

@@ -3,6 +3,7 @@ using Voron.Trees;
 
 namespace Voron.Tests.Trees;
 
+[Quick]
 public sealed class TreeCursorTests
 {
     [Fact]
@@ -274,7 +275,7 @@ public sealed class TreeCursorTests
         var model = new SortedSet<int>(Enumerable.Range(0, 400).Select(i => i * 2));
         var cursors = Enumerable.Range(0, 4).Select(_ => tree.OpenCursor()).ToArray();
         var places = new int?[4];
-        for (var step = 0; step < 20_000; step++)
+        for (var step = 0; step < SuiteShare.Rounds(20_000); step++)
         {
             var number = random.Next(800);
             var which = random.Next(4);

@@ -25,7 +25,7 @@ internal sealed class GreatestValueSuite : Suite
 
     public override IReadOnlyList<string> NotCovered =>
     [
-        "all but one in the ordinary tests, because of the time that they take",
+        "all of them in the ordinary tests, because of the time that they take",
         $"all of them where the directory for temporary files has less than {GreatestValues.NeededBytes >> 30} GiB of free space: they are reported as left out",
         "crashes while such a value is written: kill-then-cut covers values of some MiB",
     ];

@@ -3,6 +3,7 @@ using Voron.Trees.Arrays;
 
 namespace Voron.Tests.Trees.Arrays;
 
+[Quick]
 public sealed unsafe class ArrayPageTests
 {
     public static TheoryData<int, int> Sizes
@@ -48,7 +49,7 @@ public sealed unsafe class ArrayPageTests
     public void Any_changes_leave_the_entries_of_a_sorted_dictionary(int pageSize, int valueSize)
     {
         var random = new Random(TestSeed.Choose());
-        for (var round = 0; round < 4; round++)
+        for (var round = 0; round < SuiteShare.Rounds(4); round++)
         {
             using var page = new TestArrayPage(pageSize, valueSize);
             var keys = random.Next(2) == 0 ? 2L * page.Layout.Capacity : long.MaxValue;

@@ -19,7 +19,7 @@ public sealed unsafe class ArrayTreeTests
         using var tree = new TestArrayTree(pageSize, valueSize);
         var perPage = new ArrayLayout(pageSize, valueSize).Capacity;
         long keys = perPage * 40;
-        for (var i = 0; i < 60; i++)
+        for (var i = 0; i < SuiteShare.Rounds(60); i++)
         {
             for (var j = random.Next(perPage * 2); j > 0; j--)
                 ChangeAtRandom(tree, random, keys);
@@ -169,7 +169,7 @@ public sealed unsafe class ArrayTreeTests
     public void Damaged_trees_end_in_exceptions()
     {
         var random = new Random(TestSeed.Choose());
-        for (var round = 0; round < 300; round++)
+        for (var round = 0; round < SuiteShare.Rounds(300); round++)
         {
             using var tree = new TestArrayTree();
             for (var i = 0; i < 70_000; i += 7)

@@ -2,13 +2,14 @@ using Voron.Trees.IdSets;
 
 namespace Voron.Tests.Trees.IdSets;
 
+[Quick]
 public sealed class IdQueryNodeTests
 {
     [Fact]
     public void Queries_find_what_operations_on_sorted_sets_find()
     {
         var random = new Random(TestSeed.Choose());
-        for (var round = 0; round < 60; round++)
+        for (var round = 0; round < SuiteShare.Rounds(60); round++)
         {
             var sets = new List<TestIdSet>();
             var query = Make(random, sets, depth: 0, out var expected);

@@ -35,7 +35,7 @@ public sealed unsafe class IdSetDamageTests
     public void Queries_over_forged_pages_end()
     {
         var random = new Random(TestSeed.Choose());
-        for (var round = 0; round < 300; round++)
+        for (var round = 0; round < SuiteShare.Rounds(300); round++)
         {
             using var set = MakeForged(random);
             using var other = new TestIdSet();

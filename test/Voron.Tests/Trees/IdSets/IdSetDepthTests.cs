@@ -9,6 +9,7 @@ public sealed class IdSetDepthTests
     private const int Ids = 330_000;
     private const long Distance = 1L << 44;
     private static readonly byte[] Key = "key"u8.ToArray();
+    private int _changes;
 
     [Theory]
     [InlineData(true, 1)]
@@ -46,7 +47,7 @@ public sealed class IdSetDepthTests
     }
 
     // Ids are added below the lowest one in between: they belong to the page that has become the first one.
-    private static void RemoveLowest(TestIdTree tree, Random random, int left)
+    private void RemoveLowest(TestIdTree tree, Random random, int left)
     {
         while (tree.Model[Key].Count > left)
         {
@@ -59,7 +60,7 @@ public sealed class IdSetDepthTests
         }
     }
 
-    private static void RemoveMiddle(TestIdTree tree, Random random)
+    private void RemoveMiddle(TestIdTree tree, Random random)
     {
         var all = tree.Model[Key].Keys.ToArray();
         for (var first = all.Length / 3; first < all.Length / 3 * 2;)
@@ -71,7 +72,7 @@ public sealed class IdSetDepthTests
         }
     }
 
-    private static void RemoveHighest(TestIdTree tree, Random random)
+    private void RemoveHighest(TestIdTree tree, Random random)
     {
         var all = tree.Model[Key].Keys.ToArray();
         for (var end = all.Length; end > all.Length / 2;)
@@ -83,7 +84,7 @@ public sealed class IdSetDepthTests
         }
     }
 
-    private static void AddBelow(TestIdTree tree, Random random)
+    private void AddBelow(TestIdTree tree, Random random)
     {
         for (var batch = 0; batch < 20; batch++)
         {
@@ -93,7 +94,7 @@ public sealed class IdSetDepthTests
         }
     }
 
-    private static void AddAnywhere(TestIdTree tree, Random random)
+    private void AddAnywhere(TestIdTree tree, Random random)
     {
         for (var batch = 0; batch < 60; batch++)
         {
@@ -109,8 +110,10 @@ public sealed class IdSetDepthTests
         tree.Pages.EndTransaction();
     }
 
-    private static void CheckStructure(TestIdTree tree)
+    private void CheckStructure(TestIdTree tree)
     {
+        if (_changes++ % SuiteShare.Step(20) != 0)
+            return;
         if (tree.Problems(out var owned) is [var problem, ..])
             throw new InvalidOperationException(problem);
         if (owned != tree.Pages.PagesInUse)

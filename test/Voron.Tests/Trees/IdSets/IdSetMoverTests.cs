@@ -3,6 +3,7 @@ using Voron.Trees.IdSets;
 
 namespace Voron.Tests.Trees.IdSets;
 
+[Quick]
 public sealed unsafe class IdSetMoverTests
 {
     private static readonly byte[] Key = "key"u8.ToArray();
