@@ -207,7 +207,8 @@ public sealed class TextTests : IDisposable
             // Of documents with the last score, any may be among the best.
             var last = result.Hits.Count == 0 ? 0 : result.Hits[^1].Score + 1e-6;
             var ids = expected.Where(hit => hit.Score > last).Select(hit => $"{hit.Score:F6} {hit.Id}");
-            result.Hits.Where(hit => hit.Score > last).Select(hit => $"{hit.Score:F6} {hit.Document.Id}").Order().Should().Equal(ids.Order(), $"of {text}");
+            result.Hits.Where(hit => hit.Score > last).Select(hit => $"{hit.Score:F6} {hit.Document.Id}").Order()
+                .Should().Equal(ids.Order(), $"of {text}");
         }
     }
 

@@ -119,7 +119,8 @@ public sealed unsafe class GuardedMemoryTests
     }
 
     /// <summary>
-    /// Runs each suite in a process of its own, which a read of freed memory would end. It takes minutes, so usual runs leave it to those of all cases.
+    /// Runs each suite in a process of its own, which a read of freed memory would end. That takes minutes, so it is left to the runs of all
+    /// cases.
     /// </summary>
     [Theory]
     [InlineData("power-cut", 1_000)]
