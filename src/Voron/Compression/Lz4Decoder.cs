@@ -2,10 +2,9 @@ using System.Runtime.CompilerServices;
 
 namespace Voron.Compression;
 
-/// <summary>
-/// Reads LZ4 blocks. Their matches may reach back into a dictionary, as if it stood directly before the content; a block of the journal has none.
-/// </summary>
+/// <summary>Decompresses values: LZ4 blocks whose matches may reach back into a dictionary, as if it stood directly before the content.</summary>
 /// <remarks>
+/// The package that decompresses the journal can do this as well, at half the rate (docs/decisions/0039-lz4-package.md): a read of a value waits for it.
 /// Whatever the bytes of a block are, nothing outside of the three buffers is read, and nothing outside of the target is written. The format of the
 /// blocks is described at <see cref="ManagedLz4Codec"/>.
 /// </remarks>
@@ -22,11 +21,6 @@ internal static unsafe class Lz4Decoder
         fixed (byte* source = block, prefix = dictionary, to = target)
             return Decompress(new Input(source, block.Length, prefix, dictionary.Length), to, target.Length);
     }
-
-    /// <summary>Decompresses one block that was compressed without a dictionary.</summary>
-    /// <inheritdoc cref="Decompress(ReadOnlySpan{byte}, ReadOnlySpan{byte}, Span{byte})"/>
-    public static int Decompress(byte* source, int sourceLength, byte* target, int targetLength) =>
-        Decompress(new Input(source, sourceLength, null, 0), target, targetLength);
 
     private static int Decompress(in Input input, byte* target, int targetLength)
     {

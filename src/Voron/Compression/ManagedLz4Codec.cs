@@ -4,19 +4,13 @@ using System.Runtime.Intrinsics;
 
 namespace Voron.Compression;
 
-/// <summary>The engine's own compressor for the LZ4 block format; <see cref="Lz4Block"/> describes the contract.</summary>
+/// <summary>The LZ4 block format: its limits, and the parts of a sequence.</summary>
 /// <remarks>
-/// <para>
 /// A block is a series of sequences, each of these parts: a token (high half: the number of literals; low half: the length of the match
 /// less 4; 15 in either half means that more bytes follow and are added up, as long as they are 255), further bytes of the number of
 /// literals, the literals, two bytes for the distance back to the match (little endian, 1 to 65535), further bytes of the match's length.
 /// The last sequence ends after its literals. A compressor keeps two further promises: the last 5 bytes are literals, and the last match
 /// starts at least 12 bytes before the end.
-/// </para>
-/// <para>
-/// The compressor is greedy: for each hash of 5 bytes, a table remembers the last position that had it. Where nothing matches, the
-/// compressor takes longer and longer steps.
-/// </para>
 /// </remarks>
 internal static unsafe class ManagedLz4Codec
 {
@@ -33,113 +27,11 @@ internal static unsafe class ManagedLz4Codec
     /// <summary>The value of a half of the token after which more bytes of the length follow.</summary>
     public const int LongLength = 15;
 
-    private const int HashBits = 12;
-    private const int TableEntries = 1 << HashBits;
-
     /// <summary>Steps grow by one byte after each 2^6 positions without a match.</summary>
     public const int SkipShift = 6;
 
     /// <summary>The number of bytes moved by one copy that need not be exact.</summary>
     public const int CopyStep = 16;
-
-    [SkipLocalsInit]
-    public static int Compress(byte* source, int sourceLength, byte* target, int targetCapacity)
-    {
-        // Position 0 needs no entry of its own: an empty table points to it.
-        var table = stackalloc uint[TableEntries];
-        if (sourceLength > LastMatchDistanceFromEnd)
-            new Span<uint>(table, TableEntries).Clear();
-        return Compress(table, source, sourceLength, target, targetCapacity);
-    }
-
-    // Separate from its caller, because a method with a buffer on its stack is compiled with guards and without a profile.
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private static int Compress(uint* table, byte* source, int sourceLength, byte* target, int targetCapacity)
-    {
-        var sourceEnd = source + sourceLength;
-        var targetEnd = target + targetCapacity;
-        var to = target;
-        var literals = source;
-
-        if (sourceLength > LastMatchDistanceFromEnd)
-        {
-            var lastStart = sourceEnd - LastMatchDistanceFromEnd;
-            var matchesEnd = sourceEnd - LiteralsAtEnd;
-            var at = source + 1;
-
-            while (at <= lastStart)
-            {
-                var candidate = FindMatch(table, source, ref at, lastStart);
-                if (candidate == null)
-                    break;
-
-                while (at > literals && candidate > source && at[-1] == candidate[-1])
-                {
-                    at--;
-                    candidate--;
-                }
-
-                var matchLength = MinMatch + CommonLength(at + MinMatch, candidate + MinMatch, matchesEnd);
-                var literalLength = at - literals;
-                if (SequenceLength(literalLength, matchLength) > targetEnd - to)
-                    return 0;
-
-                to = WriteLiterals(to, targetEnd, literals, literalLength, sourceEnd, Nibble(matchLength - MinMatch));
-                Unsafe.WriteUnaligned(to, (ushort)(at - candidate));
-                to += sizeof(ushort);
-                if (matchLength - MinMatch >= LongLength)
-                    to = WriteLength(to, matchLength - MinMatch - LongLength);
-
-                at += matchLength;
-                literals = at;
-                if (at <= lastStart)
-                    table[Hash(Unsafe.ReadUnaligned<ulong>(at - 2))] = (uint)(at - 2 - source);
-            }
-        }
-
-        var rest = sourceEnd - literals;
-        if (1 + ExtraBytes(rest) + rest > targetEnd - to)
-            return 0;
-
-        to = WriteLiterals(to, targetEnd, literals, rest, sourceEnd, 0);
-        return (int)(to - target);
-    }
-
-    /// <summary>
-    /// Finds the next position at or after <paramref name="at"/> whose first four bytes occurred before, and returns the place of that
-    /// occurrence, or null.
-    /// </summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static byte* FindMatch(uint* table, byte* source, ref byte* at, byte* lastStart)
-    {
-        var position = at;
-        var tried = 1 << SkipShift;
-        while (position <= lastStart)
-        {
-            var bytes = Unsafe.ReadUnaligned<ulong>(position);
-            var entry = table + Hash(bytes);
-            var candidate = source + *entry;
-            *entry = (uint)(position - source);
-
-            if (Unsafe.ReadUnaligned<uint>(candidate) == (uint)bytes && position - candidate <= MaxOffset)
-            {
-                at = position;
-                return candidate;
-            }
-
-            position += tried++ >> SkipShift;
-        }
-
-        return null;
-    }
-
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static uint Hash(ulong bytes)
-    {
-        // The shift drops all but five bytes: sequences of four equal bytes are too common to be worth a place.
-        const ulong Multiplier = 0x9E37_79B1_85EB_CA87;
-        return (uint)(((bytes << 24) * Multiplier) >> (64 - HashBits));
-    }
 
     /// <summary>
     /// Returns the number of bytes that two places have in common, up to <paramref name="end"/>; <paramref name="left"/> is the later

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Tests.Compression;
 
-/// <summary>The system's own LZ4, with which the engine's codec is compared.</summary>
+/// <summary>The system's own LZ4, with which the codec of the journal is compared.</summary>
 internal static unsafe partial class SystemLz4
 {
     private const string Library = "liblz4.so.1";
