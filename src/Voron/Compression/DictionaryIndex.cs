@@ -90,7 +90,7 @@ internal sealed unsafe class DictionaryIndex
         left = attempts;
         for (var found = _heads[hash]; found >= 0 && left > 0; left--)
         {
-            if (Length - found + at > ManagedLz4Codec.MaxOffset)
+            if (Length - found + at > Lz4Format.MaxOffset)
                 break;
             Compare(here, Start + found, last, ref length, ref distance);
             int step = _steps[found];
@@ -109,8 +109,8 @@ internal sealed unsafe class DictionaryIndex
         if (here + length >= end || candidate[length] != here[length]
             || Unsafe.ReadUnaligned<uint>(candidate) != Unsafe.ReadUnaligned<uint>(here))
             return;
-        var common = (int)ManagedLz4Codec.CommonLength(here, candidate, end);
-        if (common <= length || here - candidate > ManagedLz4Codec.MaxOffset)
+        var common = (int)Lz4Format.CommonLength(here, candidate, end);
+        if (common <= length || here - candidate > Lz4Format.MaxOffset)
             return;
         length = common;
         distance = (int)(here - candidate);

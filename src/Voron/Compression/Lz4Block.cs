@@ -77,7 +77,7 @@ internal static unsafe class Lz4Block
         {
             int token = *from++;
             long literals = token >> 4;
-            if (literals == ManagedLz4Codec.LongLength && !ManagedLz4Codec.TryReadLength(ref from, end, ref literals))
+            if (literals == Lz4Format.LongLength && !Lz4Format.TryReadLength(ref from, end, ref literals))
                 return false;
             written += literals;
             if (literals > end - from || written > targetLength)
@@ -94,9 +94,9 @@ internal static unsafe class Lz4Block
                 return false;
 
             long match = token & 15;
-            if (match == ManagedLz4Codec.LongLength && !ManagedLz4Codec.TryReadLength(ref from, end, ref match))
+            if (match == Lz4Format.LongLength && !Lz4Format.TryReadLength(ref from, end, ref match))
                 return false;
-            written += match + ManagedLz4Codec.MinMatch;
+            written += match + Lz4Format.MinMatch;
             if (written > targetLength)
                 return false;
         }

@@ -32,19 +32,19 @@ internal static unsafe class ValueEncoder
     private static int Compress(DictionaryIndex index, int length, ref Output output, bool isThorough)
     {
         var value = index.Value;
-        var lastStart = length - ManagedLz4Codec.LastMatchDistanceFromEnd;
-        var matchesEnd = length - ManagedLz4Codec.LiteralsAtEnd;
+        var lastStart = length - Lz4Format.LastMatchDistanceFromEnd;
+        var matchesEnd = length - Lz4Format.LiteralsAtEnd;
         var literals = 0;
         var at = 0;
-        var tried = 1 << ManagedLz4Codec.SkipShift;
+        var tried = 1 << Lz4Format.SkipShift;
         while (at <= lastStart)
         {
-            var found = ManagedLz4Codec.MinMatch - 1;
+            var found = Lz4Format.MinMatch - 1;
             var distance = index.Find(at, matchesEnd, isThorough ? ThoroughAttempts : FastAttempts, ref found);
             index.Add(at);
             if (distance == 0)
             {
-                at += isThorough ? 1 : tried++ >> ManagedLz4Codec.SkipShift;
+                at += isThorough ? 1 : tried++ >> Lz4Format.SkipShift;
                 continue;
             }
 
@@ -58,7 +58,7 @@ internal static unsafe class ValueEncoder
                 index.Add(next);
             at += found;
             literals = at;
-            tried = 1 << ManagedLz4Codec.SkipShift;
+            tried = 1 << Lz4Format.SkipShift;
         }
 
         return output.TryEnd(value + literals, length - literals, value + length) ? (int)(output.To - output.Start) : 0;
@@ -100,22 +100,22 @@ internal static unsafe class ValueEncoder
 
         public bool TryWrite(byte* literals, int count, byte* sourceEnd, int distance, int length)
         {
-            if (ManagedLz4Codec.SequenceLength(count, length) > End - To)
+            if (Lz4Format.SequenceLength(count, length) > End - To)
                 return false;
-            var match = length - ManagedLz4Codec.MinMatch;
-            To = ManagedLz4Codec.WriteLiterals(To, End, literals, count, sourceEnd, ManagedLz4Codec.Nibble(match));
+            var match = length - Lz4Format.MinMatch;
+            To = Lz4Format.WriteLiterals(To, End, literals, count, sourceEnd, Lz4Format.Nibble(match));
             System.Runtime.CompilerServices.Unsafe.WriteUnaligned(To, (ushort)distance);
             To += sizeof(ushort);
-            if (match >= ManagedLz4Codec.LongLength)
-                To = ManagedLz4Codec.WriteLength(To, match - ManagedLz4Codec.LongLength);
+            if (match >= Lz4Format.LongLength)
+                To = Lz4Format.WriteLength(To, match - Lz4Format.LongLength);
             return true;
         }
 
         public bool TryEnd(byte* literals, int count, byte* sourceEnd)
         {
-            if (1 + ManagedLz4Codec.ExtraBytes(count) + count > End - To)
+            if (1 + Lz4Format.ExtraBytes(count) + count > End - To)
                 return false;
-            To = ManagedLz4Codec.WriteLiterals(To, End, literals, count, sourceEnd, 0);
+            To = Lz4Format.WriteLiterals(To, End, literals, count, sourceEnd, 0);
             return true;
         }
     }

@@ -30,6 +30,6 @@ internal sealed class SalvagedDictionaries
             dictionary = found.Bytes;
         }
 
-        return Lz4Decoder.Decompress(block, dictionary, value) == value.Length ? null : "it is compressed, and its bytes are damaged";
+        return ValueDecoder.Decompress(block, dictionary, value) == value.Length ? null : "it is compressed, and its bytes are damaged";
     }
 }

@@ -81,7 +81,7 @@ internal static unsafe class PackedReader
             dictionary = found.Bytes;
         }
 
-        if (Lz4Decoder.Decompress(Block(reader, record), dictionary, value) != value.Length)
+        if (ValueDecoder.Decompress(Block(reader, record), dictionary, value) != value.Length)
             throw Damaged(reader, record, treeId, $"its bytes are not a block of {value.Length} bytes for dictionary {packed->Dictionary}");
     }
 

@@ -109,7 +109,7 @@ public unsafe class ValueCodecTests
     public void Malformed_blocks_are_refused(string what, byte[] block)
     {
         using var target = new GuardedBuffer(4096);
-        Lz4Decoder.Decompress(block, new byte[8], target.Span).Should().Be(-1, what);
+        ValueDecoder.Decompress(block, new byte[8], target.Span).Should().Be(-1, what);
         target.IsIntact.Should().BeTrue();
     }
 
@@ -139,7 +139,7 @@ public unsafe class ValueCodecTests
 
             using var source = new GuardedBuffer(block);
             using var target = new GuardedBuffer(random.Next(400));
-            var written = Lz4Decoder.Decompress(source.Span, dictionary.Span, target.Span);
+            var written = ValueDecoder.Decompress(source.Span, dictionary.Span, target.Span);
             written.Should().BeInRange(-1, target.Length);
             (target.IsIntact && source.IsIntact && dictionary.IsIntact).Should().BeTrue();
             _ = written < 0 ? refused++ : accepted++;
@@ -157,13 +157,13 @@ public unsafe class ValueCodecTests
         block.IsIntact.Should().BeTrue();
         using var source = new GuardedBuffer(block.Span[..length]);
         using var target = new GuardedBuffer(value.Length);
-        Lz4Decoder.Decompress(source.Span, dictionary.Bytes, target.Span).Should().Be(value.Length);
+        ValueDecoder.Decompress(source.Span, dictionary.Bytes, target.Span).Should().Be(value.Length);
         target.IsIntact.Should().BeTrue();
         target.Span.SequenceEqual(value).Should().BeTrue();
         if (value.Length > 0)
         {
             using var tooShort = new GuardedBuffer(value.Length - 1);
-            Lz4Decoder.Decompress(source.Span, dictionary.Bytes, tooShort.Span).Should().Be(-1);
+            ValueDecoder.Decompress(source.Span, dictionary.Bytes, tooShort.Span).Should().Be(-1);
         }
 
         return length;

@@ -4,11 +4,11 @@ namespace Voron.Compression;
 
 /// <summary>Decompresses values: LZ4 blocks whose matches may reach back into a dictionary, as if it stood directly before the content.</summary>
 /// <remarks>
-/// The package that decompresses the journal can do this as well, at half the rate (docs/decisions/0039-lz4-package.md): a read of a value waits for it.
-/// Whatever the bytes of a block are, nothing outside of the three buffers is read, and nothing outside of the target is written. The format of the
-/// blocks is described at <see cref="ManagedLz4Codec"/>.
+/// The package that decompresses the journal can do this as well, at half the rate (docs/decisions/0039-lz4-package.md), and reads of values wait
+/// for it. Whatever the bytes of a block are, nothing outside of the three buffers is read, and nothing outside of the target is written. The
+/// format of the blocks is described at <see cref="Lz4Format"/>.
 /// </remarks>
-internal static unsafe class Lz4Decoder
+internal static unsafe class ValueDecoder
 {
     /// <summary>
     /// Decompresses one block and returns the number of bytes written, or -1 if the block is damaged or its content is longer than the target.
@@ -32,14 +32,14 @@ internal static unsafe class Lz4Decoder
         {
             int token = *from++;
             long length = token >> 4;
-            if (length != ManagedLz4Codec.LongLength && sourceEnd - from >= ManagedLz4Codec.CopyStep + sizeof(ushort)
-                && targetEnd - to >= ManagedLz4Codec.CopyStep)
+            if (length != Lz4Format.LongLength && sourceEnd - from >= Lz4Format.CopyStep + sizeof(ushort)
+                && targetEnd - to >= Lz4Format.CopyStep)
             {
-                ManagedLz4Codec.Copy16(to, from);
+                Lz4Format.Copy16(to, from);
             }
             else
             {
-                if (length == ManagedLz4Codec.LongLength && !ManagedLz4Codec.TryReadLength(ref from, sourceEnd, ref length))
+                if (length == Lz4Format.LongLength && !Lz4Format.TryReadLength(ref from, sourceEnd, ref length))
                     return -1;
                 if (length > sourceEnd - from || length > targetEnd - to)
                     return -1;
@@ -55,9 +55,9 @@ internal static unsafe class Lz4Decoder
             long distance = Unsafe.ReadUnaligned<ushort>(from);
             from += sizeof(ushort);
             length = token & 15;
-            if (length == ManagedLz4Codec.LongLength && !ManagedLz4Codec.TryReadLength(ref from, sourceEnd, ref length))
+            if (length == Lz4Format.LongLength && !Lz4Format.TryReadLength(ref from, sourceEnd, ref length))
                 return -1;
-            length += ManagedLz4Codec.MinMatch;
+            length += Lz4Format.MinMatch;
             if (!TryCopy(input, target, to, targetEnd, distance, length))
                 return -1;
             to += length;
@@ -70,14 +70,14 @@ internal static unsafe class Lz4Decoder
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static bool TryCopy(in Input input, byte* target, byte* to, byte* targetEnd, long distance, long length)
     {
-        const int TwoSteps = 2 * ManagedLz4Codec.CopyStep;
+        const int TwoSteps = 2 * Lz4Format.CopyStep;
         var written = to - target;
         if (distance <= written)
         {
-            if (length <= TwoSteps && distance >= ManagedLz4Codec.CopyStep && targetEnd - to >= TwoSteps)
+            if (length <= TwoSteps && distance >= Lz4Format.CopyStep && targetEnd - to >= TwoSteps)
             {
-                ManagedLz4Codec.Copy16(to, to - distance);
-                ManagedLz4Codec.Copy16(to + ManagedLz4Codec.CopyStep, to + ManagedLz4Codec.CopyStep - distance);
+                Lz4Format.Copy16(to, to - distance);
+                Lz4Format.Copy16(to + Lz4Format.CopyStep, to + Lz4Format.CopyStep - distance);
                 return true;
             }
 
@@ -93,8 +93,8 @@ internal static unsafe class Lz4Decoder
         var from = input.Prefix + input.PrefixLength - back;
         if (length <= TwoSteps && back >= TwoSteps && targetEnd - to >= TwoSteps)
         {
-            ManagedLz4Codec.Copy16(to, from);
-            ManagedLz4Codec.Copy16(to + ManagedLz4Codec.CopyStep, from + ManagedLz4Codec.CopyStep);
+            Lz4Format.Copy16(to, from);
+            Lz4Format.Copy16(to + Lz4Format.CopyStep, from + Lz4Format.CopyStep);
             return true;
         }
 

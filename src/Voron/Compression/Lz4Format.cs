@@ -12,7 +12,7 @@ namespace Voron.Compression;
 /// The last sequence ends after its literals. A compressor keeps two further promises: the last 5 bytes are literals, and the last match
 /// starts at least 12 bytes before the end.
 /// </remarks>
-internal static unsafe class ManagedLz4Codec
+internal static unsafe class Lz4Format
 {
     /// <summary>The length of a match beyond the length that the block states.</summary>
     public const int MinMatch = 4;
