@@ -1,2 +1,2 @@
-[assembly: CollectionBehavior(DisableTestParallelization = false, MaxParallelThreads = 3)]
+[assembly: Xunit.v3.Parallelization(MaxThreads = 3)]
 [assembly: Voron.Tests.GuardedMemory]

@@ -1,3 +1,3 @@
-[assembly: CollectionBehavior(DisableTestParallelization = false, MaxParallelThreads = 2)]
+[assembly: Xunit.v3.Parallelization(MaxThreads = 2)]
 [assembly: Voron.Tests.GuardedMemory]
 [assembly: TestCollectionOrderer(typeof(Voron.Torture.Tests.LongestFirst))]
