@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Packs the packages, looks into them, and uses them as strangers do: the sample of the README, and a program that is run as it is, published
-# trimmed, and compiled ahead of time, all with warnings as errors.
+# Packs the packages, looks into them, and uses them as strangers do: the lines of the README that lead from a clone to a program, its sample, and a
+# program that is run as it is, published trimmed, and compiled ahead of time, all with warnings as errors.
 # Usage: scripts/test-packages.sh [--no-build] [--quick]
 # --no-build: the solution has been built. --quick leaves out the second build elsewhere and the suites with the machine code of the package.
 # The last line counts the checks that passed and failed.
@@ -52,6 +52,34 @@ compiles_few() {
   grep 'JIT compiled Voron\.' "$1"
   [ "$count" -lt 100 ]
 }
+
+# The first block of a kind in a document.
+block() { awk -v kind="^\`\`\`$1\$" '$0 ~ kind { inside = 1; next } /^```/ { if (inside) exit } inside' "$2"; }
+
+# The lines of a document that lead from a clone to a program, with the document's first sample as the program, print what it says. A home of their own
+# keeps them from what a user has set, and the program from a package of the same version that was restored before.
+leads_to_a_program() {
+  local lines home=$work/home
+  mapfile -t lines < <(block shell "$1")
+  [ "${#lines[@]}" -eq 4 ] && [ "${lines[3]}" = 'dotnet run' ] || { echo "$1 has other lines: ${lines[*]}" && return 1; }
+  rm -rf "$home" && mkdir -p "$home/.nuget/NuGet"
+  [ ! -f ~/.nuget/NuGet/NuGet.Config ] || cp ~/.nuget/NuGet/NuGet.Config "$home/.nuget/NuGet/"
+  (
+    block csharp "$1" >"$home/sample.cs"
+    sed -n '/^```csharp/,$p' "$1" | block text - >"$home/expected"
+    export HOME=$home DOTNET_CLI_HOME=$home NUGET_PACKAGES=$cache
+    eval "${lines[0]}" </dev/null || exit
+    NUGET_PACKAGES=$home/packages
+    eval "${lines[1]}" </dev/null && eval "${lines[2]}" </dev/null || exit
+    cp "$home/sample.cs" Program.cs
+    eval "${lines[3]}" </dev/null >"$home/actual" || { cat "$home/actual" && exit 1; }
+    diff "$home/expected" "$home/actual"
+  )
+}
+
+for document in README.md docs/getting-started.md; do
+  check "the lines of $document lead from a clone to a program" leads_to_a_program "$document"
+done
 
 packages=$(grep -l '<IsPackable>true</IsPackable>' src/*/*.csproj | xargs grep -L '<PackAsTool>true</PackAsTool>')
 for project in $packages; do
@@ -107,7 +135,7 @@ check "voron verifies it" "$tool" verify "$work/restored"
 # The programs are built away from the repository, like those of users.
 cp -r test/Packages "$work/programs"
 restore=(-p:RestoreAdditionalProjectSources="$work/feed" -p:VoronVersion="$version")
-awk '/^```csharp/ { inside = 1; next } /^```/ { if (inside) exit } inside' README.md >"$work/sample.cs"
+block csharp README.md >"$work/sample.cs"
 mkdir -p "$work/programs/Sample" && sed 's/IsAotCompatible>true/IsAotCompatible>false/' test/Packages/Consumer/Consumer.csproj >"$work/programs/Sample/Sample.csproj"
 cp "$work/sample.cs" "$work/programs/Sample/Program.cs"
 check "the sample of the README compiles as it stands" dotnet build "$work/programs/Sample" -c Release -v quiet "${restore[@]}"
