@@ -6,5 +6,5 @@ cd "$(dirname "$0")/.."
 
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
-dotnet test -c Release test/Voron.Tests --collect "XPlat Code Coverage" --settings test/coverage.runsettings --results-directory "$results" "$@"
+dotnet test -c Release test/Voron.Tests -p:MachineCode=false --collect "XPlat Code Coverage" --settings test/coverage.runsettings --results-directory "$results" "$@"
 dotnet run -c Release --no-build --project test/Voron.Torture -- coverage "$(find "$results" -name coverage.cobertura.xml)" --markdown coverage.md

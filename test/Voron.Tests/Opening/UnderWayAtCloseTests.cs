@@ -2,7 +2,7 @@ using Voron.IO;
 using Voron.Opening;
 using Voron.Simulation.Disks;
 
-namespace Voron.Tests.Environments;
+namespace Voron.Tests.Opening;
 
 public sealed class UnderWayAtCloseTests
 {

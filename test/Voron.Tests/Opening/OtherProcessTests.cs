@@ -1,6 +1,7 @@
 using Voron.Simulation.Processes;
+using Voron.Tests.Faults;
 
-namespace Voron.Tests.Faults;
+namespace Voron.Tests.Opening;
 
 /// <summary>A directory that another process has open is refused, lest two processes write to the same files.</summary>
 public sealed class OtherProcessTests

@@ -1,7 +1,8 @@
 using Voron.IO;
 using Voron.Simulation.Disks;
+using Voron.Tests.Faults;
 
-namespace Voron.Tests.Faults;
+namespace Voron.Tests.Recovery;
 
 /// <summary>
 /// An opening writes the stamp of the data file again, into page 0, and the power fails during that write, which must cost no data.

@@ -2,7 +2,7 @@ using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
 using static Voron.Tests.Environments.JournalTestKit;
 
-namespace Voron.Tests.Environments;
+namespace Voron.Tests.Opening;
 
 /// <summary>Openings without a commit do not accumulate journal files, however many there are and however they end.</summary>
 public sealed class IdleOpeningTests

@@ -5,7 +5,7 @@ using Voron.Simulation.Disks;
 using Voron.Simulation.Harness;
 using Voron.Tests.Faults;
 
-namespace Voron.Tests.Environments;
+namespace Voron.Tests.Opening;
 
 /// <summary>No interruption of the thread that opens or closes an environment, and no exception on it, skips a step.</summary>
 public sealed class InterruptedCloseTests

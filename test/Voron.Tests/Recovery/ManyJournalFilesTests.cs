@@ -1,7 +1,7 @@
 using Voron.Format;
 using Voron.Simulation.Disks;
 
-namespace Voron.Tests.Environments;
+namespace Voron.Tests.Recovery;
 
 [Quick]
 public sealed class ManyJournalFilesTests

@@ -1,7 +1,7 @@
 using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
 
-namespace Voron.Tests.Environments;
+namespace Voron.Tests.Recovery;
 
 /// <summary>
 /// A record is written beside the values that it names, so a power cut may leave the record without them: it then counts as torn, with all

@@ -4,7 +4,7 @@ using Voron.Paging;
 using Voron.Scratch;
 using Voron.Snapshots;
 
-namespace Voron.Tests.Transactions;
+namespace Voron.Tests.Snapshots;
 
 [Quick]
 public sealed unsafe class VersionReclaimerTests : IDisposable

@@ -3,7 +3,7 @@ using System.Runtime.CompilerServices;
 using Voron.Simulation.Harness;
 using Voron.Tests.Faults;
 
-namespace Voron.Tests.Environments;
+namespace Voron.Tests.Snapshots;
 
 [Quick]
 public sealed class SlowReaderTests

@@ -2,7 +2,7 @@ using Voron.IO;
 using Voron.Simulation.Disks;
 using static Voron.Tests.Environments.JournalTestKit;
 
-namespace Voron.Tests.Environments;
+namespace Voron.Tests.Opening;
 
 /// <summary>
 /// A directory listing is no snapshot. While an environment is created, its header file gets its final name; an opening that reads the

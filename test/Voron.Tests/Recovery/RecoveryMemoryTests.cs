@@ -4,7 +4,7 @@ using Voron.Simulation.Disks;
 using Voron.Simulation.Harness;
 using Voron.Simulation.Memory;
 
-namespace Voron.Tests.Environments;
+namespace Voron.Tests.Recovery;
 
 /// <summary>Recovery stays within the memory that the options allow, for read-only openings too.</summary>
 public sealed class RecoveryMemoryTests(ITestOutputHelper output)

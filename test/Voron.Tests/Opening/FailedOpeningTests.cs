@@ -3,7 +3,7 @@ using Voron.Simulation.Disks;
 using Voron.Simulation.Memory;
 using static Voron.Tests.Environments.JournalTestKit;
 
-namespace Voron.Tests.Environments;
+namespace Voron.Tests.Opening;
 
 /// <summary>An opening that fails releases everything that it has acquired by then.</summary>
 [Collection(nameof(Alone))]

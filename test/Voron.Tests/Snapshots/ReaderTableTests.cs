@@ -2,7 +2,7 @@ using Voron.Format;
 using Voron.Primitives;
 using Voron.Snapshots;
 
-namespace Voron.Tests.Transactions;
+namespace Voron.Tests.Snapshots;
 
 [Quick]
 public sealed unsafe class ReaderTableTests(ITestOutputHelper output)

@@ -4,7 +4,7 @@ using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
 using static Voron.Tests.Environments.JournalTestKit;
 
-namespace Voron.Tests.Environments;
+namespace Voron.Tests.Recovery;
 
 /// <summary>
 /// A new epoch of a journal file overwrites the first copy of its header, and then the second. A file with only the first copy, because a

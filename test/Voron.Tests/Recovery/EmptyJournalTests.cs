@@ -3,8 +3,9 @@ using Voron.Format;
 using Voron.Journal;
 using Voron.Paging;
 using Voron.Simulation.Disks;
+using Voron.Tests.Faults;
 
-namespace Voron.Tests.Faults;
+namespace Voron.Tests.Recovery;
 
 /// <summary>Files of two moments are refused even where the journal has no record yet that shows it.</summary>
 [Quick]

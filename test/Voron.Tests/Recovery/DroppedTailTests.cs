@@ -2,7 +2,7 @@ using Microsoft.Extensions.Logging;
 using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
 
-namespace Voron.Tests.Environments;
+namespace Voron.Tests.Recovery;
 
 /// <summary>A damaged last record whose durability was never confirmed looks like an unfinished write: recovery drops and reports it.</summary>
 [Quick]

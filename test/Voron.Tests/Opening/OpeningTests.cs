@@ -1,8 +1,9 @@
 using Voron.Format;
 using Voron.IO;
 using Voron.Simulation.Disks;
+using Voron.Tests.Faults;
 
-namespace Voron.Tests.Faults;
+namespace Voron.Tests.Opening;
 
 /// <summary>An environment that cannot be opened is refused at once, and its files are left as they are.</summary>
 public sealed class OpeningTests

@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
+using Voron.Tests.Faults;
 
-namespace Voron.Tests.Faults;
+namespace Voron.Tests.Snapshots;
 
 /// <summary>
 /// A read transaction that two threads use while another disposes it: the mistake must harm only its caller, not the environment.
