@@ -14,21 +14,22 @@ internal sealed unsafe class AddressSpace : IDisposable
     /// <summary>In bytes: memory is committed in steps of this size, so that most calls find it already committed.</summary>
     private const nuint CommitStep = 1 << 20;
 
-    private static readonly nuint PageLength = (nuint)Environment.SystemPageSize;
+    private static readonly nuint PageLength = AddressReservation.PageLength;
 
-    /// <summary>In bytes: with a guard, the size of the inaccessible addresses on each side of the range.</summary>
-    private static readonly nuint Edge = EngineMemory.IsGuarded ? PageLength : 0;
-
-    // Protects the committed length and the release of the range. No other lock is taken while it is held.
+    // Protects the committed length and the release of the range. Comes before the lock of the reservation.
     private readonly Lock _gate = new();
 
+    private readonly AddressReservation _reservation;
     private nuint _committed;
     private bool _disposed;
 
-    private AddressSpace(byte* address, nuint length)
+    private AddressSpace(AddressReservation reservation, byte* address, nuint length)
     {
+        _reservation = reservation;
         Address = address;
         Length = length;
+        if (address < reservation.CommittedEnd)
+            _committed = Math.Min(length, (nuint)(reservation.CommittedEnd - address));
     }
 
     /// <summary>The address of the first byte; it stays the same until the range is disposed.</summary>
@@ -41,19 +42,18 @@ internal sealed unsafe class AddressSpace : IDisposable
     public nuint Committed => Volatile.Read(ref _committed);
 
     /// <summary>Reserves at least <paramref name="bytes"/>.</summary>
+    /// <param name="bytes">The number of bytes.</param>
+    /// <param name="within">The reservation to take them from if it has room for them; null to reserve them.</param>
     /// <exception cref="InsufficientMemoryException">There are not enough contiguous addresses.</exception>
-    public static AddressSpace Reserve(nuint bytes)
+    public static AddressSpace Reserve(nuint bytes, AddressReservation? within = null)
     {
-        var length = RoundUp(Math.Max(bytes, 1), PageLength);
-        byte* address = null;
-        if (EngineMemory.Allows(length))
-            address = OperatingSystem.IsWindows() ? WindowsMemory.TryReserve(length + 2 * Edge) : PosixMemory.TryReserve(length + 2 * Edge);
-        if (address == null)
-            throw new InsufficientMemoryException($"The process has no {length} bytes of contiguous addresses left to reserve.");
-        address += Edge;
-        EngineMemory.Note(address, length);
-        EngineMemory.Reserved(address - Edge, length + 2 * Edge);
-        return new AddressSpace(address, length);
+        var length = AddressReservation.RoundUp(Math.Max(bytes, 1));
+        var part = within == null ? null : within.TryTake(length);
+        if (part != null)
+            return new AddressSpace(within!, part, length);
+        using var own = AddressReservation.TryReserve(length + AddressReservation.Edge)
+            ?? throw new InsufficientMemoryException($"The process has no {length} bytes of contiguous addresses left to reserve.");
+        return new AddressSpace(own, own.TryTake(length), length);
     }
 
     /// <summary>Makes the first <paramref name="length"/> bytes usable. They stay usable.</summary>
@@ -71,9 +71,7 @@ internal sealed unsafe class AddressSpace : IDisposable
             var end = Math.Min(RoundUp(length, CommitStep), Length);
             var start = Address + _committed;
             var bytes = end - _committed;
-            var isThere = EngineMemory.Allows(bytes)
-                && (OperatingSystem.IsWindows() ? WindowsMemory.TryCommit(start, bytes) : PosixMemory.TryCommit(start, bytes));
-            if (!isThere)
+            if (!AddressReservation.TryCommit(start, bytes))
                 throw new InsufficientMemoryException($"There is no memory for {bytes} bytes in addition to the {_committed} in use.");
             Volatile.Write(ref _committed, end);
         }
@@ -88,7 +86,7 @@ internal sealed unsafe class AddressSpace : IDisposable
         if (length > Length || offset > Length - length || offset + length > Committed)
             throw new ArgumentOutOfRangeException(nameof(offset), $"{length} bytes at {offset} are not within {Committed} bytes in use.");
 
-        var first = RoundUp(offset, PageLength);
+        var first = AddressReservation.RoundUp(offset);
         var last = (offset + length) / PageLength * PageLength;
         if (first >= last)
         {
@@ -112,11 +110,7 @@ internal sealed unsafe class AddressSpace : IDisposable
             if (_disposed)
                 return;
             _disposed = true;
-            EngineMemory.Freed(Address);
-            if (OperatingSystem.IsWindows())
-                WindowsMemory.Release(Address - Edge, Length + 2 * Edge);
-            else
-                PosixMemory.Release(Address - Edge, Length + 2 * Edge);
+            _reservation.Return(Address, Length);
             Address = null;
             Volatile.Write(ref _committed, 0);
         }

@@ -90,7 +90,7 @@ internal sealed unsafe class PosixMap : FileMap
         var wanted = Math.Max(least, DiskRules.RoundUp(Math.Max(MinReservation, checked(length * 8)), PageLength));
         while (true)
         {
-            Address = EngineMemory.Allows((nuint)wanted) ? PosixMemory.TryReserve((nuint)wanted, wanted == least) : null;
+            Address = EngineMemory.Allows((nuint)wanted) ? PosixMemory.TryReserve((nuint)wanted, (nuint)(wanted == least ? 0 : wanted)) : null;
             if (Address != null)
                 return wanted;
             if (wanted == least)

@@ -15,16 +15,17 @@ internal static unsafe class PosixMemory
     }
 
     /// <summary>
-    /// Like the overload, but unless <paramref name="leaveNothing"/>, also returns null when not as many addresses are left for all other uses.
+    /// Like the overload, but also returns null when <paramref name="beside"/> more bytes are not free beside the range. These stay free.
     /// </summary>
-    public static byte* TryReserve(nuint length, bool leaveNothing)
+    public static byte* TryReserve(nuint length, nuint beside)
     {
-        if (leaveNothing)
-            return TryReserve(length);
-        var address = TryReserve(length * 2);
-        if (address != null)
-            Unmap(address + length, length);
-        return address;
+        var address = TryReserve(length + beside);
+        if (address == null || beside == 0)
+            return address;
+
+        // Linux fills addresses from the top. Were the upper ones given up, the next such reservation would not fit there, and leave a hole.
+        Unmap(address, beside);
+        return address + beside;
     }
 
     /// <summary>Makes a reserved range readable and writable. The system provides zeroed memory at the first touch.</summary>

@@ -12,6 +12,18 @@ internal static unsafe class WindowsMemory
 
     public static byte* TryReserve(nuint length) => (byte*)Kernel32.VirtualAlloc(null, length, ReserveOnly, NoAccess);
 
+    /// <summary>Reserves a range, or returns null when <paramref name="beside"/> more bytes are not free beside it. These stay free.</summary>
+    public static byte* TryReserve(nuint length, nuint beside)
+    {
+        var address = TryReserve(length + beside);
+        if (address == null || beside == 0)
+            return address;
+
+        // No part of a reservation can be released.
+        ReleaseNow(address);
+        return TryReserve(length);
+    }
+
     /// <summary>Reserves the given addresses. Returns false when some of them are taken.</summary>
     public static bool TryReserve(byte* address, nuint length) => Kernel32.VirtualAlloc(address, length, ReserveOnly, NoAccess) != null;
 
@@ -19,12 +31,19 @@ internal static unsafe class WindowsMemory
 
     /// <summary>Replaces a committed range with zeros: memory is zeros when it is committed again.</summary>
     public static bool TryReset(byte* address, nuint length) =>
-        Kernel32.VirtualFree(address, length, Decommit) && TryCommit(address, length);
+        TryHide(address, length) && TryCommit(address, length);
+
+    /// <summary>Returns the memory of a range to the system, but keeps the addresses reserved: no thread can touch them.</summary>
+    public static bool TryHide(byte* address, nuint length) => Kernel32.VirtualFree(address, length, Decommit);
 
     public static void Release(byte* address, nuint length)
     {
-        if (EngineMemory.TryKeep(address, length))
-            return;
+        if (!EngineMemory.TryKeep(address, length))
+            ReleaseNow(address);
+    }
+
+    private static void ReleaseNow(byte* address)
+    {
         var released = Kernel32.VirtualFree(address, 0, ReleaseAll);
         System.Diagnostics.Debug.Assert(released, "VirtualFree failed.");
     }
