@@ -55,7 +55,7 @@ internal static unsafe class EngineOpener
         CheckPageSize(layout, options, disk);
         options = options.Freeze(layout.PageSize);
         var poison = new PoisonState(disk.Path);
-        var dataFile = OpenDataFile(disk, header, layout, format, poison);
+        var dataFile = OpenDataFile(disk, header, layout, format, poison, BytesBesideTables(layout.PageSize, options));
         owned.Push(dataFile);
         dataFile.ReadAhead = new ReadAhead(options.ReadAheadBytes);
         if (!PlantedFault.LockHeaderAlone)
@@ -64,10 +64,9 @@ internal static unsafe class EngineOpener
         var memory = new EnvironmentMemory(
             options.ReadOnly ? TemporaryFiles.ForReader(logger) : new TemporaryFiles(disk), options.RecordMemoryBytes);
         owned.Push(memory);
-        var frames = new FrameAllocator(
-            layout.PageSize, options.ScratchMemoryBytes, new SpillFile(memory.TemporaryFiles), memory.Account);
+        var frames = MakeFrames(dataFile, memory, options);
         owned.Push(frames);
-        var versions = new VersionTable(dataFile.PageLimit, memory.Account);
+        var versions = new VersionTable(dataFile.PageLimit, memory.Account, dataFile.Addresses);
         owned.Push(versions);
         versions.EnsureCapacity(dataFile.CapacityPages);
         var recovered = CrashRecovery.Run(disk, header, journals, new RecoveryTarget(dataFile, frames, versions, memory.Records), logger);
@@ -76,7 +75,7 @@ internal static unsafe class EngineOpener
         var first = new PublishedState { State = recovered.State, JournalEnd = recovered.End, Map = dataFile.MapAddress };
         var ring = new StateRing(first);
         owned.Push(ring);
-        var keyHeads = new BranchKeyHeads(layout.PageSize, dataFile.PageLimit, options.BranchKeyHeadBytes, memory.Account);
+        var keyHeads = new BranchKeyHeads(layout.PageSize, dataFile.PageLimit, options.BranchKeyHeadBytes, memory.Account, dataFile.Addresses);
         owned.Push(keyHeads);
         var snapshots = MakeSnapshots(ring, dataFile, versions, options, memory.Account, owned);
         var engine = new Engine
@@ -124,14 +123,21 @@ internal static unsafe class EngineOpener
             nameof(options));
     }
 
+    private static FrameAllocator MakeFrames(DataFile dataFile, EnvironmentMemory memory, StorageOptions options) =>
+        new(dataFile.PageSize, options.ScratchMemoryBytes, new SpillFile(memory.TemporaryFiles), memory.Account) { Addresses = dataFile.Addresses };
+
     private static SnapshotSource MakeSnapshots(
         StateRing ring, DataFile dataFile, VersionTable versions, StorageOptions options, MemoryAccount account, Stack<IDisposable> owned)
     {
-        var readers = new ReaderTable(ring);
-        owned.Push(readers);
-        var keyHeads = options.KeyHeadCacheBytes == 0 ? null : new DataFileKeyHeads(dataFile.PageSize, options.KeyHeadCacheBytes, account);
+        var keyHeads = options.KeyHeadCacheBytes == 0
+            ? null
+            : new DataFileKeyHeads(dataFile.PageSize, options.KeyHeadCacheBytes, account, dataFile.Addresses);
         if (keyHeads != null)
             owned.Push(keyHeads);
+
+        // Behind the key heads, which have memory up to their end.
+        var readers = new ReaderTable(ring, dataFile.Addresses);
+        owned.Push(readers);
         return new SnapshotSource
         {
             PageSize = dataFile.PageSize,
@@ -144,10 +150,18 @@ internal static unsafe class EngineOpener
         };
     }
 
+    // What takes part in the reservation of an environment, without the tables that are indexed by page.
+    private static nuint BytesBesideTables(int pageSize, StorageOptions options) =>
+        FrameAllocator.FirstAddressBytes(pageSize, options.ScratchMemoryBytes)
+        + BranchKeyHeads.EntryAddressBytes(pageSize, options.BranchKeyHeadBytes)
+        + ReaderTable.AddressBytes
+        + (options.KeyHeadCacheBytes == 0 ? 0 : DataFileKeyHeads.AddressBytes(pageSize, options.KeyHeadCacheBytes));
+
     private static DataFile OpenDataFile(
-        IDisk disk, in CheckpointHeader header, SectionMapLayout layout, EnvironmentFormat format, PoisonState poison)
+        IDisk disk, in CheckpointHeader header, SectionMapLayout layout, EnvironmentFormat format, PoisonState poison, nuint bytesBesideTables)
     {
         var file = OpenExisting(disk);
+        AddressReservation? reservation = null;
         DiskFile? unbuffered = null;
         try
         {
@@ -157,11 +171,13 @@ internal static unsafe class EngineOpener
             if (disk is { MapsSeeUnbufferedWrites: true, IsReadOnly: false })
                 unbuffered = disk.Open(DataFile.FileName, DiskOpen.Existing, DiskAccess.Unbuffered);
             var pages = Math.Max(file.Length / layout.PageSize, header.State.PageCount);
-            var limit = AddressPlan.Choose(disk.Path, pages, disk.VolumeBytes, layout.PageSize, layout.MaxPageCount);
-            return new DataFile(file, header.EnvironmentId, layout.PageSize, limit, poison, unbuffered) { Format = format };
+            var addresses = AddressPlan.Reserve(disk.Path, pages, disk.VolumeBytes, layout, bytesBesideTables);
+            reservation = addresses.Reservation;
+            return new DataFile(file, header.EnvironmentId, layout.PageSize, addresses, poison, unbuffered) { Format = format };
         }
         catch
         {
+            reservation?.Dispose();
             unbuffered?.Dispose();
             file.Dispose();
             throw;

@@ -1,3 +1,4 @@
+using Voron.Format;
 using Voron.IO;
 using Voron.Testing;
 
@@ -21,25 +22,39 @@ internal static class AddressPlan
     private const long NodesBeside = 1 << 20;
     private const long MaxNodes = 1L << 28;
 
+    /// <summary>The bits and the first chain heads of an environment of 16 GiB lie in as many bytes.</summary>
+    private const nuint FirstBytes = 4 << 20;
+
+    private const int FreeFactor = 4;
+
+    /// <summary>The most parts of a reservation: six tables indexed by page or node, and four others.</summary>
+    private const int MaxParts = 16;
+
+    /// <summary>Chain heads are committed in steps of this size, and their table ends with a whole one.</summary>
+    private const nuint RoundingBytes = 64 << 10;
+
     /// <summary>A chain head, a slot for the key heads of branches, two verification bits, and a share of a counter.</summary>
     private const long TableBytesPerPage = sizeof(ulong) + sizeof(int) + 1;
 
     /// <summary>Returns the number of page versions that can be in use at a time.</summary>
     public static long Nodes(long pages) => Math.Min(MaxNodes, 2 * pages + NodesBeside);
 
-    /// <summary>Chooses the number of pages to reserve addresses for.</summary>
+    /// <summary>Chooses the number of pages to reserve addresses for, and reserves them.</summary>
     /// <param name="path">The path of the environment, for messages.</param>
     /// <param name="needed">The number of pages that the environment has now.</param>
     /// <param name="volumeBytes">The number of bytes that its volume can hold.</param>
-    /// <param name="pageSize">The page size in bytes.</param>
-    /// <param name="most">The maximum number of pages that the format allows.</param>
+    /// <param name="layout">The page size, and the maximum number of pages that the format allows.</param>
+    /// <param name="others">The number of bytes to reserve for other parts of the environment.</param>
+    /// <exception cref="InsufficientMemoryException">There is no memory for the beginning of the tables.</exception>
     /// <exception cref="StorageFullException">There are not even enough addresses for the pages that the environment has.</exception>
-    public static long Choose(string path, long needed, long volumeBytes, int pageSize, long most)
+    public static PlannedAddresses Reserve(string path, long needed, long volumeBytes, SectionMapLayout layout, nuint others)
     {
+        var (pageSize, most) = (layout.PageSize, layout.MaxPageCount);
         var least = Math.Min(most, needed + needed / 4 + SmallestTry);
         var pages = Math.Min(most, Math.Max(MinPages, volumeBytes / pageSize));
         pages = Math.Clamp(pages > most / VolumeGrowth ? most : pages * VolumeGrowth, least, most);
-        while (!IsFree(Bytes(pages)) && !PlantedFault.ReserveForVolume)
+        AddressReservation? reservation;
+        while ((reservation = TryReserve(Bytes(pages), others)) == null && !PlantedFault.ReserveForVolume)
         {
             if (pages == least)
             {
@@ -51,7 +66,16 @@ internal static class AddressPlan
             pages = Math.Max(least, pages / 2);
         }
 
-        return pages;
+        try
+        {
+            reservation?.CommitFirst(FirstBytes);
+            return new PlannedAddresses(pages, reservation);
+        }
+        catch
+        {
+            reservation!.Dispose();
+            throw;
+        }
     }
 
     public static StorageFullException Exceeded(string path, long wanted, long reserved) => new(
@@ -61,17 +85,17 @@ internal static class AddressPlan
     /// <summary>Returns the bytes of address space that the tables for a number of pages take.</summary>
     public static long Bytes(long pages) => pages * TableBytesPerPage + Nodes(pages) * VersionNode.Size;
 
-    // Three times as much must stay free, for the map, the pages in memory, and the rest of the process.
-    private static bool IsFree(long bytes)
+    // Three times as much must stay free, for the map, the pages in memory, and the rest of the process. What takes part in the reservation
+    // besides the tables counts as some of that; if there is too little, it has to look for addresses of its own.
+    private static AddressReservation? TryReserve(long tables, nuint others)
     {
-        try
-        {
-            AddressSpace.Reserve((nuint)bytes * 4).Dispose();
-            return true;
-        }
-        catch (InsufficientMemoryException)
-        {
-            return false;
-        }
+        var wanted = (nuint)tables * FreeFactor;
+        var bytes = Math.Min((nuint)tables + others + AddressReservation.Margin(MaxParts) + RoundingBytes, wanted);
+        return AddressReservation.TryReserve(bytes, wanted - bytes);
     }
 }
+
+/// <summary>The addresses that an environment has reserved.</summary>
+/// <param name="Pages">The number of pages for which there is room in the tables.</param>
+/// <param name="Reservation">The addresses to divide; null if each part has to reserve its own.</param>
+internal readonly record struct PlannedAddresses(long Pages, AddressReservation? Reservation = null);

@@ -35,20 +35,22 @@ internal sealed unsafe partial class DataFile : IDisposable
     // The number of pages that the file keeps when it is closed, if it has more; -1 to keep all.
     private long _pagesAtLast = -1;
 
-    public DataFile(DiskFile file, RandomId environmentId, int pageSize, long maxPageCount, PoisonState poison, DiskFile? unbuffered = null)
+    public DataFile(
+        DiskFile file, RandomId environmentId, int pageSize, PlannedAddresses addresses, PoisonState poison, DiskFile? unbuffered = null)
     {
         File = file;
         Unbuffered = unbuffered;
         _poison = poison;
         PageSize = pageSize;
-        PageLimit = maxPageCount;
+        PageLimit = addresses.Pages;
+        Addresses = addresses.Reservation;
         SeedBase = Checksum.SeedBase(environmentId);
         _pageShift = BitOperations.Log2((uint)pageSize);
-        _verified = new PageBitmap(maxPageCount);
+        _verified = new PageBitmap(PageLimit, addresses.Reservation);
         try
         {
             CapacityPages = file.Length >> _pageShift;
-            _verifiedChunks = new PageBitmap(maxPageCount);
+            _verifiedChunks = new PageBitmap(PageLimit, addresses.Reservation);
             CommitBits(CapacityPages);
             _map = file.Map(CapacityPages << _pageShift);
         }
@@ -92,6 +94,9 @@ internal sealed unsafe partial class DataFile : IDisposable
 
     /// <summary>The maximum number of pages that the file can have while the environment is open: there are no addresses for more.</summary>
     public long PageLimit { get; }
+
+    /// <summary>The addresses that the tables beside the file share, which this object disposes; null if each table has its own.</summary>
+    public AddressReservation? Addresses { get; }
 
     /// <summary>
     /// The page count when the file was opened or last cut. Until more pages are in use, no blocks are allocated ahead of need.
@@ -387,6 +392,7 @@ internal sealed unsafe partial class DataFile : IDisposable
         File.Dispose();
         _verified.Dispose();
         _verifiedChunks.Dispose();
+        Addresses?.Dispose();
     }
 
     // Not synced: a file that still has its tail after a power failure is valid too.

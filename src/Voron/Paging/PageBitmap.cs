@@ -12,9 +12,10 @@ internal readonly unsafe struct PageBitmap : IDisposable
     private readonly ulong* _bits;
 
     /// <param name="maxPageCount">The number of pages to reserve bits for.</param>
-    public PageBitmap(long maxPageCount)
+    /// <param name="addresses">The reservation to take part in; null for one of its own.</param>
+    public PageBitmap(long maxPageCount, AddressReservation? addresses = null)
     {
-        _space = AddressSpace.Reserve(BytesOf(maxPageCount));
+        _space = AddressSpace.Reserve(BytesOf(maxPageCount), addresses);
         _bits = (ulong*)_space.Address;
     }
 

@@ -39,21 +39,22 @@ internal sealed unsafe class VersionTable : IDisposable
 
     /// <param name="maxPageCount">The maximum page count while the environment is open; address space is reserved for the chain heads.</param>
     /// <param name="account">Counts the memory of the nodes; null for none.</param>
-    public VersionTable(long maxPageCount, MemoryAccount? account = null)
+    /// <param name="addresses">The reservation to take part in; null for others of its own.</param>
+    public VersionTable(long maxPageCount, MemoryAccount? account = null, AddressReservation? addresses = null)
     {
         _account = account;
         _maxNodes = AddressPlan.Nodes(maxPageCount);
         maxPageCount = RoundUp(maxPageCount);
-        _chainSpace = AddressSpace.Reserve((nuint)(maxPageCount * sizeof(ulong)));
+        _stretchSpace = AddressSpace.Reserve((nuint)((maxPageCount / PagesPerStretch + 1) * sizeof(int)), addresses);
         try
         {
-            _stretchSpace = AddressSpace.Reserve((nuint)((maxPageCount / PagesPerStretch + 1) * sizeof(int)));
-            _nodeSpace = AddressSpace.Reserve(unchecked((nuint)(_maxNodes * VersionNode.Size)));
+            _chainSpace = AddressSpace.Reserve((nuint)(maxPageCount * sizeof(ulong)), addresses);
+            _nodeSpace = AddressSpace.Reserve(unchecked((nuint)(_maxNodes * VersionNode.Size)), addresses);
         }
         catch
         {
-            _stretchSpace?.Dispose();
-            _chainSpace.Dispose();
+            _chainSpace?.Dispose();
+            _stretchSpace.Dispose();
             throw;
         }
 

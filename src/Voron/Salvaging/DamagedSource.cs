@@ -110,7 +110,8 @@ internal sealed unsafe class DamagedSource : IDisposable
         var format = new EnvironmentFormat();
         format.Adopt(header);
         using var file = new Owned<DiskFile>(Disk.OpenDataFile(Math.Max(PageSize, bytes)));
-        var data = new DataFile(file.Value, EnvironmentId, PageSize, Math.Max(PageSize, bytes) / PageSize, new PoisonState(Disk.Path))
+        var addresses = new PlannedAddresses(Math.Max(PageSize, bytes) / PageSize);
+        var data = new DataFile(file.Value, EnvironmentId, PageSize, addresses, new PoisonState(Disk.Path))
         {
             Format = format,
             SeedBase = SeedBase,

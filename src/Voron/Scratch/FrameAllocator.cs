@@ -58,7 +58,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         _memoryLimitBytes = memoryLimitBytes;
         _spill = spill;
         _account = account;
-        ChunkBytes = Math.Max(memoryLimitBytes < SmallMemoryBytes ? MinSmallChunkBytes : MinChunkBytes, pageSize << (PooledExtentClasses - 1));
+        ChunkBytes = ChunkBytesOf(pageSize, memoryLimitBytes);
         _warmer = new ChunkWarmer(ChunkBytes, account);
     }
 
@@ -66,6 +66,9 @@ internal sealed unsafe class FrameAllocator : IDisposable
     /// Frames rest before they are reused: a frame that was returned too early shows as such, and not as another page. Only with a guard.
     /// </summary>
     public bool Parks { get; init; } = EngineMemory.IsGuarded;
+
+    /// <summary>The reservation of the environment, for the first chunk, which most environments do not outgrow; null for none.</summary>
+    public AddressReservation? Addresses { get; init; }
 
     /// <summary>Asserts that the caller holds the writer; null before there is a writer, and in tests of this class alone.</summary>
     public Action? AssertHeld { get; set; }
@@ -86,6 +89,9 @@ internal sealed unsafe class FrameAllocator : IDisposable
     public long ChunkTotalBytes => Volatile.Read(ref _chunkTotalBytes);
 
     private long _chunkTotalBytes;
+
+    /// <summary>Returns the number of bytes of addresses that the first chunk takes.</summary>
+    public static nuint FirstAddressBytes(int pageSize, long memoryLimitBytes) => ScratchChunk.AddressBytes(ChunkBytesOf(pageSize, memoryLimitBytes));
 
     /// <summary>Rents a frame of one page. Its previous content is still in it.</summary>
     public byte* Rent()
@@ -317,6 +323,9 @@ internal sealed unsafe class FrameAllocator : IDisposable
         AddReserved(-bytes);
     }
 
+    private static int ChunkBytesOf(int pageSize, long memoryLimitBytes) =>
+        Math.Max(memoryLimitBytes < SmallMemoryBytes ? MinSmallChunkBytes : MinChunkBytes, pageSize << (PooledExtentClasses - 1));
+
     private void AddChunk()
     {
         var bytes = ChunkBytes;
@@ -324,7 +333,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         if (_spill != null && ReservedBytes + bytes > _memoryLimitBytes)
             chunk = new ScratchChunk((nint)_spill.Allocate(bytes), bytes);
         else if (!_emptyChunks.TryPop(out chunk!))
-            chunk = (_chunks.Count < ColdChunks ? null : _warmer.TryTake((_memoryLimitBytes - ReservedBytes) / bytes)) ?? ScratchChunk.Reserve(bytes);
+            chunk = TryTakeWarm() ?? ScratchChunk.Reserve(bytes, Addresses);
         PreferLargePages(chunk);
         _chunks.Add(chunk);
         AddTotals(chunk, 1);
@@ -332,6 +341,9 @@ internal sealed unsafe class FrameAllocator : IDisposable
         EngineMemory.Open(_chunkNext, (nuint)bytes);
         _chunkEnd = _chunkNext + bytes;
     }
+
+    private ScratchChunk? TryTakeWarm() =>
+        _chunks.Count < ColdChunks ? null : _warmer.TryTake((_memoryLimitBytes - ReservedBytes) / ChunkBytes);
 
     // The first page of a large one makes the system clear 2 MiB, which is more than a small environment ever uses.
     private void PreferLargePages(ScratchChunk chunk)

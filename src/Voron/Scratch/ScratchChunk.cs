@@ -24,9 +24,11 @@ internal sealed unsafe class ScratchChunk : IDisposable
     public bool IsSpilled => _space == null;
 
     /// <summary>Reserves a chunk at a multiple of its length, so that large pages fit.</summary>
-    public static ScratchChunk Reserve(int bytes)
+    /// <param name="bytes">Its length.</param>
+    /// <param name="addresses">The reservation to take part in if it has room; null for one of its own.</param>
+    public static ScratchChunk Reserve(int bytes, AddressReservation? addresses = null)
     {
-        var space = AddressSpace.Reserve((nuint)bytes * 2);
+        var space = AddressSpace.Reserve(AddressBytes(bytes), addresses);
         try
         {
             var address = ((nint)space.Address + bytes - 1) & -(nint)bytes;
@@ -39,6 +41,9 @@ internal sealed unsafe class ScratchChunk : IDisposable
             throw;
         }
     }
+
+    /// <summary>Returns the number of bytes of addresses that a chunk takes.</summary>
+    public static nuint AddressBytes(int bytes) => (nuint)bytes * 2;
 
     public void PreferLargePages()
     {

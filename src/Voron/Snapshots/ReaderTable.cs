@@ -38,6 +38,9 @@ internal sealed unsafe class ReaderTable : IDisposable
     /// <summary>The number of additional slots for the engine's own use, so that many readers cannot keep the engine from working.</summary>
     private const int EngineReaders = 16;
 
+    /// <summary>The number of bytes of addresses that a table takes.</summary>
+    public const int AddressBytes = (MaxReaders + EngineReaders) * ReaderSlot.Size;
+
     private readonly EngineLock _slotsLock = new(LockRank.ReaderSlots);
     private readonly EngineLock _forksLock = new(LockRank.ReaderForks);
     private readonly AddressSpace _space;
@@ -51,10 +54,12 @@ internal sealed unsafe class ReaderTable : IDisposable
     private long _forks;
     private StackTrace?[]? _origins;
 
-    public ReaderTable(StateRing ring)
+    /// <param name="ring">The published states.</param>
+    /// <param name="addresses">The reservation to take part in; null for one of its own.</param>
+    public ReaderTable(StateRing ring, AddressReservation? addresses = null)
     {
         _ring = ring;
-        _space = AddressSpace.Reserve((MaxReaders + EngineReaders) * (nuint)ReaderSlot.Size);
+        _space = AddressSpace.Reserve(AddressBytes, addresses);
         _slots = (ReaderSlot*)_space.Address;
     }
 

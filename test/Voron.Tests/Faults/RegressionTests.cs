@@ -159,7 +159,7 @@ public sealed class RegressionTests
         var disk = new SimulatedDisk();
         var handle = disk.Open("data", DiskOpen.New, DiskAccess.Buffered);
         handle.Allocate(0, 64 * PageSize);
-        using var file = new DataFile(handle, new RandomId(0, 17), PageSize, 1 << 20, new PoisonState("test"));
+        using var file = new DataFile(handle, new RandomId(0, 17), PageSize, new PlannedAddresses(1 << 20), new PoisonState("test"));
         disk.FailNext(call => call.Kind == DiskCallKind.SetLength, DiskError.Failed);
         file.Truncate(16);
         file.Invoking(cut => cut.TryCut()).Should().Throw<DiskException>();

@@ -50,7 +50,7 @@ public sealed unsafe class DataFileTests : IDisposable
         var poison = new PoisonState("test");
         var content = disk.Open("data", DiskOpen.New, DiskAccess.Buffered);
         content.Allocate(0, 4 * PageSize);
-        using var file = new DataFile(content, new RandomId(0, 17), PageSize, 1 << 20, poison);
+        using var file = new DataFile(content, new RandomId(0, 17), PageSize, new PlannedAddresses(1 << 20), poison);
         disk.FailNext(call => call.Kind == DiskCallKind.Sync, DiskError.Failed, dropsDirty: true);
 
         // The sync of a commit waits for that of a flush, which fails and has lost the bytes of both.
@@ -111,7 +111,7 @@ public sealed unsafe class DataFileTests : IDisposable
     {
         var file = _disk.Open("data", DiskOpen.New, DiskAccess.Buffered);
         file.Allocate(0, (long)pages * PageSize);
-        return new DataFile(file, new RandomId(0, 17), PageSize, 1 << 20, new PoisonState("test"));
+        return new DataFile(file, new RandomId(0, 17), PageSize, new PlannedAddresses(1 << 20), new PoisonState("test"));
     }
 
     private static void WritePage(DataFile file, long page, long number, PageKind kind = PageKind.SectionMap)

@@ -39,17 +39,19 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
     /// <param name="maxPageCount">The maximum page count while the environment is open.</param>
     /// <param name="memoryBytes">The number of bytes of memory for entries.</param>
     /// <param name="account">Counts the memory of the entries; null for none.</param>
-    public BranchKeyHeads(int pageSize, long maxPageCount, long memoryBytes = DefaultMemoryBytes, MemoryAccount? account = null)
+    /// <param name="addresses">The reservation to take part in; null for others of its own.</param>
+    public BranchKeyHeads(
+        int pageSize, long maxPageCount, long memoryBytes = DefaultMemoryBytes, MemoryAccount? account = null, AddressReservation? addresses = null)
     {
         _account = account;
         _maxEntries = KeyHeadsEntry.MaxBranchEntries(pageSize);
         _childrenOffset = KeyHeadsEntry.KeyHeadsBytes(_maxEntries);
         _slotBytes = KeyHeadsEntry.BranchBytes(pageSize);
-        _slotCount = (int)Math.Max(MinSlots, memoryBytes / _slotBytes);
-        _slotSpace = AddressSpace.Reserve((nuint)(maxPageCount * sizeof(int)));
+        _slotCount = SlotCount(pageSize, memoryBytes);
+        _slotSpace = AddressSpace.Reserve((nuint)(maxPageCount * sizeof(int)), addresses);
         try
         {
-            _entrySpace = AddressSpace.Reserve((nuint)_slotCount * (nuint)_slotBytes);
+            _entrySpace = AddressSpace.Reserve(EntryAddressBytes(pageSize, memoryBytes), addresses);
         }
         catch
         {
@@ -62,6 +64,10 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
 
     /// <summary>Asserts that the caller holds the writer; null before there is a writer, and in tests of this class alone.</summary>
     public Action? AssertHeld { get; set; }
+
+    /// <summary>Returns the number of bytes of addresses that the entries take.</summary>
+    public static nuint EntryAddressBytes(int pageSize, long memoryBytes) =>
+        (nuint)SlotCount(pageSize, memoryBytes) * (nuint)KeyHeadsEntry.BranchBytes(pageSize);
 
     /// <summary>Drops the entry of a page.</summary>
     public void Invalidate(PageNumber page)
@@ -162,6 +168,8 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
         _slotSpace.Dispose();
         _entrySpace.Dispose();
     }
+
+    private static int SlotCount(int pageSize, long memoryBytes) => (int)Math.Max(MinSlots, memoryBytes / KeyHeadsEntry.BranchBytes(pageSize));
 
     private void Commit(nuint bytes)
     {

@@ -63,17 +63,17 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
     /// <param name="pageSize">The size of a page in bytes.</param>
     /// <param name="memoryBytes">The most memory to use. It is taken as entries are built.</param>
     /// <param name="account">Counts the memory in use; null for none.</param>
-    public DataFileKeyHeads(int pageSize, long memoryBytes, MemoryAccount? account = null)
+    /// <param name="addresses">The reservation to take part in; null for one of its own.</param>
+    public DataFileKeyHeads(int pageSize, long memoryBytes, MemoryAccount? account = null, AddressReservation? addresses = null)
     {
         _account = account;
         _maxBranchEntries = KeyHeadsEntry.MaxBranchEntries(pageSize);
         _branchBytes = KeyHeadsEntry.BranchBytes(pageSize);
         _childrenOffset = KeyHeadsEntry.KeyHeadsBytes(_maxBranchEntries);
-        var leafCount = (long)BitOperations.RoundUpToPowerOf2((ulong)(memoryBytes / BranchShare * (BranchShare - 1) / LeafBytes / 2 + 1));
-        var sets = (long)BitOperations.RoundUpToPowerOf2((ulong)(memoryBytes / BranchShare / (Ways * _branchBytes) / 2 + 1));
+        var (leafCount, sets) = Counts(memoryBytes, _branchBytes);
         _leafMask = leafCount - 1;
         _setMask = sets - 1;
-        _space = AddressSpace.Reserve((nuint)(leafCount * LeafBytes + sets * Ways * _branchBytes));
+        _space = AddressSpace.Reserve(AddressBytes(pageSize, memoryBytes), addresses);
         try
         {
             _space.EnsureCommitted(_space.Length);
@@ -94,6 +94,14 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
 
     /// <summary>The total size in bytes of the places used so far.</summary>
     public long UsedBytes => Volatile.Read(ref _usedBytes);
+
+    /// <summary>Returns the number of bytes of addresses that a table takes.</summary>
+    public static nuint AddressBytes(int pageSize, long memoryBytes)
+    {
+        var branchBytes = KeyHeadsEntry.BranchBytes(pageSize);
+        var (leafCount, sets) = Counts(memoryBytes, branchBytes);
+        return (nuint)(leafCount * LeafBytes + sets * Ways * branchBytes);
+    }
 
     /// <summary>Drops the entry of a page whose content in the data file has changed.</summary>
     public void Invalidate(PageNumber page)
@@ -273,6 +281,10 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
             Count(bytes);
         return true;
     }
+
+    private static (long Leaves, long Sets) Counts(long memoryBytes, int branchBytes) => (
+        (long)BitOperations.RoundUpToPowerOf2((ulong)(memoryBytes / BranchShare * (BranchShare - 1) / LeafBytes / 2 + 1)),
+        (long)BitOperations.RoundUpToPowerOf2((ulong)(memoryBytes / BranchShare / (Ways * branchBytes) / 2 + 1)));
 
     private void Count(int bytes)
     {
