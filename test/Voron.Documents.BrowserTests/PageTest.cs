@@ -9,7 +9,7 @@ namespace Voron.Documents.BrowserTests;
 public abstract class PageTest(BrowserFixture fixture) : IAsyncLifetime
 {
     private readonly List<string> _errors = [];
-    private IBrowserContext _context = null!;
+    private IBrowserContext? _context;
 
     protected IPage Page { get; private set; } = null!;
 
@@ -22,6 +22,9 @@ public abstract class PageTest(BrowserFixture fixture) : IAsyncLifetime
 
     public virtual async ValueTask InitializeAsync()
     {
+        Assert.SkipWhen(
+            fixture.Browser == null,
+            $"There is no browser '{BrowserFixture.Path}': scripts/install-packages.sh installs it, and the variable CHROMIUM names another one.");
         Server = await RunningServer.StartAsync();
         Items.PutMany([.. Enumerable.Range(1, 50).Select(n => ($"item{n:00}", Document(n)))]);
         await OpenAsync();
@@ -29,8 +32,10 @@ public abstract class PageTest(BrowserFixture fixture) : IAsyncLifetime
 
     public async ValueTask DisposeAsync()
     {
-        await _context.DisposeAsync();
-        await Server.DisposeAsync();
+        if (_context != null)
+            await _context.DisposeAsync();
+        if (Server != null)
+            await Server.DisposeAsync();
         _errors.Should().BeEmpty();
         GC.SuppressFinalize(this);
     }
@@ -39,7 +44,7 @@ public abstract class PageTest(BrowserFixture fixture) : IAsyncLifetime
     {
         if (_context != null)
             await _context.DisposeAsync();
-        _context = await fixture.Browser.NewContextAsync(new BrowserNewContextOptions
+        _context = await fixture.Browser!.NewContextAsync(new BrowserNewContextOptions
         {
             BaseURL = Server.Client.BaseAddress!.ToString(),
             ViewportSize = new ViewportSize { Width = width, Height = 900 },
