@@ -5,7 +5,6 @@ using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Tables;
-using Voron.Tests.Faults;
 using Voron.Tests.Feeds;
 using Voron.Tests.Tables;
 
