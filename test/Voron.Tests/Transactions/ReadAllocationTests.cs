@@ -29,9 +29,8 @@ public sealed class ReadAllocationTests
 
         // The first pass makes the cursors, and the methods are compiled.
         var entries = ReadAll(read, key, prefix, high, buffer);
-        var before = GC.GetAllocatedBytesForCurrentThread();
-        var again = ReadAll(read, key, prefix, high, buffer);
-        (GC.GetAllocatedBytesForCurrentThread() - before).Should().Be(0);
+        var again = 0L;
+        ManagedAllocation.Least(() => again = ReadAll(read, key, prefix, high, buffer)).Should().Be(0);
         again.Should().Be(entries).And.BeGreaterThan(10 * Entries);
         read.Get(key).Should().Equal(FaultTestKit.Value(1_234, 100));
     }
