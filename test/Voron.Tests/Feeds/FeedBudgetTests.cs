@@ -118,9 +118,7 @@ public sealed class FeedBudgetTests : IDisposable
         var tree = writing.OpenTree(FeedKit.TreeName);
         Round();
         Round();
-        var before = GC.GetAllocatedBytesForCurrentThread();
-        Round();
-        var allocated = GC.GetAllocatedBytesForCurrentThread() - before;
+        var allocated = ManagedAllocation.Least(Round);
         allocated.Should().BeLessThanOrEqualTo(Keys, "at most a quarter of a byte an operation");
 
         void Round()
