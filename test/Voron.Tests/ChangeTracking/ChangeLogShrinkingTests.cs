@@ -7,7 +7,6 @@ using static Voron.Tests.ChangeTracking.ChangeLogKit;
 namespace Voron.Tests.ChangeTracking;
 
 /// <summary>A change log that has grown too large is written anew, and loses nothing by that.</summary>
-[Quick]
 public sealed class ChangeLogShrinkingTests
 {
     [Fact]

@@ -6,7 +6,6 @@ namespace Voron.Tests.Environments;
 /// Key heads kept beside data-file pages never outlive the contents that they stand for, whatever a flush writes there; otherwise a lookup
 /// would miss its key or return a value of another snapshot.
 /// </summary>
-[Quick]
 public sealed class DataFileKeyHeadsTests
 {
     private const int Keys = 3_000;

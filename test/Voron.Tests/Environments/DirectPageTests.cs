@@ -7,7 +7,6 @@ namespace Voron.Tests.Environments;
 /// A transaction that fills many pages writes them to the data file, and only their checksums to the journal. They must be there when the record
 /// counts, and no page that anything else needs may be overwritten.
 /// </summary>
-[Quick]
 public sealed class DirectPageTests
 {
     private const string Data = "voron.data";

@@ -5,7 +5,6 @@ using Voron.Simulation.Disks;
 namespace Voron.Tests.Faults;
 
 /// <summary>Files from different moments of one environment are refused, unless recovery restores one of these moments from them.</summary>
-[Quick]
 public sealed class MixedMomentsTests
 {
     private const string Data = "voron.data";

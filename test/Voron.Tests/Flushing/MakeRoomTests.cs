@@ -8,7 +8,6 @@ namespace Voron.Tests.Flushing;
 /// <summary>
 /// A commit that finds no room for its record flushes and, if that was not enough, returns free pages.
 /// </summary>
-[Quick]
 public sealed class MakeRoomTests
 {
     private const string Data = "voron.data";

@@ -5,7 +5,6 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Flushing;
 
 /// <summary>The number of free pages that statistics show is that of the section maps.</summary>
-[Quick]
 public sealed class SpaceCensusTests
 {
     [Fact]

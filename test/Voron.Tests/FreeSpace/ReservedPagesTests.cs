@@ -3,7 +3,6 @@ using Voron.FreeSpace;
 namespace Voron.Tests.FreeSpace;
 
 /// <summary>Reserved pages are free in the maps, and no search of the allocator returns them.</summary>
-[Quick]
 public sealed class ReservedPagesTests : IDisposable
 {
     private readonly FakeSpace _space = new(4096);

@@ -7,7 +7,6 @@ namespace Voron.Tests.Recovery;
 /// A record is written beside the values that it names, so a power cut may leave the record without them: it then counts as torn, with all
 /// records after it. Once a later record or a seal says that it was durable, missing values are damage.
 /// </summary>
-[Quick]
 public sealed class UnsyncedExtentTests
 {
     private const string Data = "voron.data";

@@ -8,7 +8,6 @@ namespace Voron.Tests.Simulation;
 /// The rules of durability. Each is checked from both sides: changes that must survive are in every image, changes that may be lost are
 /// lost in some, so that a rule that is too lenient or too strict fails a test.
 /// </summary>
-[Quick]
 public sealed class CrashImagesTests : IDisposable
 {
     private const int Block = 4096;

@@ -5,7 +5,6 @@ using Voron.Tests.Faults;
 
 namespace Voron.Tests.Snapshots;
 
-[Quick]
 public sealed class SlowReaderTests
 {
     private const long JournalLimit = 8 << 20;

@@ -4,7 +4,6 @@ using Voron.Tables;
 namespace Voron.Tests.Tables;
 
 /// <summary>Whatever the bytes of a row say, a read returns a value or throws the one exception, and reaches nothing outside of the row.</summary>
-[Quick]
 public sealed class RowDamageTests
 {
     private const int Mutations = 100_000;

@@ -7,7 +7,6 @@ using Pairs = System.Collections.Generic.SortedSet<(string Key, string Value)>;
 namespace Voron.Tests.Transactions;
 
 /// <summary>A tree of value sets does what a sorted set of pairs does: through savepoints, rollbacks, commits, flushes and power cuts.</summary>
-[Quick]
 public sealed class ValueSetModelTests
 {
     private const string Name = "sets";

@@ -6,7 +6,6 @@ using Voron.Trees.Pages;
 namespace Voron.Tests.Trees;
 
 /// <summary>Puts that are applied together, and keys that are looked up together, give the same results as one by one.</summary>
-[Quick]
 public sealed unsafe class GroupedOperationsTests
 {
     [Theory]

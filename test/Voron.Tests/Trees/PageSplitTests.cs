@@ -2,7 +2,6 @@ using System.Buffers.Binary;
 
 namespace Voron.Tests.Trees;
 
-[Quick]
 public sealed class PageSplitTests
 {
     public static TheoryData<int> PageSizes => [4096, 8192, 16384, 32768, 65536];

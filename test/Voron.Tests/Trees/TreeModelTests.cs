@@ -3,7 +3,6 @@ using System.Buffers.Binary;
 namespace Voron.Tests.Trees;
 
 /// <summary>Compares random operations on a tree with those on a sorted dictionary. A failure names the seed to run again.</summary>
-[Quick]
 public sealed class TreeModelTests
 {
     public enum Keys

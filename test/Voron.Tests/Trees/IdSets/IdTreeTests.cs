@@ -5,7 +5,6 @@ using Voron.Trees.Pages;
 
 namespace Voron.Tests.Trees.IdSets;
 
-[Quick]
 public sealed unsafe class IdTreeTests
 {
     private static readonly byte[] Key = "key"u8.ToArray();

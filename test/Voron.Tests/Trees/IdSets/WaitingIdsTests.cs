@@ -5,7 +5,6 @@ using Voron.Trees.IdSets;
 namespace Voron.Tests.Trees.IdSets;
 
 /// <summary>Changes of sets that wait in a buffer, and are applied together, give the same sets as one by one.</summary>
-[Quick]
 public sealed class WaitingIdsTests
 {
     [Theory]
