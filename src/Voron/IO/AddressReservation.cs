@@ -64,7 +64,7 @@ internal sealed unsafe class AddressReservation : IDisposable
 
     /// <summary>Reserves addresses; returns null if there are not enough.</summary>
     /// <param name="bytes">The number of bytes to divide.</param>
-    /// <param name="beside">The number of bytes that must stay free beside them, next to each other.</param>
+    /// <param name="beside">How many more bytes, directly beside them, the system must have free. The call leaves those free.</param>
     public static AddressReservation? TryReserve(nuint bytes, nuint beside = 0)
     {
         var length = RoundUp(bytes) + Edge;

@@ -15,7 +15,7 @@ internal static unsafe class PosixMemory
     }
 
     /// <summary>
-    /// Like the overload, but also returns null when <paramref name="beside"/> more bytes are not free beside the range. These stay free.
+    /// Reserves a range and leaves <paramref name="beside"/> more bytes beside it free. Returns null if the system lacks room for both.
     /// </summary>
     public static byte* TryReserve(nuint length, nuint beside)
     {

@@ -12,7 +12,7 @@ internal static unsafe class WindowsMemory
 
     public static byte* TryReserve(nuint length) => (byte*)Kernel32.VirtualAlloc(null, length, ReserveOnly, NoAccess);
 
-    /// <summary>Reserves a range, or returns null when <paramref name="beside"/> more bytes are not free beside it. These stay free.</summary>
+    /// <summary>Reserves a range and leaves <paramref name="beside"/> more bytes beside it free. Returns null if the system lacks room for both.</summary>
     public static byte* TryReserve(nuint length, nuint beside)
     {
         var address = TryReserve(length + beside);
