@@ -1,3 +1,4 @@
+using Voron.Simulation.Harness;
 using Voron.Torture.Model;
 
 namespace Voron.Torture.Tests.Environments;
@@ -37,9 +38,7 @@ public sealed class ManyJournalsTests
     private static void Put(StorageEnvironment environment, int key)
     {
         using var writing = environment.BeginWrite();
-        var value = new byte[40_000];
-        new Random(key).NextBytes(value);
-        writing.CreateTree("values").Put([(byte)key], value);
+        writing.CreateTree("values").Put([(byte)key], Value(key));
         writing.Commit();
     }
 
@@ -48,14 +47,14 @@ public sealed class ManyJournalsTests
         using var reading = environment.BeginRead();
         var tree = reading.OpenTree("values");
         tree.Count.Should().Be(count);
-        var expected = new byte[40_000];
         for (var key = 0; key < count; key++)
         {
-            new Random(key).NextBytes(expected);
             tree.TryGet([(byte)key], out var value).Should().BeTrue();
-            value.SequenceEqual(expected).Should().BeTrue();
+            value.SequenceEqual(Value(key)).Should().BeTrue();
         }
 
         environment.Verify().Problems.Should().BeEmpty();
     }
+
+    private static byte[] Value(int key) => SeededBytes.Make(key, 40_000);
 }
