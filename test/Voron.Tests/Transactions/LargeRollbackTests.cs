@@ -14,9 +14,9 @@ public sealed class LargeRollbackTests(ITestOutputHelper output)
     public void The_cost_of_rollbacks_and_deletions_does_not_depend_on_the_number_of_values()
     {
         Run(1_000);
-        var few = Run(5_000);
-        var many = Run(40_000);
-        output.WriteLine($"5,000 values: {few.TotalMilliseconds} ms; 40,000 values: {many.TotalMilliseconds} ms.");
+        var few = Run(12_500);
+        var many = Run(100_000);
+        output.WriteLine($"12,500 values: {few.TotalMilliseconds} ms; 100,000 values: {many.TotalMilliseconds} ms.");
 
         // The caches of the processor hold the few values and not the many, which makes a factor of up to four. If each operation looked at
         // all values, it would take 64 times as long, and with this number of values some minutes.
