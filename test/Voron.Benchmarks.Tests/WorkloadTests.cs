@@ -13,7 +13,7 @@ public sealed class WorkloadTests
 
     public WorkloadTests()
     {
-        WarmUp.Time = TimeSpan.Zero;
+        WarmUp.IsShort = true;
         WorkloadRunner.ProbesDevice = false;
     }
 

@@ -11,15 +11,17 @@ namespace Voron.Benchmarks.Workloads;
 internal static class WarmUp
 {
     private const int MaxItems = 10_000;
+    private const int FewItems = 100;
     private const int MaxValueBytes = 1 << 20;
     private const long MaxStoreBytes = 16 << 20;
     private const int MaxPerTransaction = 1_000;
     private const int TransactionsPerTurn = 20;
     private const int MixedMilliseconds = 100;
     private const int OpeningTurns = 3;
+    private static readonly TimeSpan Time = TimeSpan.FromMilliseconds(600);
 
-    /// <summary>The minimum duration. Tests, which measure nothing, set it to zero.</summary>
-    public static TimeSpan Time { get; set; } = TimeSpan.FromMilliseconds(600);
+    /// <summary>True in tests, which measure nothing: each loop runs once, with few items.</summary>
+    public static bool IsShort { get; set; }
 
     public static void Run(EngineDescriptor descriptor, RunRequest request)
     {
@@ -40,7 +42,7 @@ internal static class WarmUp
     {
         var creator = WorkloadCatalog.CreatorOf(request.Workload);
         var valueBytes = Math.Min(MaxValueBytes, request.Workload.ValueBytes);
-        var items = (int)Math.Min(MaxItems, MaxStoreBytes / valueBytes);
+        var items = (int)Math.Min(IsShort ? FewItems : MaxItems, MaxStoreBytes / valueBytes);
         var fill = request with
         {
             Workload = creator with
@@ -63,11 +65,11 @@ internal static class WarmUp
                 Repeat(engine, request, items, valueBytes, ignored);
                 ScanLoop.CheckStore(engine, items);
             }
-            while (Stopwatch.GetElapsedTime(started) < Time);
+            while (!IsShort && Stopwatch.GetElapsedTime(started) < Time);
         }
 
         // Opening an existing store, and reading data that an earlier process wrote, run code of their own.
-        for (var i = 0; i < OpeningTurns; i++)
+        for (var i = 0; i < (IsShort ? 1 : OpeningTurns); i++)
         {
             using var engine = descriptor.Open(directory, new EngineObserver());
             if (!request.Workload.Writes)
