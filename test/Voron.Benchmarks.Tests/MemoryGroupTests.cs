@@ -8,7 +8,10 @@ using Voron.Simulation.Harness;
 
 namespace Voron.Benchmarks.Tests;
 
-/// <summary>An environment with default options fits into a small container: the light version of the command memory-limits.</summary>
+/// <summary>
+/// An environment with default options fits into a small container: the light version of the command memory-limits. Alone, because nothing
+/// else has room beside the processes that fill it.
+/// </summary>
 [Collection(nameof(Alone))]
 public sealed class MemoryGroupTests(ITestOutputHelper output)
 {

@@ -1,7 +1,7 @@
 namespace Voron.Tests;
 
 /// <summary>
-/// Tests that measure the memory of the process or long work, or need contiguous addresses: no other test runs at the same time.
+/// Tests that measure or change what belongs to the process: no other test runs at the same time. Each class says what that is.
 /// </summary>
 [CollectionDefinition(nameof(Alone), DisableParallelization = true)]
 public sealed class Alone;

@@ -85,6 +85,13 @@ public sealed partial class StyleTests
         found.Should().BeEmpty("a test that returns has passed: Assert.SkipWhen says why it did not run");
     }
 
+    [Fact]
+    public void A_class_that_runs_alone_says_why() => SourceText.Load("test")
+        .Where(file => file.Text.Contains("[Collection(nameof(Alone))]", StringComparison.Ordinal))
+        .Where(file => !file.Text.Contains("Alone, because ", StringComparison.Ordinal))
+        .Select(file => file.Path)
+        .Should().BeEmpty("the tests of all other classes wait for it");
+
     // Paths of one machine and addresses of package registries have no place in what others build.
     [Fact]
     public void No_file_names_a_machine_or_a_registry()

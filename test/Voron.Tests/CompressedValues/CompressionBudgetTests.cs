@@ -3,7 +3,6 @@ using Voron.Tests.Journal;
 namespace Voron.Tests.CompressedValues;
 
 /// <summary>How many bytes each operation of a tree with compressed values writes to the journal, whose own compression is off.</summary>
-[Collection(nameof(Alone))]
 public sealed class CompressionBudgetTests : IDisposable
 {
     private const int Keys = 2_000;

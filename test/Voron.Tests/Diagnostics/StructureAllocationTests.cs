@@ -8,6 +8,7 @@ namespace Voron.Tests.Diagnostics;
 
 /// <summary>
 /// In the steady state, an operation of a structure allocates at most half a byte of managed memory; what codecs allocate is not the engine's.
+/// Alone, because collections that other tests cause empty pools, which are then filled again.
 /// </summary>
 [Collection(nameof(Alone))]
 [Quick]

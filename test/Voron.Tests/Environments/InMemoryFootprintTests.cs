@@ -3,7 +3,7 @@ using Voron.Tests.Faults;
 
 namespace Voron.Tests.Environments;
 
-/// <summary>The memory and the addresses of many environments in memory.</summary>
+/// <summary>The memory and the addresses of many environments in memory. Alone, because the system counts those of the process.</summary>
 [Collection(nameof(Alone))]
 public sealed class InMemoryFootprintTests
 {

@@ -7,7 +7,7 @@ using Voron.Tests.IO;
 
 namespace Voron.Tests.Environments;
 
-/// <summary>The calls for addresses, and the mappings, that an open environment costs.</summary>
+/// <summary>The calls for addresses, and the mappings, that an open environment costs. Alone, because all of the process are counted.</summary>
 [Collection(nameof(Alone))]
 public sealed class MappingTests
 {

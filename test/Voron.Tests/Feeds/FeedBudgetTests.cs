@@ -7,7 +7,10 @@ using Voron.Tests.Tables;
 
 namespace Voron.Tests.Feeds;
 
-/// <summary>How many bytes a recorded change adds to the journal, without compression, and that recording and reading allocate nothing.</summary>
+/// <summary>
+/// How many bytes a recorded change adds to the journal, without compression, and that recording and reading allocate nothing.
+/// Alone, because collections that other tests cause empty pools, which are then filled again.
+/// </summary>
 [Collection(nameof(Alone))]
 public sealed class FeedBudgetTests : IDisposable
 {

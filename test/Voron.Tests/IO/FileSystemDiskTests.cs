@@ -5,8 +5,10 @@ using Voron.IO.Posix;
 
 namespace Voron.Tests.IO;
 
-/// <summary>The disk of this operating system keeps the contract.</summary>
-/// <remarks>Runs alone: on Windows a map grows in place only if no other thread has taken the addresses behind it meanwhile.</remarks>
+/// <summary>
+/// The disk of this operating system keeps the contract. Alone, because on Windows a map grows in place only if no other thread has taken the
+/// addresses behind it meanwhile.
+/// </summary>
 [Collection(nameof(Alone))]
 public sealed unsafe class FileSystemDiskTests : DiskContract
 {

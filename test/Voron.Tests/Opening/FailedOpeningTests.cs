@@ -5,7 +5,7 @@ using static Voron.Tests.Environments.JournalTestKit;
 
 namespace Voron.Tests.Opening;
 
-/// <summary>An opening that fails releases everything that it has acquired by then.</summary>
+/// <summary>An opening that fails releases everything that it has acquired by then. Alone, because the memory is that of the process.</summary>
 [Collection(nameof(Alone))]
 [Quick]
 public sealed class FailedOpeningTests

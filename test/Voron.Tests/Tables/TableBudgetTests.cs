@@ -3,7 +3,10 @@ using Voron.Tests.Journal;
 
 namespace Voron.Tests.Tables;
 
-/// <summary>How many bytes each operation of a table writes to the journal, without compression, and that it allocates nothing of its own.</summary>
+/// <summary>
+/// How many bytes each operation of a table writes to the journal, without compression, and that it allocates nothing of its own.
+/// Alone, because collections that other tests cause empty pools, which are then filled again.
+/// </summary>
 [Collection(nameof(Alone))]
 public sealed class TableBudgetTests : IDisposable
 {

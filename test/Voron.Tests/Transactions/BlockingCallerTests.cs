@@ -3,7 +3,7 @@ using Voron.Tests.Faults;
 
 namespace Voron.Tests.Transactions;
 
-/// <summary>Callers that block on a write make progress without a free thread in the pool.</summary>
+/// <summary>Callers that block on a write make progress without a free thread in the pool. Alone, because each process has one pool.</summary>
 [Collection(nameof(Alone))]
 [SuppressMessage("Reliability", "CA2012", Justification = "Each task is used once; it is the way of using it that is tested.")]
 [Quick]

@@ -4,7 +4,8 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Transactions;
 
 /// <summary>
-/// The engine's own threads that run user code, which can therefore get hold of them: an interruption ended the process.
+/// The engine's own threads that run user code, which can therefore get hold of them: an interruption ended the process. Alone, because it
+/// occupies the pool of threads.
 /// </summary>
 [Collection(nameof(Alone))]
 [SuppressMessage("Reliability", "CA2012", Justification = "Each task is used once.")]

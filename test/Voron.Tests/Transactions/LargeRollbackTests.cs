@@ -3,7 +3,7 @@ using Voron.Tests.Faults;
 
 namespace Voron.Tests.Transactions;
 
-/// <summary>The cost of savepoints in a transaction with many large values.</summary>
+/// <summary>The cost of savepoints in a transaction with many large values. Alone, because other tests would take its processor caches.</summary>
 [Collection(nameof(Alone))]
 public sealed class LargeRollbackTests(ITestOutputHelper output)
 {

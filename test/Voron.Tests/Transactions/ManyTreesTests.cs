@@ -3,7 +3,10 @@ using System.Globalization;
 
 namespace Voron.Tests.Transactions;
 
-/// <summary>Transactions that open very many trees need work and memory in proportion to the trees that they touch.</summary>
+/// <summary>
+/// Transactions that open very many trees need work and memory in proportion to the trees that they touch. Alone, because the memory is that of
+/// the process.
+/// </summary>
 [Collection(nameof(Alone))]
 public sealed class ManyTreesTests
 {

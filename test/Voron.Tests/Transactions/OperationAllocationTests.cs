@@ -5,6 +5,7 @@ namespace Voron.Tests.Transactions;
 
 /// <summary>
 /// In the steady state, an operation of a group commit allocates no managed memory of its own, whatever its shape and whatever context flows into it.
+/// Alone, because several threads have part in it, and the runtime counts the allocations of all together.
 /// </summary>
 [Collection(nameof(Alone))]
 [Quick]
