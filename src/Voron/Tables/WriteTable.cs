@@ -252,13 +252,16 @@ public readonly struct WriteTable<TKey, TRow>
         var session = _table.SessionToWrite;
         Span<long> rowIds = stackalloc long[DeletedTogether];
         var deleted = 0L;
+        var after = default(PageToken);
         while (deleted < most)
         {
+            // From where the last rows were: what is passed over, such as rows past their time and those of other tables, is passed over once.
             var count = 0;
-            using (var query = _table.From(index, keys))
+            using (var query = _table.From(index, keys).After(after))
             {
                 while (count < Math.Min(DeletedTogether, most - deleted) && query.MoveNext())
                     rowIds[count++] = query.RowId;
+                after = query.Token;
             }
 
             // A row with several keys in the range was collected once for each, and is deleted once.
