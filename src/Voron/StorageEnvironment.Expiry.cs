@@ -5,6 +5,11 @@ namespace Voron;
 /// <content>What the layer of tables needs of the environment to delete rows past their time.</content>
 public sealed partial class StorageEnvironment
 {
+    private ExpiryRuns? _expiry;
+
+    /// <summary>The number of tables with expiring rows whose definitions are kept. For tests.</summary>
+    internal int ExpiringTables => _expiry?.Tables ?? 0;
+
     /// <summary>Throws if an operation cannot be queued here.</summary>
     /// <param name="member">The member that was called.</param>
     /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
@@ -16,5 +21,11 @@ public sealed partial class StorageEnvironment
     }
 
     // Called by the constructor, for an environment that can be written.
-    private void BeginExpiry() => _engine.OnExpiringTable = new ExpiryRuns(_engine, BeginRead, WriteAsync).OnOpened;
+    private void BeginExpiry()
+    {
+        var runs = new ExpiryRuns(_engine, BeginRead, WriteAsync);
+        _engine.OnExpiringTable = runs.OnOpened;
+        _engine.OnDeletedTable = runs.OnDeleted;
+        _expiry = runs;
+    }
 }

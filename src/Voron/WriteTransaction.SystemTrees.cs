@@ -49,6 +49,9 @@ public readonly partial struct WriteTransaction
         return null;
     }
 
+    /// <summary>Notes that a table has been deleted.</summary>
+    internal void NoteDeletedTable(string name) => Body.Scope.NoteDeletedTable(name);
+
     /// <summary>Begins or ends the recording of a tree's changes.</summary>
     internal void SetRecorded(OpenTree tree, bool isRecorded) => Body.SetRecorded(tree, isRecorded);
 

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Voron.Testing;
 using Voron.Transactions;
 
@@ -8,7 +9,7 @@ namespace Voron.Tables;
 /// <code>
 ///   idle ──a transaction opens such a table to write, the first one in a minute──▶ running ──all tables swept──▶ idle
 /// </code>
-/// A deletion needs the functions of the definition, so the definitions are kept, one for each name.
+/// A deletion needs the functions of the definition, so the definitions are kept, one for each name, until their tables are deleted.
 /// </remarks>
 /// <param name="engine">The engine of the environment.</param>
 /// <param name="beginRead">Begins a read transaction.</param>
@@ -19,9 +20,12 @@ internal sealed class ExpiryRuns(
 {
     private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(1);
 
-    private TableFunctions[] _tables = [];
+    private readonly ConcurrentDictionary<string, TableFunctions> _tables = new();
     private long _ranAtTick = Environment.TickCount64 - (long)LongestPause.TotalMilliseconds;
     private int _isRunning;
+
+    /// <summary>The number of tables whose definitions are kept.</summary>
+    public int Tables => _tables.Count;
 
     /// <summary>Notes that the holder of the writer has opened a table; begins a run if one is due. Throws nothing.</summary>
     /// <param name="table">The definition of the table.</param>
@@ -32,8 +36,8 @@ internal sealed class ExpiryRuns(
         try
         {
             var functions = (TableFunctions)table;
-            if (!_tables.Contains(functions))
-                Volatile.Write(ref _tables, [functions, .. _tables.Where(other => other.Name != functions.Name)]);
+            if (!_tables.TryGetValue(functions.Name, out var known) || known != functions)
+                _tables[functions.Name] = functions;
             if (Environment.TickCount64 - _ranAtTick < LongestPause.TotalMilliseconds || Interlocked.Exchange(ref _isRunning, 1) != 0)
                 return;
             _ranAtTick = Environment.TickCount64;
@@ -46,6 +50,9 @@ internal sealed class ExpiryRuns(
 
         Begin();
     }
+
+    /// <summary>Forgets a table that a transaction has deleted. After a rollback, the next transaction that opens the table notes it again.</summary>
+    public void OnDeleted(string name) => _tables.TryRemove(name, out _);
 
     private void Begin()
     {
@@ -71,7 +78,7 @@ internal sealed class ExpiryRuns(
                 return;
             try
             {
-                foreach (var functions in Volatile.Read(ref _tables))
+                foreach (var (_, functions) in _tables)
                     await SweepAsync(functions).ConfigureAwait(false);
             }
             finally
@@ -98,9 +105,14 @@ internal sealed class ExpiryRuns(
             if (deleted > 0)
                 TableLog.ExpiredDeleted(engine.Logger, functions.Name, engine.Disk.Path, deleted);
         }
-        catch (Exception e) when (e is KeyNotFoundException or SchemaMismatchException or IndexNotReadyException)
+        catch (KeyNotFoundException)
         {
-            // The table was dropped, or another program has evolved it.
+            // A transaction that was open when the table was deleted has noted it again.
+            _tables.TryRemove(KeyValuePair.Create(functions.Name, functions));
+        }
+        catch (Exception e) when (e is SchemaMismatchException or IndexNotReadyException)
+        {
+            // Another program has evolved it.
         }
         catch (Exception e) when (e is not (OperationCanceledException or ObjectDisposedException))
         {

@@ -105,6 +105,7 @@ internal static class TableCreation
                 deleteTree(transaction, index.TreeName(schema.Id));
         }
 
+        transaction.NoteDeletedTable(name);
         return true;
     }
 }

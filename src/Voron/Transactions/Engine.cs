@@ -118,6 +118,9 @@ internal sealed class Engine
     /// </summary>
     public Action<object>? OnExpiringTable { get; set; }
 
+    /// <summary>Called in a write transaction that deletes a table, with its name. Throws nothing.</summary>
+    public Action<string>? OnDeletedTable { get; set; }
+
     /// <summary>The free pages that are kept for staged values; null when the environment is opened for reading only.</summary>
     public ReservedPages? Reserved { get; set; }
 

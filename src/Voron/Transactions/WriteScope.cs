@@ -31,6 +31,10 @@ internal sealed class WriteScope
     /// <param name="table">Its definition.</param>
     public void NoteExpiringTable(object table) => _engine.OnExpiringTable?.Invoke(table);
 
+    /// <summary>Notes that the transaction has deleted a table.</summary>
+    /// <param name="name">Its name.</param>
+    public void NoteDeletedTable(string name) => _engine.OnDeletedTable?.Invoke(name);
+
     /// <summary>The copy-on-write pages.</summary>
     public CopyOnWritePages Pages { get; }
 
