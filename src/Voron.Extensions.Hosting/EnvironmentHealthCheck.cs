@@ -50,6 +50,6 @@ internal sealed class EnvironmentHealthCheck(HostedEnvironment hosted, Func<Voro
 
         var thresholds = settings();
         var isSlowed = _backPressure.IsActive(statistics, thresholds.BackPressureWindow);
-        return new HealthAssessment(environment.Path, environment.Options, statistics, thresholds).Assess(failed, isSlowed);
+        return new HealthAssessment(environment.Path, environment.Options, statistics, thresholds, time.GetUtcNow()).Assess(failed, isSlowed);
     }
 }

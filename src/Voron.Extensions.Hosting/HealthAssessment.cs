@@ -7,9 +7,13 @@ namespace Voron.Extensions.Hosting;
 /// <param name="options">The options of the environment.</param>
 /// <param name="statistics">Its statistics.</param>
 /// <param name="settings">The thresholds.</param>
+/// <param name="now">The time.</param>
 internal sealed class HealthAssessment(
-    string path, StorageOptions options, EnvironmentStatistics statistics, VoronHealthCheckSettings settings)
+    string path, StorageOptions options, EnvironmentStatistics statistics, VoronHealthCheckSettings settings, DateTimeOffset now)
 {
+    // A clock that is being adjusted deserves no alarm.
+    private static readonly TimeSpan ClockTolerance = TimeSpan.FromMinutes(1);
+
     // An environment that is open for reading only writes nothing.
     private bool IsDiskNearlyFull => !options.ReadOnly && statistics.VolumeFreeBytes < settings.MinVolumeFreeBytes;
 
@@ -33,6 +37,12 @@ internal sealed class HealthAssessment(
             reasons.Add($"A reader that has been open for {statistics.OldestReaderAge} keeps newer changes in memory and in the journal.");
         if (IsDiskNearlyFull)
             reasons.Add(FormattableString.Invariant($"The volume has {statistics.VolumeFreeBytes} bytes left, fewer than {settings.MinVolumeFreeBytes}."));
+        if (statistics.PublishedAt is { } last && last - now > ClockTolerance)
+        {
+            reasons.Add(FormattableString.Invariant(
+                $"The last commit has the time {last:u}, but the clock shows {now:u}: one of the two clocks was wrong. Until then, all commits have the same time."));
+        }
+
         if (reasons.Count == 0)
             return HealthCheckResult.Healthy($"The environment in '{path}' is healthy.", Data());
 

@@ -1,6 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.ExceptionServices;
 using Voron.Format;
+using Voron.Primitives;
 using Voron.Recording;
 using Voron.Testing;
 using Voron.Transactions;
@@ -31,6 +32,9 @@ internal sealed class FeedRetention(
     private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(1);
 
     private readonly SemaphoreSlim _oneRun = new(1);
+
+    // Used by the one run in the background.
+    private readonly SteadyClock _clock = engine.CreateDeletionClock(engine.Options.CommitClock);
     private long _recorded;
     private long _ranAtTick = Environment.TickCount64 - (long)LongestPause.TotalMilliseconds;
     private int _isBackgroundRunning;
@@ -60,7 +64,9 @@ internal sealed class FeedRetention(
     /// <summary>Deletes the changes that are to go from all feeds, as they are now. Returns the number of changes deleted.</summary>
     /// <exception cref="CorruptionException">A feed is damaged. The others have been trimmed.</exception>
     /// <exception cref="OperationCanceledException">Cancelled. What was deleted stays deleted.</exception>
-    public async Task<long> TrimAsync(CancellationToken stop)
+    public Task<long> TrimAsync(CancellationToken stop) => TrimAsync(engine.Options.CommitClock.GetUtcNow().UtcTicks, stop);
+
+    private async Task<long> TrimAsync(long now, CancellationToken stop)
     {
         await _oneRun.WaitAsync(stop).ConfigureAwait(false);
         try
@@ -71,7 +77,7 @@ internal sealed class FeedRetention(
             CorruptionException? damagedName;
             using (var reading = beginRead())
             {
-                run = new Run(engine.Options.CommitClock.GetUtcNow().UtcTicks, reading.TransactionId);
+                run = new Run(now, reading.TransactionId);
                 names = new FeedRegistry(reading).Names(out damagedName);
             }
 
@@ -122,7 +128,7 @@ internal sealed class FeedRetention(
                 return;
             try
             {
-                var deleted = await TrimAsync(engine.Closing.Token).ConfigureAwait(false);
+                var deleted = await TrimAsync(_clock.Read(), engine.Closing.Token).ConfigureAwait(false);
                 if (deleted > 0)
                     FeedLog.Trimmed(engine.Logger, engine.Disk.Path, deleted);
             }

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Voron.Primitives;
 using Voron.Testing;
 using Voron.Transactions;
 
@@ -19,6 +20,9 @@ internal sealed class ExpiryRuns(
     : IThreadPoolWorkItem
 {
     private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(1);
+
+    // Used by the one run.
+    private readonly SteadyClock _clock = engine.CreateDeletionClock(TimeProvider.System);
 
     private readonly ConcurrentDictionary<string, TableFunctions> _tables = new();
     private long _ranAtTick = Environment.TickCount64 - (long)LongestPause.TotalMilliseconds;
@@ -100,7 +104,9 @@ internal sealed class ExpiryRuns(
     {
         try
         {
-            var sweep = new ExpirySweep(engine.Options.TimeProvider, beginRead, write, functions);
+            // A clock of the caller's own says what the caller wants.
+            var until = engine.Options.TimeProvider?.GetUtcNow().UtcTicks ?? _clock.Read();
+            var sweep = new ExpirySweep(new DateTimeOffset(until, TimeSpan.Zero), beginRead, write, functions);
             var deleted = await sweep.RunAsync(engine.Closing.Token).ConfigureAwait(false);
             if (deleted > 0)
                 TableLog.ExpiredDeleted(engine.Logger, functions.Name, engine.Disk.Path, deleted);

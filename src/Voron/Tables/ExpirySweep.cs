@@ -2,23 +2,24 @@ using System.Runtime.ExceptionServices;
 
 namespace Voron.Tables;
 
-/// <summary>Deletes the rows of a table that are past their time when it begins.</summary>
+/// <summary>Deletes the rows of a table that are past their time.</summary>
 /// <remarks>
 /// <code>
 ///   a snapshot: the next 256 rows of the index that are due ──▶ an operation of a group commit: those that are still due are deleted ──▶ again
 /// </code>
 /// The index is in the order of the times, and the sweep goes through it once, so a row that cannot be deleted holds none back.
 /// </remarks>
-/// <param name="clock">The clock by which rows expire; null for that of the system.</param>
+/// <param name="now">The time. Rows that come past theirs meanwhile are left to the next sweep: otherwise this one might never end.</param>
 /// <param name="beginRead">Begins a read transaction.</param>
 /// <param name="write">Runs an operation of a group commit.</param>
 /// <param name="functions">The definition of the table, which has the times.</param>
 internal sealed class ExpirySweep(
-    TimeProvider? clock, Func<ReadTransaction> beginRead, Func<Func<WriteTransaction, long>, CancellationToken, ValueTask<long>> write,
+    DateTimeOffset now, Func<ReadTransaction> beginRead, Func<Func<WriteTransaction, long>, CancellationToken, ValueTask<long>> write,
     TableFunctions functions)
 {
     private const int RowsOfStep = 256;
 
+    private readonly long _until = now.ToUnixTimeMilliseconds();
     private readonly List<long> _rowIds = [];
     private PageToken _after;
     private Exception? _failure;
@@ -27,10 +28,8 @@ internal sealed class ExpirySweep(
     /// <inheritdoc cref="TableExpiry.DeleteExpiredAsync"/>
     public async ValueTask<long> RunAsync(CancellationToken stop)
     {
-        // Rows that come past their time meanwhile are left to the next run: otherwise this one might never end.
-        var until = (clock ?? TimeProvider.System).GetUtcNow().ToUnixTimeMilliseconds();
         var deleted = 0L;
-        while (Find(until, stop))
+        while (Find(_until, stop))
         {
             // A failure of an operation that is run again does not count.
             Exception? failure = null;
@@ -107,7 +106,8 @@ internal sealed class ExpirySweep(
         foreach (var rowId in session == null ? [] : _rowIds)
         {
             // The row may have been changed or deleted meanwhile, or the clock may have gone back.
-            if (!RowLookup.TryGet(session!, rowId, out var row) || !session!.IsExpired(row))
+            var isThere = RowLookup.TryGet(session!, rowId, out var row);
+            if (!isThere || !session!.IsExpired(row) || !RowLayout.TryGetExpiry(row, out var expiry) || expiry > _until)
                 continue;
             try
             {

@@ -50,7 +50,8 @@ public static class TableExpiry
     private static async ValueTask<long> DeleteExpiredAsync(StorageEnvironment environment, TableFunctions functions, CancellationToken stop)
     {
         environment.ThrowIfCannotQueue(nameof(DeleteExpiredAsync));
-        var sweep = new ExpirySweep(environment.Options.TimeProvider, environment.BeginRead, environment.WriteAsync, functions);
+        var now = (environment.Options.TimeProvider ?? TimeProvider.System).GetUtcNow();
+        var sweep = new ExpirySweep(now, environment.BeginRead, environment.WriteAsync, functions);
         return await sweep.RunAsync(stop).ConfigureAwait(false);
     }
 }

@@ -239,7 +239,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
     private long TimeOfTransaction()
     {
         if (_time == 0)
-            _time = Math.Max(engine.Options.CommitClock.GetUtcNow().UtcTicks, pages.State.CommitTime);
+            _time = Math.Max(engine.WriterClock.Read(), pages.State.CommitTime);
         return _time;
     }
 

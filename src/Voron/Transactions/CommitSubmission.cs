@@ -21,7 +21,7 @@ internal sealed unsafe class CommitSubmission
     {
         _engine = engine;
         _writer = writer;
-        _times = new CommitTimes(engine.Options.CommitClock, engine.Logger, engine.Disk.Path);
+        _times = new CommitTimes(engine.WriterClock, engine.Logger, engine.Disk.Path);
         _newPages = new NewPageWriter(engine);
         _packer = new TransactionPacker(engine, _newPages);
     }

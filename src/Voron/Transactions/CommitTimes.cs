@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using Microsoft.Extensions.Logging;
 using Voron.Format;
+using Voron.Primitives;
 
 namespace Voron.Transactions;
 
@@ -11,12 +12,12 @@ internal sealed class CommitTimes
     /// <summary>A clock that is set back by less is being adjusted, which deserves no warning.</summary>
     private static readonly TimeSpan Tolerance = TimeSpan.FromSeconds(1);
 
-    private readonly TimeProvider _clock;
+    private readonly SteadyClock _clock;
     private readonly ILogger _logger;
     private readonly string _path;
     private bool _isBehind;
 
-    public CommitTimes(TimeProvider clock, ILogger logger, string path)
+    public CommitTimes(SteadyClock clock, ILogger logger, string path)
     {
         _clock = clock;
         _logger = logger;
@@ -27,7 +28,7 @@ internal sealed class CommitTimes
     /// <param name="last">The time of the commit before it.</param>
     public long Next(long last)
     {
-        var now = _clock.GetUtcNow().UtcTicks;
+        var now = _clock.Read();
         if (now >= last)
         {
             _isBehind = false;

@@ -31,6 +31,20 @@ internal sealed class Engine
     /// <summary>The time at which the environment was opened.</summary>
     public DateTimeOffset OpenedAt { get; } = DateTimeOffset.UtcNow;
 
+    /// <summary>The clock of commits. Used by the holder of the writer.</summary>
+    public SteadyClock WriterClock => field ??= new SteadyClock(Options.CommitClock);
+
+    /// <summary>
+    /// Returns a clock for what is deleted by its age. At first it shows about the time of the last commit, if that is earlier, and believes the
+    /// clock after a minute, so that a process which begins with a wrong clock deletes nothing by it.
+    /// </summary>
+    public SteadyClock CreateDeletionClock(TimeProvider clock)
+    {
+        Ring.Read(out var newest);
+        var last = new DateTimeOffset(newest.State.CommitTime, TimeSpan.Zero);
+        return new SteadyClock(clock, newest.State.CommitTime != 0 && last < clock.GetUtcNow() ? last : null);
+    }
+
     /// <summary>The user's observers and listeners.</summary>
     public required Observers Observers { get; init; }
 

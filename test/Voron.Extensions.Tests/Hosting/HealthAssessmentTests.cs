@@ -8,6 +8,7 @@ namespace Voron.Extensions.Tests.Hosting;
 [Quick]
 public sealed class HealthAssessmentTests
 {
+    private static readonly DateTimeOffset Now = new(2026, 5, 1, 12, 0, 0, TimeSpan.Zero);
     private static readonly EnvironmentStatistics Fine = Statistics();
 
     public static TheoryData<string, EnvironmentStatistics, HealthStatus> Cases => new()
@@ -22,6 +23,8 @@ public sealed class HealthAssessmentTests
         { "old reader, many versions", Slow() with { VersionBytes = 500 }, HealthStatus.Degraded },
         { "old reader, little held", Slow() with { LiveJournalBytes = 499, VersionBytes = 499 }, HealthStatus.Healthy },
         { "young reader", Slow() with { LiveJournalBytes = 500, OldestReaderAge = TimeSpan.FromSeconds(59) }, HealthStatus.Healthy },
+        { "a commit is a minute ahead of the clock", Fine with { PublishedAt = Now.AddMinutes(1) }, HealthStatus.Healthy },
+        { "a commit is further ahead of the clock", Fine with { PublishedAt = Now.AddSeconds(61) }, HealthStatus.Degraded },
         { "old reader of the newest state", Slow() with { LiveJournalBytes = 500, PublishedTransactionId = 3 }, HealthStatus.Healthy },
     };
 
@@ -78,7 +81,7 @@ public sealed class HealthAssessmentTests
 
     private static HealthCheckResult Assess(
         EnvironmentStatistics statistics, VoronHealthCheckSettings settings, bool isSlowed = false, StorageOptions? options = null) =>
-        new HealthAssessment("somewhere", options ?? new StorageOptions(), statistics, settings).Assess(HealthStatus.Unhealthy, isSlowed);
+        new HealthAssessment("somewhere", options ?? new StorageOptions(), statistics, settings, Now).Assess(HealthStatus.Unhealthy, isSlowed);
 
     private static VoronHealthCheckSettings Settings() =>
         new() { MinVolumeFreeBytes = 1000, SlowReaderAge = TimeSpan.FromMinutes(1), SlowReaderBytes = 500 };
@@ -93,6 +96,6 @@ public sealed class HealthAssessmentTests
     private static EnvironmentStatistics Statistics()
     {
         using var environment = StorageEnvironment.OpenInMemory();
-        return environment.GetStatistics() with { LiveJournalBytes = 0, VersionBytes = 0 };
+        return environment.GetStatistics() with { LiveJournalBytes = 0, VersionBytes = 0, PublishedAt = Now };
     }
 }

@@ -151,4 +151,8 @@ internal sealed class FeedClock : TimeProvider
     public DateTimeOffset Now { get; set; } = new(2030, 1, 1, 0, 0, 0, TimeSpan.Zero);
 
     public override DateTimeOffset GetUtcNow() => Now;
+
+    public override long GetTimestamp() => Now.UtcTicks;
+
+    public override long TimestampFrequency => TimeSpan.TicksPerSecond;
 }

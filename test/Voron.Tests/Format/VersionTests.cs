@@ -206,6 +206,20 @@ public sealed class VersionTests
         logger.Warnings.Should().HaveCount(2);
     }
 
+    /// <summary>A commit time never falls: all later commits had the wrong time, for ever.</summary>
+    [Fact]
+    public void One_wrong_reading_of_the_clock_is_no_time_of_a_commit()
+    {
+        var clock = new SetClock { Now = new DateTimeOffset(2026, 1, 2, 3, 4, 5, TimeSpan.Zero) };
+        var first = clock.Now;
+        using var environment = StorageEnvironment.Open(new SimulatedDisk(), WithClock(new ListLogger(), clock));
+        CommitTime(environment, 1).Should().Be(first);
+        clock.Now = first.AddYears(74);
+        CommitTime(environment, 2).Should().BeOnOrAfter(first).And.BeBefore(first.AddDays(1));
+        clock.Now = first.AddHours(1);
+        CommitTime(environment, 3).Should().Be(clock.Now);
+    }
+
     [Fact]
     public void Pages_have_the_mark_of_their_tree_and_a_transaction()
     {

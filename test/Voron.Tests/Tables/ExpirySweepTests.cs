@@ -170,6 +170,67 @@ public sealed class ExpirySweepTests : IDisposable
         logger.Warnings.Should().BeEmpty();
     }
 
+    /// <summary>The walk began again for each 256 rows, and passed all rows past their time again.</summary>
+    [Fact]
+    public void A_deletion_by_an_index_passes_rows_past_their_time_once()
+    {
+        const int Expired = 60_000;
+        const int Left = 5_000;
+        _environment.Insert(ExpiryKit.Items, [.. Enumerable.Range(0, Expired + Left).Select(i => new Item($"i{i:D5}", "s", i < Expired ? 1 : 0))]);
+        _environment.Insert(ExpiryKit.Items, [.. Enumerable.Range(0, Left).Select(i => new Item($"p{i:D5}", "plain", 0))]);
+        _clock.PassMinutes(1);
+        using var writing = _environment.BeginWrite();
+        var table = writing.OpenTable(ExpiryKit.Items);
+        var plain = ThreadClock.Measure(() => table.DeleteWhere("section", KeyRange.Prefix(TableKit.Key("plain"))).Should().Be(Left));
+        var pass = ThreadClock.Measure(() => TableKit.Ids(table.From("section", KeyRange.Prefix(TableKit.Key("s")))).Should().HaveCount(Left));
+        ThreadClock.Measure(() => table.DeleteWhere("section", KeyRange.Prefix(TableKit.Key("s"))).Should().Be(Left))
+            .Should().BeLessThan(3 * (plain + pass));
+    }
+
+    [Theory]
+    [InlineData(-400, -400)]
+    [InlineData(-0.5, 0)]
+    [InlineData(27_000, 0)]
+    public void The_background_goes_by_the_last_commit_at_first_where_that_is_earlier_than_the_clock(double days, double expected)
+    {
+        var clock = new SetClock { Now = ExpiryKit.Start.AddDays(days) };
+        var options = FaultTestKit.Options();
+        options.CommitClock = clock;
+        using var environment = StorageEnvironment.OpenInMemory(options);
+        FaultTestKit.Put(environment, 1, [1]);
+        clock.Now = ExpiryKit.Start;
+        var read = new DateTimeOffset(environment.Internals.Engine.CreateDeletionClock(clock).Read(), TimeSpan.Zero);
+        read.Should().BeCloseTo(ExpiryKit.Start.AddDays(expected), TimeSpan.FromHours(1));
+    }
+
+    /// <summary>A program with a table for each day kept the definitions of all, and looked through them at each opening of a table.</summary>
+    [Fact]
+    public async Task Deleted_tables_leave_no_definition_behind()
+    {
+        _environment.Dispose();
+        var options = ExpiryKit.Options(_clock);
+        options.BackgroundFlush = true;
+        _environment = StorageEnvironment.Open(_directory.Path, options);
+        for (var i = 0; i < 40; i++)
+        {
+            var daily = TableDefinition.CreateWithRowIds($"day {i}", 1, new ItemCodec(), static (Item item) => 1).Expire(ExpiryKit.TimeOf);
+            _environment.Write(writing => writing.CreateTable(daily));
+            _environment.Write(writing => writing.OpenTable(daily).Insert(new Item("a", "s", 1)));
+            _environment.ExpiringTables.Should().Be(1);
+            if (i % 2 == 0)
+                (await _environment.DropTableAsync($"day {i}", Token)).Should().BeTrue();
+            else
+                _environment.Write(writing => writing.DeleteTable($"day {i}").Should().BeTrue());
+            _environment.ExpiringTables.Should().Be(0);
+        }
+
+        _environment.Insert(ExpiryKit.Items, new Item("a", "s", 1));
+        using (var writing = _environment.BeginWrite())
+            writing.DeleteTable(ExpiryKit.Items.Name).Should().BeTrue();
+        _environment.Write(writing => writing.OpenTable(ExpiryKit.Items).Count.Should().Be(1));
+        _environment.ExpiringTables.Should().Be(1, "the deletion was rolled back");
+    }
+
     [Fact]
     public async Task The_background_logs_what_it_cannot_delete()
     {

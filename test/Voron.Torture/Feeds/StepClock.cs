@@ -12,5 +12,9 @@ internal sealed class StepClock : TimeProvider
 
     public override DateTimeOffset GetUtcNow() => _now;
 
+    public override long GetTimestamp() => _now.UtcTicks;
+
+    public override long TimestampFrequency => TimeSpan.TicksPerSecond;
+
     public void Advance(TimeSpan time) => _now += time;
 }

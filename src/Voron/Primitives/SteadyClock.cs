@@ -1,0 +1,60 @@
+namespace Voron.Primitives;
+
+/// <summary>
+/// A clock of which one wrong reading does no harm. A reading that is more than a day off, by the time that has passed since the last one, is
+/// believed when later ones have agreed with it for a minute; until then the clock goes on from the last one. What follows from a time may be for
+/// ever: the time of a commit never falls, and what is too old is deleted.
+/// </summary>
+/// <remarks>
+/// A day, because a machine that has slept, or has been moved, counts none of that time. Used by one thread at a time.
+/// </remarks>
+internal sealed class SteadyClock
+{
+    /// <summary>A reading that is off by less is believed at once.</summary>
+    public static readonly TimeSpan Tolerance = TimeSpan.FromDays(1);
+
+    /// <summary>The time for which readings must agree that are off by more.</summary>
+    public static readonly TimeSpan Probation = TimeSpan.FromMinutes(1);
+
+    private readonly TimeProvider _clock;
+    private Reading? _believed;
+    private Reading? _doubted;
+
+    /// <param name="clock">The clock.</param>
+    /// <param name="last">A time that it has shown a moment ago, such as that of the last commit; null to believe its first reading.</param>
+    public SteadyClock(TimeProvider clock, DateTimeOffset? last = null)
+    {
+        _clock = clock;
+        if (last is { } time)
+            _believed = new Reading(time.UtcTicks, clock.GetTimestamp());
+    }
+
+    /// <summary>Reads the clock. Returns ticks since the year 1, as <see cref="DateTime"/> has them.</summary>
+    public long Read()
+    {
+        var now = new Reading(_clock.GetUtcNow().UtcTicks, _clock.GetTimestamp());
+        if (_believed is not { } believed || Agrees(believed, now))
+            return Believe(now);
+        if (_doubted is not { } doubted || !Agrees(doubted, now))
+        {
+            _doubted = now;
+            return Expected(believed, now);
+        }
+
+        return _clock.GetElapsedTime(doubted.Timestamp, now.Timestamp) < Probation ? Expected(believed, now) : Believe(now);
+    }
+
+    private long Believe(Reading now)
+    {
+        _believed = now;
+        _doubted = null;
+        return now.Ticks;
+    }
+
+    private bool Agrees(Reading before, Reading now) => Math.Abs(now.Ticks - Expected(before, now)) <= Tolerance.Ticks;
+
+    private long Expected(Reading before, Reading now) =>
+        Math.Clamp(before.Ticks + _clock.GetElapsedTime(before.Timestamp, now.Timestamp).Ticks, 0, DateTime.MaxValue.Ticks);
+
+    private readonly record struct Reading(long Ticks, long Timestamp);
+}
