@@ -176,7 +176,7 @@ public static class BackupFile
         async () =>
         {
             if (source.IsFile)
-                return (await BackupSummary.ReadAsync(source, cancellationToken).ConfigureAwait(false)).ToInfo();
+                return (await BackupSummary.ReadAsync(source, BackupInput.MakeSmallBuffer(), cancellationToken).ConfigureAwait(false)).ToInfo();
             var reader = await BackupReader.OpenAsync(source, cancellationToken).ConfigureAwait(false);
             await using (reader.ConfigureAwait(false))
             {

@@ -21,6 +21,12 @@ public sealed record BackupInfo
     /// <summary>The time at which <see cref="TransactionId"/> was committed; null where it is not recorded, as in format version 1.</summary>
     public DateTimeOffset? Time { get; init; }
 
+    /// <summary>
+    /// True if <see cref="Time"/> is later than the time at which the backup was finished: a clock was wrong at one of the commits. Since the time of
+    /// a commit never falls, all later commits have that time, too. The backup then counts as one of the time at which it was finished.
+    /// </summary>
+    public bool IsTimeWrong => Time > FinishedAt;
+
     /// <summary>The time at which the backup began.</summary>
     public DateTimeOffset BeganAt { get; init; }
 
@@ -47,6 +53,12 @@ public sealed record BackupInfo
 
     /// <summary>The text that was stored with the backup; null if there is none.</summary>
     public string? Note { get; init; }
+
+    /// <summary>The history that the environment belonged to, its lineage; empty in version 1 of the format.</summary>
+    internal Guid LineageId { get; init; }
+
+    /// <summary>The lineage that this one has forked from; empty for none.</summary>
+    internal Guid ParentLineageId { get; init; }
 
     /// <summary>True if the backup has all pages, so that it can be restored alone.</summary>
     public bool IsFull => ParentId == null;

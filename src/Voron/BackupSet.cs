@@ -12,6 +12,9 @@ namespace Voron;
 /// </remarks>
 public sealed class BackupSet
 {
+    // Each time that a chain is deleted while it is looked at, the directory is listed again.
+    private const int MostLists = 10;
+
     private BackupSet(string directory) => Directory = directory;
 
     /// <summary>The full path of the directory.</summary>
@@ -67,25 +70,8 @@ public sealed class BackupSet
             throw new ArgumentException($"{(int)kind} is no kind of backup.", nameof(kind));
         options = options == null ? new BackupOptions() : options.Copy();
         options.FallBackToFull = false;
-        if (kind == BackupKind.Incremental && await FindBaseAsync(environment, cancellationToken).ConfigureAwait(false) is { } parent)
-        {
-            try
-            {
-                options.Since = parent;
-                var file = NewFile("incr");
-                var report = await environment.BackupAsync(file, options, cancellationToken).ConfigureAwait(false);
-                if (await CanBeRestoredAsync(file, cancellationToken).ConfigureAwait(false))
-                    return report;
-
-                // Another process has deleted meanwhile what it builds on.
-                Delete(file);
-            }
-            catch (BackupException e) when (e.Fault == BackupFault.UnknownBase)
-            {
-                // The change log has ended since.
-            }
-        }
-
+        if (kind == BackupKind.Incremental && await TryBuildOnAsync(environment, options, cancellationToken).ConfigureAwait(false) is { } report)
+            return report;
         options.Since = null;
         return await environment.BackupAsync(NewFile("full"), options, cancellationToken).ConfigureAwait(false);
     }
@@ -102,8 +88,9 @@ public sealed class BackupSet
     public async ValueTask<RestoreReport> RestoreAsync(
         string directory, DateTimeOffset? notAfter = null, RestoreOptions? options = null, CancellationToken cancellationToken = default)
     {
-        var newest = await FindNewestAsync(notAfter ?? DateTimeOffset.MaxValue, cancellationToken).ConfigureAwait(false);
-        return await BackupFile.RestoreAsync(newest.Chain, directory, options, cancellationToken).ConfigureAwait(false);
+        var (newest, hold) = await HoldNewestAsync(notAfter ?? DateTimeOffset.MaxValue, cancellationToken).ConfigureAwait(false);
+        using (hold)
+            return await BackupFile.RestoreAsync(newest.Chain, directory, options, cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>
@@ -121,16 +108,20 @@ public sealed class BackupSet
     /// <exception cref="OperationCanceledException">The merging was cancelled.</exception>
     public async ValueTask<BackupInfo> MergeAsync(CancellationToken cancellationToken = default)
     {
-        var newest = await FindNewestAsync(DateTimeOffset.MaxValue, cancellationToken).ConfigureAwait(false);
-        return newest.Info!.IsFull
-            ? newest.Info
-            : await BackupFile.MergeAsync(newest.Chain, NewFile("full"), compress: true, cancellationToken).ConfigureAwait(false);
+        var (newest, hold) = await HoldNewestAsync(DateTimeOffset.MaxValue, cancellationToken).ConfigureAwait(false);
+        using (hold)
+        {
+            return newest.Info!.IsFull
+                ? newest.Info
+                : await BackupFile.MergeAsync(newest.Chain, NewFile("full"), compress: true, cancellationToken).ConfigureAwait(false);
+        }
     }
 
     /// <summary>
-    /// Deletes old chains: a full backup with all that build on it. A chain stays if it is one of the newest, or if one of its backups is young
-    /// enough.
-    /// The youngest file of a chain is deleted first, so nothing that is left ever lacks what it builds on. Files that cannot be restored stay.
+    /// Deletes old chains: a full backup with all that build on it. A chain stays if it is one of the newest, if one of its backups is young enough,
+    /// or if a backup, a restore or a merge of this or another process is using it. So does the chain whose last backup was finished last, whatever
+    /// history it belongs to. The youngest file of a chain is deleted first, so nothing that is left ever lacks what it builds on. Files that cannot
+    /// be restored stay.
     /// </summary>
     /// <param name="keepFull">The number of chains to keep, at least 1.</param>
     /// <param name="keepFor">The age below which a backup is kept.</param>
@@ -144,25 +135,23 @@ public sealed class BackupSet
         ArgumentOutOfRangeException.ThrowIfLessThan(keepFull, 1);
         ArgumentOutOfRangeException.ThrowIfLessThan(keepFor, TimeSpan.Zero);
         var shelf = await BackupShelf.ReadAsync(Directory, cancellationToken).ConfigureAwait(false);
-        var now = DateTimeOffset.UtcNow;
-        var newest = shelf.FindNewest(DateTimeOffset.MaxValue);
-        var old = shelf.Chains().SkipLast(keepFull)
-            .Where(chain => !chain.Contains(newest!))
-            .Where(chain => chain.All(entry => now - entry.Info!.FinishedAt >= keepFor))
-            .SelectMany(chain => chain.Reverse())
-            .ToList();
-        if (!dryRun)
+        var deleted = new List<BackupSetEntry>();
+        foreach (var chain in shelf.OldChains(keepFull, keepFor))
         {
-            foreach (var entry in old)
+            cancellationToken.ThrowIfCancellationRequested();
+            using var hold = dryRun ? null : BackupHold.TryOwn(chain[0].File);
+            if (hold == null && !dryRun)
+                continue;
+            foreach (var entry in chain.Reverse())
             {
-                cancellationToken.ThrowIfCancellationRequested();
-                Delete(entry.File);
+                if (!dryRun)
+                    Delete(entry.File);
+                deleted.Add(entry);
             }
         }
 
-        var deleted = old.Select(entry => entry.File).ToList();
-        return new PruneReport(
-            deleted, [.. shelf.Entries.Select(entry => entry.File).Except(deleted)], old.Sum(entry => entry.Info!.Bytes), dryRun);
+        var files = deleted.Select(entry => entry.File).ToList();
+        return new PruneReport(files, [.. shelf.Entries.Select(entry => entry.File).Except(files)], deleted.Sum(entry => entry.Info!.Bytes), dryRun);
     }
 
     private static void Delete(string file)
@@ -179,33 +168,61 @@ public sealed class BackupSet
 
     private string NewFile(string kind) => Path.Combine(Directory, BackupShelf.NewName(kind));
 
-    private async ValueTask<BackupSetEntry> FindNewestAsync(DateTimeOffset notAfter, CancellationToken cancellationToken)
+    /// <summary>Finds a backup that can be restored, and keeps its chain from being deleted.</summary>
+    private async ValueTask<(BackupSetEntry Newest, BackupHold Hold)> HoldNewestAsync(DateTimeOffset notAfter, CancellationToken cancellationToken)
     {
-        var shelf = await BackupShelf.ReadAsync(Directory, cancellationToken).ConfigureAwait(false);
-        if (shelf.FindNewest(notAfter) is { } newest)
-            return newest;
+        for (var attempt = 1; ; attempt++)
+        {
+            var shelf = await BackupShelf.ReadAsync(Directory, cancellationToken).ConfigureAwait(false);
+            if (shelf.FindNewest(notAfter) is not { } newest)
+                throw NoBackup(shelf, notAfter);
+
+            // Without a hold it has been deleted since the list was read, and the next list does not have it.
+            if (BackupHold.TryShare(newest.Chain) is { } hold)
+                return (newest, hold);
+            if (attempt == MostLists)
+                throw new StorageAccessException($"The backup '{newest.Chain[0]}' is locked by another process. Try again when that has ended.");
+        }
+    }
+
+    private BackupException NoBackup(BackupShelf shelf, DateTimeOffset notAfter)
+    {
         var limit = notAfter == DateTimeOffset.MaxValue ? "" : string.Create(CultureInfo.InvariantCulture, $" with a state from no later than {notAfter:O}");
         var problem = shelf.Entries.FirstOrDefault(entry => entry.Problem != null)?.Problem;
-        throw new BackupException(
+        return new BackupException(
             BackupFault.TargetNotReached,
             $"The backup set in '{Directory}' has {shelf.Entries.Count} files, but no backup{limit} that can be restored." +
             (problem == null ? "" : $" The first problem: {problem}"));
     }
 
-    private async ValueTask<Guid?> FindBaseAsync(StorageEnvironment environment, CancellationToken cancellationToken)
+    /// <summary>Makes an incremental backup. Returns null if there is none that it could build on.</summary>
+    private async ValueTask<BackupReport?> TryBuildOnAsync(StorageEnvironment environment, BackupOptions options, CancellationToken cancellationToken)
     {
         var shelf = await BackupShelf.ReadAsync(Directory, cancellationToken).ConfigureAwait(false);
         var changes = environment.Internals.Engine.Changes;
-        return shelf.Entries
+        var parent = shelf.Entries
             .Where(entry => entry.Chain.Count > 0 && changes?.FindPoint(Unsafe.BitCast<Guid, RandomId>(entry.Info!.BackupId)) != null)
             .OrderBy(entry => entry.Info!.TransactionId)
-            .Select(entry => (Guid?)entry.Info!.BackupId)
             .LastOrDefault();
-    }
+        using var hold = parent == null ? null : BackupHold.TryShare(parent.Chain);
+        if (hold == null)
+            return null;
+        try
+        {
+            options.Since = parent!.Info!.BackupId;
+            var file = NewFile("incr");
+            var report = await environment.BackupAsync(file, options, cancellationToken).ConfigureAwait(false);
+            if (parent.Chain.All(File.Exists))
+                return report;
 
-    private async ValueTask<bool> CanBeRestoredAsync(string file, CancellationToken cancellationToken)
-    {
-        var shelf = await BackupShelf.ReadAsync(Directory, cancellationToken).ConfigureAwait(false);
-        return shelf.Entries.Any(entry => entry.File == file && entry.Chain.Count > 0);
+            // What it builds on has been deleted by hand.
+            Delete(file);
+        }
+        catch (BackupException e) when (e.Fault == BackupFault.UnknownBase)
+        {
+            // The change log has ended since.
+        }
+
+        return null;
     }
 }

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using System.Globalization;
 using Voron.Backup;
 
 namespace Voron.Tool.Commands;
@@ -20,12 +21,17 @@ internal static class BackupSetCommands
                     .. entries.Select(entry => new object?[]
                     {
                         Path.GetFileName(entry.File), entry.Info?.BackupId.ToString(), entry.Info?.ParentId?.ToString(), entry.Info?.TransactionId,
-                        entry.Info?.Time, entry.Info?.Bytes, entry.Chain.Count, entry.Info?.Note, entry.Problem,
+                        entry.Info?.Time, entry.Info?.Bytes, entry.Chain.Count, entry.Info?.Note, entry.Problem ?? WrongTime(entry.Info),
                     }),
                 ]);
             return entries.Any(entry => entry.Problem != null) ? ExitCode.Problems : ExitCode.Done;
         });
     }
+
+    // Nothing that keeps the backup from being restored.
+    private static string? WrongTime(BackupInfo? info) => info is { IsTimeWrong: true }
+        ? string.Create(CultureInfo.InvariantCulture, $"A clock was wrong: the state is later than the backup, which counts as one of {info.FinishedAt:u}.")
+        : null;
 
     public static Command CreateVerify()
     {

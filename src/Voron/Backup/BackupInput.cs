@@ -10,14 +10,15 @@ namespace Voron.Backup;
 /// </remarks>
 internal sealed class BackupInput : IAsyncDisposable
 {
-    /// <summary>In bytes: the longest frame, and the room to read a whole piece behind any part of it.</summary>
-    private const int BufferBytes = 3 << 20;
+    private const int PieceBytes = 1 << 20;
 
-    private const int MaxReadBytes = 1 << 20;
+    // The longest frame, and the room to read a whole piece behind any part of it.
+    private const int PiecesInBuffer = 3;
 
     private readonly BackupSource _source;
     private readonly Stream _stream;
-    private readonly AlignedBuffer _buffer = new(BufferBytes);
+    private readonly AlignedBuffer _buffer;
+    private readonly int _pieceBytes;
     private readonly CancellationTokenSource _disposing = new();
     private AlignedBuffer? _ahead;
     private Task<int>? _reading;
@@ -26,10 +27,15 @@ internal sealed class BackupInput : IAsyncDisposable
     private bool _hasEnded;
     private bool _isUncached;
 
-    public BackupInput(BackupSource source, Stream stream)
+    /// <param name="source">The backup.</param>
+    /// <param name="stream">Its bytes.</param>
+    /// <param name="buffer">A buffer for the ends of a backup, see <see cref="MakeSmallBuffer"/>; null for one that has room for all frames.</param>
+    public BackupInput(BackupSource source, Stream stream, AlignedBuffer? buffer = null)
     {
         _source = source;
         _stream = stream;
+        _buffer = buffer ?? new AlignedBuffer(PiecesInBuffer * PieceBytes);
+        _pieceBytes = _buffer.Length / PiecesInBuffer;
     }
 
     /// <summary>True to read the next piece of a file before it is asked for. The file is then read to its end, without seeking.</summary>
@@ -44,6 +50,9 @@ internal sealed class BackupInput : IAsyncDisposable
     /// <summary>The address of the next byte, valid until the next read.</summary>
     public unsafe byte* Address => _buffer.Address + _start;
 
+    /// <summary>Returns a buffer that has room for header, note and trailer. It may be used for one backup after the other.</summary>
+    public static AlignedBuffer MakeSmallBuffer() => new(PiecesInBuffer * 2 * BackupFrameLimits.MaxNoteBytes);
+
     /// <summary>Reads until a number of bytes are available. Returns false if the backup ends before them.</summary>
     /// <exception cref="StorageAccessException">The file cannot be read. A failure of the user's stream passes through.</exception>
     public async ValueTask<bool> TryFillAsync(int bytes, CancellationToken cancellationToken)
@@ -51,9 +60,9 @@ internal sealed class BackupInput : IAsyncDisposable
         while (Available < bytes && !_hasEnded)
         {
             cancellationToken.ThrowIfCancellationRequested();
-            if (BufferBytes - _end < MaxReadBytes)
+            if (_buffer.Length - _end < _pieceBytes)
                 MoveToStart();
-            var target = _buffer.Memory.Slice(_end, MaxReadBytes);
+            var target = _buffer.Memory.Slice(_end, _pieceBytes);
             var count = ReadsAhead
                 ? await TakeAheadAsync(target, cancellationToken).ConfigureAwait(false)
                 : await ReadAsync(target, cancellationToken).ConfigureAwait(false);
@@ -115,7 +124,7 @@ internal sealed class BackupInput : IAsyncDisposable
     {
         if (_ahead == null)
         {
-            _ahead = new AlignedBuffer(MaxReadBytes);
+            _ahead = new AlignedBuffer(_pieceBytes);
             _isUncached = _stream is FileStream { CanSeek: true } file && UncachedReading.TryBegin(file.SafeFileHandle);
         }
 
@@ -131,7 +140,7 @@ internal sealed class BackupInput : IAsyncDisposable
             throw new OperationCanceledException(cancellationToken);
         }
 
-        if (count is <= 0 or > MaxReadBytes)
+        if (count <= 0 || count > _pieceBytes)
             return count;
         _ahead.Memory[..count].CopyTo(target);
         _reading = Task.Run(() => ReadAheadAsync(_ahead.Memory, cancellationToken), CancellationToken.None);

@@ -13,9 +13,7 @@ internal static class BackupMerging
     public static async Task RunAsync(
         IReadOnlyList<BackupSource> files, Func<IFrameOutput> open, bool compresses, CancellationToken stop)
     {
-        var chain = new List<BackupSummary>();
-        foreach (var file in files)
-            chain.Add(await BackupSummary.ReadAsync(file, stop).ConfigureAwait(false));
+        var chain = await BackupSummary.ReadAsync(files, stop).ConfigureAwait(false);
         BackupChain.Check(chain);
         var newest = chain[^1];
         var header = newest.Header;

@@ -43,9 +43,7 @@ internal sealed class BackupRestorer : IPageSink, IDisposable
     public static async Task<RestoreReport> RestoreAsync(IReadOnlyList<BackupSource> files, RestoreTarget target, CancellationToken cancellationToken)
     {
         var began = Stopwatch.GetTimestamp();
-        var chain = new List<BackupSummary>();
-        foreach (var file in files)
-            chain.Add(await BackupSummary.ReadAsync(file, cancellationToken).ConfigureAwait(false));
+        var chain = await BackupSummary.ReadAsync(files, cancellationToken).ConfigureAwait(false);
         BackupChain.Check(chain);
         var last = chain[^1];
         using var restorer = new BackupRestorer(

@@ -32,12 +32,13 @@ internal sealed class BackupShelf
     public static async Task<BackupShelf> ReadAsync(string directory, CancellationToken stop)
     {
         var found = new List<BackupSetEntry>();
+        var buffer = BackupInput.MakeSmallBuffer();
         foreach (var file in List(directory))
         {
             stop.ThrowIfCancellationRequested();
             try
             {
-                var summary = await BackupSummary.ReadAsync(BackupSource.OfFile(file), stop).ConfigureAwait(false);
+                var summary = await BackupSummary.ReadAsync(BackupSource.OfFile(file), buffer, stop).ConfigureAwait(false);
                 found.Add(new BackupSetEntry { File = file, Info = summary.ToInfo() });
             }
             catch (Exception e) when (e is BackupException or UnsupportedFormatException or StorageAccessException)
@@ -48,9 +49,8 @@ internal sealed class BackupShelf
             }
         }
 
-        found.Sort(Compare);
         var shelf = new BackupShelf();
-        shelf._entries.AddRange(found.Select(entry => entry.Info == null ? entry : WithChain(entry, found)));
+        shelf._entries.AddRange(new BackupLinks(BackupOrder.Sort(found)).Entries());
         return shelf;
     }
 
@@ -59,36 +59,38 @@ internal sealed class BackupShelf
         _entries.LastOrDefault(entry => entry.Chain.Count > 0 && TimeOf(entry.Info!) <= notAfter);
 
     /// <summary>
-    /// Returns the chains of the backups that can be restored: the full backup, and all that build on it. The chain whose newest backup is the oldest
-    /// comes first.
+    /// Returns the chains of the backups that can be restored: a full one with all that build on it. Chains are in the order of their last backups.
     /// </summary>
-    public IReadOnlyList<IReadOnlyList<BackupSetEntry>> Chains() => _entries
-        .Where(entry => entry.Chain.Count > 0)
-        .GroupBy(entry => entry.Chain[0])
-        .Select(group => (Newest: group.Last(), Chain: (IReadOnlyList<BackupSetEntry>)[.. group.OrderBy(entry => entry.Chain.Count)]))
-        .OrderBy(chain => chain.Newest, Comparer<BackupSetEntry>.Create(Compare))
-        .Select(chain => chain.Chain)
-        .ToList();
-
-    /// <summary>The time of the state, as far as it is known.</summary>
-    public static DateTimeOffset TimeOf(BackupInfo info) => info.Time ?? info.FinishedAt;
-
-    // By the time of the state, not by transactions: after a restore, the ids of an abandoned history may be higher. A merged backup comes behind
-    // the one
-    // that it is made of.
-    private static int Compare(BackupSetEntry one, BackupSetEntry other)
+    public IReadOnlyList<IReadOnlyList<BackupSetEntry>> Chains()
     {
-        if (one.Info == null || other.Info == null)
-            return one.Info == other.Info ? string.CompareOrdinal(one.File, other.File) : one.Info == null ? -1 : 1;
-        var result = TimeOf(one.Info).CompareTo(TimeOf(other.Info));
-        if (result == 0)
-            result = one.Info.TransactionId.CompareTo(other.Info.TransactionId);
-        if (result == 0)
-            result = one.Info.IsFull.CompareTo(other.Info.IsFull);
-        if (result == 0)
-            result = one.Info.FinishedAt.CompareTo(other.Info.FinishedAt);
-        return result != 0 ? result : string.CompareOrdinal(one.File, other.File);
+        var usable = _entries.Where(entry => entry.Chain.Count > 0).ToList();
+        var chains = usable.ToLookup(entry => entry.Chain[0]);
+        return
+        [
+            .. usable.Where(entry => chains[entry.Chain[0]].Last() == entry)
+                .Select(last => chains[last.Chain[0]].OrderBy(entry => entry.Chain.Count).ToList()),
+        ];
     }
+
+    /// <summary>
+    /// Returns the chains that need not be kept: neither one of the newest, nor that with the newest state, nor that with the backup that was
+    /// finished last, nor one with a young backup.
+    /// </summary>
+    public IEnumerable<IReadOnlyList<BackupSetEntry>> OldChains(int keepFull, TimeSpan keepFor)
+    {
+        var now = DateTimeOffset.UtcNow;
+        var newest = FindNewest(DateTimeOffset.MaxValue);
+        var last = _entries.Where(entry => entry.Chain.Count > 0).MaxBy(entry => entry.Info!.FinishedAt);
+        return Chains().SkipLast(keepFull)
+            .Where(chain => !chain.Contains(newest!) && !chain.Contains(last!))
+            .Where(chain => chain.All(entry => now - entry.Info!.FinishedAt >= keepFor));
+    }
+
+    /// <summary>
+    /// The time of the state, as far as it is known. A commit cannot have come after the backup: where its time is later, a clock was wrong when it
+    /// was made, and since a commit time never falls, it may be that of no later commit either.
+    /// </summary>
+    public static DateTimeOffset TimeOf(BackupInfo info) => info.Time is { } time && time < info.FinishedAt ? time : info.FinishedAt;
 
     private static string[] List(string directory)
     {
@@ -101,22 +103,4 @@ internal sealed class BackupShelf
             throw new StorageAccessException($"The backup set in '{directory}' cannot be listed: {e.Message}", e);
         }
     }
-
-    private static BackupSetEntry WithChain(BackupSetEntry entry, List<BackupSetEntry> all)
-    {
-        var chain = new List<BackupSetEntry> { entry };
-        while (chain[0].Info!.ParentId is { } parentId)
-        {
-            // A merged backup has the id of the newest one that it was made of, and all pages.
-            var parent = all.FindLast(other => other.Info?.BackupId == parentId && Fits(other.Info, chain[0].Info!));
-            if (parent == null || chain.Contains(parent))
-                return entry with { Problem = $"Backup {parentId}, which '{Path.GetFileName(chain[0].File)}' builds on, is not in the set." };
-            chain.Insert(0, parent);
-        }
-
-        return entry with { Chain = [.. chain.Select(part => part.File)] };
-    }
-
-    private static bool Fits(BackupInfo parent, BackupInfo child) => parent.EnvironmentId == child.EnvironmentId
-        && parent.PageSize == child.PageSize && parent.TransactionId == child.ParentTransactionId;
 }

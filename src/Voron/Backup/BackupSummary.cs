@@ -12,10 +12,13 @@ namespace Voron.Backup;
 internal sealed record BackupSummary(string Name, BackupHeader Header, BackupTrailer Trailer, string? Note)
 {
     /// <summary>Reads a file at both ends. The frames between them are not read.</summary>
+    /// <param name="file">The file.</param>
+    /// <param name="buffer">The buffer to use, from <see cref="BackupInput.MakeSmallBuffer"/>.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="BackupException">The file is no backup, is not finished, or these parts of it are damaged.</exception>
-    public static async ValueTask<BackupSummary> ReadAsync(BackupSource file, CancellationToken cancellationToken)
+    public static async ValueTask<BackupSummary> ReadAsync(BackupSource file, AlignedBuffer buffer, CancellationToken cancellationToken)
     {
-        var input = new BackupInput(file, file.Open());
+        var input = new BackupInput(file, file.Open(), buffer);
         await using (input.ConfigureAwait(false))
         {
             await input.TryFillAsync(BackupHeader.BlockBytes + BackupFrame.Size, cancellationToken).ConfigureAwait(false);
@@ -29,6 +32,17 @@ internal sealed record BackupSummary(string Name, BackupHeader Header, BackupTra
         }
     }
 
+    /// <summary>Reads files at both ends.</summary>
+    /// <inheritdoc cref="ReadAsync(BackupSource, AlignedBuffer, CancellationToken)"/>
+    public static async ValueTask<List<BackupSummary>> ReadAsync(IReadOnlyList<BackupSource> files, CancellationToken cancellationToken)
+    {
+        var buffer = BackupInput.MakeSmallBuffer();
+        var summaries = new List<BackupSummary>();
+        foreach (var file in files)
+            summaries.Add(await ReadAsync(file, buffer, cancellationToken).ConfigureAwait(false));
+        return summaries;
+    }
+
     /// <summary>Returns the summary of a backup that has been read to its end.</summary>
     public static BackupSummary Of(BackupReader reader) => new(reader.Name, reader.Header, reader.Content.Trailer, reader.Content.Note);
 
@@ -37,6 +51,8 @@ internal sealed record BackupSummary(string Name, BackupHeader Header, BackupTra
         BackupId = ToGuid(Header.BackupId),
         ParentId = Header.IsFull ? null : ToGuid(Header.ParentId),
         EnvironmentId = ToGuid(Header.EnvironmentId),
+        LineageId = ToGuid(Header.Lineage.Id),
+        ParentLineageId = ToGuid(Header.Lineage.Parent),
         TransactionId = Trailer.TransactionId,
         ParentTransactionId = Header.ParentTransactionId,
         Time = Trailer.CommitTime == 0 ? null : ToTime(Trailer.CommitTime),

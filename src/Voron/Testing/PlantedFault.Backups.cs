@@ -3,6 +3,9 @@ namespace Voron.Testing;
 /// <content>The faults of backups.</content>
 internal static partial class PlantedFault
 {
+    /// <summary>Backups of all lineages are ordered by their transactions.</summary>
+    public static readonly bool IgnoreLineages = Is(nameof(IgnoreLineages));
+
     /// <summary>A backup does not copy again what has changed since it was copied.</summary>
     public static readonly bool ForgetPending = Is(nameof(ForgetPending));
 

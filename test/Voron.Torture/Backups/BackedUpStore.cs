@@ -66,6 +66,13 @@ internal sealed class BackedUpStore : IDisposable
         Open();
     }
 
+    /// <summary>Opens what was restored from a backup, and forgets the history since.</summary>
+    public void GoBack(SimulatedDisk disk)
+    {
+        _digests.Clear();
+        Open(disk);
+    }
+
     /// <summary>Returns the digest of a state. The engine's own transactions, which enlarge or cut the file, change no content.</summary>
     public ulong DigestAt(long transactionId) => _digests[_digests.Keys.Where(id => id <= transactionId).Max()];
 

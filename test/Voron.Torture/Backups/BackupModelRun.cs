@@ -1,3 +1,4 @@
+using Voron.Backup;
 using Voron.Format;
 using Voron.Simulation.Disks;
 using Voron.Simulation.Harness;
@@ -25,6 +26,7 @@ internal sealed class BackupModelRun(SuiteRun run) : IDisposable
     private readonly List<Made> _made = [];
     private readonly BackedUpStore _store = new(run) { Records = run.Index % 4 == 1 };
     private int _actionsLeft;
+    private int _firstOfHistory;
     private bool _releases;
 
     public void Run()
@@ -50,7 +52,7 @@ internal sealed class BackupModelRun(SuiteRun run) : IDisposable
 
     private void Step()
     {
-        switch (_choices.Next(13))
+        switch (_choices.Next(14))
         {
             case < 8:
                 _store.DoSomething();
@@ -60,6 +62,9 @@ internal sealed class BackupModelRun(SuiteRun run) : IDisposable
                 break;
             case 11:
                 BackUpDamaged();
+                break;
+            case 12:
+                GoBack();
                 break;
             default:
                 _store.Reopen();
@@ -118,6 +123,36 @@ internal sealed class BackupModelRun(SuiteRun run) : IDisposable
         _made.Add(made);
         CheckRestored(made);
         CheckBases();
+        CheckOrder(made);
+    }
+
+    // What was committed since a backup, and all that was backed up since, is abandoned: the environment goes on from that backup.
+    private void GoBack()
+    {
+        if (_made.Count == 0 || _store.Options.FormatVersion == (int)JournalFormat.Version1)
+            return;
+        var made = _made[_choices.Next(_made.Count)];
+        run.Report($"go back to {made.Name}");
+        run.Tally("restores that went on");
+        var disk = new SimulatedDisk();
+        NamedBackup.Restore(_backups, made.Chain.Select(part => part.Name), made.Report.TransactionId, disk, new RestoreOptions()).Dispose();
+        _store.GoBack(disk);
+        _firstOfHistory = _made.Count;
+    }
+
+    // However many histories have been abandoned, and whatever their transactions and clocks were.
+    private void CheckOrder(Made made)
+    {
+        var entries = _made.Select(part => new BackupSetEntry
+        {
+            File = part.Name,
+            Info = Finished(BackupFile.ReadAsync(BackupSource.OfFile(_backups, part.Name), CancellationToken.None).AsTask()),
+        });
+        var newest = new BackupLinks(BackupOrder.Sort(entries)).Entries().Last();
+        if (newest.Info!.TransactionId != made.Report.TransactionId || _made.FindIndex(part => part.Name == newest.File) < _firstOfHistory)
+            throw new CrashViolationException($"after '{made.Name}', '{newest.File}' is taken for the newest backup");
+        if (!newest.Chain.SequenceEqual(_made.Single(part => part.Name == newest.File).Chain.Select(part => part.Name)))
+            throw new CrashViolationException($"'{newest.File}' is taken to build on {string.Join(", ", newest.Chain)}");
     }
 
     // A bit is flipped in one page of the file. Either the backup finds that, or the state does not have that page from the file.
@@ -143,7 +178,7 @@ internal sealed class BackupModelRun(SuiteRun run) : IDisposable
 
         run.Tally("damage elsewhere");
         using var target = new SimulatedDisk();
-        var file = Voron.Backup.BackupSource.OfFile(disk, name);
+        var file = BackupSource.OfFile(disk, name);
         Finished(BackupFile.RestoreAsync([file], target, new RestoreOptions(), CancellationToken.None).AsTask());
     }
 
@@ -202,7 +237,7 @@ internal sealed class BackupModelRun(SuiteRun run) : IDisposable
 
     private void CheckBases()
     {
-        foreach (var made in _made.Where(made => made.Report.IsBase && !IsKnown(made.Report.BackupId)))
+        foreach (var made in _made.Skip(_firstOfHistory).Where(made => made.Report.IsBase && !IsKnown(made.Report.BackupId)))
             throw new CrashViolationException($"'{made.Name}' was made a base, and is not known any more");
     }
 

@@ -52,6 +52,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.UpgradeRecordsAlone), "upgrade-cut", 4_000),
         new(nameof(PlantedFault.RaiseVersionLate), "upgrade-cut", 4_000),
         new(nameof(PlantedFault.ForgetPending), "backup-model", 1_500),
+        new(nameof(PlantedFault.IgnoreLineages), "backup-model", 1_500),
         new(nameof(PlantedFault.CopyWithoutVersions), "backup-model", 1_500),
         new(nameof(PlantedFault.BelieveCopies), "backup-model", 1_500),
         new(nameof(PlantedFault.HoldWhileWaiting), "backup-model", 1_500),
