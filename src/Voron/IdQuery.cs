@@ -60,6 +60,8 @@ public sealed class IdQuery : IDisposable
         Disposed,
     }
 
+    private bool CanChange => _sets[0].Owner.Write != null;
+
     /// <summary>No more than that many ids can be found: that of the smallest set of an intersection, or the sum of a union.</summary>
     public long MostIds => _node.MostIds;
 
@@ -243,7 +245,9 @@ public sealed class IdQuery : IDisposable
             throw new InvalidOperationException("The query is a part of another one: use that one.");
         if (_state == State.Disposed)
             EndedErrors.ThrowQuery();
-        foreach (var set in _sets)
+
+        // The sets belong to one transaction, and where nothing can change, none of them ends alone.
+        foreach (var set in CanChange ? _sets : _sets.AsSpan(0, 1))
             set.Check();
     }
 
@@ -284,7 +288,7 @@ public sealed class IdQuery : IDisposable
             try
             {
                 query._isBegun = true;
-                foreach (var set in query._sets)
+                foreach (var set in query.CanChange ? query._sets : [])
                     set.Refresh();
             }
             catch

@@ -63,6 +63,7 @@ public sealed class IdTreeDamageTests : IDisposable
             () => tree.Query("k"u8),
             () => IdQuery.And(tree.Query("k"u8), tree.Query("all"u8)),
             () => IdQuery.Or(tree.Query("k"u8), tree.Query("few"u8)),
+            () => IdQuery.Or([tree.Query("k"u8), .. Enumerable.Range(0, 20).Select(_ => reading.OpenIdTree("t").Query("few"u8))]),
             () => IdQuery.AndNot(tree.Query("k"u8), tree.Query("odd"u8)),
         })
         {

@@ -3,15 +3,24 @@ namespace Voron.Trees.IdSets;
 /// <summary>A query over sets of ids: a set, or an operation on other queries. It goes forward only.</summary>
 /// <remarks>
 /// In an intersection the query with the fewest ids leads, and the others seek what it has: they pass over the blocks in between without unpacking
-/// them. A node is one of five kinds, told apart by a number instead of a virtual call, since each id costs several calls.
+/// them. In a union of more than a few queries, a heap has the query with the lowest id on top. A node is one of five kinds, told apart by a number
+/// instead of a virtual call, since each id costs several calls.
 /// </remarks>
 internal sealed class IdQueryNode
 {
+    // In a union, no more queries than that are all asked for each id.
+    private const int FewOperands = 8;
+
     private readonly Operation _operation;
     private readonly IdSetCursor? _set;
     private readonly IdQueryNode[] _operands;
     private readonly long _firstId;
     private readonly long _lastId;
+
+    // The queries of a large union that are not over, by their current ids, once all of them have been asked.
+    private readonly PriorityQueue<IdQueryNode, long>? _queue;
+    private bool _isQueued;
+
     private bool _isStarted;
     private bool _isOver;
 
@@ -45,6 +54,8 @@ internal sealed class IdQueryNode
         _operation = operation;
         _operands = operands;
         MostIds = mostIds;
+        if (operation == Operation.Or && operands.Length > FewOperands)
+            _queue = new PriorityQueue<IdQueryNode, long>(operands.Length);
         foreach (var operand in operands)
             Depth = Math.Max(Depth, operand.Depth + 1);
     }
@@ -142,7 +153,8 @@ internal sealed class IdQueryNode
     // The parts are ahead of the query, and go forward only.
     private void Restart()
     {
-        _isStarted = _isOver = _isPending = false;
+        _isStarted = _isOver = _isPending = _isQueued = false;
+        _queue?.Clear();
         _set?.MoveToStart();
         foreach (var operand in _operands)
             operand.Restart();
@@ -159,7 +171,7 @@ internal sealed class IdQueryNode
             Operation.Set => SeekInSet(id),
             Operation.Part => SeekInPart(id),
             Operation.And => SeekInAll(id),
-            Operation.Or => SeekInAny(id),
+            Operation.Or => _queue == null ? SeekInAny(id) : SeekInQueue(_queue, id),
             _ => SeekInDifference(id),
         };
 
@@ -228,6 +240,35 @@ internal sealed class IdQueryNode
             return End();
         Current = least;
         return true;
+    }
+
+    // A page on the way may be damaged: the queue only changes behind a query that has been asked.
+    private bool SeekInQueue(PriorityQueue<IdQueryNode, long> queue, long id)
+    {
+        if (!_isQueued)
+        {
+            foreach (var operand in _operands)
+                _ = operand.Seek(id);
+            foreach (var operand in _operands.Where(static operand => !operand._isOver))
+                queue.Enqueue(operand, operand.Current);
+            _isQueued = true;
+        }
+
+        while (queue.TryPeek(out var first, out var found))
+        {
+            if (found >= id)
+            {
+                Current = found;
+                return true;
+            }
+
+            if (first.Seek(id))
+                queue.DequeueEnqueue(first, first.Current);
+            else
+                queue.Dequeue();
+        }
+
+        return End();
     }
 
     private bool SeekInDifference(long id)
