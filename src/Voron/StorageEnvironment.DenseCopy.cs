@@ -13,7 +13,10 @@ namespace Voron;
 public sealed partial class StorageEnvironment
 {
     /// <summary>Writes the trees of a snapshot to a new environment, in the order of their keys.</summary>
-    /// <remarks>A failure, or a cancellation, deletes what was made.</remarks>
+    /// <remarks>
+    /// A transaction of the copy has about 16 MiB, of a part of a tree or of thousands of small ones. A failure, or a cancellation, deletes what was
+    /// made.
+    /// </remarks>
     private sealed class DenseCopy(StorageEnvironment source, string directory, CompactionOptions options, CancellationToken stop)
     {
         /// <summary>The number of bytes in one transaction of the copy.</summary>
@@ -29,6 +32,16 @@ public sealed partial class StorageEnvironment
 
         private long _copied;
         private long _expected;
+
+        // The open transaction of the copy, and the bytes that it has.
+        private WriteTransaction? _writing;
+        private long _pending;
+
+        // What the caller's progress has thrown, which is the caller's.
+        private Exception? _ofCaller;
+
+        // Not positive where the next tree begins a transaction.
+        private long Left => BytesAtOnce - _pending;
 
         public async Task<CompactionReport> RunAsync()
         {
@@ -49,7 +62,7 @@ public sealed partial class StorageEnvironment
                 made.Complete();
                 return report;
             }
-            catch (Exception e) when (e is DiskException or IOException or UnauthorizedAccessException)
+            catch (Exception e) when (e != _ofCaller && e is (DiskException or IOException or UnauthorizedAccessException))
             {
                 throw TargetFailure.Of($"The compacted copy of '{source.Path}' could not be made in '{directory}': {e.Message}", e);
             }
@@ -69,6 +82,9 @@ public sealed partial class StorageEnvironment
                 {
                     if (tree.Kind == TreeKind.Plain)
                         CopyCompression(reading, target, name, tree.TreeId);
+
+                    // That of its root.
+                    _pending += source.Options.PageSizeOrDefault;
                     byte[]? from = null;
                     do
                     {
@@ -87,11 +103,13 @@ public sealed partial class StorageEnvironment
                     while (from != null);
                 }
 
+                Commit(target);
                 var report = await target.CompactAsync(null, stop).ConfigureAwait(false);
                 return report.UsedBytes;
             }
             finally
             {
+                _writing?.Dispose();
                 target.Dispose();
             }
         }
@@ -115,7 +133,7 @@ public sealed partial class StorageEnvironment
         // Returns the key to go on with; null at the end of the tree.
         private byte[]? CopySome(ReadTransaction reading, StorageEnvironment target, byte[] name, byte[]? from)
         {
-            using var writing = target.BeginWrite();
+            var (writing, most) = (WritingTo(target), Left);
             var tree = new WriteTree(writing.CreateSystemTree(name, TreeKind.Plain));
             _ = reading.TryFindTree(name, out Tree original);
             var bytes = 0L;
@@ -123,7 +141,7 @@ public sealed partial class StorageEnvironment
             foreach (var entry in original.Range(from == null ? KeyRange.All : KeyRange.From(from)))
             {
                 stop.ThrowIfCancellationRequested();
-                if (bytes >= BytesAtOnce)
+                if (bytes >= most)
                 {
                     next = entry.Key.ToArray();
                     break;
@@ -133,16 +151,19 @@ public sealed partial class StorageEnvironment
                 bytes += entry.Key.Length + entry.ValueLength;
             }
 
-            Commit(writing, target, bytes);
+            Note(target, bytes);
             return next;
         }
 
         // The copy begins with the newest dictionary, so that its values are as small.
-        private static void CopyCompression(ReadTransaction reading, StorageEnvironment target, byte[] name, uint treeId)
+        private void CopyCompression(ReadTransaction reading, StorageEnvironment target, byte[] name, uint treeId)
         {
             var settings = reading.GetCompression(treeId);
             if (settings.Mode == 0)
                 return;
+
+            // A transaction that installs a dictionary does nothing else.
+            Commit(target);
             uint copyId;
             using (var writing = target.BeginWrite())
             {
@@ -162,13 +183,13 @@ public sealed partial class StorageEnvironment
 
         private byte[]? CopySomeOfArray(ReadTransaction reading, StorageEnvironment target, string name, byte[]? from)
         {
-            using var writing = target.BeginWrite();
+            var (writing, most) = (WritingTo(target), Left);
             var tree = reading.OpenFixedTree(name);
             var copy = writing.CreateFixedTree(name, tree.ValueSize);
             using var cursor = tree.OpenCursor();
             var bytes = 0L;
             var found = cursor.Seek(ArrayKey.FromBytes(from));
-            for (; found && bytes < BytesAtOnce; found = cursor.MoveNext())
+            for (; found && bytes < most; found = cursor.MoveNext())
             {
                 stop.ThrowIfCancellationRequested();
                 copy.Put(cursor.Key, cursor.Value);
@@ -176,14 +197,14 @@ public sealed partial class StorageEnvironment
             }
 
             var next = found ? ArrayKey.ToBytes(cursor.Key) : null;
-            Commit(writing, target, bytes);
+            Note(target, bytes);
             return next;
         }
 
         // A large set takes several transactions. What comes next is an id and, behind it, the key.
         private byte[]? CopySomeOfSets(ReadTransaction reading, StorageEnvironment target, byte[] name, byte[]? from)
         {
-            using var writing = target.BeginWrite();
+            var (writing, most) = (WritingTo(target), Left);
             var copy = new WriteIdTree(writing.CreateSystemTree(name, TreeKind.IdSets));
             _ = reading.TryFindTree(name, out IdTree original);
             using var keys = original.OpenCursor();
@@ -193,18 +214,18 @@ public sealed partial class StorageEnvironment
             var found = from == null ? keys.SeekFirst() : keys.Seek(from.AsSpan(ArrayKey.Size));
             for (; found && next == null; found = keys.MoveNext())
             {
-                next = CopySome(keys, copy, first, ref bytes);
+                next = CopySome(keys, copy, first, most, ref bytes);
                 first = 0;
             }
 
-            Commit(writing, target, bytes);
+            Note(target, bytes);
             return next;
         }
 
         // A large set takes several transactions. What comes next is the length of a key, the key, and a value.
         private byte[]? CopySomeOfValueSets(ReadTransaction reading, StorageEnvironment target, string name, byte[]? from)
         {
-            using var writing = target.BeginWrite();
+            var (writing, most) = (WritingTo(target), Left);
             var copy = writing.CreateValueSetTree(name);
             using var cursor = reading.OpenValueSetTree(name).OpenCursor();
             var bytes = 0L;
@@ -212,7 +233,7 @@ public sealed partial class StorageEnvironment
             var found = from == null
                 ? cursor.SeekFirst()
                 : cursor.Seek(from.AsSpan(sizeof(int), length), from.AsSpan(sizeof(int) + length));
-            for (; found && bytes < BytesAtOnce; found = cursor.MoveNext())
+            for (; found && bytes < most; found = cursor.MoveNext())
             {
                 stop.ThrowIfCancellationRequested();
                 copy.Add(cursor.Key, cursor.Value);
@@ -220,11 +241,11 @@ public sealed partial class StorageEnvironment
             }
 
             byte[]? next = found ? [.. BitConverter.GetBytes(cursor.Key.Length), .. cursor.Key, .. cursor.Value] : null;
-            Commit(writing, target, bytes);
+            Note(target, bytes);
             return next;
         }
 
-        private byte[]? CopySome(IdKeyCursor keys, WriteIdTree copy, long first, ref long bytes)
+        private byte[]? CopySome(IdKeyCursor keys, WriteIdTree copy, long first, long most, ref long bytes)
         {
             using var set = keys.OpenIds();
             set.Seek(first);
@@ -232,7 +253,7 @@ public sealed partial class StorageEnvironment
             for (int count; (count = set.Fill(_ids, _payloads)) > 0;)
             {
                 stop.ThrowIfCancellationRequested();
-                if (bytes >= BytesAtOnce)
+                if (bytes >= most)
                     return [.. ArrayKey.ToBytes(_ids[0]), .. keys.Key];
                 copy.AddMany(keys.Key, _ids.AsSpan(0, count), _payloads.AsSpan(0, count));
                 bytes += IdBlock.PackedBytes(_ids.AsSpan(0, count), _payloads.AsSpan(0, count));
@@ -241,11 +262,36 @@ public sealed partial class StorageEnvironment
             return null;
         }
 
-        private void Commit(WriteTransaction writing, StorageEnvironment target, long bytes)
+        private WriteTransaction WritingTo(StorageEnvironment target) => _writing ??= target.BeginWrite();
+
+        private void Note(StorageEnvironment target, long bytes)
         {
-            writing.Commit();
             _copied += bytes;
-            options.Progress?.Report(new CompactionProgress(_copied, Math.Max(_copied, _expected), target.GetStatistics().DataFileBytes));
+            _pending += bytes;
+            if (Left <= 0)
+                Commit(target);
+        }
+
+        private void Commit(StorageEnvironment target)
+        {
+            _pending = 0;
+            if (_writing is not { } writing)
+                return;
+            using (writing)
+            {
+                _writing = null;
+                writing.Commit();
+            }
+
+            try
+            {
+                options.Progress?.Report(new CompactionProgress(_copied, Math.Max(_copied, _expected), target.GetStatistics().DataFileBytes));
+            }
+            catch (Exception e)
+            {
+                _ofCaller = e;
+                throw;
+            }
         }
 
         // The values of the source decide about nothing here but the layout: what is journaled, and what is written at once.

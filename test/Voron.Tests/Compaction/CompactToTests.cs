@@ -36,6 +36,56 @@ public sealed class CompactToTests
         copy.Internals.Engine.EnvironmentId.Should().NotBe(id);
     }
 
+    /// <summary>Each tree was a durable commit: 30,000 trees took 101 s.</summary>
+    [Fact]
+    public async Task Small_trees_share_the_transactions_of_a_copy()
+    {
+        const int Trees = 3_000;
+        using var directory = new TestDirectory();
+        using var target = new TestDirectory();
+        using (var environment = StorageEnvironment.Open(directory, CompactionKit.Options))
+        {
+            environment.Write(writing =>
+            {
+                for (var i = 0; i < Trees; i++)
+                {
+                    if (i % 3 == 0)
+                        writing.CreateFixedTree($"t{i:D4}", 8).Put(i, BitConverter.GetBytes((long)i));
+                    else if (i % 3 == 1)
+                        writing.CreateValueSetTree($"t{i:D4}").Add("k"u8, BitConverter.GetBytes(i));
+                    else
+                        writing.CreateTree($"t{i:D4}").Put("k"u8, BitConverter.GetBytes(i));
+                }
+            });
+            var reports = 0;
+            await environment.CompactToAsync(
+                target, new CompactionOptions { Progress = new SynchronousProgress<CompactionProgress>(_ => reports++) }, Token);
+            reports.Should().BeInRange(1, 5);
+        }
+
+        using var copy = StorageEnvironment.Open(target);
+        copy.GetStatistics().PublishedTransactionId.Should().BeLessThan(100);
+        copy.Verify().Problems.Should().BeEmpty();
+        using var reading = copy.BeginRead();
+        reading.GetTreeNames().Should().HaveCount(Trees);
+        BitConverter.ToInt32(reading.OpenTree("t2999").Get("k"u8)).Should().Be(2999);
+        reading.OpenFixedTree("t2997").TryGet(2997, out var value).Should().BeTrue();
+        BitConverter.ToInt64(value).Should().Be(2997);
+    }
+
+    [Fact]
+    public async Task A_failure_of_the_progress_stays_that_of_the_caller()
+    {
+        var kit = new CompactionKit(TestSeed.Choose());
+        using var directory = new TestDirectory();
+        using var target = new TestDirectory();
+        using var environment = StorageEnvironment.Open(directory, CompactionKit.Options);
+        kit.Put(environment, "a", 100, _ => 300);
+        var throwing = new CompactionOptions { Progress = new SynchronousProgress<CompactionProgress>(_ => throw new IOException("mine")) };
+        (await Assert.ThrowsAsync<IOException>(() => environment.CompactToAsync(target, throwing, Token).AsTask())).Message.Should().Be("mine");
+        Directory.GetFileSystemEntries(target).Should().BeEmpty();
+    }
+
     [Fact]
     public async Task A_directory_with_something_in_it_is_refused_and_left_alone()
     {
