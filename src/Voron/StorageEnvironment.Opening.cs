@@ -84,7 +84,11 @@ public sealed partial class StorageEnvironment
         var began = Stopwatch.GetTimestamp();
         try
         {
-            return Start(disk, LockWait.Take(disk, options, logger), options, logger, meter, began);
+            var held = LockWait.Take(disk, options, logger);
+
+            // What is reported as the time of the opening has no wait for another process in it.
+            began = Stopwatch.GetTimestamp();
+            return Start(disk, held, options, logger, meter, began);
         }
         catch (Exception e)
         {
@@ -107,6 +111,7 @@ public sealed partial class StorageEnvironment
         {
             var disk = OpenDisk(directory, options, logger);
             var held = await LockWait.TakeAsync(disk, options, logger, cancellationToken).ConfigureAwait(false);
+            began = Stopwatch.GetTimestamp();
             return Start(disk, held, options, logger, meter, began);
         }
         catch (Exception e)

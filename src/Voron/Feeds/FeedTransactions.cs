@@ -195,9 +195,15 @@ public static class FeedTransactions
     /// <param name="transaction">The snapshot.</param>
     /// <exception cref="CorruptionException">A feed is damaged.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
-    public static IReadOnlyList<FeedInfo> GetFeeds(this ReadTransaction transaction)
+    public static IReadOnlyList<FeedInfo> GetFeeds(this ReadTransaction transaction) => List(new FeedRegistry(transaction));
+
+    /// <summary>Returns all feeds, with what the transaction has changed, in the order of the UTF-8 bytes of their names.</summary>
+    /// <param name="transaction">The transaction.</param>
+    /// <inheritdoc cref="GetFeeds(ReadTransaction)"/>
+    public static IReadOnlyList<FeedInfo> GetFeeds(this WriteTransaction transaction) => List(new FeedRegistry(transaction));
+
+    private static List<FeedInfo> List(in FeedRegistry registry)
     {
-        var registry = new FeedRegistry(transaction);
         var feeds = new List<FeedInfo>();
         foreach (var name in registry.Names())
             feeds.Add(registry.Describe(name, registry.Get(name)));

@@ -19,11 +19,14 @@ public sealed class IndexKeyException : TableException
     /// <summary>The id of the row; null for one that was to be inserted.</summary>
     public long? RowId { get; }
 
+    // Some exceptions of the runtime have a second line for the value.
+    private static string OnOneLine(string message) => message.ReplaceLineEndings(" ");
+
     private static string Describe(string table, string index, long? rowId, Exception cause)
     {
         var what = index.Length == 0 ? "the primary key" : $"the index '{index}'";
         var row = rowId is { } id ? $"row {id}" : "a new row";
         var rest = rowId == null ? "Nothing of the row was written." : "The row stays as it was.";
-        return $"The keys of {what} of table '{table}' could not be computed for {row}: {cause.Message} {rest}";
+        return $"The keys of {what} of table '{table}' could not be computed for {row}: {OnOneLine(cause.Message)} {rest}";
     }
 }
