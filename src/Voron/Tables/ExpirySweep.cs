@@ -61,11 +61,11 @@ internal sealed class ExpirySweep(
             if (IsDue(session, source, until))
                 _rowIds.Add(source.RowId);
             if (_rowIds.Count == RowsOfStep)
-                _after = new PageToken(source.Key, source.RowId);
+                _after = new PageToken(0, source.Key, source.RowId);
         }
 
         if (_rowIds.Count < RowsOfStep)
-            _after = new PageToken(RowExpiry.WriteKey(RowExpiry.Max, stackalloc byte[RowExpiry.KeyBytes]), RowKey.Max);
+            _after = new PageToken(0, RowExpiry.WriteKey(RowExpiry.Max, stackalloc byte[RowExpiry.KeyBytes]), RowKey.Max);
         return _rowIds.Count > 0;
     }
 

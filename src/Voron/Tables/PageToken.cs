@@ -7,9 +7,10 @@ namespace Voron.Tables;
 
 /// <summary>A place in the order of a query: a row that was returned. The next page begins behind it, also in a later transaction.</summary>
 /// <remarks>
-/// It holds the row's key in the index of the query, and its id. Whatever is inserted, changed or deleted between two pages, a row whose key stays is
-/// returned once. The default stands for the start. A token that comes back from outside can be any text: it can skip rows, and reveal none that the
-/// query would not return.
+/// It holds the row's key in the index of the query, its id, and a mark of the table, the index and the direction: a query in another order refuses
+/// it with a <see cref="PageTokenException"/>. Whatever is inserted, changed or deleted between two pages, a row whose key stays is returned once.
+/// The default stands for the start. A token that comes back from outside can be any text: it can skip rows, and reveal none that the query would not
+/// return.
 /// </remarks>
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly struct PageToken : IEquatable<PageToken>
@@ -19,9 +20,10 @@ public readonly struct PageToken : IEquatable<PageToken>
     // An id of an index that tables share has the number of the table above that of the row. Its text begins with a dot.
     private const char MarkOfShared = '.';
 
-    internal PageToken(ReadOnlySpan<byte> key, long id)
+    internal PageToken(uint order, ReadOnlySpan<byte> key, long id)
     {
         _key = key.ToArray();
+        Order = order;
         Id = id;
     }
 
@@ -33,6 +35,9 @@ public readonly struct PageToken : IEquatable<PageToken>
 
     /// <summary>The id that the index has for the row.</summary>
     internal long Id { get; }
+
+    /// <summary>The mark of the order to which the token belongs, see <see cref="PageOrder"/>.</summary>
+    internal uint Order { get; }
 
     /// <summary>The key of the row in the index of the query.</summary>
     public ReadOnlySpan<byte> Key => _key;
@@ -66,22 +71,22 @@ public readonly struct PageToken : IEquatable<PageToken>
         if (!Base64Url.IsValid(rest))
             return false;
         var bytes = Base64Url.DecodeFromChars(rest);
-        var idBytes = isShared ? sizeof(long) : RowKey.Bytes;
-        if (bytes.Length < idBytes)
+        var keyAt = sizeof(uint) + (isShared ? sizeof(long) : RowKey.Bytes);
+        if (bytes.Length < keyAt)
             return false;
         long id;
         if (isShared)
-            id = BinaryPrimitives.ReadInt64BigEndian(bytes);
+            id = BinaryPrimitives.ReadInt64BigEndian(bytes.AsSpan(sizeof(uint)));
         else
-            RowKey.TryRead(bytes.AsSpan(0, RowKey.Bytes), out id);
+            RowKey.TryRead(bytes.AsSpan(sizeof(uint), RowKey.Bytes), out id);
         if (id < 0)
             return false;
-        token = new PageToken(bytes.AsSpan(idBytes), id);
+        token = new PageToken(BinaryPrimitives.ReadUInt32BigEndian(bytes), bytes.AsSpan(keyAt), id);
         return true;
     }
 
     /// <inheritdoc/>
-    public bool Equals(PageToken other) => Id == other.Id && IsStart == other.IsStart && Key.SequenceEqual(other.Key);
+    public bool Equals(PageToken other) => Id == other.Id && Order == other.Order && IsStart == other.IsStart && Key.SequenceEqual(other.Key);
 
     /// <inheritdoc/>
     public override bool Equals([NotNullWhen(true)] object? obj) => obj is PageToken other && Equals(other);
@@ -95,11 +100,12 @@ public readonly struct PageToken : IEquatable<PageToken>
         if (_key == null)
             return "";
         var isShared = Id > RowKey.Max;
-        var bytes = new byte[(isShared ? sizeof(long) : RowKey.Bytes) + _key.Length];
+        var bytes = new byte[sizeof(uint) + (isShared ? sizeof(long) : RowKey.Bytes) + _key.Length];
+        BinaryPrimitives.WriteUInt32BigEndian(bytes, Order);
         if (isShared)
-            BinaryPrimitives.WriteInt64BigEndian(bytes, Id);
+            BinaryPrimitives.WriteInt64BigEndian(bytes.AsSpan(sizeof(uint)), Id);
         else
-            RowKey.Write(Id, bytes);
+            RowKey.Write(Id, bytes.AsSpan(sizeof(uint)));
         _key.CopyTo(bytes, bytes.Length - _key.Length);
         return isShared ? MarkOfShared + Base64Url.EncodeToString(bytes) : Base64Url.EncodeToString(bytes);
     }

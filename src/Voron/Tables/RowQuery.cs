@@ -30,6 +30,7 @@ public sealed class RowQuery<TRow> : IDisposable
     private readonly Tree _rows;
     private byte[] _unpacked = [];
     private readonly RowSource _source;
+    private readonly PageOrder _order;
     private readonly long _now;
     private PageToken _after;
     private long _left = long.MaxValue;
@@ -44,8 +45,9 @@ public sealed class RowQuery<TRow> : IDisposable
     private bool _isSourceAtEnd;
     private State _state;
 
-    internal RowQuery(TableSession session, RowFunctions<TRow> functions, RowSource source)
+    internal RowQuery(TableSession session, RowFunctions<TRow> functions, RowSource source, PageOrderKind kind, string index = "")
     {
+        _order = new PageOrder(kind, functions.Name, index);
         _session = session;
         _functions = functions;
         _rows = session.Rows;
@@ -123,7 +125,7 @@ public sealed class RowQuery<TRow> : IDisposable
     /// The place of the row that was returned last, behind which the next page begins; where there was none, the place that was given.
     /// </summary>
     /// <remarks>It stays after the query has been disposed.</remarks>
-    public PageToken Token => _returned > 0 ? new PageToken(_key.Value, _rowId) : _after;
+    public PageToken Token => _returned > 0 ? new PageToken(_order.MarkOf(_isBackward), _key.Value, _rowId) : _after;
 
     /// <summary>Returns rows in descending order.</summary>
     /// <returns>This query.</returns>
@@ -173,10 +175,13 @@ public sealed class RowQuery<TRow> : IDisposable
 
     /// <summary>Goes to the next row; false at the end.</summary>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="PageTokenException">The token that was given belongs to another table, index or direction.</exception>
     /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
     public bool MoveNext()
     {
         CheckOpen();
+        if (_state == State.New)
+            _order.Check(_after, _isBackward);
         if (_state == State.AtEnd)
             return false;
         if (_state == State.Failed)

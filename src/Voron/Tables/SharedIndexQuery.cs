@@ -81,7 +81,9 @@ public sealed class SharedIndexQuery : IDisposable
     /// The place of the row that was found last, behind which the next page begins; where there was none, the place that was given.
     /// </summary>
     /// <remarks>It stays after the query has been disposed.</remarks>
-    public PageToken Token => _id >= 0 ? new PageToken(_key.Value, _id) : _after;
+    public PageToken Token => _id >= 0 ? new PageToken(Order.MarkOf(_isBackward), _key.Value, _id) : _after;
+
+    private PageOrder Order => new(PageOrderKind.SharedIndex, "", _index.Name);
 
     /// <summary>Finds rows in descending order.</summary>
     /// <returns>This query.</returns>
@@ -137,11 +139,14 @@ public sealed class SharedIndexQuery : IDisposable
     /// <exception cref="CorruptionException">
     /// A page on the way is damaged, or the index names a row that its table does not have, in a table whose rows expire.
     /// </exception>
+    /// <exception cref="PageTokenException">The token that was given belongs to another index or direction.</exception>
     /// <exception cref="InvalidOperationException">The query has failed before.</exception>
     /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
     public bool MoveNext()
     {
         CheckOpen();
+        if (_state == State.New)
+            Order.Check(_after, _isBackward);
         if (_state == State.AtEnd)
             return false;
         if (_state == State.Failed)

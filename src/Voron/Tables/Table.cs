@@ -173,7 +173,7 @@ public readonly struct Table<TKey, TRow>
     public RowQuery<TRow> Scan()
     {
         var session = Session;
-        return new RowQuery<TRow>(session, _functions!, new EntrySource(session.Rows, KeyRange.All, isOfRows: true));
+        return new RowQuery<TRow>(session, _functions!, new EntrySource(session.Rows, KeyRange.All, isOfRows: true), PageOrderKind.RowIds);
     }
 
     /// <summary>Returns a query for the rows whose ids are in a range, in the order of their ids.</summary>
@@ -185,8 +185,8 @@ public readonly struct Table<TKey, TRow>
         var session = Session;
         var range = KeyRange.From(RowKey.Write(Math.Clamp(firstRowId, 0, RowKey.Max), stackalloc byte[RowKey.Bytes]))
             .Through(RowKey.Write(Math.Clamp(lastRowId, 0, RowKey.Max), stackalloc byte[RowKey.Bytes]));
-        var isEmpty = firstRowId > RowKey.Max || lastRowId < 0;
-        return new RowQuery<TRow>(session, _functions!, new EntrySource(session.Rows, isEmpty ? default : range, isOfRows: true));
+        var rows = new EntrySource(session.Rows, firstRowId > RowKey.Max || lastRowId < 0 ? default : range, isOfRows: true);
+        return new RowQuery<TRow>(session, _functions!, rows, PageOrderKind.RowIds);
     }
 
     /// <summary>Returns a query for the rows whose primary keys are in a range, in the order of the keys.</summary>
@@ -198,7 +198,7 @@ public readonly struct Table<TKey, TRow>
         var session = Session;
         if (_functions!.KeyCodec == null)
             throw new InvalidOperationException($"The key of a row of table '{Name}' is its id, a number: use {nameof(Scan)} with the first and the last one.");
-        return new RowQuery<TRow>(session, _functions, new EntrySource(session.IndexOf(0).Entries, keys, isOfRows: false));
+        return new RowQuery<TRow>(session, _functions, new EntrySource(session.IndexOf(0).Entries, keys, isOfRows: false), PageOrderKind.PrimaryKey);
     }
 
     /// <summary>
@@ -215,7 +215,7 @@ public readonly struct Table<TKey, TRow>
         var session = Session;
         var open = ReadyIndex(session, index);
         RowSource source = open.Schema!.IsUnique ? new EntrySource(open.Entries, keys, isOfRows: false) : new IdSource(open, keys);
-        return new RowQuery<TRow>(session, _functions!, source);
+        return new RowQuery<TRow>(session, _functions!, source, PageOrderKind.Index, index);
     }
 
     /// <summary>
@@ -248,7 +248,7 @@ public readonly struct Table<TKey, TRow>
         var session = Session;
         if (!ids.IsOver(session.Rows.Opened.Owner, SystemTree.IndexName(session.Schema.Id, 0, isUnique: false).AsSpan(0, SystemTree.RowsNameBytes)))
             throw new ArgumentException($"The ids are not those of table '{Name}' in this transaction: {nameof(Ids)} returns them.", nameof(ids));
-        return new RowQuery<TRow>(session, _functions!, new CombinedSource(ids));
+        return new RowQuery<TRow>(session, _functions!, new CombinedSource(ids), PageOrderKind.RowIds);
     }
 
     /// <summary>Returns the state of an index of the definition in this snapshot.</summary>
