@@ -170,7 +170,7 @@ public sealed class ExpirySweepTests : IDisposable
         logger.Warnings.Should().BeEmpty();
     }
 
-    /// <summary>The walk began again for each 256 rows, and passed all rows past their time again.</summary>
+    /// <summary>DeleteWhere began its walk again for each 256 rows, and looked at all expired rows again.</summary>
     [Fact]
     public void A_deletion_by_an_index_passes_rows_past_their_time_once()
     {
@@ -181,10 +181,18 @@ public sealed class ExpirySweepTests : IDisposable
         _clock.PassMinutes(1);
         using var writing = _environment.BeginWrite();
         var table = writing.OpenTable(ExpiryKit.Items);
-        var plain = ThreadClock.Measure(() => table.DeleteWhere("section", KeyRange.Prefix(TableKit.Key("plain"))).Should().Be(Left));
-        var pass = ThreadClock.Measure(() => TableKit.Ids(table.From("section", KeyRange.Prefix(TableKit.Key("s")))).Should().HaveCount(Left));
-        ThreadClock.Measure(() => table.DeleteWhere("section", KeyRange.Prefix(TableKit.Key("s"))).Should().Be(Left))
-            .Should().BeLessThan(3 * (plain + pass));
+        var plain = ThreadClock.Least(() => Delete("plain"));
+        var pass = ThreadClock.Least(() => ThreadClock.Measure(
+            () => TableKit.Ids(table.From("section", KeyRange.Prefix(TableKit.Key("s")))).Should().HaveCount(Left)));
+        ThreadClock.Least(() => Delete("s")).Should().BeLessThan(3 * (plain + pass));
+
+        TimeSpan Delete(string section)
+        {
+            var savepoint = writing.CreateSavepoint();
+            var took = ThreadClock.Measure(() => table.DeleteWhere("section", KeyRange.Prefix(TableKit.Key(section))).Should().Be(Left));
+            savepoint.Rollback();
+            return took;
+        }
     }
 
     [Theory]
