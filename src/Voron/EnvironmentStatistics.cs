@@ -70,8 +70,8 @@ public sealed record EnvironmentStatistics
     public required long JournalBufferBytes { get; init; }
 
     /// <summary>
-    /// Bytes of native memory in use: scratch, key heads, journal buffers and lists. <see cref="StorageOptions.MemoryLimitBytes"/> bounds this
-    /// figure.
+    /// Bytes of native memory in use: scratch, key heads, journal buffers and lists. The dictionaries of compressed values count as well, although
+    /// they are on the managed heap. <see cref="StorageOptions.MemoryLimitBytes"/> bounds this figure.
     /// </summary>
     public required long NativeMemoryBytes { get; init; }
 

@@ -32,6 +32,7 @@ public sealed partial class StorageEnvironment : IDisposable
     private readonly Engine _engine;
     private readonly ReaderPool _readers;
     private readonly Writer? _writer;
+    private readonly WriteTransactionPool? _transactions;
     private readonly WriterEntrance? _entrance;
     private readonly GroupCommit? _groupCommit;
     private readonly Flusher? _flusher;
@@ -61,13 +62,13 @@ public sealed partial class StorageEnvironment : IDisposable
             FlusherSlot = _engine.FlusherSlot,
         };
         _writer = new Writer(_engine, versionReclaimer) { Submitted = parts.Recovered.State };
-        var transactions = new WriteTransactionPool(_engine, _writer);
+        _transactions = new WriteTransactionPool(_engine, _writer);
         _groupCommit = new GroupCommit(
             () => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None), _engine, CountGroupCommitted, OnFailedLate);
         _flusher = new Flusher(_engine, parts.Checkpoints, _writer);
         _flusher.Start(parts.Recovered.Stamp);
         FlushAfterCrashes(parts.Recovered.Openings);
-        _reclaimer = new SpaceReclaimer(_engine, _writer, transactions, _flusher);
+        _reclaimer = new SpaceReclaimer(_engine, _writer, _transactions, _flusher);
         _trimmer = new MemoryTrimmer(_engine, _writer);
         var isConfirmed = parts.Recovered.IsCutShort ? TrySealTail() : parts.Recovered.IsDurabilityConfirmed;
         _scheduler = new FlushScheduler(
@@ -75,7 +76,7 @@ public sealed partial class StorageEnvironment : IDisposable
             _trimmer, new ReplayedJournal(parts.ReplayedBytes, isConfirmed));
         parts.Publisher.BackPressure = _scheduler;
         _engine.BackPressure = _scheduler;
-        _entrance = new WriterEntrance(_engine, _writer, transactions, _scheduler);
+        _entrance = new WriterEntrance(_engine, _writer, _transactions, _scheduler);
         _staging = new StagingArea(_engine, _entrance);
         _dropper = new TreeDropper(_engine, _flusher, _entrance);
         BeginRetention();
@@ -252,6 +253,8 @@ public sealed partial class StorageEnvironment : IDisposable
     private void Release()
     {
         _writer?.ForgetStates();
+        _transactions?.Forget();
+        _readers.Forget();
         _parts.Release();
     }
 

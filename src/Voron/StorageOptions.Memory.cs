@@ -1,9 +1,10 @@
 namespace Voron;
 
 // The options that bound memory, and the shares of the limit that options get which are not set. The sum of the shares stays within the limit:
-// 3/8 for page versions, 1/8 each for the key heads of readers and for journal records, 1/16 each for the key heads of the writer and for puts
-// that wait. The last quarter is for lists, with at most 120 bytes for each version of a page. All versions and those of a transaction take up
-// to eight times the limit (ScratchLimitBytes and MaxTransactionBytes), and 120 bytes for each 4 KiB of that are less than a quarter.
+// 5/16 for page versions, 1/8 each for the key heads of readers and for journal records, 1/16 each for the key heads of the writer, for puts
+// that wait, and for dictionaries with what decompressing takes. The last quarter is for lists, with at most 120 bytes for each version of a
+// page. All versions and those of a transaction take up to eight times the limit (ScratchLimitBytes and MaxTransactionBytes), and 120 bytes for
+// each 4 KiB of that are less than a quarter.
 public sealed partial class StorageOptions
 {
     /// <summary>The smallest limit with which an environment works: a few chunks of page versions, and buffers.</summary>
@@ -49,13 +50,13 @@ public sealed partial class StorageOptions
     }
 
     /// <summary>
-    /// The number of bytes of page versions that are kept in memory; versions beyond that go to a temporary file. The default is three
-    /// eighths of <see cref="MemoryLimitBytes"/>, and at most 512 MiB.
+    /// The number of bytes of page versions that are kept in memory; versions beyond that go to a temporary file. The default is five
+    /// sixteenths of <see cref="MemoryLimitBytes"/>, and at most 512 MiB.
     /// </summary>
     public long ScratchMemoryBytes
     {
         get => _scratchMemoryBytes
-            ?? Math.Max(MinScratchMemory, Math.Min(_scratchLimitBytes ?? long.MaxValue, Math.Min(512 * MiB, MemoryLimit / 8 * 3)));
+            ?? Math.Max(MinScratchMemory, Math.Min(_scratchLimitBytes ?? long.MaxValue, Math.Min(512 * MiB, MemoryLimit / 16 * 5)));
         set => _scratchMemoryBytes = Changed(NullIfDerived(_scratchMemoryBytes, ScratchMemoryBytes, value), nameof(ScratchMemoryBytes));
     }
 
@@ -127,6 +128,9 @@ public sealed partial class StorageOptions
 
     /// <summary>The memory by which the buffers for waiting puts may grow.</summary>
     internal long PutBufferBytes => Math.Min(64 * MiB, MemoryLimit / 16);
+
+    /// <summary>The memory for the dictionaries of compressed values, and for the values that readers decompress.</summary>
+    internal long DictionaryBytes => Math.Min(64 * MiB, MemoryLimit / 16);
 
     private long MemoryLimit =>
         Math.Max(MinMemoryLimit, MemoryLimitBytes ?? GC.GetGCMemoryInfo().TotalAvailableMemoryBytes / PartOfAvailable);

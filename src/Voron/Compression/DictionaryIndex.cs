@@ -6,34 +6,45 @@ namespace Voron.Compression;
 /// <summary>A dictionary as a compressor needs it: followed by room for a value, and with an index of the strings of four bytes in it.</summary>
 /// <remarks>
 /// Each string is in a chain with the strings before it that have the same hash, the last one first. The value that is being compressed has chains of
-/// its own. They are forgotten by raising the base of their positions, so that nothing needs to be cleared from one value to the next.
+/// its own, which are shared by all dictionaries of a writer. One thread at a time may use an index.
 /// </remarks>
 internal sealed unsafe class DictionaryIndex
 {
-    /// <summary>The most bytes of a value that can be compressed.</summary>
-    public const int MaxValueBytes = 64 << 10;
-
-    private const int HashBits = 15;
     private const int Slack = 16;
 
-    private readonly byte[] _window;
-    private readonly int[] _heads = new int[1 << HashBits];
-    private readonly ushort[] _steps;
-    private readonly int[] _valueHeads = new int[1 << HashBits];
-    private readonly ushort[] _valueSteps = new ushort[MaxValueBytes];
-    private int _base = 1;
+    /// <summary>A string has four bytes, so none begins in the last place of the longest dictionary.</summary>
+    private const ushort None = ushort.MaxValue;
 
-    public DictionaryIndex(ReadOnlySpan<byte> dictionary)
+    private readonly byte[] _window;
+    private readonly ushort[] _heads = new ushort[1 << ValueStrings.HashBits];
+    private readonly ushort[] _steps;
+    private readonly ValueStrings _strings;
+    private readonly int[] _valueHeads;
+    private readonly ushort[] _valueSteps;
+    private int _base;
+
+    /// <param name="dictionary">The bytes of the dictionary, which are copied.</param>
+    /// <param name="strings">The strings of the values.</param>
+    public DictionaryIndex(ReadOnlySpan<byte> dictionary, ValueStrings strings)
     {
         Length = dictionary.Length;
-        EngineMemory.Ask((nuint)(dictionary.Length + MaxValueBytes));
-        _window = GC.AllocateUninitializedArray<byte>(dictionary.Length + MaxValueBytes + Slack, pinned: true);
+        _strings = strings;
+        (_valueHeads, _valueSteps) = (strings.Heads, strings.Steps);
+        EngineMemory.Ask((nuint)(dictionary.Length + ValueStrings.MaxValueBytes));
+        _window = GC.AllocateUninitializedArray<byte>(dictionary.Length + ValueStrings.MaxValueBytes + Slack, pinned: true);
         dictionary.CopyTo(_window);
         _steps = new ushort[dictionary.Length];
-        Array.Fill(_heads, -1);
+        Array.Fill(_heads, None);
         for (var at = 0; at + sizeof(uint) <= dictionary.Length; at++)
-            Link(_heads, _steps, at, at, Hash(Start + at), least: 0);
+        {
+            ref var head = ref _heads[Hash(Start + at)];
+            _steps[at] = (ushort)(head == None ? 0 : at - head);
+            head = (ushort)at;
+        }
     }
+
+    /// <summary>The bytes of memory that it takes, without the strings of the values.</summary>
+    public long Bytes => (sizeof(ushort) << ValueStrings.HashBits) + sizeof(ushort) * (long)Length + _window.Length;
 
     /// <summary>The number of bytes of the dictionary.</summary>
     public int Length { get; }
@@ -48,20 +59,21 @@ internal sealed unsafe class DictionaryIndex
     public void Begin(ReadOnlySpan<byte> value)
     {
         value.CopyTo(_window.AsSpan(Length));
-        if (_base > int.MaxValue - 2 * MaxValueBytes)
-        {
-            Array.Clear(_valueHeads);
-            _base = 1;
-        }
-        else
-        {
-            _base += MaxValueBytes;
-        }
+        _strings.Begin();
+        _base = _strings.Base;
     }
 
     /// <summary>Adds the string at a position of the value to the index.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void Add(int at) => Link(_valueHeads, _valueSteps, _base + at, at, Hash(Value + at), _base);
+    public void Add(int at)
+    {
+        ref var head = ref _valueHeads[Hash(Value + at)];
+        var step = head < _base ? 0 : _base + at - head;
+
+        // A step of 0 ends a chain, also where the string before is too far away for any match.
+        _valueSteps[at] = (ushort)(step > ushort.MaxValue ? 0 : step);
+        head = _base + at;
+    }
 
     /// <summary>
     /// Finds the longest match for a position of the value, among the last strings with the same hash in the value, and then in the dictionary.
@@ -88,7 +100,7 @@ internal sealed unsafe class DictionaryIndex
         }
 
         left = attempts;
-        for (var found = _heads[hash]; found >= 0 && left > 0; left--)
+        for (int found = _heads[hash]; found != None && left > 0; left--)
         {
             if (Length - found + at > Lz4Format.MaxOffset)
                 break;
@@ -117,14 +129,5 @@ internal sealed unsafe class DictionaryIndex
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static uint Hash(byte* bytes) => (Unsafe.ReadUnaligned<uint>(bytes) * 2654435761u) >> (32 - HashBits);
-
-    // A step of 0 ends a chain, also where the string before is too far away for any match.
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static void Link(int[] heads, ushort[] steps, int position, int index, uint hash, int least)
-    {
-        var step = heads[hash] < least ? 0 : position - heads[hash];
-        steps[index] = (ushort)(step > ushort.MaxValue ? 0 : step);
-        heads[hash] = position;
-    }
+    private static uint Hash(byte* bytes) => (Unsafe.ReadUnaligned<uint>(bytes) * 2654435761u) >> (32 - ValueStrings.HashBits);
 }

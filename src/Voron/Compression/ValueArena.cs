@@ -5,7 +5,8 @@ using Voron.IO;
 namespace Voron.Compression;
 
 /// <summary>The memory of values that were decompressed for a reader, which are valid until all of it is given back.</summary>
-internal sealed unsafe class ValueArena
+/// <param name="memory">Bounds what is kept between two uses; null if the caller does.</param>
+internal sealed unsafe class ValueArena(ArenaMemory? memory = null)
 {
     /// <summary>The most bytes that it gives out.</summary>
     public const long MaxBytes = 64L << 20;
@@ -19,6 +20,7 @@ internal sealed unsafe class ValueArena
     private readonly List<byte[]> _blocks = [];
     private int _used;
     private long _given;
+    private long _kept;
 
     /// <summary>Returns memory for a value. Its bytes are undefined.</summary>
     /// <exception cref="InvalidOperationException">There is no more.</exception>
@@ -43,10 +45,34 @@ internal sealed unsafe class ValueArena
         foreach (var block in _blocks)
             EngineMemory.Spoil(block);
         _blocks.Clear();
-        if (kept != null)
-            _blocks.Add(kept);
         _used = 0;
         _given = 0;
+        if (TryKeep(kept?.Length ?? 0) && kept != null)
+            _blocks.Add(kept);
+    }
+
+    /// <summary>Takes back all memory, and keeps none.</summary>
+    public void Free()
+    {
+        Reset();
+        _blocks.Clear();
+        TryKeep(0);
+    }
+
+    // Most readers keep a block of the same length as before, and touch nothing that others share.
+    private bool TryKeep(long bytes)
+    {
+        if (memory == null || bytes == _kept)
+            return true;
+        if (memory.TryChange(bytes - _kept))
+        {
+            _kept = bytes;
+            return true;
+        }
+
+        memory.TryChange(-_kept);
+        _kept = 0;
+        return false;
     }
 
     private void Grow(int length)

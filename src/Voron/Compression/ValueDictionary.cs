@@ -8,9 +8,6 @@ internal sealed class ValueDictionary
 
     private readonly byte[] _bytes;
 
-    // Made by the first writer that compresses with the dictionary, and used by the holder of the writer.
-    private DictionaryIndex? _index;
-
     /// <param name="number">The number of the dictionary in its tree; 0 for none.</param>
     /// <param name="bytes">The bytes, which are copied.</param>
     public ValueDictionary(int number, ReadOnlySpan<byte> bytes)
@@ -24,7 +21,4 @@ internal sealed class ValueDictionary
 
     /// <summary>The bytes.</summary>
     public ReadOnlySpan<byte> Bytes => _bytes;
-
-    /// <summary>The index of its strings. One thread at a time may use it.</summary>
-    public DictionaryIndex Index => _index ??= new DictionaryIndex(_bytes);
 }

@@ -14,13 +14,12 @@ internal static unsafe class ValueEncoder
     private const int LongEnough = 64;
 
     /// <summary>Compresses into one block and returns its length, or 0 if it does not fit; the content of the target is then undefined.</summary>
-    /// <param name="dictionary">The dictionary.</param>
-    /// <param name="value">The value, of at most <see cref="DictionaryIndex.MaxValueBytes"/>.</param>
+    /// <param name="index">The dictionary.</param>
+    /// <param name="value">The value, of at most <see cref="ValueStrings.MaxValueBytes"/>.</param>
     /// <param name="target">Receives the block.</param>
     /// <param name="isThorough">True to look longer for matches.</param>
-    public static int Compress(ValueDictionary dictionary, ReadOnlySpan<byte> value, Span<byte> target, bool isThorough)
+    public static int Compress(DictionaryIndex index, ReadOnlySpan<byte> value, Span<byte> target, bool isThorough)
     {
-        var index = dictionary.Index;
         index.Begin(value);
         fixed (byte* to = target)
         {

@@ -98,7 +98,7 @@ internal sealed class DictionaryTrainer(Engine engine, WriterEntrance entrance)
     {
         List<byte[]> samples;
         CompressionSettings settings;
-        ValueDictionary? current = null;
+        byte[] current = [];
         using (var reading = new EngineSnapshot(engine))
         {
             if (!CompressedTrees.TryFind(reading.Snapshot, treeId, out var tree, out settings) || settings.Mode == 0
@@ -107,9 +107,8 @@ internal sealed class DictionaryTrainer(Engine engine, WriterEntrance entrance)
             samples = TreeSampler.Take(
                 reading.Snapshot, new TreeState(tree), Samples, PackedValue.LeastBytes, Math.Min(LongestSample, PackedValue.MostBytes), stop);
 
-            // A copy, as the holder of the writer uses the index of the other one.
             if (settings.LastDictionary != 0 && reading.Snapshot.Unpacker.Find(treeId, settings.LastDictionary) is { } known)
-                current = new ValueDictionary(known.Number, known.Bytes);
+                current = known.Bytes.ToArray();
         }
 
         if (samples.Count < LeastSamples)
@@ -120,19 +119,20 @@ internal sealed class DictionaryTrainer(Engine engine, WriterEntrance entrance)
         if (built.Length == 0)
             return null;
         var isThorough = settings.Mode == (byte)ValueCompression.Thorough;
-        var ratio = Measure(new ValueDictionary(1, built), measured, isThorough);
-        var before = Measure(current ?? new ValueDictionary(0, []), measured, isThorough);
+        var ratio = Measure(built, measured, isThorough);
+        var before = Measure(current, measured, isThorough);
         return ratio <= before - before / WorthPart ? new Trained(settings.LastDictionary, ratio, built) : null;
     }
 
-    private static int Measure(ValueDictionary dictionary, List<byte[]> samples, bool isThorough)
+    private static int Measure(ReadOnlySpan<byte> dictionary, List<byte[]> samples, bool isThorough)
     {
+        var index = new DictionaryIndex(dictionary, new ValueStrings());
         var (packed, plain) = (0L, 0L);
         var buffer = new byte[LongestSample];
         foreach (var sample in samples)
         {
             var most = sample.Length - sample.Length / 8 - PackedValue.Size;
-            var block = ValueEncoder.Compress(dictionary, sample, buffer.AsSpan(0, most), isThorough);
+            var block = ValueEncoder.Compress(index, sample, buffer.AsSpan(0, most), isThorough);
             plain += sample.Length;
             packed += block == 0 ? sample.Length : block + PackedValue.Size;
         }

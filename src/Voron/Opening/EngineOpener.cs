@@ -135,6 +135,9 @@ internal static unsafe class EngineOpener
         if (keyHeads != null)
             owned.Push(keyHeads);
 
+        var dictionaries = new DictionaryCache(options.DictionaryBytes, account);
+        owned.Push(dictionaries);
+
         // Behind the key heads, which have memory up to their end.
         var readers = new ReaderTable(ring, dataFile.Addresses);
         owned.Push(readers);
@@ -144,7 +147,7 @@ internal static unsafe class EngineOpener
             DataFile = dataFile,
             Versions = versions,
             Readers = readers,
-            Dictionaries = new DictionaryCache(),
+            Dictionaries = dictionaries,
             DataFileKeyHeads = keyHeads,
             VerifyEveryRead = options.VerifyEveryRead,
         };

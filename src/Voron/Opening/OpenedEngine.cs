@@ -63,6 +63,7 @@ internal sealed class OpenedEngine
             Engine.BranchKeyHeads.Dispose();
             Engine.DataFileKeyHeads?.Dispose();
             Engine.Frames.Dispose();
+            (Engine.Snapshots.Dictionaries as IDisposable)?.Dispose();
             Engine.Readers.Dispose();
             Engine.Ring.Dispose();
             Engine.Memory.Dispose();

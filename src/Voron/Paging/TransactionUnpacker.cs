@@ -6,7 +6,7 @@ namespace Voron.Paging;
 /// <summary>Finds dictionaries for a transaction.</summary>
 /// <param name="pages">The pages of the transaction.</param>
 /// <param name="dictionaries">The dictionaries of the environment.</param>
-internal sealed class TransactionUnpacker(PageReader pages, ValueDictionaries dictionaries) : ValueUnpacker
+internal sealed class TransactionUnpacker(PageReader pages, ValueDictionaries dictionaries) : ValueUnpacker(dictionaries.ArenaMemory)
 {
     private ValueDictionary? _last;
     private uint _lastTree;
@@ -14,13 +14,19 @@ internal sealed class TransactionUnpacker(PageReader pages, ValueDictionaries di
     /// <summary>Returns the catalog as the transaction sees it. Set by the owner of the pages.</summary>
     public Func<TreeHeader>? Catalog { get; set; }
 
+    /// <summary>Ends the transaction: takes back the memory of its values, and holds no dictionary beside the cache.</summary>
+    public void End()
+    {
+        Arena.Reset();
+        _last = null;
+    }
+
     /// <inheritdoc/>
     public override bool IsStored(uint treeId, int number) => dictionaries.Read(pages, Catalog!(), treeId, number) != null;
 
     /// <inheritdoc/>
     public override ValueDictionary? Find(uint treeId, int number)
     {
-        // A dictionary never changes under its number, so it may be that of an earlier transaction.
         if (_last is { } last && last.Number == number && _lastTree == treeId)
             return last;
         var found = dictionaries.Find(pages, Catalog!(), treeId, number);

@@ -6,6 +6,9 @@ namespace Voron.Paging;
 /// <summary>Finds the dictionaries with which values are compressed. Shared by all transactions of an environment.</summary>
 internal abstract class ValueDictionaries
 {
+    /// <summary>Bounds the memory that readers keep for the values of their next transaction.</summary>
+    public abstract ArenaMemory ArenaMemory { get; }
+
     /// <summary>Returns a dictionary; null if the tree has none of that number, or if it is damaged.</summary>
     /// <param name="pages">The pages of the transaction that needs the dictionary.</param>
     /// <param name="catalog">The catalog of that transaction.</param>

@@ -3,10 +3,11 @@ using Voron.Compression;
 namespace Voron.Paging;
 
 /// <summary>What a transaction decompresses values with: the dictionaries, and the memory of the values that it has read.</summary>
-internal abstract class ValueUnpacker
+/// <param name="memory">Bounds what is kept for the next transaction.</param>
+internal abstract class ValueUnpacker(ArenaMemory memory)
 {
     /// <summary>The memory of the values that were read; valid until the transaction, or the operation of a group commit, ends.</summary>
-    public ValueArena Arena { get; } = new();
+    public ValueArena Arena { get; } = new(memory);
 
     /// <summary>Returns a dictionary; null if the tree has none of that number, or if it is damaged.</summary>
     /// <param name="treeId">The tree whose values are compressed with it.</param>

@@ -108,12 +108,16 @@ internal sealed unsafe class SnapshotPages : PageReader
     /// <summary>Releases the snapshot. Data that was read through it must not be used any more.</summary>
     public void End()
     {
-        Unpacker.Arena.Reset();
+        Unpacker.End();
         _readers.Release(_slot);
     }
 
     /// <summary>Returns the slot; this object must not be used any more.</summary>
-    public void Retire() => _readers.FreeSlot(_slot, _isEngine);
+    public void Retire()
+    {
+        Unpacker.Arena.Free();
+        _readers.FreeSlot(_slot, _isEngine);
+    }
 
     public override byte* Read(PageNumber page)
     {

@@ -1,7 +1,8 @@
-using System.Collections.Concurrent;
 using Voron.Compression;
 using Voron.Format;
+using Voron.IO;
 using Voron.Paging;
+using Voron.Primitives;
 using Voron.Testing;
 using Voron.Trees;
 
@@ -10,32 +11,94 @@ namespace Voron.Transactions;
 /// <summary>Keeps the dictionaries that were read, for all transactions of an environment. Readers take no lock.</summary>
 /// <remarks>
 /// <code>
-///   trained ─▶ installed in a transaction of its own ─▶ committed: writers and readers find it in the tree ─▶ read once, and kept here
+///   trained ─▶ installed in a transaction of its own ─▶ committed: writers and readers find it in the tree ─▶ kept here while there is room
 ///                                                                 └▶ dropped: older snapshots find it here, or in their tree
 /// </code>
 /// A number is never given twice in a tree, and a transaction that installs a dictionary does nothing else: so what is kept here under a number is
 /// the same for every snapshot that has it, and what was rolled back has never been kept. That a dictionary is kept does not mean that the tree still
-/// has it: a writer looks into the tree.
+/// has it: a writer looks into the tree. Half of the memory is for the indexes with which the writer compresses, an eighth for the bytes with which
+/// readers decompress, and the rest for the strings of values and for <see cref="ValueArena"/>.
 /// </remarks>
-internal sealed class DictionaryCache : ValueDictionaries
+internal sealed class DictionaryCache : ValueDictionaries, IDisposable
 {
-    private readonly ConcurrentDictionary<(uint Tree, int Number), ValueDictionary> _dictionaries = new();
+    private const int PartOfIndexes = 2;
+    private const int PartOfDictionaries = 8;
+    private const int PartOfArenas = 8;
+
+    /// <summary>What an object takes beside its bytes.</summary>
+    private const int BytesBeside = 256;
+
+    private readonly MemoryAccount _account;
+    private readonly BoundedCache<(uint Tree, int Number), ValueDictionary> _dictionaries;
+
+    // Used by the holder of the writer.
+    private readonly BoundedCache<(uint Tree, int Number), DictionaryIndex> _indexes;
+    private ValueStrings? _strings;
+
+    /// <param name="limitBytes">The memory of all that is kept: at least 1 MiB.</param>
+    /// <param name="account">Counts it.</param>
+    public DictionaryCache(long limitBytes, MemoryAccount account)
+    {
+        _account = account;
+        _dictionaries = new(limitBytes / PartOfDictionaries, account.Add);
+        _indexes = new(limitBytes / PartOfIndexes, account.Add);
+        ArenaMemory = new ArenaMemory(limitBytes / PartOfArenas, account.Add);
+    }
+
+    /// <inheritdoc/>
+    public override ArenaMemory ArenaMemory { get; }
 
     /// <inheritdoc/>
     public override ValueDictionary? Find(PageReader pages, in TreeHeader catalog, uint treeId, int number)
     {
         if (PlantedFault.UnpackWithNewestDictionary)
             number = Newest(pages, catalog, treeId);
-        if (_dictionaries.TryGetValue((treeId, number), out var known))
+        if (_dictionaries.TryGet((treeId, number), out var known))
             return known;
-        return Read(pages, catalog, treeId, number) is { } read ? _dictionaries.GetOrAdd((treeId, number), read) : null;
+        return Read(pages, catalog, treeId, number) is { } read
+            ? _dictionaries.Add((treeId, number), read, read.Bytes.Length + BytesBeside)
+            : null;
     }
 
-    /// <summary>Forgets the dictionaries of a tree that was deleted. A snapshot that still has the tree reads them again.</summary>
-    public void Forget(uint treeId)
+    /// <summary>Returns the index of a dictionary, for the holder of the writer; null if it has none yet.</summary>
+    public DictionaryIndex? FindIndex(uint treeId, int number) => _indexes.TryGet((treeId, number), out var index) ? index : null;
+
+    /// <summary>Makes the index of a dictionary, for the holder of the writer.</summary>
+    /// <param name="treeId">The tree whose values are compressed with it.</param>
+    /// <param name="number">Its number in that tree.</param>
+    /// <param name="dictionary">Its bytes.</param>
+    public DictionaryIndex MakeIndex(uint treeId, int number, ReadOnlySpan<byte> dictionary)
     {
-        for (var number = 1; number <= PackedValue.MostDictionaries; number++)
-            _dictionaries.TryRemove((treeId, number), out _);
+        if (_strings == null)
+        {
+            _strings = new ValueStrings();
+            _account.Add(ValueStrings.Bytes);
+        }
+
+        var index = new DictionaryIndex(dictionary, _strings);
+        return _indexes.Add((treeId, number), index, index.Bytes + BytesBeside);
+    }
+
+    /// <summary>Forgets dictionaries that were dropped. A snapshot that still has them reads them again.</summary>
+    /// <param name="treeId">Their tree.</param>
+    /// <param name="below">The first number that is kept.</param>
+    public void Forget(uint treeId, int below = PackedValue.MostDictionaries + 1)
+    {
+        for (var number = 1; number < below; number++)
+        {
+            _dictionaries.Remove((treeId, number));
+            _indexes.Remove((treeId, number));
+        }
+    }
+
+    /// <summary>Frees everything. Called when the environment is closed and its last user has ended.</summary>
+    public void Dispose()
+    {
+        _dictionaries.Close();
+        _indexes.Close();
+        if (_strings != null)
+            _account.Add(-ValueStrings.Bytes);
+        _strings = null;
     }
 
     /// <inheritdoc/>

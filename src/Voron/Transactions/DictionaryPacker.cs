@@ -1,7 +1,9 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Voron.Compression;
 using Voron.Format;
+using Voron.Primitives;
 using Voron.Trees;
 using Voron.Trees.Pages;
 
@@ -18,9 +20,11 @@ internal sealed class DictionaryPacker(CopyOnWritePages pages, DictionaryCache d
 {
     private const int LeastPart = 8;
 
-    private readonly Dictionary<uint, TreePacking> _trees = [];
+    /// <summary>The trees whose figures are kept. A tree that is written again after many others begins with new ones.</summary>
+    private const int MostTrees = 1000;
+
+    private readonly BoundedCache<uint, TreePacking> _trees = new(MostTrees * TreePacking.Bytes, static _ => { });
     private readonly TreeState _closed = new();
-    private readonly ValueDictionary _none = new(0, []);
     private readonly List<uint> _wanted = [];
     private byte[] _output = [];
     private TreePacking? _last;
@@ -51,6 +55,7 @@ internal sealed class DictionaryPacker(CopyOnWritePages pages, DictionaryCache d
     {
         _trees.Remove(treeId);
         _last = null;
+        _wanted.Remove(treeId);
         dictionaries.Forget(treeId);
     }
 
@@ -64,7 +69,8 @@ internal sealed class DictionaryPacker(CopyOnWritePages pages, DictionaryCache d
             _output = GC.AllocateUninitializedArray<byte>(PackedValue.MostBytes);
         var most = value.Length - value.Length / LeastPart;
         var block = ValueEncoder.Compress(
-            tree.Dictionary, value, _output.AsSpan(PackedValue.Size, most - PackedValue.Size), tree.Settings.Mode == (byte)ValueCompression.Thorough);
+            FindIndex(treeId, tree.Dictionary), value, _output.AsSpan(PackedValue.Size, most - PackedValue.Size),
+            tree.Settings.Mode == (byte)ValueCompression.Thorough);
         var packed = block == 0 ? value.Length : PackedValue.Size + block;
         if (tree.Note(value.Length, packed, treePages * pageSize) && !_wanted.Contains(treeId))
             _wanted.Add(treeId);
@@ -75,7 +81,7 @@ internal sealed class DictionaryPacker(CopyOnWritePages pages, DictionaryCache d
         {
             Form = isInline ? ExtendedForm.Packed : ExtendedForm.PackedOutside,
             Codec = PackedValue.Lz4,
-            Dictionary = (byte)tree.Dictionary.Number,
+            Dictionary = (byte)tree.Dictionary,
             Length = value.Length,
         };
         MemoryMarshal.Write(_output, header);
@@ -87,8 +93,8 @@ internal sealed class DictionaryPacker(CopyOnWritePages pages, DictionaryCache d
 
     private TreePacking Load(uint treeId)
     {
-        if (!_trees.TryGetValue(treeId, out var tree))
-            _trees[treeId] = tree = new TreePacking { Dictionary = _none };
+        if (!_trees.TryGet(treeId, out var tree))
+            tree = _trees.Add(treeId, new TreePacking(), TreePacking.Bytes);
         if (tree.Epoch != _epoch)
             Read(treeId, tree);
         (_last, _lastTree) = (tree, treeId);
@@ -115,19 +121,34 @@ internal sealed class DictionaryPacker(CopyOnWritePages pages, DictionaryCache d
     {
         if (number == 0 || !DictionaryTree.Contains(state, pages, number))
         {
-            (tree.Dictionary, tree.Ratio) = (_none, 0);
+            (tree.Dictionary, tree.Ratio) = (0, 0);
             return;
         }
 
-        if (tree.Dictionary.Number == number)
+        if (tree.Dictionary == number)
             return;
         ReadOnlySpan<byte> key = [(byte)number];
-        if (!TreeReader.TryGet(state, pages, key, out var entry) || pages.Unpacker.Find(treeId, number) is not { } dictionary)
-        {
-            throw new CorruptionException(
-                $"Dictionary {number} of the tree with id {treeId} in '{pages.FilePath}' is damaged. Nothing was written. Run Verify, or restore a backup.");
-        }
-
-        (tree.Dictionary, tree.Ratio) = (dictionary, DictionaryEntry.Ratio(entry));
+        if (!TreeReader.TryGet(state, pages, key, out var entry))
+            ThrowDamaged(treeId, number);
+        (tree.Dictionary, tree.Ratio) = (number, DictionaryEntry.Ratio(entry));
     }
+
+    private DictionaryIndex FindIndex(uint treeId, int number)
+    {
+        // Without a dictionary, all trees are the same.
+        if (number == 0)
+            treeId = 0;
+        if (dictionaries.FindIndex(treeId, number) is { } known)
+            return known;
+        if (number == 0)
+            return dictionaries.MakeIndex(treeId, number, []);
+        var dictionary = pages.Unpacker.Find(treeId, number);
+        if (dictionary == null)
+            ThrowDamaged(treeId, number);
+        return dictionaries.MakeIndex(treeId, number, dictionary.Bytes);
+    }
+
+    [DoesNotReturn]
+    private void ThrowDamaged(uint treeId, int number) => throw new CorruptionException(
+        $"Dictionary {number} of the tree with id {treeId} in '{pages.FilePath}' is damaged. Nothing was written. Run Verify, or restore a backup.");
 }

@@ -63,6 +63,14 @@ internal sealed class ReaderPool
         }
     }
 
+    /// <summary>Forgets what waits for its next use. Called when the last user of the environment has ended.</summary>
+    public void Forget()
+    {
+        foreach (var pooled in _pool)
+            pooled?.Snapshot.Unpacker.Arena.Free();
+        Array.Clear(_pool);
+    }
+
     private ReadTransactionBody? TakePooled()
     {
         ReadTransactionBody? body = null;

@@ -1,4 +1,3 @@
-using Voron.Compression;
 using Voron.Format;
 
 namespace Voron.Transactions;
@@ -14,6 +13,9 @@ internal sealed class TreePacking
     /// about the others.
     /// </summary>
     private const int Growth = 8;
+
+    /// <summary>The bytes of memory of such an object, and of its place in a cache.</summary>
+    public const int Bytes = 256;
 
     private const long BytesBetweenAttempts = 16L << 20;
     private const int Million = 1_000_000;
@@ -31,8 +33,8 @@ internal sealed class TreePacking
     /// <summary>The settings.</summary>
     public CompressionSettings Settings { get; set; }
 
-    /// <summary>The newest dictionary of the tree.</summary>
-    public required ValueDictionary Dictionary { get; set; }
+    /// <summary>The number of the newest dictionary of the tree; 0 for none.</summary>
+    public int Dictionary { get; set; }
 
     /// <summary>The bytes to which the dictionary compressed a million bytes when it was trained; 0 without one.</summary>
     public int Ratio { get; set; }
@@ -57,9 +59,9 @@ internal sealed class TreePacking
             _windowPlain = _windowPacked = 0;
         }
 
-        if (_grownWith != Dictionary.Number)
-            (_grownWith, _grownBytes) = (Dictionary.Number, treeBytes * Growth);
-        var isDue = Dictionary.Number == 0 ? treeBytes >= WindowBytes : hasFallen || treeBytes >= _grownBytes;
+        if (_grownWith != Dictionary)
+            (_grownWith, _grownBytes) = (Dictionary, treeBytes * Growth);
+        var isDue = Dictionary == 0 ? treeBytes >= WindowBytes : hasFallen || treeBytes >= _grownBytes;
         if (!isDue || _plain < _nextAttempt || Settings.LastDictionary == PackedValue.MostDictionaries)
             return false;
         _nextAttempt = _plain + BytesBetweenAttempts;

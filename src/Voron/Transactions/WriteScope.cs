@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Runtime.CompilerServices;
 using Voron.Primitives;
 using Voron.Testing;
 
@@ -56,6 +57,9 @@ internal sealed class WriteScope
     /// <summary>Compresses values.</summary>
     public DictionaryPacker Packer { get; }
 
+    /// <summary>What was found of tables when they were first opened to write, as long as their definitions are in use.</summary>
+    public ConditionalWeakTable<object, object> Sampled { get; } = [];
+
     /// <summary>The savepoint of the group-commit operation that runs.</summary>
     public OperationSavepoint Operation { get; }
 
@@ -94,7 +98,7 @@ internal sealed class WriteScope
     public void End()
     {
         Buffers.Reset();
-        Pages.Unpacker.Arena.Reset();
+        Pages.Unpacker.End();
         States = null;
     }
 

@@ -107,6 +107,7 @@ internal sealed partial class WriteTransactionBody
                     dropped++;
             }
 
+            Scope.Packer.Dictionaries.Forget(treeId, below);
             return dropped;
         }
         catch (Exception e) when (Scope.Break(e))

@@ -45,6 +45,13 @@ internal sealed class WriteTransactionPool
         }
     }
 
+    /// <summary>Forgets the body, and the memory that it kept. Called when the last user of the environment has ended.</summary>
+    public void Forget()
+    {
+        _writer.WritePages.Unpacker.Arena.Free();
+        _parking.Take();
+    }
+
     private WriteTransactionBody BeginCounted()
     {
         var body = _parking.Peek() ?? throw new UnreachableException("The writer was free, but its transaction body is in use.");

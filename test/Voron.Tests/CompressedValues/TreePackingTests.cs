@@ -1,4 +1,3 @@
-using Voron.Compression;
 using Voron.Transactions;
 
 namespace Voron.Tests.CompressedValues;
@@ -11,7 +10,7 @@ public sealed class TreePackingTests
 
     private const int Plain = 1 << 10;
 
-    private readonly TreePacking _tree = new() { Dictionary = new ValueDictionary(0, []) };
+    private readonly TreePacking _tree = new();
 
     [Fact]
     public void The_first_one_when_it_has_a_mebibyte()
@@ -23,7 +22,7 @@ public sealed class TreePackingTests
     [Fact]
     public void Another_one_when_values_are_compressed_less_well_by_a_fifth()
     {
-        _tree.Dictionary = new ValueDictionary(1, []);
+        _tree.Dictionary = 1;
         _tree.Ratio = 400_000;
         Fill(2 * MiB, 64 * MiB, packed: Plain * 49 / 100).Should().BeEmpty();
         Fill(2 * MiB, 2 * MiB, packed: Plain * 51 / 100).Should().ContainSingle();
@@ -32,7 +31,7 @@ public sealed class TreePackingTests
     [Fact]
     public void Another_one_when_it_has_grown_eight_times()
     {
-        _tree.Dictionary = new ValueDictionary(1, []);
+        _tree.Dictionary = 1;
         _tree.Ratio = 400_000;
         Fill(MiB, 32 * MiB).Should().BeEmpty();
         Fill(7 * MiB, 32 * MiB).Should().BeEmpty();
@@ -42,7 +41,7 @@ public sealed class TreePackingTests
         Fill(63 * MiB, 64 * MiB).Should().BeEmpty();
         Fill(64 * MiB, MiB).Should().ContainSingle();
 
-        _tree.Dictionary = new ValueDictionary(2, []);
+        _tree.Dictionary = 2;
         Fill(100 * MiB, 64 * MiB).Should().BeEmpty();
         Fill(800 * MiB, MiB).Should().ContainSingle();
     }

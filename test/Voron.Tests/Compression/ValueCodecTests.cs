@@ -8,6 +8,10 @@ public unsafe class ValueCodecTests
 {
     private static readonly int[] DictionaryLengths = [0, 1, 3, 4, 5, 31, 32, 33, 1000, 65_535, 65_536];
 
+    private readonly ValueStrings _strings = new();
+    private ValueDictionary? _indexed;
+    private DictionaryIndex? _index;
+
     public static TheoryData<bool, int> Cases()
     {
         var cases = new TheoryData<bool, int>();
@@ -89,10 +93,11 @@ public unsafe class ValueCodecTests
         var dictionary = new ValueDictionary(1, Records(random, 5000));
         var value = Records(random, 900);
         var needed = RoundTrip(dictionary, value, isThorough: false);
+        var index = IndexOf(dictionary);
         for (var capacity = 0; capacity <= needed; capacity++)
         {
             using var target = new GuardedBuffer(capacity);
-            ValueEncoder.Compress(dictionary, value, target.Span, isThorough: false).Should().Be(capacity < needed ? 0 : needed);
+            ValueEncoder.Compress(index, value, target.Span, isThorough: false).Should().Be(capacity < needed ? 0 : needed);
             target.IsIntact.Should().BeTrue();
         }
     }
@@ -131,7 +136,7 @@ public unsafe class ValueCodecTests
             {
                 var value = Records(random, random.Next(300));
                 var room = new byte[400];
-                var length = ValueEncoder.Compress(new ValueDictionary(1, dictionary.Span), value, room, round % 2 == 0);
+                var length = ValueEncoder.Compress(new DictionaryIndex(dictionary.Span, _strings), value, room, round % 2 == 0);
                 block = room[..length];
                 for (var flips = random.Next(1, 4); flips > 0 && length > 0; flips--)
                     block[random.Next(length)] ^= (byte)(1 << random.Next(8));
@@ -149,10 +154,17 @@ public unsafe class ValueCodecTests
         accepted.Should().BePositive();
     }
 
-    private static int RoundTrip(ValueDictionary dictionary, byte[] value, bool isThorough)
+    private DictionaryIndex IndexOf(ValueDictionary dictionary)
+    {
+        if (_indexed != dictionary || _index == null)
+            (_indexed, _index) = (dictionary, new DictionaryIndex(dictionary.Bytes, _strings));
+        return _index;
+    }
+
+    private int RoundTrip(ValueDictionary dictionary, byte[] value, bool isThorough)
     {
         using var block = new GuardedBuffer(Lz4Block.MaxCompressedLength(value.Length));
-        var length = ValueEncoder.Compress(dictionary, value, block.Span, isThorough);
+        var length = ValueEncoder.Compress(IndexOf(dictionary), value, block.Span, isThorough);
         length.Should().BePositive();
         block.IsIntact.Should().BeTrue();
         using var source = new GuardedBuffer(block.Span[..length]);

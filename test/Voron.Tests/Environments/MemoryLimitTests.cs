@@ -58,7 +58,7 @@ public sealed class MemoryLimitTests(ITestOutputHelper output)
         {
             var options = environment.Options;
             options.MemoryLimitBytes.Should().Be(64 * MiB);
-            (options.ScratchMemoryBytes, options.KeyHeadCacheBytes, options.ScratchLimitBytes).Should().Be((24 * MiB, 8 * MiB, 256 * MiB));
+            (options.ScratchMemoryBytes, options.KeyHeadCacheBytes, options.ScratchLimitBytes).Should().Be((20 * MiB, 8 * MiB, 256 * MiB));
         }
     }
 

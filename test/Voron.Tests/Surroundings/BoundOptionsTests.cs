@@ -68,7 +68,7 @@ public sealed class BoundOptionsTests
         bound.PageSize.Should().BeNull();
         bound.KeyHeadCacheBytes.Should().Be(8 << 20);
         bound.MemoryLimitBytes = 32 << 20;
-        bound.ScratchMemoryBytes.Should().Be(12 << 20);
+        bound.ScratchMemoryBytes.Should().Be(10 << 20);
         bound.ScratchLimitBytes.Should().Be(128 << 20);
         bound.KeyHeadCacheBytes.Should().Be(4 << 20);
         bound.MaxTransactionBytes.Should().Be(128 << 20);
