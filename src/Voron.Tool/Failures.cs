@@ -13,7 +13,7 @@ internal static class Failures
         BackupException backup => CodeOf(backup.Fault),
         EnvironmentNotFoundException or KeyNotFoundException or FileNotFoundException or DirectoryNotFoundException => ExitCode.NothingThere,
         EnvironmentInUseException or EnvironmentExistsException => ExitCode.InUse,
-        CorruptionException => ExitCode.Damaged,
+        CorruptionException or IndexMismatchException => ExitCode.Damaged,
         UnsupportedFormatException => ExitCode.OtherFormat,
         StorageFullException or StorageMemoryException or OutOfMemoryException => ExitCode.NoRoom,
         IOException when SystemErrors.From(failure, operation: "", path: "").Error == DiskError.NoSpace => ExitCode.NoRoom,

@@ -138,6 +138,8 @@ internal static class IndexBuilder
                 : index with { Cursor = PlantedFault.MoveCursorAlone && moved > 1 ? cursor - 1 : cursor });
         }
 
+        if (schema.Indexes.All(index => index.State == IndexState.Ready))
+            session.SchemasToWrite.Delete(SchemaKeys.Before(schema.Id));
         session.Save(schema);
         return ready;
     }

@@ -67,7 +67,8 @@ public sealed class RowQuery<TRow> : IDisposable
     /// <summary>The row, read by the codec at each call.</summary>
     /// <exception cref="InvalidOperationException">The query is on no row, or the row has been deleted meanwhile.</exception>
     /// <exception cref="RowFormatException">The row is of a newer version of the definition, or the codec cannot read it.</exception>
-    /// <exception cref="CorruptionException">The index names a row that does not exist, or a page is damaged.</exception>
+    /// <exception cref="IndexMismatchException">The index names a row that does not exist, because its function has changed.</exception>
+    /// <exception cref="CorruptionException">The index of primary keys names a row that does not exist, or a page is damaged.</exception>
     /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
     public TRow Current
     {
@@ -335,6 +336,8 @@ public sealed class RowQuery<TRow> : IDisposable
     {
         if (_session.Trees.CanWrite)
             throw new InvalidOperationException($"Row {_rowId} of table '{_functions.Name}' has been deleted since the query has returned it.");
-        throw RowLookup.Missing(_session, _rowId);
+        throw _order.Index.Length > 0
+            ? IndexMismatchException.OfMissing(_session, _order.Index, _rowId, _key.Value)
+            : RowLookup.Missing(_session, _rowId);
     }
 }

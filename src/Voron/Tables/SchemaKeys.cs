@@ -11,6 +11,7 @@ namespace Voron.Tables;
 ///   02 name         the schema of a table
 ///   03 version name the number of an index that tables share (2 bytes), and what its next member gets (2 bytes)
 ///   04 index member of a shared index: 1 and the name of the table; or 0 and the key from which on the ids of a former member are left
+///   05 table        while indexes are built: the version that the table had before (4 bytes), and the indexes that it has kept (2 bytes each)
 /// </code>
 /// All numbers of the values are in little-endian order, those in keys in big-endian order. The version has four bytes, the numbers of tables, shared
 /// indexes and members have two.
@@ -25,6 +26,7 @@ internal static class SchemaKeys
     private const byte TableMark = 2;
     private const byte SharedMark = 3;
     private const byte MemberMark = 4;
+    private const byte BeforeMark = 5;
 
     private static readonly UTF8Encoding Utf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
@@ -73,12 +75,10 @@ internal static class SchemaKeys
         return isOne;
     }
 
-    public static byte[] NextRow(ushort table)
-    {
-        byte[] key = [NextRowMark, 0, 0];
-        BinaryPrimitives.WriteUInt16BigEndian(key.AsSpan(1), table);
-        return key;
-    }
+    public static byte[] NextRow(ushort table) => OfTable(NextRowMark, table);
+
+    /// <summary>Returns the key of what a table had before its evolution.</summary>
+    public static byte[] Before(ushort table) => OfTable(BeforeMark, table);
 
     /// <summary>Checks the name of an index.</summary>
     /// <param name="name">The name.</param>
@@ -92,6 +92,13 @@ internal static class SchemaKeys
 
     /// <summary>Returns the name in the key of a schema.</summary>
     public static string TableName(ReadOnlySpan<byte> key) => Encoding.UTF8.GetString(key[1..]);
+
+    private static byte[] OfTable(byte mark, ushort table)
+    {
+        byte[] key = [mark, 0, 0];
+        BinaryPrimitives.WriteUInt16BigEndian(key.AsSpan(1), table);
+        return key;
+    }
 
     /// <summary>Returns the bytes of a name of at most <see cref="MaxNameBytes"/>.</summary>
     /// <inheritdoc cref="CheckName"/>

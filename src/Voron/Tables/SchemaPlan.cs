@@ -1,6 +1,17 @@
+using Voron.Format;
+using Voron.Testing;
+using Voron.Trees;
+
 namespace Voron.Tables;
 
-/// <summary>The first step of an evolution: compares a definition with the schema, drops indexes, and begins new ones.</summary>
+/// <summary>The first step of an evolution: compares a definition with the schema, drops indexes, and begins new ones. And the way back.</summary>
+/// <remarks>
+/// <code>
+///   version 1 ──Apply──▶ version 2, indexes being built, version 1 noted ──the last index is ready──▶ version 2
+///       ▲                                   │
+///       └──Withdraw: a row is refused, or two have a unique key: what was added is dropped
+/// </code>
+/// </remarks>
 internal static class SchemaPlan
 {
     /// <summary>Brings the schema to the definition. New indexes of a table with rows are to be built from here on.</summary>
@@ -8,7 +19,10 @@ internal static class SchemaPlan
     /// <param name="functions">The definition.</param>
     /// <param name="dropped">Receives the names of the indexes that were dropped.</param>
     /// <returns>The names of the indexes that became ready at once, and whether pages of dropped ones are left to be freed.</returns>
-    /// <exception cref="SchemaMismatchException">The table has keys of another kind, or was evolved by a newer version of the definition.</exception>
+    /// <exception cref="SchemaMismatchException">
+    /// The table has keys of another kind, was evolved by a newer version of the definition, or has an index that the definition of the same
+    /// version lacks.
+    /// </exception>
     public static (IReadOnlyList<string> Ready, bool LeavesPages) Apply(WriteTransaction transaction, TableFunctions functions, List<string> dropped)
     {
         var session = TableSession.Open(new TableTrees(transaction), functions)!;
@@ -21,8 +35,10 @@ internal static class SchemaPlan
                 "newer program. Nothing was changed.");
         }
 
+        ThrowIfUnwanted(functions, schema);
         TableCreation.Compress(transaction, session.Rows.Opened, functions);
         var changed = DropIndexes(transaction, functions, schema with { Version = functions.Version }, dropped, out var leavesPages);
+        var kept = changed.Indexes.Select(index => index.Id).ToList();
         var ready = new List<string>();
         var limit = session.NextRowId();
         var isEmpty = session.Rows.Count == 0;
@@ -33,10 +49,72 @@ internal static class SchemaPlan
                 ready.Add(shape.Name);
         }
 
-        if (!changed.ToBytes().AsSpan().SequenceEqual(schema.ToBytes()))
-            session.Save(changed);
+        if (changed.ToBytes().AsSpan().SequenceEqual(schema.ToBytes()))
+            return (ready, leavesPages);
+        if (changed.Indexes.All(index => index.State != IndexState.Building))
+            session.SchemasToWrite.Delete(SchemaKeys.Before(schema.Id));
+        else
+            new SchemaBefore(schema.Version, [.. kept]).Save(session.SchemasToWrite, schema.Id);
+        session.Save(changed);
         return (ready, leavesPages);
     }
+
+    /// <summary>
+    /// Takes an evolution back whose indexes cannot be built, so that the definition before it can write again: drops the indexes that it
+    /// has added, except those that have failed, and lowers the version.
+    /// </summary>
+    /// <param name="transaction">The transaction, in which the table exists.</param>
+    /// <param name="functions">The definition that cannot be reached.</param>
+    /// <returns>True if pages of dropped indexes are left to be freed.</returns>
+    public static bool Withdraw(WriteTransaction transaction, TableFunctions functions)
+    {
+        if (TableSession.Open(new TableTrees(transaction), functions) is not { Binding.Refusal: null } session)
+            return false;
+        var schema = session.Schema;
+        var before = SchemaBefore.Read(session.SchemasToWrite, schema);
+        var dropped = schema.Indexes
+            .Where(index => index.State == IndexState.Building || (index.State == IndexState.Ready && !before.Indexes.Contains(index.Id))).ToList();
+        var leavesPages = false;
+        foreach (var index in dropped)
+            leavesPages |= Drop(transaction, schema, index);
+        session.SchemasToWrite.Delete(SchemaKeys.Before(schema.Id));
+        session.Save(schema with { Version = before.Version, Indexes = [.. schema.Indexes.Except(dropped)] });
+        return leavesPages;
+    }
+
+    /// <summary>Drops an index of a table, whatever definitions have it.</summary>
+    /// <returns>Null if there is no such index; otherwise whether its pages are left to be freed.</returns>
+    public static bool? DropIndex(WriteTransaction transaction, string table, string name)
+    {
+        var key = SchemaKeys.Table(table);
+        if (new TableTrees(transaction).FindSchema(table, key) is not { } schema || schema.Find(name) is not { } index)
+            return null;
+        var leavesPages = Drop(transaction, schema, index);
+        var schemas = new WriteTree(transaction.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!);
+        schemas.Put(key, (schema with { Indexes = [.. schema.Indexes.Where(other => other != index)] }).ToBytes());
+        return leavesPages;
+    }
+
+    // An older instance of a program, which restarts while a newer one is being rolled out, must not undo the work of the newer one.
+    private static void ThrowIfUnwanted(TableFunctions functions, TableSchema schema)
+    {
+        if (functions.Version > schema.Version || PlantedFault.DropAtSameVersion)
+            return;
+        foreach (var index in schema.Indexes.Where(index => index.State != IndexState.Failed))
+        {
+            var place = functions.Slots.ToList().FindIndex(shape => shape.Name == index.Name);
+            if (place >= 0 && (functions.Slots[place].Version > index.Version || TableBinding.Fitting(schema, functions.Slots[place]) == index))
+                continue;
+            throw new SchemaMismatchException(
+                functions.Name,
+                $"The table '{functions.Name}' has an index '{index.Name}' of version {index.Version} that the definition of this program does not have, although both have " +
+                $"version {schema.Version}: it may be that of a newer program. Nothing was changed. To drop the index, raise the version of the definition, or call " +
+                $"{nameof(TableEvolution.DropIndexAsync)}.");
+        }
+    }
+
+    private static bool Drop(WriteTransaction transaction, TableSchema schema, IndexSchema index) =>
+        (index.Shared == null || SharedMembers.Leave(transaction, index)) && transaction.DropSystemTree(index.TreeName(schema.Id));
 
     // An index that has failed is built again: the rows may have changed.
     private static TableSchema DropIndexes(
@@ -53,8 +131,7 @@ internal static class SchemaPlan
                 continue;
             }
 
-            if (index.Shared == null || SharedMembers.Leave(transaction, index))
-                leavesPages |= transaction.DropSystemTree(index.TreeName(schema.Id));
+            leavesPages |= Drop(transaction, schema, index);
             if (!isWanted)
                 dropped.Add(index.Name);
         }

@@ -173,7 +173,8 @@ public sealed class SharedIndexQuery : IDisposable
     /// <exception cref="ArgumentException">The table is open in another transaction.</exception>
     /// <exception cref="InvalidOperationException">The query is on no row, or the row has been deleted meanwhile.</exception>
     /// <exception cref="RowFormatException">The row is of a newer version of the definition, or the codec cannot read it.</exception>
-    /// <exception cref="CorruptionException">The index names a row that does not exist, or a page is damaged.</exception>
+    /// <exception cref="IndexMismatchException">The index names a row that does not exist, because its function has changed.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
     /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
     public bool TryGetRow<TKey, TRow>(in Table<TKey, TRow> table, [MaybeNullWhen(false)] out TRow row)
     {
@@ -189,7 +190,7 @@ public sealed class SharedIndexQuery : IDisposable
             return true;
         if (_canWrite)
             throw new InvalidOperationException($"Row {rowId} of table '{table.Name}' has been deleted since the query has found it.");
-        throw RowLookup.Missing(session, rowId);
+        throw IndexMismatchException.OfMissing(session, _index.Name, rowId, _key.Value);
     }
 
     /// <summary>Returns the query itself, so that <c>foreach</c> can enumerate it, and dispose of it at the end.</summary>

@@ -149,6 +149,7 @@ public readonly struct Table<TKey, TRow>
     /// <param name="row">The row.</param>
     /// <exception cref="ArgumentException">The definition has no unique index of that name.</exception>
     /// <exception cref="IndexNotReadyException">The index does not have the keys of all rows.</exception>
+    /// <exception cref="IndexMismatchException">The index names a row that does not exist, because its function has changed.</exception>
     /// <inheritdoc cref="TryGet(TKey, out TRow)"/>
     public bool TryGetBy(string index, ReadOnlySpan<byte> key, [MaybeNullWhen(false)] out TRow row)
     {
@@ -159,7 +160,8 @@ public readonly struct Table<TKey, TRow>
         row = default;
         if (!RowLookup.TryFindId(session, open.Entries, key, out var rowId))
             return false;
-        var bytes = RowLookup.Get(session, rowId);
+        if (!RowLookup.TryGet(session, rowId, out var bytes))
+            throw IndexMismatchException.OfMissing(session, index, rowId, key);
         if (session.IsExpired(bytes))
             return false;
         row = Read(session, bytes, rowId, out _);
@@ -214,8 +216,7 @@ public readonly struct Table<TKey, TRow>
     {
         var session = Session;
         var open = ReadyIndex(session, index);
-        RowSource source = open.Schema!.IsUnique ? new EntrySource(open.Entries, keys, isOfRows: false) : new IdSource(open, keys);
-        return new RowQuery<TRow>(session, _functions!, source, PageOrderKind.Index, index);
+        return new RowQuery<TRow>(session, _functions!, IndexSample.OpenEntries(open, keys), PageOrderKind.Index, index);
     }
 
     /// <summary>

@@ -88,17 +88,9 @@ internal sealed class TableChecker(TableSession session)
             if (index.Schema!.IsUnique && !IndexEditor.IsBound(index, keys, i))
                 continue;
             _keys[slot]++;
-            if (!Has(index, keys[i], rowId, out var other))
+            if (!IndexSample.Has(index, keys[i], rowId, out var other))
                 Report($"row {rowId} is not under its key {KeyText.Of(keys[i])} in {Describe(index)}{(other < 0 ? "" : $", but row {other} is")}");
         }
-    }
-
-    private static bool Has(OpenIndex index, ReadOnlySpan<byte> key, long rowId, out long other)
-    {
-        other = -1;
-        if (!index.Schema!.IsUnique)
-            return index.Ids.Contains(key, index.Schema.FirstId + rowId);
-        return index.Entries.TryGet(key, out var value) && RowKey.TryRead(value, out other) && other == rowId;
     }
 
     private void CheckCount(int slot)
@@ -106,9 +98,7 @@ internal sealed class TableChecker(TableSession session)
         var index = session.IndexOf(slot);
         if (!IsCompared(index.Schema))
             return;
-        using RowSource source = index.Schema!.IsUnique
-            ? new EntrySource(index.Entries, KeyRange.All, isOfRows: false)
-            : new IdSource(index, KeyRange.All);
+        using var source = IndexSample.OpenEntries(index, KeyRange.All);
         var entries = source.Count();
         if (entries == _keys[slot])
             return;

@@ -98,6 +98,7 @@ internal static class TableCreation
         var schema = TableSchema.Parse(name, bytes, transaction.DataFilePath);
         schemas.Delete(key);
         schemas.Delete(SchemaKeys.NextRow(schema.Id));
+        schemas.Delete(SchemaKeys.Before(schema.Id));
         deleteTree(transaction, SystemTree.RowsName(schema.Id));
         foreach (var index in schema.Indexes)
         {

@@ -1,3 +1,4 @@
+using Voron.Testing;
 using Voron.Trees;
 
 namespace Voron.Tables;
@@ -13,9 +14,15 @@ public static class TableEvolution
     /// <para>
     /// Indexes are built in steps, beside readers and writers, which see the table as it is meanwhile: a new index answers queries when it is ready.
     /// A step is a transaction of its own, which keeps other writers waiting for as long as <see cref="EvolveOptions.MaxHold"/> says. An index that
-    /// is not ready rejects no write. What was built stays: after a cancellation, a crash or a failure, the next call goes on there.
+    /// is not ready rejects no write. What was built stays after a cancellation or a crash, and the next call goes on there.
     /// </para>
     /// <para>
+    /// Rows are read before anything is changed: if two have the same key of a new unique index, or a sample of 66 rows has other keys in the
+    /// indexes that stay than their functions return, the call ends. If it fails for a row later, because a writer has added it meanwhile, or a
+    /// function refuses it, the table goes back to the version that it had, without the new indexes: the old program goes on in both cases.
+    /// </para>
+    /// <para>
+    /// Indexes are dropped by a definition of a higher version alone, or by <see cref="DropIndexAsync"/>.
     /// Programs with the old definition go on reading, but no longer write. Pages of dropped indexes are freed in the background. At its end, the
     /// call removes from shared indexes what tables have left there that were dropped or no longer have them.
     /// </para>
@@ -26,10 +33,12 @@ public static class TableEvolution
     /// <param name="options">The size of the steps; null for 2 ms.</param>
     /// <param name="cancellationToken">Ends the call after the current step.</param>
     /// <exception cref="DuplicateKeyException">
-    /// Two rows have the same key of a new unique index. The index has failed, until another call finds that the rows have changed.
+    /// Two rows have the same key of a new unique index. <see cref="CheckAsync"/> lists all such rows.
     /// </exception>
+    /// <exception cref="IndexMismatchException">The function of an index that stays returns other keys than the index has.</exception>
     /// <exception cref="SchemaMismatchException">
-    /// The table has keys of another kind, or a newer version, or another call has dropped an index that this one was building.
+    /// The table has keys of another kind, or a newer version, or an index that the definition of the same version lacks; or another call has
+    /// dropped an index that this one was building.
     /// </exception>
     /// <exception cref="RowFormatException">The codec cannot read a row.</exception>
     /// <exception cref="IndexKeyException">The function of an index failed for a row.</exception>
@@ -45,6 +54,61 @@ public static class TableEvolution
         ArgumentNullException.ThrowIfNull(environment);
         ArgumentNullException.ThrowIfNull(definition);
         return EvolveAsync(environment, definition.Functions, progress, options ?? new EvolveOptions(), cancellationToken);
+    }
+
+    /// <summary>
+    /// Reads all rows of a table with a definition to which it is to be brought, and lists those that the definition would not accept. Writes
+    /// nothing.
+    /// </summary>
+    /// <remarks>
+    /// It finds rows that the codec or the function of an index refuses, rows that have the same key of a unique index that is not built yet, and
+    /// rows whose keys in an index that stays are not those of its function. Run it with the new program before it is rolled out. Rows that change
+    /// meanwhile may be read as they were or as they are.
+    /// </remarks>
+    /// <param name="environment">The environment, which may be open for reading only.</param>
+    /// <param name="definition">The definition.</param>
+    /// <param name="cancellationToken">Ends the call.</param>
+    /// <exception cref="KeyNotFoundException">There is no table of that name.</exception>
+    /// <exception cref="SchemaMismatchException">The table has keys of another kind.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
+    /// <exception cref="ArgumentNullException">The environment or the definition is null.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call.</exception>
+    /// <exception cref="OperationCanceledException">The call was cancelled.</exception>
+    public static async ValueTask<TableCheckReport> CheckAsync<TKey, TRow>(
+        this StorageEnvironment environment, TableDefinition<TKey, TRow> definition, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        ArgumentNullException.ThrowIfNull(definition);
+        var check = new DefinitionCheck(environment, definition.Functions, cancellationToken);
+        return await Task.Run(check.Run, cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>
+    /// Drops an index of a table at once, durably, and frees its pages in the background; false if there is no such table or index. Programs whose
+    /// definition has the index go on without it, until <see cref="EvolveAsync{TKey, TRow}"/> builds it again.
+    /// </summary>
+    /// <remarks>An index that the table shares with others loses the ids of the table as <see cref="DropTableAsync"/> says.</remarks>
+    /// <param name="environment">The environment.</param>
+    /// <param name="table">The name of the table.</param>
+    /// <param name="index">The name of the index.</param>
+    /// <param name="cancellationToken">Cancels the wait for the writer, or ends the removal from a shared index.</param>
+    /// <exception cref="ArgumentException">A name is empty, too long, or not valid text.</exception>
+    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
+    /// <exception cref="ArgumentNullException">The environment is null.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    /// <exception cref="OperationCanceledException">The call was cancelled; nothing was dropped.</exception>
+    public static async ValueTask<bool> DropIndexAsync(
+        this StorageEnvironment environment, string table, string index, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        SchemaKeys.CheckName(index, "an index");
+        using var writing = await environment.BeginWriteAsync(cancellationToken).ConfigureAwait(false);
+        if (SchemaPlan.DropIndex(writing, table, index) is not { } leavesPages)
+            return false;
+        await writing.CommitAsync(CancellationToken.None).ConfigureAwait(false);
+        await FinishDropAsync(environment, leavesPages, cancellationToken).ConfigureAwait(false);
+        return true;
     }
 
     /// <summary>
@@ -73,16 +137,7 @@ public static class TableEvolution
         if (!TableCreation.Delete(writing, name, static (transaction, tree) => transaction.DropSystemTree(tree)))
             return false;
         await writing.CommitAsync(CancellationToken.None).ConfigureAwait(false);
-        environment.FreeDroppedTrees();
-        try
-        {
-            await FormerMembers.RemoveIdsAsync(environment, new EvolveOptions().MaxHold, cancellationToken).ConfigureAwait(false);
-        }
-        catch (OperationCanceledException)
-        {
-            // The table is dropped. The next call removes what is left.
-        }
-
+        await FinishDropAsync(environment, leavesPages: true, cancellationToken).ConfigureAwait(false);
         return true;
     }
 
@@ -117,9 +172,24 @@ public static class TableEvolution
         return environment.RecompressNamedAsync($"table {name}", rows, cancellationToken);
     }
 
+    private static async ValueTask FinishDropAsync(StorageEnvironment environment, bool leavesPages, CancellationToken stop)
+    {
+        if (leavesPages)
+            environment.FreeDroppedTrees();
+        try
+        {
+            await FormerMembers.RemoveIdsAsync(environment, new EvolveOptions().MaxHold, stop).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException)
+        {
+            // What was dropped is dropped. The next call removes what is left.
+        }
+    }
+
     private static async ValueTask<EvolveReport> EvolveAsync(
         StorageEnvironment environment, TableFunctions functions, IProgress<EvolveProgress>? progress, EvolveOptions options, CancellationToken stop)
     {
+        Check(environment, functions, stop);
         var (isCreated, leavesPages, dropped, built) = (false, false, new List<string>(), new List<string>());
         using (var writing = await environment.BeginWriteAsync(stop).ConfigureAwait(false))
         {
@@ -142,16 +212,55 @@ public static class TableEvolution
             environment.FreeDroppedTrees();
         var rows = 0L;
         var pace = new StepPace(options.MaxHold);
-        while (await StepAsync(environment, functions, options, pace, stop).ConfigureAwait(false) is { } step)
+        try
         {
-            rows += step.Rows;
-            built.AddRange(step.Ready);
-            progress?.Report(new EvolveProgress(step.Indexes, rows, step.Cursor, step.Limit));
+            while (await StepAsync(environment, functions, options, pace, stop).ConfigureAwait(false) is { } step)
+            {
+                rows += step.Rows;
+                built.AddRange(step.Ready);
+                progress?.Report(new EvolveProgress(step.Indexes, rows, step.Cursor, step.Limit));
+            }
+        }
+        catch (TableException e) when (e is not SchemaMismatchException)
+        {
+            await WithdrawAsync(environment, functions).ConfigureAwait(false);
+            throw;
         }
 
         await FormerMembers.RemoveIdsAsync(environment, options.MaxHold, stop).ConfigureAwait(false);
 
         return new EvolveReport(isCreated, built, dropped, rows);
+    }
+
+    // Before anything is changed. What writers add meanwhile is met by the builder.
+    private static void Check(StorageEnvironment environment, TableFunctions functions, CancellationToken stop)
+    {
+        using (var reading = environment.BeginRead())
+        {
+            if (TableSession.Open(new TableTrees(reading), functions) is not { } session || functions.Version < session.Schema.Version)
+                return;
+            IndexSample.Check(session, reading.TransactionId, mustRead: functions.Version > session.Schema.Version);
+        }
+
+        new DefinitionCheck(environment, functions, stop).RunUnique();
+    }
+
+    private static async ValueTask WithdrawAsync(StorageEnvironment environment, TableFunctions functions)
+    {
+        if (PlantedFault.KeepRaisedVersion)
+            return;
+        try
+        {
+            using var writing = await environment.BeginWriteAsync(CancellationToken.None).ConfigureAwait(false);
+            var leavesPages = SchemaPlan.Withdraw(writing, functions);
+            await writing.CommitAsync(CancellationToken.None).ConfigureAwait(false);
+            if (leavesPages)
+                environment.FreeDroppedTrees();
+        }
+        catch (Exception e) when (e is VoronException or ObjectDisposedException)
+        {
+            // The caller gets the first failure. The next call begins with what is there.
+        }
     }
 
     private static async ValueTask<IndexStep?> StepAsync(

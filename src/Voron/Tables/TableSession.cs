@@ -38,6 +38,9 @@ internal sealed class TableSession
 
     public TableBinding Binding { get; private set; } = null!;
 
+    /// <summary>The binding whose indexes were last found to fit their functions; null for none.</summary>
+    public TableBinding? Sampled { get; set; }
+
     public TableSchema Schema => Binding.Schema;
 
     /// <summary>The rows.</summary>
@@ -279,6 +282,9 @@ internal sealed class TableSession
         new WriteTree(_schemas).Put(Functions.SchemaKey, schema.ToBytes());
         Refresh(Functions);
     }
+
+    /// <summary>The tree of schemas, to write.</summary>
+    public WriteTree SchemasToWrite => new(_schemas);
 
     /// <summary>Stores the row id below which none is used again.</summary>
     public void SaveNextRowId(long next) => SchemaNumbers.SaveNextRow(new WriteTree(_schemas), Schema.Id, next);

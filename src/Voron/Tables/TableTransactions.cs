@@ -26,10 +26,15 @@ public static class TableTransactions
     }
 
     /// <summary>Opens a table.</summary>
+    /// <remarks>
+    /// The first write transaction of an environment that opens a table compares the keys of its first and last row, and of 64 rows between them,
+    /// with its indexes.
+    /// </remarks>
     /// <param name="transaction">The transaction.</param>
     /// <param name="definition">The definition.</param>
     /// <exception cref="KeyNotFoundException">There is no table of that name.</exception>
     /// <exception cref="SchemaMismatchException">The table has keys of another kind.</exception>
+    /// <exception cref="IndexMismatchException">The function of an index returns other keys than the index has, in a write transaction.</exception>
     /// <exception cref="CorruptionException">The schema of the table is damaged, or one of its trees is missing.</exception>
     /// <exception cref="ArgumentNullException">The definition is null.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
@@ -46,6 +51,8 @@ public static class TableTransactions
     {
         ArgumentNullException.ThrowIfNull(definition);
         var session = TableSession.Open(new TableTrees(transaction), definition.Functions);
+        if (session != null && session.Sampled != session.Binding)
+            SampledIndexes.Check(session, transaction.Body.Scope);
         table = session == null ? default : new WriteTable<TKey, TRow>(new Table<TKey, TRow>(definition.Functions, session.Rows));
         return session != null;
     }

@@ -239,7 +239,7 @@ public readonly struct WriteTable<TKey, TRow>
     /// <param name="most">The number of rows to delete at most, so that a caller can divide the work among transactions.</param>
     /// <returns>The number of rows deleted.</returns>
     /// <remarks>If a row is refused, those before it stay deleted: a savepoint takes them back.</remarks>
-    /// <exception cref="CorruptionException">
+    /// <exception cref="IndexMismatchException">
     /// The index names rows that do not exist, because its function has returned other keys for the same row.
     /// </exception>
     /// <exception cref="ArgumentException">The definition has no index of that name.</exception>
@@ -277,7 +277,7 @@ public readonly struct WriteTable<TKey, TRow>
             if (count == 0)
                 break;
             if (deleted == before)
-                throw RowLookup.Missing(session, rowIds[0]);
+                throw IndexMismatchException.OfMissing(session, index, rowIds[0], after.Key);
         }
 
         return deleted;

@@ -48,6 +48,12 @@ internal static partial class PlantedFault
     /// <summary>A transaction reads the clock each time that it opens a table whose rows expire.</summary>
     public static readonly bool ReadTimeAgain = Is(nameof(ReadTimeAgain));
 
+    /// <summary>An evolution whose indexes cannot be built leaves the table with the version of the new definition.</summary>
+    public static readonly bool KeepRaisedVersion = Is(nameof(KeepRaisedVersion));
+
+    /// <summary>An evolution drops the indexes that its definition lacks, although the table has the same version.</summary>
+    public static readonly bool DropAtSameVersion = Is(nameof(DropAtSameVersion));
+
     /// <summary>While existing rows get their times, their heads stay as they are.</summary>
     public static readonly bool LeaveHeadWithoutExpiry = Is(nameof(LeaveHeadWithoutExpiry));
 }

@@ -92,6 +92,9 @@ public sealed partial class ArgumentTests
         writing.Dispose();
         await NamesLater<ArgumentNullException>("environment", () => nowhere.EvolveAsync(TableKit.Items).AsTask());
         await NamesLater<ArgumentNullException>("definition", () => environment.EvolveAsync(none).AsTask());
+        await NamesLater<ArgumentNullException>("environment", () => nowhere.CheckAsync(TableKit.Items).AsTask());
+        await NamesLater<ArgumentNullException>("definition", () => environment.CheckAsync(none).AsTask());
+        await NamesLater<ArgumentNullException>("environment", () => nowhere.DropIndexAsync("items", "section").AsTask());
         await NamesLater<ArgumentNullException>("environment", () => nowhere.DeleteExpiredAsync(TableKit.Items).AsTask());
         await NamesLater<ArgumentNullException>("definition", () => environment.DeleteExpiredAsync(none).AsTask());
         await NamesLater<ArgumentException>("definition", () => environment.DeleteExpiredAsync(TableKit.Items).AsTask());

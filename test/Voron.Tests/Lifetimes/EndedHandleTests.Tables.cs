@@ -21,7 +21,7 @@ public sealed partial class EndedHandleTests
             // Tables: what describes one, what functions receive for the length of a call, and the methods that extend other types.
             nameof(TableDefinition), "TableDefinition`2", "Codec", "Codec`1", "Function`1", "Function`2", nameof(PageToken), nameof(RowVersion),
             nameof(IndexKeys), nameof(RowReader), nameof(RowWriter), nameof(TableTransactions), nameof(TableEvolution), nameof(TableVerification),
-            nameof(TableListing), nameof(TableExpiry), nameof(SharedIndex), nameof(SharedRow), nameof(SharedIndexQueries),
+            nameof(TableCheckProblem), nameof(TableListing), nameof(TableExpiry), nameof(SharedIndex), nameof(SharedRow), nameof(SharedIndexQueries),
 
             // Feeds: batches outlive their transactions, and their changes end with them; the rest is data, or extends other types.
             nameof(Change), nameof(ChangeBatch), nameof(ChangeOperation), nameof(ChangePosition), nameof(ChangedRows), nameof(FeedConsumer),
@@ -50,6 +50,8 @@ public sealed partial class EndedHandleTests
         writing.Dispose();
         RefuseAll(reading, writing, thrown => IsEnded(thrown, Messages[Outcome.TransactionEnded]));
         environment.Dispose();
+        IsEnded(await Thrown(() => environment.CheckAsync(TableKit.Items).AsTask()), Messages[Outcome.EnvironmentClosed]);
+        IsEnded(await Thrown(() => environment.DropIndexAsync("items", "section").AsTask()), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => environment.EvolveAsync(TableKit.Items).AsTask()), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => environment.DeleteExpiredAsync(ExpiryKit.Items).AsTask()), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => environment.DropTableAsync("items").AsTask()), Messages[Outcome.EnvironmentClosed]);

@@ -98,6 +98,8 @@ internal sealed class EvolveRun<TKey> : IDisposable
                 break;
             case 10:
                 _store.FreeDropped();
+                if (_choices.Next(2) == 1)
+                    _store.EvolveWithout();
                 break;
             default:
                 _run.Report("reopen");

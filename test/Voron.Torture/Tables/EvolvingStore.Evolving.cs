@@ -23,6 +23,7 @@ internal sealed partial class EvolvingStore<TKey>
     public bool Evolve(TableSetting<TKey> next, bool isStopped)
     {
         var old = Setting;
+        var wasReached = IsKnown && old?.Version < next.Version && StatesOf(old).Values.All(state => state is IndexState.Ready or IndexState.Failed);
         var before = StatesOf(next);
         if (!before.ContainsValue(IndexState.Building))
             _seenFrom = Seen.Count;
@@ -53,8 +54,8 @@ internal sealed partial class EvolvingStore<TKey>
         {
             _run.Report($"failed: {e.Message}");
             _run.Tally("failed indexes");
-            CheckFailed(e);
-            return Finish(isReady: false);
+            CheckFailed(e, before);
+            return FallBack(wasReached ? old : null);
         }
         catch (OperationCanceledException) when (stop.IsCancellationRequested)
         {
@@ -64,7 +65,7 @@ internal sealed partial class EvolvingStore<TKey>
         catch (IndexKeyException e) when (next.Traps.Armed == e.IndexName)
         {
             _run.Tally("failed functions");
-            return Finish(isReady: false);
+            return FallBack(wasReached ? old : null);
         }
         catch (SchemaMismatchException) when (_isReplaced)
         {
@@ -73,6 +74,27 @@ internal sealed partial class EvolvingStore<TKey>
         }
 
         return Finish(isReady: true);
+    }
+
+    /// <summary>An older instance of the program, which lacks an index, must not drop it as long as the version is the same.</summary>
+    public void EvolveWithout()
+    {
+        var index = Setting.Indexes[_random.Next(Setting.Indexes.Count)];
+        if (StatesOf(Setting)[index.Name] is not (IndexState.Ready or IndexState.Building))
+            return;
+        _run.Report($"evolve without {index}");
+        var older = Define([.. Setting.Indexes.Where(other => other != index)], Setting.Version);
+        try
+        {
+            _ = Environment.EvolveAsync(older.Definition).AsTask().GetAwaiter().GetResult();
+        }
+        catch (SchemaMismatchException)
+        {
+            Check(isEvolved: true);
+            return;
+        }
+
+        throw new ModelMismatchException($"a definition of the same version has dropped the index {index}");
     }
 
     private bool Finish(bool isReady)
@@ -84,6 +106,50 @@ internal sealed partial class EvolvingStore<TKey>
         if (isReady)
             CheckLeftIds();
         return isReady;
+    }
+
+    // The definition before can write again. The program goes on with those of the new indexes that can be built.
+    private bool FallBack(TableSetting<TKey>? reached)
+    {
+        Setting.Traps.Armed = null;
+        NoteDurable();
+        Settle();
+        if (reached != null)
+            WriteAs(reached);
+        if (CanWrite())
+            return Finish(isReady: false);
+        var failed = StatesOf(Setting).Where(index => index.Value != IndexState.Ready).Select(index => index.Key).ToHashSet();
+        List<TableIndex> left = [.. Setting.Indexes.Where(index => !failed.Contains(index.Name))];
+        if (left.Count == 0)
+            left.Add(TableIndex.Of(TableIndex.Plain, 1));
+        IsKnown = false;
+        _ = Evolve(Define(left, Setting.Version + 1), isStopped: false);
+        IsKnown = true;
+        return false;
+    }
+
+    private bool CanWrite()
+    {
+        using var reading = Environment.BeginRead();
+        return reading.OpenTable(Setting.Definition).Session.Binding.Refusal == null;
+    }
+
+    // Nothing of it is kept.
+    private void WriteAs(TableSetting<TKey> old)
+    {
+        using var writing = Environment.BeginWrite();
+        try
+        {
+            writing.OpenTable(old.Definition).Insert(_rows.Draw(_rows.DrawKey()));
+        }
+        catch (DuplicateKeyException)
+        {
+            // The row is there already.
+        }
+        catch (SchemaMismatchException e)
+        {
+            throw new ModelMismatchException($"an evolution has failed, and the definition before it does not write: {e.Message}");
+        }
     }
 
     private Dictionary<string, IndexState> StatesOf(TableSetting<TKey> setting)
@@ -183,13 +249,13 @@ internal sealed partial class EvolvingStore<TKey>
         }
     }
 
-    private void CheckFailed(DuplicateKeyException failed)
+    private void CheckFailed(DuplicateKeyException failed, Dictionary<string, IndexState> before)
     {
         var index = Setting.Indexes.First(index => index.Name == failed.IndexName);
         var key = new ModelKey(ModelKey.Of(failed.Key.Span));
         if (!Seen.Skip(_seenFrom).Any(content => Holders(content, index, key).Count > 1))
             throw new ModelMismatchException($"the index '{index}' has failed, and no two rows had the key at any time: {failed.Message}");
-        if (StatesOf(Setting)[index.Name] != IndexState.Failed)
+        if (StatesOf(Setting)[index.Name] is var state && state != IndexState.Failed && state != before[index.Name])
             throw new ModelMismatchException($"the index '{index}' has failed, and has another state");
     }
 

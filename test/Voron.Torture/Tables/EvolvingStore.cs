@@ -86,13 +86,17 @@ internal sealed partial class EvolvingStore<TKey> : IDisposable
 
         if (indexes.Count == 0)
             indexes.Add(TableIndex.Of(TableIndex.Plain, 1));
-        var version = (Setting?.Version ?? 1) + (Setting != null && _random.Next(3) > 0 ? 1 : 0);
+        var version = (Setting?.Version ?? 1) + (Setting != null && (_random.Next(3) > 0 || Lacks(indexes, Setting)) ? 1 : 0);
         if (Clock != null)
             DrawExpiry(indexes, ref version);
         if (_random.Next(4) == 3)
             _rows.DrawCompression();
         return Define(indexes, version);
     }
+
+    // Only a higher version of the definition drops an index, or takes it back to a lower version.
+    private static bool Lacks(List<TableIndex> indexes, TableSetting<TKey> setting) => setting.Indexes
+        .Any(old => old.Name != TableIndex.Expiry && !indexes.Exists(index => index.Name == old.Name && index.Version >= old.Version));
 
     /// <summary>Changes rows in a transaction.</summary>
     public void Write(int calls)

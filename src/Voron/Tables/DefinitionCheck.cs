@@ -1,0 +1,204 @@
+using System.Diagnostics;
+
+namespace Voron.Tables;
+
+/// <summary>Reads all rows of a table with the functions of a definition that the table does not have yet, and writes nothing.</summary>
+/// <remarks>The rows are read in snapshots of their own, each for a short while, so that no flush waits for the check.</remarks>
+/// <param name="environment">The environment.</param>
+/// <param name="functions">The definition.</param>
+/// <param name="stop">Ends the check.</param>
+internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunctions functions, CancellationToken stop)
+{
+    private const int MaxProblems = 1000;
+    private const int MostKeys = 1 << 20;
+
+    private static readonly TimeSpan SnapshotHold = TimeSpan.FromMilliseconds(100);
+
+    private readonly List<TableCheckProblem> _problems = [];
+    private readonly DuplicateKeys _duplicates = new(MostKeys, MaxProblems);
+    private long _problemCount;
+    private long _rows;
+    private bool _isUniqueOnly;
+
+    /// <summary>Looks for everything.</summary>
+    /// <exception cref="KeyNotFoundException">There is no such table.</exception>
+    public TableCheckReport Run()
+    {
+        using (var reading = environment.BeginRead())
+        {
+            if (Open(reading) == null)
+                throw new KeyNotFoundException($"There is no table '{functions.Name}' in '{reading.DataFilePath}' that could be checked.");
+        }
+
+        ReadRows();
+        var rows = _rows;
+        _isUniqueOnly = true;
+        while (_duplicates.TryBeginNextPass())
+            ReadRows();
+        FindDuplicate(isFirstOnly: false);
+        Sample();
+        return new TableCheckReport(rows, _problemCount, _problems);
+    }
+
+    /// <summary>Looks for rows that have the same key of a unique index that is to be built. Passes over rows that cannot be read.</summary>
+    /// <exception cref="DuplicateKeyException">Two rows have the same key.</exception>
+    public void RunUnique()
+    {
+        using (var reading = environment.BeginRead())
+        {
+            if (Open(reading) is not { } session || session.Rows.Count == 0)
+                return;
+            if (!Enumerable.Range(0, functions.Slots.Count).Any(slot => IsToBeUnique(session, slot)))
+                return;
+        }
+
+        _isUniqueOnly = true;
+        do
+            ReadRows();
+        while (_duplicates.TryBeginNextPass());
+        FindDuplicate(isFirstOnly: true);
+    }
+
+    private TableSession? Open(ReadTransaction reading) => TableSession.Open(new TableTrees(reading), functions);
+
+    private bool IsToBeUnique(TableSession session, int slot) => functions.Slots[slot].IsUnique && session.IndexOf(slot).State != IndexState.Ready;
+
+    private void ReadRows()
+    {
+        _rows = 0;
+        for (long? from = 0; from is { } next;)
+            from = ReadRows(next);
+    }
+
+    // Returns the row at which the next snapshot goes on; null at the end.
+    private long? ReadRows(long from)
+    {
+        using var reading = environment.BeginRead();
+        var began = Stopwatch.GetTimestamp();
+        if (Open(reading) is not { } session)
+            return null;
+        Want(session);
+        using var cursor = session.Rows.OpenCursor();
+        for (var found = cursor.Seek(RowKey.Write(from, stackalloc byte[RowKey.Bytes])); found; found = cursor.MoveNext())
+        {
+            stop.ThrowIfCancellationRequested();
+            if (!RowKey.TryRead(cursor.Key, out var rowId))
+                throw RowLookup.NoRowId(functions.Name, cursor.Key);
+            if (rowId > from && Stopwatch.GetElapsedTime(began) > SnapshotHold)
+                return rowId;
+            _rows++;
+            if (!session.IsExpired(cursor.Value))
+                Check(session, rowId, cursor.Value);
+        }
+
+        return null;
+    }
+
+    private void Want(TableSession session)
+    {
+        for (var slot = 0; slot < functions.Slots.Count; slot++)
+            session.OldKeys.Want(slot, !_isUniqueOnly || IsToBeUnique(session, slot));
+    }
+
+    private void Check(TableSession session, long rowId, ReadOnlySpan<byte> row)
+    {
+        try
+        {
+            var key = session.ReadKeys(rowId, session.Copy(row));
+            if (key >= 0 && key != rowId && !_isUniqueOnly)
+                Add(rowId, "", null, $"row {rowId} has the key {key}, which must be its id");
+        }
+        catch (TableException e)
+        {
+            if (!_isUniqueOnly)
+                Add(rowId, (e as IndexKeyException)?.IndexName, null, e.Message);
+            return;
+        }
+
+        for (var slot = 0; slot < functions.Slots.Count; slot++)
+        {
+            var (index, keys) = (session.IndexOf(slot), session.OldKeys[slot]);
+            for (var i = 0; session.OldKeys.IsWanted(slot) && i < keys.Count; i++)
+            {
+                var isPrimary = functions.Slots[slot].Name.Length == 0;
+                if (functions.Slots[slot].IsUnique && keys.HasNull(i) && !isPrimary)
+                    continue;
+                if (IsToBeUnique(session, slot))
+                    _duplicates.Add(slot, keys[i], rowId);
+                else if (index.State == IndexState.Ready && !IndexSample.Has(index, keys[i], rowId, out _))
+                    Add(rowId, functions.Slots[slot].Name, null, IndexMismatchException.Of(session, slot, rowId, keys[i], default).Message);
+            }
+        }
+    }
+
+    // The rows may have changed since they were read, and hashes may be equal by chance: what counts is a last look at both rows.
+    private void FindDuplicate(bool isFirstOnly)
+    {
+        using var reading = environment.BeginRead();
+        if (Open(reading) is not { } session)
+            return;
+        foreach (var (slot, first, second) in _duplicates.Found)
+        {
+            stop.ThrowIfCancellationRequested();
+            var keys = KeysOf(session, slot, first);
+            if (KeysOf(session, slot, second).Find(key => keys.Exists(other => key.AsSpan().SequenceEqual(other))) is not { } common)
+                continue;
+            var failure = new DuplicateKeyException(functions.Name, functions.Slots[slot].Name, common, second, first);
+            if (isFirstOnly)
+                throw failure;
+            Add(second, functions.Slots[slot].Name, first, failure.Message);
+        }
+    }
+
+    // An index may have keys that no function returns any more, which the rows do not show.
+    private void Sample()
+    {
+        using var reading = environment.BeginRead();
+        try
+        {
+            if (Open(reading) is { } session)
+                IndexSample.Check(session, reading.TransactionId, mustRead: false);
+        }
+        catch (IndexMismatchException e) when (!_problems.Exists(problem => problem.IndexName == e.IndexName))
+        {
+            Add(e.RowId, e.IndexName, null, e.Message);
+        }
+        catch (IndexMismatchException)
+        {
+            // It has been found in the rows.
+        }
+    }
+
+    private List<byte[]> KeysOf(TableSession session, int slot, long rowId)
+    {
+        var found = new List<byte[]>();
+        for (var other = 0; other < functions.Slots.Count; other++)
+            session.OldKeys.Want(other, other == slot);
+        if (!RowLookup.TryGetUnexpired(session, rowId, out var row))
+            return found;
+        try
+        {
+            session.ReadKeys(rowId, session.Copy(row));
+        }
+        catch (TableException)
+        {
+            return found;
+        }
+
+        var keys = session.OldKeys[slot];
+        for (var i = 0; i < keys.Count; i++)
+        {
+            if (!keys.HasNull(i))
+                found.Add(keys[i].ToArray());
+        }
+
+        return found;
+    }
+
+    private void Add(long rowId, string? index, long? other, string message)
+    {
+        _problemCount++;
+        if (_problems.Count < MaxProblems)
+            _problems.Add(new TableCheckProblem(rowId, index, other, message));
+    }
+}

@@ -1,0 +1,77 @@
+using System.Buffers.Binary;
+using System.Security.Cryptography;
+
+namespace Voron.Tables;
+
+/// <summary>Finds keys that two rows have, in memory that does not grow with the table.</summary>
+/// <remarks>
+/// It keeps half of a SHA-256 of each key. When there are too many, it goes on with every second one, by the last bits of the hashes, and leaves
+/// the others to further passes over all rows.
+/// </remarks>
+/// <param name="mostKeys">The most keys that are kept, with 40 bytes each.</param>
+/// <param name="mostFound">The most pairs of rows that are returned.</param>
+internal sealed class DuplicateKeys(int mostKeys, int mostFound)
+{
+    private readonly List<Entry> _entries = [];
+    private readonly HashSet<(int Slot, long First, long Second)> _found = [];
+    private ulong _parts = 1;
+    private ulong _part;
+
+    /// <summary>Adds a key of a row.</summary>
+    public void Add(int slot, ReadOnlySpan<byte> key, long rowId)
+    {
+        Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
+        SHA256.HashData(key, hash);
+        var entry = new Entry(BinaryPrimitives.ReadUInt64LittleEndian(hash), BinaryPrimitives.ReadUInt64LittleEndian(hash[8..]), slot, rowId);
+        if (!IsOfPart(entry))
+            return;
+        _entries.Add(entry);
+        if (_entries.Count < mostKeys)
+            return;
+        TakeDuplicates();
+        while (_entries.Count > mostKeys / 2)
+        {
+            _parts *= 2;
+            _entries.RemoveAll(kept => !IsOfPart(kept));
+        }
+    }
+
+    /// <summary>Ends a pass over all rows. Returns false if it was the last one; otherwise all rows are to be added again.</summary>
+    public bool TryBeginNextPass()
+    {
+        TakeDuplicates();
+        _entries.Clear();
+
+        // What a part has left when it was halved comes later, as a part of its own.
+        return ++_part < _parts;
+    }
+
+    /// <summary>Returns pairs of rows that have the same key in an index, the earlier row first.</summary>
+    public IEnumerable<(int Slot, long First, long Second)> Found => _found.OrderBy(pair => pair.Second);
+
+    // Leaves one entry of each key.
+    private void TakeDuplicates()
+    {
+        _entries.Sort();
+        var kept = 0;
+        for (var i = 1; i < _entries.Count; i++)
+        {
+            if (!_entries[i].HasKeyOf(_entries[kept]))
+                _entries[++kept] = _entries[i];
+            else if (_found.Count < mostFound && _entries[i].RowId != _entries[kept].RowId)
+                _found.Add((_entries[i].Slot, _entries[kept].RowId, _entries[i].RowId));
+        }
+
+        if (_entries.Count > 0)
+            _entries.RemoveRange(kept + 1, _entries.Count - kept - 1);
+    }
+
+    private bool IsOfPart(Entry entry) => entry.Low % _parts == _part;
+
+    private readonly record struct Entry(ulong Low, ulong High, int Slot, long RowId) : IComparable<Entry>
+    {
+        public bool HasKeyOf(Entry other) => Low == other.Low && High == other.High && Slot == other.Slot;
+
+        public int CompareTo(Entry other) => (Low, High, Slot, RowId).CompareTo((other.Low, other.High, other.Slot, other.RowId));
+    }
+}

@@ -1,0 +1,66 @@
+using Voron.Trees;
+
+namespace Voron.Tables;
+
+/// <summary>
+/// An index has other keys than its function returns: the function has changed, and the version of the index has not. Nothing was written.
+/// </summary>
+/// <remarks>
+/// Raise the version of the index when its function returns other keys; <see cref="TableEvolution.EvolveAsync"/> then builds it again. If the
+/// function has not changed, <see cref="TableVerification"/> compares all rows with all indexes.
+/// </remarks>
+public sealed class IndexMismatchException : TableException
+{
+    private readonly byte[] _returned;
+    private readonly byte[] _found;
+
+    private IndexMismatchException(string table, string index, long rowId, byte[] returned, byte[] found, string message)
+        : base(table, message)
+    {
+        IndexName = index;
+        RowId = rowId;
+        _returned = returned;
+        _found = found;
+    }
+
+    /// <summary>The name of the index; empty for the primary key.</summary>
+    public string IndexName { get; }
+
+    /// <summary>The id of the row whose keys differ.</summary>
+    public long RowId { get; }
+
+    /// <summary>The key that the function returns for the row; empty if it returns none that the index lacks, or if there is no such row.</summary>
+    public ReadOnlyMemory<byte> ReturnedKey => _returned;
+
+    /// <summary>The key under which the index has the row; empty if it was not found there.</summary>
+    public ReadOnlyMemory<byte> FoundKey => _found;
+
+    /// <param name="session">The table.</param>
+    /// <param name="slot">The place of the index in the definition.</param>
+    /// <param name="rowId">The row.</param>
+    /// <param name="returned">The key that the function returns; empty for none.</param>
+    /// <param name="found">The key under which the index has the row; empty for none.</param>
+    internal static IndexMismatchException Of(TableSession session, int slot, long rowId, ReadOnlySpan<byte> returned, ReadOnlySpan<byte> found)
+    {
+        var (table, index) = (session.Schema.Name, session.Functions.Slots[slot].Name);
+        var keys = $"the function returns {Describe(returned)} for row {rowId}, and the index has it under {Describe(found)}";
+        return new IndexMismatchException(table, index, rowId, returned.ToArray(), found.ToArray(), index.Length == 0
+            ? $"The primary keys of table '{table}' in '{session.Trees.DataFilePath}' do not fit the definition of this program: {keys}. Nothing was written. " +
+                "The keys of a table cannot change: use another table, and copy the rows."
+            : $"The index '{index}' of table '{table}' in '{session.Trees.DataFilePath}' does not fit its function in this program: {keys}. Nothing was written. " +
+                $"If the function has changed, raise the version of the index, and {nameof(TableEvolution.EvolveAsync)} builds it again; if not, run " +
+                $"{nameof(TableVerification.VerifyTable)}.");
+    }
+
+    /// <param name="session">The table.</param>
+    /// <param name="index">The name of the index, which is not the primary key.</param>
+    /// <param name="rowId">The row that the table does not have.</param>
+    /// <param name="key">The key under which the index has it; empty if it is not known.</param>
+    internal static IndexMismatchException OfMissing(TableSession session, string index, long rowId, ReadOnlySpan<byte> key) => new(
+        session.Schema.Name, index, rowId, [], key.ToArray(),
+        $"The index '{index}' of table '{session.Schema.Name}' in '{session.Trees.DataFilePath}' names row {rowId}, which the table does not have. A program whose " +
+        "function returns other keys for the same version of the index has deleted or changed the row. Raise the version of the index, and " +
+        $"{nameof(TableEvolution.EvolveAsync)} builds it again; {nameof(TableVerification.VerifyTable)} names all rows that differ, and Verify finds damage.");
+
+    private static string Describe(ReadOnlySpan<byte> key) => key.IsEmpty ? "no key" : KeyText.Of(key);
+}

@@ -1,0 +1,165 @@
+namespace Voron.Tables;
+
+/// <summary>
+/// Compares a few rows of a table with its indexes, so that a function that has changed is met before it writes: the first row, the last one and some
+/// between them, and a few entries of each index.
+/// </summary>
+internal static class IndexSample
+{
+    private const int Rows = 64;
+    private const int RowsPerEntry = 8;
+    private const int LongestSearch = 100_000;
+
+    /// <summary>Compares the rows with all indexes of the definition that are ready. Loses the keys of the session.</summary>
+    /// <param name="session">The table, which the caller has just opened.</param>
+    /// <param name="seed">The rows between the first and the last one are drawn from it.</param>
+    /// <param name="mustRead">True to refuse rows that the codec or a function refuses; false to pass over them.</param>
+    /// <exception cref="IndexMismatchException">A row has other keys in an index than the function returns.</exception>
+    /// <exception cref="RowFormatException">The codec cannot read a row.</exception>
+    /// <exception cref="IndexKeyException">The function of an index failed for a row.</exception>
+    public static void Check(TableSession session, long seed, bool mustRead)
+    {
+        using var cursor = session.Rows.OpenCursor();
+        if (!cursor.SeekLast())
+            return;
+        Want(session);
+        var last = RowIdOf(session, cursor);
+        CheckRow(session, cursor, mustRead);
+        for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
+        {
+            CheckEntry(session, slot, KeyRange.All, isBackward: false);
+            CheckEntry(session, slot, KeyRange.All, isBackward: true);
+        }
+
+        cursor.SeekFirst();
+        var first = RowIdOf(session, cursor);
+        CheckRow(session, cursor, mustRead);
+        var random = new Random(HashCode.Combine(seed));
+        Span<byte> key = stackalloc byte[RowKey.Bytes];
+        for (var i = 0; i < Math.Min(Rows, session.Rows.Count - 2); i++)
+        {
+            if (!cursor.Seek(RowKey.Write(random.NextInt64(first, last + 1), key)))
+                continue;
+            if (CheckRow(session, cursor, mustRead) && i % RowsPerEntry == 0)
+                CheckNeighbours(session);
+        }
+    }
+
+    /// <summary>Returns whether an index has a key of a row.</summary>
+    /// <param name="index">The index, which is ready.</param>
+    /// <param name="key">The key.</param>
+    /// <param name="rowId">The row.</param>
+    /// <param name="other">The row that a unique index has under the key; negative if there is none.</param>
+    public static bool Has(OpenIndex index, ReadOnlySpan<byte> key, long rowId, out long other)
+    {
+        other = -1;
+        if (!index.Schema!.IsUnique)
+            return index.Ids.Contains(key, index.Schema.FirstId + rowId);
+        return index.Entries.TryGet(key, out var value) && RowKey.TryRead(value, out other) && other == rowId;
+    }
+
+    /// <summary>Opens the entries of an index that is ready.</summary>
+    public static RowSource OpenEntries(OpenIndex index, KeyRange range) =>
+        index.Schema!.IsUnique ? new EntrySource(index.Entries, range, isOfRows: false) : new IdSource(index, range);
+
+    private static void Want(TableSession session)
+    {
+        for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
+            session.OldKeys.Want(slot, session.IndexOf(slot).State == IndexState.Ready);
+    }
+
+    private static long RowIdOf(TableSession session, Cursor cursor) =>
+        RowKey.TryRead(cursor.Key, out var rowId) ? rowId : throw RowLookup.NoRowId(session.Schema.Name, cursor.Key);
+
+    // False if the row could not be read.
+    private static bool CheckRow(TableSession session, Cursor cursor, bool mustRead)
+    {
+        var rowId = RowIdOf(session, cursor);
+        if (!TryReadKeys(session, rowId, cursor.Value, mustRead))
+            return false;
+        for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
+        {
+            var (index, keys) = (session.IndexOf(slot), session.OldKeys[slot]);
+            for (var i = 0; index.State == IndexState.Ready && i < keys.Count; i++)
+            {
+                if (index.Schema!.IsUnique && !IndexEditor.IsBound(index, keys, i))
+                    continue;
+                if (!Has(index, keys[i], rowId, out _))
+                    throw IndexMismatchException.Of(session, slot, rowId, keys[i], FindKey(index, rowId));
+            }
+        }
+
+        return true;
+    }
+
+    private static bool TryReadKeys(TableSession session, long rowId, ReadOnlySpan<byte> row, bool mustRead)
+    {
+        try
+        {
+            session.ReadKeys(rowId, session.Copy(row));
+            session.RequireUnchanged();
+            return true;
+        }
+        catch (TableException) when (!mustRead)
+        {
+            return false;
+        }
+    }
+
+    // The keys behind those of the row that was read last belong to other rows.
+    private static void CheckNeighbours(TableSession session)
+    {
+        var froms = new byte[session.Binding.Slots.Length][];
+        for (var slot = 0; slot < froms.Length; slot++)
+        {
+            var hasKeys = session.IndexOf(slot).State == IndexState.Ready && session.OldKeys[slot].Count > 0;
+            froms[slot] = hasKeys ? session.OldKeys[slot][0].ToArray() : [];
+        }
+
+        for (var slot = 0; slot < froms.Length; slot++)
+        {
+            if (froms[slot].Length > 0)
+                CheckEntry(session, slot, KeyRange.After(froms[slot]), isBackward: false);
+        }
+    }
+
+    private static void CheckEntry(TableSession session, int slot, KeyRange range, bool isBackward)
+    {
+        if (session.IndexOf(slot).State != IndexState.Ready)
+            return;
+        using var source = OpenEntries(session.IndexOf(slot), range);
+        if (!source.MoveNext(isBackward, default))
+            return;
+        var (rowId, key) = (source.RowId, source.Key.ToArray());
+        if (!RowLookup.TryGet(session, rowId, out var row))
+        {
+            throw session.Functions.Slots[slot].Name is { Length: > 0 } name
+                ? IndexMismatchException.OfMissing(session, name, rowId, key)
+                : RowLookup.Missing(session, rowId);
+        }
+
+        if (!TryReadKeys(session, rowId, row, mustRead: false))
+            return;
+        var keys = session.OldKeys[slot];
+        for (var i = 0; i < keys.Count; i++)
+        {
+            if (keys[i].SequenceEqual(key))
+                return;
+        }
+
+        throw IndexMismatchException.Of(session, slot, rowId, keys.Count > 0 ? keys[0] : default, key);
+    }
+
+    // Names the key in the message, where it is not too far.
+    private static ReadOnlySpan<byte> FindKey(OpenIndex index, long rowId)
+    {
+        using var source = OpenEntries(index, KeyRange.All);
+        for (var i = 0; i < LongestSearch && source.MoveNext(isBackward: false, default); i++)
+        {
+            if (source.RowId == rowId)
+                return source.Key.ToArray();
+        }
+
+        return default;
+    }
+}

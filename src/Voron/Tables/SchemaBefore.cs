@@ -1,0 +1,30 @@
+using System.Buffers.Binary;
+
+namespace Voron.Tables;
+
+/// <summary>What a table had before the evolution that builds its indexes: what it goes back to if one of them cannot be built.</summary>
+/// <param name="Version">The version of the definition.</param>
+/// <param name="Indexes">The numbers of the indexes that the evolution has kept.</param>
+internal readonly record struct SchemaBefore(int Version, IReadOnlyList<ushort> Indexes)
+{
+    /// <summary>Reads what was stored; what the table has now, as far as it is ready, if nothing was.</summary>
+    public static SchemaBefore Read(Tree schemas, TableSchema schema)
+    {
+        if (!schemas.TryGet(SchemaKeys.Before(schema.Id), out var bytes) || bytes.Length < sizeof(int) || bytes.Length % sizeof(ushort) != 0)
+            return new SchemaBefore(schema.Version, [.. schema.Indexes.Select(index => index.Id)]);
+        var indexes = new List<ushort>();
+        for (var rest = bytes[sizeof(int)..]; !rest.IsEmpty; rest = rest[sizeof(ushort)..])
+            indexes.Add(BinaryPrimitives.ReadUInt16LittleEndian(rest));
+        return new SchemaBefore(BinaryPrimitives.ReadInt32LittleEndian(bytes), indexes);
+    }
+
+    /// <summary>Stores it.</summary>
+    public void Save(WriteTree schemas, ushort table)
+    {
+        var bytes = new byte[sizeof(int) + sizeof(ushort) * Indexes.Count];
+        BinaryPrimitives.WriteInt32LittleEndian(bytes, Version);
+        for (var i = 0; i < Indexes.Count; i++)
+            BinaryPrimitives.WriteUInt16LittleEndian(bytes.AsSpan(sizeof(int) + sizeof(ushort) * i), Indexes[i]);
+        schemas.Put(SchemaKeys.Before(table), bytes);
+    }
+}
