@@ -25,7 +25,7 @@ internal readonly struct BatchWriter(CollectionShape shape, DocumentBatch batch,
             numbers[i] = 0;
             if (batch[i].IsReplaced)
                 continue;
-            var isKnown = table.TryGetBy(CollectionShape.IdIndex, DocumentId.KeyOf(batch[i].Id, key), out var old);
+            var isKnown = table.TryGetByRaw(CollectionShape.IdIndex, DocumentId.KeyOf(batch[i].Id, key), out var old);
             if (isKnown && shape.IsDue(old))
             {
                 // A document of that id begins: nothing of the one that is over stays.

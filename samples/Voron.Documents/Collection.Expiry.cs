@@ -29,7 +29,7 @@ public sealed partial class Collection
         var table = reading.OpenTable(Definition);
         if (table.GetIndexState(expiry.IndexName) != IndexState.Ready)
             return false;
-        using var due = table.From(expiry.IndexName, Expiry.Through(expiry.Now));
+        using var due = table.FromRaw(expiry.IndexName, Expiry.Through(expiry.Now));
         return due.MoveNext();
     }
 
@@ -39,7 +39,7 @@ public sealed partial class Collection
         if (shape.Expiry?.IndexName != expiry.IndexName)
             return 0;
         var due = new List<Document>();
-        using (var rows = table.From(expiry.IndexName, Expiry.Through(expiry.Now)).Take(DocumentsPerSlice))
+        using (var rows = table.FromRaw(expiry.IndexName, Expiry.Through(expiry.Now)).Take(DocumentsPerSlice))
         {
             while (rows.MoveNext())
                 due.Add(rows.Current);

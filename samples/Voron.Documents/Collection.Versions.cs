@@ -69,7 +69,7 @@ public sealed partial class Collection
     // Also one that is due.
     private static bool TryFind(in Table<long, Document> table, string id, out Document document)
     {
-        if (!table.TryGetBy(CollectionShape.IdIndex, DocumentId.KeyOf(id, stackalloc byte[DocumentId.MaxKeyBytes]), out document))
+        if (!table.TryGetByRaw(CollectionShape.IdIndex, DocumentId.KeyOf(id, stackalloc byte[DocumentId.MaxKeyBytes]), out document))
             return false;
         table.TryGetVersion(document.Number, out var version);
         document = document with { Version = version };

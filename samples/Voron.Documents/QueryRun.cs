@@ -34,7 +34,7 @@ internal readonly ref struct QueryRun(Table<long, Document> table, Query query, 
                 range = plan.IsBehindFirst ? range.After(plan.First) : range.From(plan.First);
             if (plan.Last != null)
                 range = plan.IsBeforeLast ? range.Before(plan.Last) : range.Through(plan.Last);
-            rows = table.From(plan.Index.Text, range);
+            rows = table.FromRaw(plan.Index.Text, range);
         }
 
         if (query.IsDescending && query.Order != null && !plan.Sorts)

@@ -18,7 +18,7 @@ internal static class Failures
         StorageFullException or StorageMemoryException or OutOfMemoryException => ExitCode.NoRoom,
         IOException when SystemErrors.From(failure, operation: "", path: "").Error == DiskError.NoSpace => ExitCode.NoRoom,
         StorageAccessException or EnvironmentPoisonedException or IOException or UnauthorizedAccessException => ExitCode.NoAccess,
-        ArgumentException or FormatException or PageTokenException => ExitCode.Usage,
+        ArgumentException or FormatException or PageTokenException or KeyTooLongException => ExitCode.Usage,
         _ => ExitCode.Problems,
     };
 

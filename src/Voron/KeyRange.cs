@@ -60,6 +60,9 @@ public readonly ref partial struct KeyRange
     /// </summary>
     public static KeyRange AfterPrefix(ReadOnlySpan<byte> prefix) => new(KeyBound.AfterPrefix(prefix), KeyBound.End);
 
+    /// <summary>Returns the range of the keys up to the last one that begins with <paramref name="prefix"/>.</summary>
+    internal static KeyRange ThroughPrefix(ReadOnlySpan<byte> prefix) => new(default, KeyBound.AfterPrefix(prefix));
+
     /// <summary>Returns the range of the keys that are in both ranges.</summary>
     public KeyRange Intersect(KeyRange other) => new(
         _start.CompareTo(other._start) >= 0 ? _start : other._start,

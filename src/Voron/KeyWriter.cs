@@ -11,10 +11,11 @@ namespace Voron;
 /// <summary>Writes the fields of a key one after the other, so that the order of the keys' bytes is that of their fields.</summary>
 /// <remarks>
 /// <para>
-/// The writer fills a buffer of its caller and allocates nothing. Each field ends on its own, so keys are compared field by field, and the
-/// bytes of the first fields are a prefix of exactly those keys that begin with these fields: <c>tree.Prefix(key.Written)</c> finds them.
-/// Each field can be in ascending or descending order. The types of the fields are not part of the key: <see cref="KeyReader"/> has to
-/// read the same ones. Equal values have equal bytes, with one exception: the offset of a <see cref="DateTimeOffset"/> counts.
+/// The writer fills a buffer of its caller, and allocates nothing while the key fits into it; a longer key moves to memory of its own. Each field
+/// ends on its own, so keys are compared field by field, and the bytes of the first fields are a prefix of exactly those keys that begin with these
+/// fields: <c>tree.Prefix(key.Written)</c> finds them. Each field can be in ascending or descending order. The types of the fields are not part of
+/// the key: <see cref="KeyReader"/> has to read the same ones. Equal values have equal bytes, with one exception: the offset of a <see
+/// cref="DateTimeOffset"/> counts.
 /// </para>
 /// <para>
 /// The format never changes; <c>docs/key-encoding.md</c> describes it for other languages. To pass a writer to a method, pass it by reference.
@@ -29,7 +30,10 @@ namespace Voron;
 /// </remarks>
 public ref partial struct KeyWriter
 {
-    private readonly Span<byte> _buffer;
+    private const int LeastGrowth = 64;
+
+    private readonly bool _isFixed;
+    private Span<byte> _buffer;
     private int _written;
 
     /// <summary>The length of the key behind its first null marker; 0 when it has none.</summary>
@@ -38,10 +42,14 @@ public ref partial struct KeyWriter
     private bool _isFull;
 
     /// <summary>Begins a key in a buffer. Keys have at most a quarter of the page size less 64 bytes: 960 bytes with pages of 4 KiB.</summary>
-    /// <param name="buffer">Room for the key. Bytes behind the key may be overwritten.</param>
+    /// <param name="buffer">Room for the key. Bytes behind the key may be overwritten. A key that needs more room leaves the buffer.</param>
     public KeyWriter(Span<byte> buffer) => _buffer = buffer;
 
-    /// <summary>The key so far: a part of the buffer, which changes when the writer is used for another key.</summary>
+    /// <summary>Begins a key in a buffer that it must not leave.</summary>
+    internal KeyWriter(Span<byte> buffer, bool isFixed)
+        : this(buffer) => _isFixed = isFixed;
+
+    /// <summary>The key so far, which changes when the writer is used for another key.</summary>
     public readonly ReadOnlySpan<byte> Written => _buffer[.._written];
 
     /// <summary>The length of the key so far, in bytes.</summary>
@@ -142,7 +150,7 @@ public ref partial struct KeyWriter
     /// <see cref="string.CompareOrdinal(string, string)"/> except where a surrogate pair meets a character from U+E000 on.
     /// </summary>
     /// <returns>This writer.</returns>
-    /// <exception cref="InvalidOperationException">The buffer is too short. The key has not changed.</exception>
+    /// <exception cref="InvalidOperationException">The key belongs to an index, and would be longer than keys can be. It has not changed.</exception>
     /// <exception cref="ArgumentException">The text has half of a surrogate pair. The key has not changed.</exception>
     /// <exception cref="ArgumentNullException">The text is null: see <see cref="AddNull"/>.</exception>
     [UnscopedRef]
@@ -243,40 +251,55 @@ public ref partial struct KeyWriter
     private Span<byte> Take(int bytes)
     {
         if (bytes > _buffer.Length - _written)
-            Refuse(bytes);
+            Grow(bytes);
         var field = _buffer.Slice(_written, bytes);
         _written += bytes;
         return field;
     }
 
     /// <summary>Encodes a text behind the key, whose length does not change, and returns the number of bytes.</summary>
-    private int Encode(scoped ReadOnlySpan<char> value, bool ends, string parameter) =>
-        Escape(_buffer[_written..], Transcode(value, ends, parameter), ends);
+    private int Encode(scoped ReadOnlySpan<char> value, bool ends, string parameter) => Escape(Transcode(value, ends, parameter), ends);
 
     private int Encode(scoped ReadOnlySpan<byte> value, bool ends)
     {
-        var rest = _buffer[_written..];
-        if (value.Length > rest.Length)
-            Refuse((long)value.Length + (ends ? 1 : 0));
-        value.CopyTo(rest);
-        return Escape(rest, value.Length, ends);
+        if (value.Length > _buffer.Length - _written)
+            Grow((long)value.Length + (ends ? 1 : 0));
+        value.CopyTo(_buffer[_written..]);
+        return Escape(value.Length, ends);
     }
 
     private int Transcode(scoped ReadOnlySpan<char> value, bool ends, string parameter)
     {
-        var status = Utf8.FromUtf16(value, _buffer[_written..], out var read, out var length, replaceInvalidSequences: false);
-        if (status == OperationStatus.DestinationTooSmall)
-            Refuse((long)value.Length + (ends ? 1 : 0));
-        if (status != OperationStatus.Done)
-            KeyErrors.ThrowSurrogate(read, parameter);
-        return length;
+        while (true)
+        {
+            var status = Utf8.FromUtf16(value, _buffer[_written..], out var read, out var length, replaceInvalidSequences: false);
+            if (status == OperationStatus.Done)
+                return length;
+            if (status != OperationStatus.DestinationTooSmall)
+                KeyErrors.ThrowSurrogate(read, parameter);
+            Grow(Math.Max((long)value.Length + (ends ? 1 : 0), _buffer.Length - _written + 1L));
+        }
     }
 
-    private int Escape(Span<byte> rest, int length, bool ends)
+    // The field of that length is behind the key.
+    private int Escape(int length, bool ends)
     {
-        if (!EscapedBytes.TryEscape(rest, length, ends, out var escaped))
-            Refuse(escaped);
-        return (int)escaped;
+        while (true)
+        {
+            if (EscapedBytes.TryEscape(_buffer[_written..], length, ends, out var escaped))
+                return (int)escaped;
+            Grow(escaped, length);
+        }
+    }
+
+    // Keeps the key, and the bytes of a field behind it.
+    private void Grow(long needed, int behind = 0)
+    {
+        if (_isFixed)
+            Refuse(needed);
+        var longer = new byte[checked((int)Math.Max(2L * _buffer.Length, _written + needed + LeastGrowth))];
+        _buffer[..(_written + behind)].CopyTo(longer);
+        _buffer = longer;
     }
 
     [DoesNotReturn]

@@ -90,7 +90,7 @@ internal sealed record SharedIndexRun(int Rows, double SharedNanoseconds, double
     private static void ReadShared(
         ReadTransaction reading, KeyRange keys, Table<string, Package> first, Table<string, Package> second, ref RowChecksum sum)
     {
-        using var query = reading.QuerySharedIndex(Sections, keys);
+        using var query = reading.QuerySharedIndexRaw(Sections, keys);
         while (query.MoveNext())
         {
             if (!query.TryGetRow(first, out var row) && !query.TryGetRow(second, out row))
@@ -101,7 +101,7 @@ internal sealed record SharedIndexRun(int Rows, double SharedNanoseconds, double
 
     private static void ReadOwn(Table<string, Package> table, KeyRange keys, ref RowChecksum sum)
     {
-        using var rows = table.From(OwnIndex, keys);
+        using var rows = table.FromRaw(OwnIndex, keys);
         foreach (var row in rows)
             sum.Add(row);
     }

@@ -7,8 +7,7 @@ internal static class KeyErrors
 {
     [DoesNotReturn]
     public static void ThrowTooShort(int capacity, int written, long needed) => throw new InvalidOperationException(
-        $"The key does not fit into its buffer of {capacity} bytes: {written} are written, and the next field needs at least {needed}. " +
-        "Create the KeyWriter over a longer buffer.");
+        $"The key would be longer than {capacity} bytes, the most that it can have: {written} are written, and the next field needs at least {needed}.");
 
     [DoesNotReturn]
     public static void ThrowSurrogate(int index, string parameter) => throw new ArgumentException(

@@ -143,7 +143,7 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
             var keys = KeysOf(session, slot, first);
             if (KeysOf(session, slot, second).Find(key => keys.Exists(other => key.AsSpan().SequenceEqual(other))) is not { } common)
                 continue;
-            var failure = new DuplicateKeyException(functions.Name, functions.Slots[slot].Name, common, second, first);
+            var failure = new DuplicateKeyException(functions.Name, functions.Slots[slot].Name, common, second, first, functions.Slots[slot].KeyType);
             if (isFirstOnly)
                 throw failure;
             Add(second, functions.Slots[slot].Name, first, failure.Message);

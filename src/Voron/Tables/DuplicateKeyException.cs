@@ -1,5 +1,3 @@
-using Voron.Trees;
-
 namespace Voron.Tables;
 
 /// <summary>Another row has the key already. Nothing of the row was written, and the transaction goes on.</summary>
@@ -7,8 +5,8 @@ public sealed class DuplicateKeyException : TableException
 {
     private readonly byte[] _key;
 
-    internal DuplicateKeyException(string table, string index, ReadOnlySpan<byte> key, long? rowId, long existingRowId)
-        : base(table, Describe(table, index, key, rowId, existingRowId))
+    internal DuplicateKeyException(string table, string index, ReadOnlySpan<byte> key, long? rowId, long existingRowId, Type? keyType = null)
+        : base(table, Describe(table, index, IndexField.Describe(keyType, key), rowId, existingRowId))
     {
         IndexName = index;
         _key = key.ToArray();
@@ -28,11 +26,11 @@ public sealed class DuplicateKeyException : TableException
     /// <summary>The id of the row that has the key.</summary>
     public long ExistingRowId { get; }
 
-    private static string Describe(string table, string index, ReadOnlySpan<byte> key, long? rowId, long existing)
+    private static string Describe(string table, string index, string key, long? rowId, long existing)
     {
         var what = index.Length == 0 ? "the primary key" : $"the unique index '{index}'";
         var row = rowId is { } id ? $"Row {id}" : "A new row";
         var rest = rowId == null ? "Nothing of the row was written." : "The row stays as it was.";
-        return $"{row} of table '{table}' has a key of {what} that row {existing} has already: {KeyText.Of(key)}. {rest}";
+        return $"{row} of table '{table}' has a key of {what} that row {existing} has already: {key}. {rest}";
     }
 }

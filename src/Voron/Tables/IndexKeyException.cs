@@ -1,8 +1,8 @@
 namespace Voron.Tables;
 
 /// <summary>
-/// The keys of a row could not be computed: the function of an index threw, or returned a key that is empty or too long. Nothing of the row was
-/// written, and the transaction goes on.
+/// The keys of a row could not be computed: the function of an index threw, or returned a key that is empty. Nothing of the row was written, and the
+/// transaction goes on.
 /// </summary>
 public sealed class IndexKeyException : TableException
 {

@@ -42,7 +42,7 @@ public ref struct IndexKeys
         Finish();
         if (_list == null)
             throw new InvalidOperationException("The keys are the default value: a table passes them to the function of an index.");
-        _writer = new KeyWriter(_list.Begin());
+        _writer = new KeyWriter(_list.Begin(), isFixed: true);
         _isOpen = true;
         return ref _writer;
     }
@@ -253,6 +253,6 @@ public ref struct IndexKeys
         _list!.End(_writer.WrittenCount, _writer.HasNull);
 
         // A reference that the function has kept refuses every further field.
-        _writer = default;
+        _writer = new KeyWriter([], isFixed: true);
     }
 }

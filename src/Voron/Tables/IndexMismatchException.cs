@@ -1,5 +1,3 @@
-using Voron.Trees;
-
 namespace Voron.Tables;
 
 /// <summary>
@@ -43,7 +41,8 @@ public sealed class IndexMismatchException : TableException
     internal static IndexMismatchException Of(TableSession session, int slot, long rowId, ReadOnlySpan<byte> returned, ReadOnlySpan<byte> found)
     {
         var (table, index) = (session.Schema.Name, session.Functions.Slots[slot].Name);
-        var keys = $"the function returns {Describe(returned)} for row {rowId}, and the index has it under {Describe(found)}";
+        var type = session.Functions.Slots[slot].KeyType;
+        var keys = $"the function returns {Describe(type, returned)} for row {rowId}, and the index has it under {Describe(type, found)}";
         return new IndexMismatchException(table, index, rowId, returned.ToArray(), found.ToArray(), index.Length == 0
             ? $"The primary keys of table '{table}' in '{session.Trees.DataFilePath}' do not fit the definition of this program: {keys}. Nothing was written. " +
                 "The keys of a table cannot change: use another table, and copy the rows."
@@ -62,5 +61,5 @@ public sealed class IndexMismatchException : TableException
         "function returns other keys for the same version of the index has deleted or changed the row. Raise the version of the index, and " +
         $"{nameof(TableEvolution.EvolveAsync)} builds it again; {nameof(TableVerification.VerifyTable)} names all rows that differ, and Verify finds damage.");
 
-    private static string Describe(ReadOnlySpan<byte> key) => key.IsEmpty ? "no key" : KeyText.Of(key);
+    private static string Describe(Type? type, ReadOnlySpan<byte> key) => key.IsEmpty ? "no key" : IndexField.Describe(type, key);
 }

@@ -9,6 +9,9 @@ internal readonly record struct IndexShape(string Name, int Version, bool IsUniq
     /// <summary>True for the index of the times at which rows expire.</summary>
     public bool IsExpiry { get; init; }
 
+    /// <summary>The type of its keys; null if the function writes their bytes.</summary>
+    public Type? KeyType { get; init; }
+
     /// <summary>True for an index that other tables may have as well.</summary>
     public bool IsShared { get; init; }
 }

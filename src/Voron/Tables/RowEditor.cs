@@ -197,13 +197,13 @@ internal static class RowEditor
                 if (rowId != null && session.OldKeys[slot].HasBound(keys[i]))
                     continue;
                 if (IndexEditor.IsBound(index, keys, i) && RowLookup.TryFindId(session, index.Entries, keys[i], out var other) && other != rowId)
-                    throw Duplicate(session, index, keys[i], rowId, other);
+                    throw Duplicate(session, slot, keys[i], rowId, other);
             }
         }
     }
 
     // A row that is there already is reported by its primary key.
-    private static DuplicateKeyException Duplicate(TableSession session, OpenIndex index, ReadOnlySpan<byte> key, long? rowId, long other)
+    private static DuplicateKeyException Duplicate(TableSession session, int slot, ReadOnlySpan<byte> key, long? rowId, long other)
     {
         if (rowId == null && session.Functions.KeyCodec != null)
         {
@@ -212,7 +212,8 @@ internal static class RowEditor
                 return new DuplicateKeyException(session.Schema.Name, "", primary, null, same);
         }
 
-        return new DuplicateKeyException(session.Schema.Name, index.Schema!.Name, key, rowId, other);
+        var shape = session.Functions.Slots[slot];
+        return new DuplicateKeyException(session.Schema.Name, shape.Name, key, rowId, other, shape.KeyType);
     }
 
     private static void ApplyDifference(TableSession session, int slot, long rowId)

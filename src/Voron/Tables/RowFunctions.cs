@@ -97,6 +97,7 @@ internal abstract class RowFunctions<TRow> : TableFunctions
     /// <param name="expiry">The time that is in the head of the row, whose second is the key in the index of times.</param>
     /// <returns>The key of the row if that is its id; otherwise -1.</returns>
     /// <exception cref="IndexKeyException">The function of an index failed.</exception>
+    /// <exception cref="KeyTooLongException">A key is too long.</exception>
     public long ComputeKeys(in TRow row, long? rowId, KeySet keys, long? expiry)
     {
         for (var slot = 0; slot < _functions.Length; slot++)
@@ -122,9 +123,13 @@ internal abstract class RowFunctions<TRow> : TableFunctions
                 if (list.HasEmptyKey || (_functions[slot] == null && list.Count == 0))
                     throw new InvalidOperationException("A key is empty: it was begun, and nothing was added to it.");
             }
+            catch (InvalidOperationException) when (collected.IsKeyTooLong)
+            {
+                throw new KeyTooLongException(Name, Slots[slot].Name, list.MaxKeyLength, rowId);
+            }
             catch (Exception cause) when (cause is not OutOfMemoryException)
             {
-                throw new IndexKeyException(Name, Slots[slot].Name, rowId, collected.IsKeyTooLong ? TooLong(list.MaxKeyLength, cause) : cause);
+                throw new IndexKeyException(Name, Slots[slot].Name, rowId, cause);
             }
 
             list.SortDistinct();
@@ -132,10 +137,6 @@ internal abstract class RowFunctions<TRow> : TableFunctions
 
         return KeyCodec == null ? CheckedRowId(row, rowId) : -1;
     }
-
-    /// <summary>Reports that a key is too long.</summary>
-    protected static ArgumentException TooLong(int maxKeyLength, Exception cause, string? parameter = null) => new(
-        $"A key has at most {maxKeyLength} bytes in this environment, and this one has more: leave out or shorten a field.", parameter, cause);
 
     /// <summary>Returns the time from which on a row is expired; null for never.</summary>
     protected abstract DateTimeOffset? TimeOf(in TRow row);

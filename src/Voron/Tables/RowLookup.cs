@@ -4,7 +4,7 @@ namespace Voron.Tables;
 internal static class RowLookup
 {
     /// <summary>Finds the id of the row with a primary key, which may be past its time.</summary>
-    /// <exception cref="ArgumentException">The key is too long.</exception>
+    /// <exception cref="KeyTooLongException">The key is too long.</exception>
     public static bool TryFindId<TKey, TRow>(TableSession session, TypedFunctions<TKey, TRow> functions, TKey key, out long rowId)
     {
         if (functions.KeyCodec == null)
@@ -31,7 +31,7 @@ internal static class RowLookup
     /// Finds the row with a primary key, unless it is past its time, in the memory of its page, or, if it is compressed, in that of the session,
     /// where it stays until the next call.
     /// </summary>
-    /// <exception cref="ArgumentException">The key is too long.</exception>
+    /// <exception cref="KeyTooLongException">The key is too long.</exception>
     /// <exception cref="CorruptionException">The index of keys has the key, but the table does not have the row.</exception>
     public static bool TryFind<TKey, TRow>(
         TableSession session, TypedFunctions<TKey, TRow> functions, TKey key, out long rowId, out ReadOnlySpan<byte> row)
@@ -54,7 +54,7 @@ internal static class RowLookup
     /// <param name="functions">Those of the definition.</param>
     /// <param name="key">The key.</param>
     /// <param name="buffer">Room for a row id.</param>
-    /// <exception cref="ArgumentException">The key is too long.</exception>
+    /// <exception cref="KeyTooLongException">The key is too long.</exception>
     public static ReadOnlySpan<byte> WriteKey<TKey, TRow>(
         TableSession session, TypedFunctions<TKey, TRow> functions, TKey key, Span<byte> buffer) =>
         functions.KeyCodec == null ? RowKey.Write(RowKey.Of(key), buffer) : WriteKey(session, functions, key);

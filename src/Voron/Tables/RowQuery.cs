@@ -13,7 +13,7 @@ namespace Voron.Tables;
 /// place, and comes to rows again whose keys move ahead of it. Direction, start and limit are set before the first row is read.
 /// <para>To read page by page, each in a transaction of its own:</para>
 /// <code>
-/// var rows = table.From("section", keys).After(token).Take(20);
+/// var rows = table.FromRaw("section", keys).After(token).Take(20);
 /// foreach (var row in rows) { ... }
 /// token = rows.Token;
 /// </code>

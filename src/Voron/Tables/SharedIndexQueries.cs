@@ -13,22 +13,57 @@ public static class SharedIndexQueries
     /// </remarks>
     /// <param name="transaction">The transaction.</param>
     /// <param name="index">The index.</param>
-    /// <param name="keys">The keys, written as the functions of the index write them. They are copied.</param>
+    /// <param name="keys">The bytes of the keys, as <see cref="KeyWriter"/> writes their fields. They are copied.</param>
     /// <exception cref="KeyNotFoundException">No table has the index.</exception>
     /// <exception cref="IndexNotReadyException">One of the tables does not have all of its rows in the index yet.</exception>
     /// <exception cref="CorruptionException">A page or a schema is damaged.</exception>
     /// <exception cref="ArgumentNullException">The index is null.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
-    public static SharedIndexQuery QuerySharedIndex(this ReadTransaction transaction, SharedIndex index, KeyRange keys)
+    public static SharedIndexQuery QuerySharedIndexRaw(this ReadTransaction transaction, SharedIndex index, KeyRange keys)
     {
         ArgumentNullException.ThrowIfNull(index);
         return new SharedIndexQuery(SharedRoster.Read(new TableTrees(transaction), index), index, keys, canWrite: false);
     }
 
-    /// <inheritdoc cref="QuerySharedIndex(ReadTransaction, SharedIndex, KeyRange)"/>
-    public static SharedIndexQuery QuerySharedIndex(this WriteTransaction transaction, SharedIndex index, KeyRange keys)
+    /// <inheritdoc cref="QuerySharedIndexRaw(ReadTransaction, SharedIndex, KeyRange)"/>
+    public static SharedIndexQuery QuerySharedIndexRaw(this WriteTransaction transaction, SharedIndex index, KeyRange keys)
     {
         ArgumentNullException.ThrowIfNull(index);
         return new SharedIndexQuery(SharedRoster.Read(new TableTrees(transaction), index), index, keys, canWrite: true);
     }
+
+    /// <summary>Returns a query for the rows of all tables that a shared index has, in the order of the keys.</summary>
+    /// <inheritdoc cref="QuerySharedIndexRaw(ReadTransaction, SharedIndex, KeyRange)"/>
+    public static SharedIndexQuery QuerySharedIndex(this ReadTransaction transaction, SharedIndex index) =>
+        transaction.QuerySharedIndexRaw(index, KeyRange.All);
+
+    /// <summary>Returns a query for the rows of all tables with a key in a shared index.</summary>
+    /// <param name="transaction">The transaction.</param>
+    /// <param name="index">The index.</param>
+    /// <param name="key">The key, or its first fields: a text, a number, a time, a GUID, bytes, or a tuple of such values.</param>
+    /// <exception cref="ArgumentException">Keys cannot be made of such values.</exception>
+    /// <inheritdoc cref="QuerySharedIndexRaw(ReadTransaction, SharedIndex, KeyRange)"/>
+    public static SharedIndexQuery QuerySharedIndex<TIndexKey>(this ReadTransaction transaction, SharedIndex index, TIndexKey key) =>
+        transaction.QuerySharedIndex(index, IndexRange<TIndexKey>.All.From(key).Through(key));
+
+    /// <summary>Returns a query for the rows of all tables whose keys in a shared index are in a range of values.</summary>
+    /// <param name="transaction">The transaction.</param>
+    /// <param name="index">The index.</param>
+    /// <param name="keys">The keys: <see cref="IndexRange"/> makes a range.</param>
+    /// <exception cref="ArgumentException">Keys cannot be made of such values.</exception>
+    /// <inheritdoc cref="QuerySharedIndexRaw(ReadTransaction, SharedIndex, KeyRange)"/>
+    public static SharedIndexQuery QuerySharedIndex<TIndexKey>(this ReadTransaction transaction, SharedIndex index, IndexRange<TIndexKey> keys) =>
+        transaction.QuerySharedIndexRaw(index, keys.Encode(IndexField.Encode, isWhole: false));
+
+    /// <inheritdoc cref="QuerySharedIndex(ReadTransaction, SharedIndex)"/>
+    public static SharedIndexQuery QuerySharedIndex(this WriteTransaction transaction, SharedIndex index) =>
+        transaction.QuerySharedIndexRaw(index, KeyRange.All);
+
+    /// <inheritdoc cref="QuerySharedIndex{TIndexKey}(ReadTransaction, SharedIndex, TIndexKey)"/>
+    public static SharedIndexQuery QuerySharedIndex<TIndexKey>(this WriteTransaction transaction, SharedIndex index, TIndexKey key) =>
+        transaction.QuerySharedIndex(index, IndexRange<TIndexKey>.All.From(key).Through(key));
+
+    /// <inheritdoc cref="QuerySharedIndex{TIndexKey}(ReadTransaction, SharedIndex, IndexRange{TIndexKey})"/>
+    public static SharedIndexQuery QuerySharedIndex<TIndexKey>(this WriteTransaction transaction, SharedIndex index, IndexRange<TIndexKey> keys) =>
+        transaction.QuerySharedIndexRaw(index, keys.Encode(IndexField.Encode, isWhole: false));
 }

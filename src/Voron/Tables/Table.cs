@@ -15,6 +15,8 @@ namespace Voron.Tables;
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly struct Table<TKey, TRow>
 {
+    private const int StackBytes = 256;
+
     private readonly TypedFunctions<TKey, TRow>? _functions;
     private readonly Tree _rows;
 
@@ -76,7 +78,7 @@ public readonly struct Table<TKey, TRow>
     /// <summary>Gets the row with a key; false when there is none.</summary>
     /// <param name="key">The primary key.</param>
     /// <param name="row">The row.</param>
-    /// <exception cref="ArgumentException">The key is too long.</exception>
+    /// <exception cref="KeyTooLongException">The key is too long.</exception>
     /// <exception cref="RowFormatException">The row is of a newer version of the definition, or the codec cannot read it.</exception>
     /// <exception cref="CorruptionException">A page on the way is damaged, or the index of keys names a row that does not exist.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
@@ -145,13 +147,30 @@ public readonly struct Table<TKey, TRow>
 
     /// <summary>Gets the row that has a key in a unique index; false when there is none.</summary>
     /// <param name="index">The name of the index.</param>
-    /// <param name="key">The key, written as the function of the index writes it.</param>
+    /// <param name="key">The key: a text, a number, a time, a GUID, bytes, or a tuple of such values for several fields.</param>
+    /// <param name="row">The row.</param>
+    /// <exception cref="ArgumentException">The definition has no unique index of that name, or its keys have another type.</exception>
+    /// <exception cref="ArgumentNullException">The key, or a field of it, is null.</exception>
+    /// <exception cref="IndexNotReadyException">The index does not have the keys of all rows.</exception>
+    /// <exception cref="IndexMismatchException">The index names a row that does not exist, because its function has changed.</exception>
+    /// <inheritdoc cref="TryGet(TKey, out TRow)"/>
+    public bool TryGetBy<TIndexKey>(string index, TIndexKey key, [MaybeNullWhen(false)] out TRow row)
+    {
+        CheckType<TIndexKey>(index, isWhole: true);
+        var writer = new KeyWriter(stackalloc byte[StackBytes]);
+        IndexField.Write(ref writer, key);
+        return TryGetByRaw(index, CheckLength(writer.Written, index), out row);
+    }
+
+    /// <summary>Gets the row that has a key in a unique index, by the bytes of the key; false when there is none.</summary>
+    /// <param name="index">The name of the index.</param>
+    /// <param name="key">The bytes of the key, as <see cref="KeyWriter"/> writes its fields. Those of a text alone are no key.</param>
     /// <param name="row">The row.</param>
     /// <exception cref="ArgumentException">The definition has no unique index of that name.</exception>
     /// <exception cref="IndexNotReadyException">The index does not have the keys of all rows.</exception>
     /// <exception cref="IndexMismatchException">The index names a row that does not exist, because its function has changed.</exception>
     /// <inheritdoc cref="TryGet(TKey, out TRow)"/>
-    public bool TryGetBy(string index, ReadOnlySpan<byte> key, [MaybeNullWhen(false)] out TRow row)
+    public bool TryGetByRaw(string index, ReadOnlySpan<byte> key, [MaybeNullWhen(false)] out TRow row)
     {
         var session = Session;
         var open = ReadyIndex(session, index);
@@ -191,11 +210,28 @@ public readonly struct Table<TKey, TRow>
         return new RowQuery<TRow>(session, _functions!, rows, PageOrderKind.RowIds);
     }
 
+    /// <summary>Returns a query for all rows in the order of their primary keys.</summary>
+    /// <inheritdoc cref="ByKeyRaw"/>
+    public RowQuery<TRow> ByKey() => ByKeyRaw(KeyRange.All);
+
     /// <summary>Returns a query for the rows whose primary keys are in a range, in the order of the keys.</summary>
+    /// <param name="keys">The keys. <see cref="IndexRange.Prefix"/> is for texts, and for keys of several fields with a text at the end.</param>
+    /// <exception cref="KeyTooLongException">A bound is too long.</exception>
+    /// <inheritdoc cref="ByKeyRaw"/>
+    public RowQuery<TRow> ByKey(IndexRange<TKey> keys)
+    {
+        var session = Session;
+        var functions = _functions!;
+        return functions.KeyCodec == null
+            ? ByKeyRaw(default)
+            : ByKeyRaw(keys.Encode((key, _) => RowLookup.WriteKey(session, functions, key, default).ToArray(), isWhole: true));
+    }
+
+    /// <summary>Returns a query for the rows whose primary keys are in a range of bytes, in the order of the keys.</summary>
     /// <param name="keys">The keys, as the codec of keys writes them. They are copied.</param>
     /// <exception cref="InvalidOperationException">The key of a row is its id: use <see cref="Scan(long, long)"/>.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
-    public RowQuery<TRow> ByKey(KeyRange keys)
+    public RowQuery<TRow> ByKeyRaw(KeyRange keys)
     {
         var session = Session;
         if (_functions!.KeyCodec == null)
@@ -203,16 +239,41 @@ public readonly struct Table<TKey, TRow>
         return new RowQuery<TRow>(session, _functions, new EntrySource(session.IndexOf(0).Entries, keys, isOfRows: false), PageOrderKind.PrimaryKey);
     }
 
+    /// <summary>Returns a query for all rows that an index has, in the order of the keys.</summary>
+    /// <inheritdoc cref="FromRaw"/>
+    public RowQuery<TRow> From(string index) => FromRaw(index, KeyRange.All);
+
     /// <summary>
-    /// Returns a query for the rows whose keys in an index are in a range, in the order of the keys, and of the row ids where keys are equal. A row
-    /// with several keys in the range comes once for each.
+    /// Returns a query for the rows with a key in an index, in the order of the row ids; where the index has more fields than the key, in the
+    /// order of those.
     /// </summary>
     /// <param name="index">The name of the index.</param>
-    /// <param name="keys">The keys, written as the function of the index writes them. They are copied.</param>
+    /// <param name="key">The key, or its first fields: a text, a number, a time, a GUID, bytes, or a tuple of such values.</param>
+    /// <exception cref="ArgumentException">The definition has no index of that name, or its keys have another type.</exception>
+    /// <exception cref="ArgumentNullException">The key, or a field of it, is null.</exception>
+    /// <exception cref="KeyTooLongException">The key is too long.</exception>
+    /// <inheritdoc cref="FromRaw"/>
+    public RowQuery<TRow> From<TIndexKey>(string index, TIndexKey key) => From(index, IndexRange<TIndexKey>.All.From(key).Through(key));
+
+    /// <summary>
+    /// Returns a query for the rows whose keys in an index are in a range of values, in the order of the keys, and of the row ids where keys are
+    /// equal. A row with several keys in the range comes once for each.
+    /// </summary>
+    /// <param name="index">The name of the index.</param>
+    /// <param name="keys">The keys: <see cref="IndexRange"/> makes a range.</param>
+    /// <inheritdoc cref="From{TIndexKey}(string, TIndexKey)"/>
+    public RowQuery<TRow> From<TIndexKey>(string index, IndexRange<TIndexKey> keys) => FromRaw(index, Encode(index, keys));
+
+    /// <summary>
+    /// Returns a query for the rows whose keys in an index are in a range of bytes, in the order of the keys, and of the row ids where keys are
+    /// equal. A row with several keys in the range comes once for each.
+    /// </summary>
+    /// <param name="index">The name of the index.</param>
+    /// <param name="keys">The bytes of the keys, as <see cref="KeyWriter"/> writes their fields. They are copied.</param>
     /// <exception cref="ArgumentException">The definition has no index of that name.</exception>
     /// <exception cref="IndexNotReadyException">The index does not have the keys of all rows.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
-    public RowQuery<TRow> From(string index, KeyRange keys)
+    public RowQuery<TRow> FromRaw(string index, KeyRange keys)
     {
         var session = Session;
         var open = ReadyIndex(session, index);
@@ -224,11 +285,24 @@ public readonly struct Table<TKey, TRow>
     /// such sets, and <see cref="Rows"/> reads the rows.
     /// </summary>
     /// <param name="index">The name of the index.</param>
-    /// <param name="key">The key, written as the function of the index writes it.</param>
+    /// <param name="key">The whole key: a text, a number, a time, a GUID, bytes, or a tuple of such values.</param>
+    /// <exception cref="ArgumentException">The definition has no index of that name, it is unique, or its keys have another type.</exception>
+    /// <exception cref="ArgumentNullException">The key, or a field of it, is null.</exception>
+    /// <exception cref="KeyTooLongException">The key is too long.</exception>
+    /// <inheritdoc cref="IdsRaw"/>
+    public IdQuery Ids<TIndexKey>(string index, TIndexKey key)
+    {
+        CheckType<TIndexKey>(index, isWhole: true);
+        return IdsRaw(index, CheckLength(IndexField.Encode(key, isPrefix: false), index));
+    }
+
+    /// <summary>Returns the ids of the rows that have a key in an index that is not unique, by the bytes of the key.</summary>
+    /// <param name="index">The name of the index.</param>
+    /// <param name="key">The bytes of the key, as <see cref="KeyWriter"/> writes its fields.</param>
     /// <exception cref="ArgumentException">The definition has no index of that name, or it is unique.</exception>
     /// <exception cref="IndexNotReadyException">The index does not have the keys of all rows.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
-    public IdQuery Ids(string index, ReadOnlySpan<byte> key)
+    public IdQuery IdsRaw(string index, ReadOnlySpan<byte> key)
     {
         var open = ReadyIndex(Session, index);
         if (open.Schema!.IsUnique)
@@ -260,6 +334,33 @@ public readonly struct Table<TKey, TRow>
 
     /// <summary>Returns the name of the table.</summary>
     public override string ToString() => _functions == null ? "table (never opened)" : $"table '{_functions.Name}'";
+
+    /// <summary>Returns the bytes of a range of values.</summary>
+    /// <inheritdoc cref="From{TIndexKey}(string, TIndexKey)"/>
+    internal KeyRange Encode<TIndexKey>(string index, IndexRange<TIndexKey> keys)
+    {
+        CheckType<TIndexKey>(index, isWhole: false);
+        var table = this;
+        return keys.Encode((value, isPrefix) => table.CheckLength(IndexField.Encode(value, isPrefix), index).ToArray(), isWhole: false);
+    }
+
+    private void CheckType<TIndexKey>(string index, bool isWhole)
+    {
+        var known = Functions.Slots[Functions.FindSlot(index)].KeyType;
+        if (!IndexField.Fits(known, typeof(TIndexKey)) || (isWhole && !IndexField.Fits(typeof(TIndexKey), known ?? typeof(TIndexKey))))
+        {
+            throw new ArgumentException(
+                $"The index '{index}' of table '{Name}' has keys of the type ({IndexField.Describe(known!)}), and is asked for " +
+                $"({IndexField.Describe(typeof(TIndexKey))}).",
+                nameof(index));
+        }
+    }
+
+    private ReadOnlySpan<byte> CheckLength(ReadOnlySpan<byte> key, string index)
+    {
+        var longest = Session.Trees.MaxKeyLength;
+        return key.Length <= longest ? key : throw new KeyTooLongException(Name, index, longest);
+    }
 
     private OpenIndex ReadyIndex(TableSession session, string index)
     {

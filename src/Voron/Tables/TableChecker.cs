@@ -89,7 +89,7 @@ internal sealed class TableChecker(TableSession session)
                 continue;
             _keys[slot]++;
             if (!IndexSample.Has(index, keys[i], rowId, out var other))
-                Report($"row {rowId} is not under its key {KeyText.Of(keys[i])} in {Describe(index)}{(other < 0 ? "" : $", but row {other} is")}");
+                Report($"row {rowId} is not under its key {Text(slot, keys[i])} in {Describe(index)}{(other < 0 ? "" : $", but row {other} is")}");
         }
     }
 
@@ -108,7 +108,7 @@ internal sealed class TableChecker(TableSession session)
             while (_problems.Count < MaxProblems && source.MoveNext(isBackward: false, default))
             {
                 if (!RowHas(slot, source.Key, source.RowId))
-                    Report($"{Describe(index)} has row {source.RowId} under {KeyText.Of(source.Key)}, which is no key of that row");
+                    Report($"{Describe(index)} has row {source.RowId} under {Text(slot, source.Key)}, which is no key of that row");
             }
         }
         catch (CorruptionException problem)
@@ -146,6 +146,8 @@ internal sealed class TableChecker(TableSession session)
         if (_problems.Count < MaxProblems)
             _problems.Add($"table '{session.Schema.Name}': {problem}");
     }
+
+    private string Text(int slot, ReadOnlySpan<byte> key) => IndexField.Describe(session.Functions.Slots[slot].KeyType, key);
 
     private static string Describe(OpenIndex index) => index.Schema!.Name.Length == 0 ? "the primary key" : $"the index '{index.Schema.Name}'";
 }

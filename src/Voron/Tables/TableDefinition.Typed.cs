@@ -41,6 +41,37 @@ public sealed class TableDefinition<TKey, TRow>
     /// <exception cref="ArgumentNullException">The function is null.</exception>
     public TableDefinition<TKey, TRow> Index(string name, int version, IndexFunction<TRow> keys) => With(name, version, isUnique: false, keys);
 
+    /// <summary>Returns the definition with another index, in which several rows may have the same key.</summary>
+    /// <param name="name">The name of the index.</param>
+    /// <param name="version">The version of the function. Raise it when the function returns other keys than before.</param>
+    /// <param name="key">
+    /// Returns the key of a row: a text, a number, a time, a GUID, bytes, or a tuple of such values; null for a row that is not in the index. It must
+    /// depend on the row alone, and return the same key each time. It must not use the table.
+    /// </param>
+    /// <typeparam name="TIndexKey">The type of the keys, by which queries ask for them.</typeparam>
+    /// <inheritdoc cref="Index(string, int, IndexFunction{TRow})"/>
+    public TableDefinition<TKey, TRow> Index<TIndexKey>(string name, int version, Func<TRow, TIndexKey> key) =>
+        With(name, version, isUnique: false, Single(key), typeof(TIndexKey));
+
+    /// <summary>Returns the definition with another index, in which a row can have several keys.</summary>
+    /// <param name="name">The name of the index.</param>
+    /// <param name="version">The version of the function. Raise it when the function returns other keys than before.</param>
+    /// <param name="keys">
+    /// Returns the keys of a row: see <see cref="Index{TIndexKey}(string, int, Func{TRow, TIndexKey})"/>; null for none. A key that comes twice
+    /// counts once.
+    /// </param>
+    /// <typeparam name="TIndexKey">The type of the keys, by which queries ask for them.</typeparam>
+    /// <inheritdoc cref="Index(string, int, IndexFunction{TRow})"/>
+    public TableDefinition<TKey, TRow> IndexEach<TIndexKey>(string name, int version, Func<TRow, IEnumerable<TIndexKey>?> keys) =>
+        With(name, version, isUnique: false, Each(keys), typeof(TIndexKey));
+
+    /// <summary>
+    /// Returns the definition with another index, in which no two rows may have the same key. A row whose key is null is not in the index.
+    /// </summary>
+    /// <inheritdoc cref="Index{TIndexKey}(string, int, Func{TRow, TIndexKey})"/>
+    public TableDefinition<TKey, TRow> UniqueIndex<TIndexKey>(string name, int version, Func<TRow, TIndexKey> key) =>
+        With(name, version, isUnique: true, Single(key), typeof(TIndexKey));
+
     /// <summary>
     /// Returns the definition with another index, in which no two rows may have the same key. A key with a null in it is not in the index, and binds
     /// no row.
@@ -64,6 +95,18 @@ public sealed class TableDefinition<TKey, TRow>
         ArgumentNullException.ThrowIfNull(keys);
         return With(new IndexShape(index.Name, index.Version, IsUnique: false) { IsShared = true }, keys, nameof(index));
     }
+
+    /// <summary>Returns the definition with an index that it shares with other tables.</summary>
+    /// <param name="index">The index.</param>
+    /// <param name="key">Returns the key of a row: see <see cref="Index{TIndexKey}(string, int, Func{TRow, TIndexKey})"/>.</param>
+    /// <inheritdoc cref="Index(SharedIndex, IndexFunction{TRow})"/>
+    public TableDefinition<TKey, TRow> Index<TIndexKey>(SharedIndex index, Func<TRow, TIndexKey> key) => Index(index, Single(key));
+
+    /// <summary>Returns the definition with an index that it shares with other tables, in which a row can have several keys.</summary>
+    /// <param name="index">The index.</param>
+    /// <param name="keys">Returns the keys of a row: see <see cref="IndexEach{TIndexKey}(string, int, Func{TRow, IEnumerable{TIndexKey}})"/>.</param>
+    /// <inheritdoc cref="Index(SharedIndex, IndexFunction{TRow})"/>
+    public TableDefinition<TKey, TRow> IndexEach<TIndexKey>(SharedIndex index, Func<TRow, IEnumerable<TIndexKey>?> keys) => Index(index, Each(keys));
 
     /// <summary>
     /// Returns the definition with compressed rows. A table that is there keeps what it has until
@@ -118,13 +161,33 @@ public sealed class TableDefinition<TKey, TRow>
     public override string ToString() =>
         $"table '{Name}' version {Version}" + (IndexNames.Count == 0 ? "" : $", indexes {string.Join(", ", IndexNames)}");
 
-    private TableDefinition<TKey, TRow> With(string name, int version, bool isUnique, IndexFunction<TRow> keys)
+    private static IndexFunction<TRow> Single<TIndexKey>(Func<TRow, TIndexKey> key)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        return (in TRow row, ref IndexKeys keys) =>
+        {
+            if (key(row) is { } value)
+                IndexField.Write(ref keys.Begin(), value);
+        };
+    }
+
+    private static IndexFunction<TRow> Each<TIndexKey>(Func<TRow, IEnumerable<TIndexKey>?> keys)
+    {
+        ArgumentNullException.ThrowIfNull(keys);
+        return (in TRow row, ref IndexKeys collected) =>
+        {
+            foreach (var value in keys(row) ?? [])
+                IndexField.Write(ref collected.Begin(), value);
+        };
+    }
+
+    private TableDefinition<TKey, TRow> With(string name, int version, bool isUnique, IndexFunction<TRow> keys, Type? keyType = null)
     {
         ArgumentNullException.ThrowIfNull(keys);
         SchemaKeys.CheckName(name, "an index");
         ArgumentOutOfRangeException.ThrowIfNegative(version);
         RowExpiry.ThrowIfReserved(name);
-        return With(new IndexShape(name, version, isUnique), keys, nameof(name));
+        return With(new IndexShape(name, version, isUnique) { KeyType = keyType }, keys, nameof(name));
     }
 
     private TableDefinition<TKey, TRow> With(IndexShape shape, IndexFunction<TRow> keys, string parameter)

@@ -5,7 +5,7 @@ namespace Voron.Tables;
 /// <code>
 /// static readonly TableDefinition&lt;string, Package&gt; Packages = TableDefinition
 ///     .Create("packages", version: 1, RowCodec.Json(PackageContext.Default.Package), KeyCodec.Utf8, static package => package.Name)
-///     .Index("section", 1, static (in Package package, ref IndexKeys keys) => keys.Add(package.Section));
+///     .Index("section", 1, static package => package.Section);
 /// </code>
 /// </example>
 public static class TableDefinition

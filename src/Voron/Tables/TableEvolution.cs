@@ -305,7 +305,10 @@ public static class TableEvolution
             }
 
             if (index.State == IndexState.Failed)
-                throw new DuplicateKeyException(functions.Name, name, index.FailedKey, index.FailedRows.Second, index.FailedRows.First);
+            {
+                var (first, second) = index.FailedRows;
+                throw new DuplicateKeyException(functions.Name, name, index.FailedKey, second, first, functions.Slots[slot].KeyType);
+            }
         }
     }
 }

@@ -42,17 +42,17 @@ internal sealed class TypedFunctions<TKey, TRow> : RowFunctions<TRow>
     }
 
     /// <summary>Writes a key as the index of keys has it.</summary>
-    /// <exception cref="ArgumentException">The key is longer than the buffer.</exception>
+    /// <exception cref="KeyTooLongException">The key is longer than the buffer.</exception>
     public ReadOnlySpan<byte> WriteKey(TKey key, Span<byte> buffer)
     {
-        var writer = new KeyWriter(buffer);
+        var writer = new KeyWriter(buffer, isFixed: true);
         try
         {
             _keys!.Write(key, ref writer);
         }
-        catch (InvalidOperationException cause) when (writer.IsFull)
+        catch (InvalidOperationException) when (writer.IsFull)
         {
-            throw TooLong(buffer.Length, cause, nameof(key));
+            throw new KeyTooLongException(Name, "", buffer.Length);
         }
 
         return writer.Written;

@@ -56,7 +56,10 @@ public readonly struct WriteTable<TKey, TRow>
     public bool TryGetByRowId(long rowId, [MaybeNullWhen(false)] out TRow row) => _table.TryGetByRowId(rowId, out row);
 
     /// <inheritdoc cref="Table{TKey, TRow}.TryGetBy"/>
-    public bool TryGetBy(string index, ReadOnlySpan<byte> key, [MaybeNullWhen(false)] out TRow row) => _table.TryGetBy(index, key, out row);
+    public bool TryGetBy<TIndexKey>(string index, TIndexKey key, [MaybeNullWhen(false)] out TRow row) => _table.TryGetBy(index, key, out row);
+
+    /// <inheritdoc cref="Table{TKey, TRow}.TryGetByRaw"/>
+    public bool TryGetByRaw(string index, ReadOnlySpan<byte> key, [MaybeNullWhen(false)] out TRow row) => _table.TryGetByRaw(index, key, out row);
 
     /// <inheritdoc cref="Table{TKey, TRow}.Scan()"/>
     public RowQuery<TRow> Scan() => _table.Scan();
@@ -64,14 +67,32 @@ public readonly struct WriteTable<TKey, TRow>
     /// <inheritdoc cref="Table{TKey, TRow}.Scan(long, long)"/>
     public RowQuery<TRow> Scan(long firstRowId, long lastRowId = long.MaxValue) => _table.Scan(firstRowId, lastRowId);
 
-    /// <inheritdoc cref="Table{TKey, TRow}.ByKey"/>
-    public RowQuery<TRow> ByKey(KeyRange keys) => _table.ByKey(keys);
+    /// <inheritdoc cref="Table{TKey, TRow}.ByKey()"/>
+    public RowQuery<TRow> ByKey() => _table.ByKey();
 
-    /// <inheritdoc cref="Table{TKey, TRow}.From"/>
-    public RowQuery<TRow> From(string index, KeyRange keys) => _table.From(index, keys);
+    /// <inheritdoc cref="Table{TKey, TRow}.ByKey(IndexRange{TKey})"/>
+    public RowQuery<TRow> ByKey(IndexRange<TKey> keys) => _table.ByKey(keys);
+
+    /// <inheritdoc cref="Table{TKey, TRow}.ByKeyRaw"/>
+    public RowQuery<TRow> ByKeyRaw(KeyRange keys) => _table.ByKeyRaw(keys);
+
+    /// <inheritdoc cref="Table{TKey, TRow}.From(string)"/>
+    public RowQuery<TRow> From(string index) => _table.From(index);
+
+    /// <inheritdoc cref="Table{TKey, TRow}.From{TIndexKey}(string, TIndexKey)"/>
+    public RowQuery<TRow> From<TIndexKey>(string index, TIndexKey key) => _table.From(index, key);
+
+    /// <inheritdoc cref="Table{TKey, TRow}.From{TIndexKey}(string, IndexRange{TIndexKey})"/>
+    public RowQuery<TRow> From<TIndexKey>(string index, IndexRange<TIndexKey> keys) => _table.From(index, keys);
+
+    /// <inheritdoc cref="Table{TKey, TRow}.FromRaw"/>
+    public RowQuery<TRow> FromRaw(string index, KeyRange keys) => _table.FromRaw(index, keys);
 
     /// <inheritdoc cref="Table{TKey, TRow}.Ids"/>
-    public IdQuery Ids(string index, ReadOnlySpan<byte> key) => _table.Ids(index, key);
+    public IdQuery Ids<TIndexKey>(string index, TIndexKey key) => _table.Ids(index, key);
+
+    /// <inheritdoc cref="Table{TKey, TRow}.IdsRaw"/>
+    public IdQuery IdsRaw(string index, ReadOnlySpan<byte> key) => _table.IdsRaw(index, key);
 
     /// <inheritdoc cref="Table{TKey, TRow}.Rows"/>
     public RowQuery<TRow> Rows(IdQuery ids) => _table.Rows(ids);
@@ -171,7 +192,7 @@ public readonly struct WriteTable<TKey, TRow>
     /// Returns the row as it is to be, with the same primary key. It may change the row that it gets. It must not call the table.
     /// </param>
     /// <param name="version">The version of the row, which stays if nothing changes; <see cref="RowVersion.None"/> when there is none.</param>
-    /// <exception cref="ArgumentException">The key is too long, or the function has returned a row with another one.</exception>
+    /// <exception cref="ArgumentException">The function has returned a row with another one.</exception>
     /// <inheritdoc cref="Insert"/>
     public bool TryUpdate<TState>(TKey key, TState state, Func<TRow, TState, TRow> change, out RowVersion version)
     {
@@ -197,7 +218,7 @@ public readonly struct WriteTable<TKey, TRow>
 
     /// <summary>Deletes the row with a key; false when there is none.</summary>
     /// <param name="key">The primary key.</param>
-    /// <exception cref="ArgumentException">The key is too long.</exception>
+    /// <exception cref="KeyTooLongException">The key is too long.</exception>
     /// <exception cref="IndexKeyException">The function of an index threw for the row, whose keys are needed to remove them.</exception>
     /// <exception cref="RowFormatException">The codec cannot read the row.</exception>
     /// <exception cref="SchemaMismatchException">The definition does not fit the table.</exception>
@@ -233,9 +254,27 @@ public readonly struct WriteTable<TKey, TRow>
         return found;
     }
 
-    /// <summary>Deletes the rows whose keys in an index are in a range, in the order of the keys.</summary>
+    /// <summary>Deletes the rows with a key in an index, in the order of their ids.</summary>
     /// <param name="index">The name of the index.</param>
-    /// <param name="keys">The keys, written as the function of the index writes them.</param>
+    /// <param name="key">The key, or its first fields: see <see cref="From{TIndexKey}(string, TIndexKey)"/>.</param>
+    /// <param name="most">The number of rows to delete at most, so that a caller can divide the work among transactions.</param>
+    /// <exception cref="ArgumentException">The definition has no index of that name, or its keys have another type.</exception>
+    /// <exception cref="KeyTooLongException">The key is too long.</exception>
+    /// <inheritdoc cref="DeleteWhereRaw"/>
+    public long DeleteWhere<TIndexKey>(string index, TIndexKey key, long most = long.MaxValue) =>
+        DeleteWhere(index, IndexRange<TIndexKey>.All.From(key).Through(key), most);
+
+    /// <summary>Deletes the rows whose keys in an index are in a range of values, in the order of the keys.</summary>
+    /// <param name="index">The name of the index.</param>
+    /// <param name="keys">The keys: <see cref="IndexRange"/> makes a range.</param>
+    /// <param name="most">The number of rows to delete at most, so that a caller can divide the work among transactions.</param>
+    /// <inheritdoc cref="DeleteWhere{TIndexKey}(string, TIndexKey, long)"/>
+    public long DeleteWhere<TIndexKey>(string index, IndexRange<TIndexKey> keys, long most = long.MaxValue) =>
+        DeleteWhereRaw(index, _table.Encode(index, keys), most);
+
+    /// <summary>Deletes the rows whose keys in an index are in a range of bytes, in the order of the keys.</summary>
+    /// <param name="index">The name of the index.</param>
+    /// <param name="keys">The bytes of the keys, as <see cref="KeyWriter"/> writes their fields.</param>
     /// <param name="most">The number of rows to delete at most, so that a caller can divide the work among transactions.</param>
     /// <returns>The number of rows deleted.</returns>
     /// <remarks>If a row is refused, those before it stay deleted: a savepoint takes them back.</remarks>
@@ -246,7 +285,7 @@ public readonly struct WriteTable<TKey, TRow>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="most"/> is negative.</exception>
     /// <exception cref="IndexNotReadyException">The index does not have the keys of all rows.</exception>
     /// <inheritdoc cref="Delete(TKey)"/>
-    public long DeleteWhere(string index, KeyRange keys, long most = long.MaxValue)
+    public long DeleteWhereRaw(string index, KeyRange keys, long most = long.MaxValue)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(most);
         var session = _table.SessionToWrite;
@@ -257,7 +296,7 @@ public readonly struct WriteTable<TKey, TRow>
         {
             // From where the last rows were: what is passed over, such as rows past their time and those of other tables, is passed over once.
             var count = 0;
-            using (var query = _table.From(index, keys).After(after))
+            using (var query = _table.FromRaw(index, keys).After(after))
             {
                 while (count < Math.Min(DeletedTogether, most - deleted) && query.MoveNext())
                     rowIds[count++] = query.RowId;

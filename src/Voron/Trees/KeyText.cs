@@ -23,6 +23,13 @@ internal static class KeyText
         return shown.Length == bytes.Length ? text : $"{text}... ({bytes.Length} bytes)";
     }
 
+    /// <summary>Returns a key of fields: without the byte that ends a text, if the text is the only field.</summary>
+    public static string OfFields(ReadOnlySpan<byte> key)
+    {
+        var text = key is [.., _, 0] ? Of(key[..^1]) : "";
+        return text.StartsWith('\'') ? text : Of(key);
+    }
+
     // Returns the number of bytes to show as text, without a character that was cut; -1 when the bytes are not printable.
     private static int PrintableLength(ReadOnlySpan<byte> bytes, bool isCut)
     {

@@ -86,7 +86,7 @@ static async Task UseStructures()
         Require(reading.OpenTree("compressed").Get("key"u8)!.Length == 500, "a compressed value read");
         var table = reading.OpenTable(notes);
         Require(table.TryGet("a", out var note) && note.Tags.Length == 2, "a row read");
-        using (var tagged = table.From("tags", KeyRange.All))
+        using (var tagged = table.From("tags"))
             Require(tagged.Count() == 3, "rows found by an index");
         var batch = new ChangeBatch();
         Require(reading.ReadChanges("feed", ChangePosition.Start, batch) && batch.Count == 3, "changes read");

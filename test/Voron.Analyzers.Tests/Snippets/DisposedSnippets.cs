@@ -216,7 +216,7 @@ internal static class DisposedSnippets
             {
                 foreach (var row in table.Scan().Backward().Take(20))
                     Keep(row);
-                using var query = table.From("a", KeyRange.All).Take(20);
+                using var query = table.From("a").Take(20);
                 using var other = table.Scan();
                 if (Condition())
                     other.Backward();
@@ -336,7 +336,7 @@ internal static class DisposedSnippets
         ["ids that a query of a table takes over"] = """
             bool M(Table<string, string> table)
             {
-                using var rows = table.Rows(table.Ids("a", key));
+                using var rows = table.Rows(table.IdsRaw("a", key));
                 return rows.MoveNext();
             }
             """,

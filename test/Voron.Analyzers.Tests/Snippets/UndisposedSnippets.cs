@@ -122,7 +122,7 @@ internal static class UndisposedSnippets
             void M(Voron.Tables.Table<string, string> table)
             {
                 [|table.Scan()|].Backward().Take(20);
-                var query = [|table.From("a", KeyRange.All)|].Take(20);
+                var query = [|table.From("a")|].Take(20);
                 Keep(query.Backward().Count());
             }
             """,

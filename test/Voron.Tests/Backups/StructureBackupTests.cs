@@ -218,7 +218,7 @@ public sealed class StructureBackupTests : IDisposable
     {
         var table = reading.OpenTable(definition);
         var rows = new List<string>();
-        foreach (var query in new[] { table.ByKey(KeyRange.All), table.From("section", KeyRange.All) })
+        foreach (var query in new[] { table.ByKey(), table.From("section") })
         {
             foreach (var item in query)
                 rows.Add($"{item.Id} {item.Section} {item.Size} {item.Source} {string.Join(',', item.Tags)}");
@@ -235,7 +235,7 @@ public sealed class StructureBackupTests : IDisposable
 
     private static IEnumerable<string> ReadShared(ReadTransaction reading)
     {
-        using var query = reading.QuerySharedIndex(SharedIndexKit.Tags, KeyRange.All);
+        using var query = reading.QuerySharedIndex(SharedIndexKit.Tags);
         while (query.MoveNext())
             yield return $"{Convert.ToHexString(query.Key)} {query.Current}";
     }

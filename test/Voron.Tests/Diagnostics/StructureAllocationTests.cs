@@ -133,7 +133,7 @@ public sealed class StructureAllocationTests : IDisposable
         var found = 0L;
         Measure(2 * Operations, () =>
         {
-            using var query = reading.QuerySharedIndex(Groups, KeyRange.All);
+            using var query = reading.QuerySharedIndex(Groups);
             while (query.MoveNext())
                 found += query.TryGetRow(first, out var row) || query.TryGetRow(second, out row) ? 1 + row.Id : 0;
         });

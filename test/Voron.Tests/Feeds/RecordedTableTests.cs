@@ -71,9 +71,9 @@ public sealed class RecordedTableTests : IDisposable
     public void Rows_that_an_index_finds_are_removed_one_by_one()
     {
         Recorded(table => table.InsertMany([.. Enumerable.Range(0, 50).Select(i => new Item($"{i:00}", i % 2 == 0 ? "even" : "odd", i))]));
-        Recorded(table => table.DeleteWhere("section", KeyRange.Prefix(TableKit.Key("even")), 10).Should().Be(10)).Should()
+        Recorded(table => table.DeleteWhereRaw("section", KeyRange.Prefix(TableKit.Key("even")), 10).Should().Be(10)).Should()
             .Equal(Enumerable.Range(0, 10).Select(i => $"Delete {2 * i:00} was {2 * i}"));
-        Recorded(table => table.DeleteWhere("section", KeyRange.Prefix(TableKit.Key("other"))).Should().Be(0)).Should().BeEmpty();
+        Recorded(table => table.DeleteWhereRaw("section", KeyRange.Prefix(TableKit.Key("other"))).Should().Be(0)).Should().BeEmpty();
         _environment.MustBeSound(TableKit.Items, 41);
     }
 

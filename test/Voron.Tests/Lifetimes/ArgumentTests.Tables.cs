@@ -6,19 +6,19 @@ namespace Voron.Tests.Lifetimes;
 /// <content>Tables.</content>
 public sealed partial class ArgumentTests
 {
-    private const string DeleteWhere = "WriteTable`2.DeleteWhere(String, KeyRange, Int64)";
+    private const string DeleteWhere = "WriteTable`2.DeleteWhereRaw(String, KeyRange, Int64)";
 
     private const string Change = "WriteTable`2.TryUpdate<TState>(String, TState, Func<Item, TState, Item>, RowVersion)";
 
     private static readonly Type[] TableHandles =
         [typeof(Table<string, Item>), typeof(WriteTable<string, Item>), typeof(RowQuery<Item>), typeof(SharedIndexQuery)];
 
-    private static readonly string TooLongText = new('k', 5000);
-
     /// <summary>A row that the codec refuses is a <see cref="RowFormatException"/>, whatever is wrong with it.</summary>
     private static IEnumerable<string> AnyRowFits =>
     [
-        "Table`2.TryGetByRowId(Int64, Item)", "WriteTable`2.TryGetByRowId(Int64, Item)", "Table`2.ByKey(KeyRange)", "WriteTable`2.ByKey(KeyRange)",
+        "Table`2.TryGetByRowId(Int64, Item)", "WriteTable`2.TryGetByRowId(Int64, Item)", "Table`2.ByKeyRaw(KeyRange)",
+        "WriteTable`2.ByKeyRaw(KeyRange)",
+        "Table`2.ByKey(IndexRange<String>)", "WriteTable`2.ByKey(IndexRange<String>)",
         "Table`2.Scan(Int64, Int64)", "WriteTable`2.Scan(Int64, Int64)", "WriteTable`2.Insert(Item)",
         "WriteTable`2.InsertMany(ReadOnlySpan<Item>)", "WriteTable`2.Upsert(Item)",
         "WriteTable`2.Upsert(Item, RowVersion)", "WriteTable`2.TryUpdate(Item, RowVersion)", "RowQuery`1.After(PageToken)", "SharedIndexQuery.After(PageToken)",
@@ -31,9 +31,14 @@ public sealed partial class ArgumentTests
         .. RowKeys("Table`2.Contains(String)", (place, key) => Read(place).Contains(key)),
         .. RowKeys("Table`2.TryGetVersion(String, RowVersion)", (place, key) => Read(place).TryGetVersion(key, out _)),
         .. RowKeys("Table`2.TryGetReader(String, RowReader)", (place, key) => Read(place).TryGetReader(key, out _)),
-        .. Indexes("Table`2.TryGetBy(String, ReadOnlySpan<Byte>, Item)", "section", (place, index) => Read(place).TryGetBy(index, [1], out _)),
-        .. Indexes("Table`2.From(String, KeyRange)", "none", (place, index) => Read(place).From(index, KeyRange.All)),
-        .. Indexes("Table`2.Ids(String, ReadOnlySpan<Byte>)", "source", (place, index) => Read(place).Ids(index, [1])),
+        .. Indexes("Table`2.TryGetByRaw(String, ReadOnlySpan<Byte>, Item)", "section", (place, index) => Read(place).TryGetByRaw(index, [1], out _)),
+        .. Indexes("Table`2.TryGetBy<TIndexKey>(String, TIndexKey, Item)", "section", (place, index) => Read(place).TryGetBy(index, "net", out _)),
+        .. Indexes("Table`2.From(String)", "none", (place, index) => Read(place).From(index)),
+        .. Indexes("Table`2.From<TIndexKey>(String, TIndexKey)", "none", (place, index) => Read(place).From(index, 1)),
+        .. Indexes("Table`2.From<TIndexKey>(String, IndexRange<TIndexKey>)", "none", (place, index) => Read(place).From(index, IndexRange.From(1))),
+        .. Indexes("Table`2.FromRaw(String, KeyRange)", "none", (place, index) => Read(place).FromRaw(index, KeyRange.All)),
+        .. Indexes("Table`2.Ids<TIndexKey>(String, TIndexKey)", "source", (place, index) => Read(place).Ids(index, 1)),
+        .. Indexes("Table`2.IdsRaw(String, ReadOnlySpan<Byte>)", "source", (place, index) => Read(place).IdsRaw(index, [1])),
         .. Indexes("Table`2.GetIndexState(String)", "none", (place, index) => Read(place).GetIndexState(index)),
         new("Table`2.Rows(IdQuery)", "ids", typeof(ArgumentNullException), place => Read(place).Rows(null!)),
         .. RowKeys("WriteTable`2.TryGet(String, Item)", (place, key) => Written(place).TryGet(key, out _)),
@@ -41,9 +46,20 @@ public sealed partial class ArgumentTests
         .. RowKeys("WriteTable`2.Contains(String)", (place, key) => Written(place).Contains(key)),
         .. RowKeys("WriteTable`2.TryGetVersion(String, RowVersion)", (place, key) => Written(place).TryGetVersion(key, out _)),
         .. RowKeys("WriteTable`2.TryGetReader(String, RowReader)", (place, key) => Written(place).TryGetReader(key, out _)),
-        .. Indexes("WriteTable`2.TryGetBy(String, ReadOnlySpan<Byte>, Item)", "tags", (place, index) => Written(place).TryGetBy(index, [1], out _)),
-        .. Indexes("WriteTable`2.From(String, KeyRange)", "none", (place, index) => Written(place).From(index, KeyRange.All)),
-        .. Indexes("WriteTable`2.Ids(String, ReadOnlySpan<Byte>)", "source", (place, index) => Written(place).Ids(index, [1])),
+        .. Indexes(
+            "WriteTable`2.TryGetByRaw(String, ReadOnlySpan<Byte>, Item)", "tags",
+            (place, index) => Written(place).TryGetByRaw(index, [1], out _)),
+        .. Indexes(
+            "WriteTable`2.TryGetBy<TIndexKey>(String, TIndexKey, Item)", "section",
+            (place, index) => Written(place).TryGetBy(index, "net", out _)),
+        .. Indexes("WriteTable`2.From(String)", "none", (place, index) => Written(place).From(index)),
+        .. Indexes("WriteTable`2.From<TIndexKey>(String, TIndexKey)", "none", (place, index) => Written(place).From(index, 1)),
+        .. Indexes(
+            "WriteTable`2.From<TIndexKey>(String, IndexRange<TIndexKey>)", "none",
+            (place, index) => Written(place).From(index, IndexRange.From(1))),
+        .. Indexes("WriteTable`2.FromRaw(String, KeyRange)", "none", (place, index) => Written(place).FromRaw(index, KeyRange.All)),
+        .. Indexes("WriteTable`2.Ids<TIndexKey>(String, TIndexKey)", "source", (place, index) => Written(place).Ids(index, 1)),
+        .. Indexes("WriteTable`2.IdsRaw(String, ReadOnlySpan<Byte>)", "source", (place, index) => Written(place).IdsRaw(index, [1])),
         .. Indexes("WriteTable`2.GetIndexState(String)", "none", (place, index) => Written(place).GetIndexState(index)),
         new("WriteTable`2.Rows(IdQuery)", "ids", typeof(ArgumentNullException), place => Written(place).Rows(null!)),
         .. RowKeys("WriteTable`2.Delete(String)", (place, key) => Written(place).Delete(key)),
@@ -53,12 +69,17 @@ public sealed partial class ArgumentTests
         new(
             Change, "change", typeof(ArgumentException),
             place => Written(place).TryUpdate(HandleSet.RowKey, 0, static (row, _) => row with { Id = "other" }, out _)),
-        .. Indexes(DeleteWhere, "none", (place, index) => Written(place).DeleteWhere(index, KeyRange.All)),
-        new(DeleteWhere, "most", typeof(ArgumentOutOfRangeException), place => Written(place).DeleteWhere("section", KeyRange.All, -1)),
+        .. Indexes(
+            "WriteTable`2.DeleteWhere<TIndexKey>(String, TIndexKey, Int64)", "none", (place, index) => Written(place).DeleteWhere(index, 1)),
+        .. Indexes(
+            "WriteTable`2.DeleteWhere<TIndexKey>(String, IndexRange<TIndexKey>, Int64)", "none",
+            (place, index) => Written(place).DeleteWhere(index, IndexRange.From(1))),
+        .. Indexes(DeleteWhere, "none", (place, index) => Written(place).DeleteWhereRaw(index, KeyRange.All)),
+        new(DeleteWhere, "most", typeof(ArgumentOutOfRangeException), place => Written(place).DeleteWhereRaw("section", KeyRange.All, -1)),
         new(
             "SharedIndexQuery.TryGetRow<TKey, TRow>(Table<TKey, TRow>, TRow)", "table", typeof(ArgumentException),
             place => Shared(place).TryGetRow(Written(place).AsReadOnly(), out _)),
-        new("SharedIndexQuery.Take(Int64)", "count", typeof(ArgumentOutOfRangeException), place => place.Reading.QuerySharedIndex(TableKit.Sections, KeyRange.All).Take(-1)),
+        new("SharedIndexQuery.Take(Int64)", "count", typeof(ArgumentOutOfRangeException), place => place.Reading.QuerySharedIndex(TableKit.Sections).Take(-1)),
         new("RowQuery`1.Take(Int64)", "count", typeof(ArgumentOutOfRangeException), place => Read(place).Scan().Take(-1)),
     ];
 
@@ -73,8 +94,8 @@ public sealed partial class ArgumentTests
         Names<ArgumentNullException>("definition", () => reading.OpenTable(none));
         Names<ArgumentNullException>("definition", () => reading.TryOpenTable(none, out _));
         Names<ArgumentNullException>("definition", () => reading.VerifyTable(none));
-        Names<ArgumentNullException>("index", () => reading.QuerySharedIndex(null!, KeyRange.All));
-        Names<ArgumentNullException>("index", () => writing.QuerySharedIndex(null!, KeyRange.All));
+        Names<ArgumentNullException>("index", () => reading.QuerySharedIndex(null!));
+        Names<ArgumentNullException>("index", () => writing.QuerySharedIndexRaw(null!, KeyRange.All));
         Names<ArgumentNullException>("definition", () => environment.VerifyTable(none));
         Names<ArgumentNullException>("environment", () => nowhere.VerifyTable(TableKit.Items));
         Names<ArgumentNullException>("environment", () => nowhere.GetTables());
@@ -157,7 +178,6 @@ public sealed partial class ArgumentTests
     private static IEnumerable<ArgumentRow> RowKeys(string member, Action<ArgumentPlace, string> call) =>
     [
         new(member, "key", typeof(ArgumentNullException), place => call(place, null!)),
-        new(member, "key", typeof(ArgumentException), place => call(place, TooLongText)),
     ];
 
     /// <param name="member">The member.</param>
@@ -173,7 +193,7 @@ public sealed partial class ArgumentTests
 
     private static SharedIndexQuery Shared(ArgumentPlace place)
     {
-        var query = place.Reading.QuerySharedIndex(TableKit.Sections, KeyRange.All);
+        var query = place.Reading.QuerySharedIndex(TableKit.Sections);
         query.MoveNext();
         return query;
     }

@@ -143,7 +143,7 @@ internal sealed class HandleSet
             ValueSetCursor = CursorOf(valueSets),
             IdQuery = sets.Query(IdKey),
             RowQuery = QueryOf(table),
-            SharedQuery = Begun(reading.QuerySharedIndex(TableKit.Sections, KeyRange.All)),
+            SharedQuery = Begun(reading.QuerySharedIndex(TableKit.Sections)),
             Stream = StreamOf(tree),
             Batch = BatchOf(tree),
         };
@@ -182,7 +182,7 @@ internal sealed class HandleSet
             ValueSetCursor = CursorOf(valueSets),
             IdQuery = sets.Query(IdKey),
             RowQuery = QueryOf(table),
-            SharedQuery = Begun(writing.QuerySharedIndex(TableKit.Sections, KeyRange.All)),
+            SharedQuery = Begun(writing.QuerySharedIndex(TableKit.Sections)),
             Stream = StreamOf(tree),
             Batch = BatchOf(tree),
         };
@@ -225,7 +225,7 @@ internal sealed class HandleSet
 
     private static RowQuery<Item> QueryOf(Table<string, Item> table)
     {
-        var query = table.From("section", KeyRange.All);
+        var query = table.From("section");
         query.MoveNext().Should().BeTrue();
         return query;
     }

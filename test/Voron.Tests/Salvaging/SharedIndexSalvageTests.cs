@@ -48,8 +48,8 @@ public sealed class SharedIndexSalvageTests : IDisposable
         {
             using (var reading = environment.BeginRead())
             {
-                TableKit.Ids(reading.OpenTable(Second).From("tags", KeyRange.All)).Should().HaveCount(Rows);
-                FluentActions.Invoking(() => reading.QuerySharedIndex(Tags, KeyRange.All)).Should().Throw<IndexNotReadyException>()
+                TableKit.Ids(reading.OpenTable(Second).From("tags")).Should().HaveCount(Rows);
+                FluentActions.Invoking(() => reading.QuerySharedIndex(Tags)).Should().Throw<IndexNotReadyException>()
                     .Which.TableName.Should().Be("first");
             }
 
@@ -87,7 +87,7 @@ public sealed class SharedIndexSalvageTests : IDisposable
         environment.Insert(Define("third"), Of(1));
         (await environment.DropTableAsync("first", Token)).Should().BeTrue();
         using var reading = environment.BeginRead();
-        reading.QuerySharedIndex(Tags, KeyRange.All).Count().Should().Be(Rows + 1);
+        reading.QuerySharedIndex(Tags).Count().Should().Be(Rows + 1);
         environment.MustBeSound(Second, Rows);
         environment.MustBeSound(Define("third"), 1);
     }
@@ -134,7 +134,7 @@ public sealed class SharedIndexSalvageTests : IDisposable
         await Salvage.RunAsync(Source, Target, null, Token);
         using var target = StorageEnvironment.Open(Target, FaultTestKit.Options());
         using (var reading = target.BeginRead())
-            FluentActions.Invoking(() => reading.QuerySharedIndex(Tags, KeyRange.All)).Should().Throw<KeyNotFoundException>();
+            FluentActions.Invoking(() => reading.QuerySharedIndex(Tags)).Should().Throw<KeyNotFoundException>();
         target.Insert(First, Of(1));
         target.MustBeSound(First, 1);
     }
@@ -158,7 +158,7 @@ public sealed class SharedIndexSalvageTests : IDisposable
         environment.MustBeSound(First, first);
         environment.MustBeSound(Second, second);
         using var reading = environment.BeginRead();
-        reading.QuerySharedIndex(Tags, KeyRange.All).Count().Should().Be(first + second);
+        reading.QuerySharedIndex(Tags).Count().Should().Be(first + second);
         reading.GetTables()[0].Indexes.Single(index => index.IsShared).RowIds.Should().Be(first + second);
     }
 }

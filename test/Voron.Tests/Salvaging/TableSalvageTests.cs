@@ -71,7 +71,7 @@ public sealed class TableSalvageTests : IDisposable
             using var reading = environment.BeginRead();
             var items = reading.OpenTable(TableKit.Items);
             items.GetIndexState("section").Should().Be(IndexState.Building);
-            FluentActions.Invoking(() => items.From("section", KeyRange.All)).Should().Throw<IndexNotReadyException>();
+            FluentActions.Invoking(() => items.From("section")).Should().Throw<IndexNotReadyException>();
             foreach (var item in TableKit.Ids(items.Scan()))
                 items.Contains(item).Should().BeTrue();
         }

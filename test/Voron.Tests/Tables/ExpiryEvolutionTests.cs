@@ -140,7 +140,7 @@ public sealed class ExpiryEvolutionTests : IDisposable
         await _environment.EvolveAsync(after, progress, SmallSteps, Token);
         _environment.MustBeSound(after, 3);
         using var reading = _environment.BeginRead();
-        TableKit.Ids(reading.OpenTable(after).From("section", KeyRange.All)).Should().Equal("e", "b", "d");
+        TableKit.Ids(reading.OpenTable(after).From("section")).Should().Equal("e", "b", "d");
     }
 
     private static Item[] Items(int count) => [.. Enumerable.Range(0, count).Select(i => new Item($"i{i:D3}", $"s{i % 5}", i % 2))];

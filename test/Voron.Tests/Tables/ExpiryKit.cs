@@ -37,7 +37,7 @@ internal static class ExpiryKit
     /// <summary>The ids of all rows that a query of the sections returns.</summary>
     public static List<string> Sections(this Table<string, Item> table, bool isBackward = false)
     {
-        var query = table.From("section", KeyRange.All);
+        var query = table.From("section");
         return TableKit.Ids(isBackward ? query.Backward() : query);
     }
 

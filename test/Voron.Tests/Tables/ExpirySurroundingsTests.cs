@@ -151,7 +151,7 @@ public sealed class ExpirySurroundingsTests : IDisposable
 
         var rows = reading.OpenTable(ExpiryKit.Items);
         environment.MustBeSound(ExpiryKit.Items, copy.Count);
-        var ids = TableKit.Ids(rows.ByKey(KeyRange.All));
+        var ids = TableKit.Ids(rows.ByKey());
         ids.Should().Equal(copy.Keys.Order(StringComparer.Ordinal));
         ids.Should().NotBeEmpty();
     }

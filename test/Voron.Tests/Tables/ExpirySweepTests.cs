@@ -183,13 +183,13 @@ public sealed class ExpirySweepTests : IDisposable
         var table = writing.OpenTable(ExpiryKit.Items);
         var plain = ThreadClock.Least(() => Delete("plain"));
         var pass = ThreadClock.Least(() => ThreadClock.Measure(
-            () => TableKit.Ids(table.From("section", KeyRange.Prefix(TableKit.Key("s")))).Should().HaveCount(Left)));
+            () => TableKit.Ids(table.FromRaw("section", KeyRange.Prefix(TableKit.Key("s")))).Should().HaveCount(Left)));
         ThreadClock.Least(() => Delete("s")).Should().BeLessThan(3 * (plain + pass));
 
         TimeSpan Delete(string section)
         {
             var savepoint = writing.CreateSavepoint();
-            var took = ThreadClock.Measure(() => table.DeleteWhere("section", KeyRange.Prefix(TableKit.Key(section))).Should().Be(Left));
+            var took = ThreadClock.Measure(() => table.DeleteWhereRaw("section", KeyRange.Prefix(TableKit.Key(section))).Should().Be(Left));
             savepoint.Rollback();
             return took;
         }

@@ -33,24 +33,24 @@ public sealed class ExpiryTests : IDisposable
         table.TryGetVersion("a", out _).Should().BeFalse();
         table.TryGetReader("a", out _).Should().BeFalse();
         table.TryGetByRowId(0, out _).Should().BeFalse();
-        table.TryGetBy("source", TableKit.Key("source a"), out _).Should().BeFalse();
+        table.TryGetByRaw("source", TableKit.Key("source a"), out _).Should().BeFalse();
         table.Contains("b").Should().BeTrue();
-        table.TryGetBy("source", TableKit.Key("source b"), out _).Should().BeTrue();
+        table.TryGetByRaw("source", TableKit.Key("source b"), out _).Should().BeTrue();
         table.TryGetByRowId(1, out _).Should().BeTrue();
         TableKit.Ids(table.Scan()).Should().Equal("b", "c");
         TableKit.Ids(table.Scan(0, 1)).Should().Equal("b");
-        TableKit.Ids(table.ByKey(KeyRange.All)).Should().Equal("b", "c");
-        TableKit.Ids(table.ByKey(KeyRange.All).Backward()).Should().Equal("c", "b");
-        TableKit.Ids(table.From("source", KeyRange.All)).Should().Equal("b");
+        TableKit.Ids(table.ByKey()).Should().Equal("b", "c");
+        TableKit.Ids(table.ByKey().Backward()).Should().Equal("c", "b");
+        TableKit.Ids(table.From("source")).Should().Equal("b");
         table.Sections().Should().Equal("b", "c");
         table.Sections(isBackward: true).Should().Equal("c", "b");
-        TableKit.Ids(table.Rows(table.Ids("section", TableKit.Key("s")))).Should().Equal("b");
-        var both = IdQuery.Or(table.Ids("section", TableKit.Key("s")), table.Ids("section", TableKit.Key("t")));
+        TableKit.Ids(table.Rows(table.IdsRaw("section", TableKit.Key("s")))).Should().Equal("b");
+        var both = IdQuery.Or(table.IdsRaw("section", TableKit.Key("s")), table.IdsRaw("section", TableKit.Key("t")));
         TableKit.Ids(table.Rows(both)).Should().Equal("b", "c");
 
         // Counts have it until it is deleted.
         table.Count.Should().Be(3);
-        table.From("section", KeyRange.All).Count().Should().Be(3);
+        table.From("section").Count().Should().Be(3);
     }
 
     [Fact]
@@ -68,7 +68,7 @@ public sealed class ExpiryTests : IDisposable
         var (paged, token) = (new List<string>(), default(PageToken));
         while (true)
         {
-            var query = table.From("section", KeyRange.All).After(token).Take(17);
+            var query = table.From("section").After(token).Take(17);
             var page = TableKit.Ids(query);
             page.Count.Should().BeLessThanOrEqualTo(17);
             paged.AddRange(page);
@@ -164,7 +164,7 @@ public sealed class ExpiryTests : IDisposable
         });
         _environment.MustBeSound(ExpiryKit.Items, 2);
         using var reading = _environment.BeginRead();
-        reading.OpenTable(ExpiryKit.Items).TryGetBy("source", TableKit.Key("source b"), out var found).Should().BeTrue();
+        reading.OpenTable(ExpiryKit.Items).TryGetByRaw("source", TableKit.Key("source b"), out var found).Should().BeTrue();
         found!.Id.Should().Be("c");
     }
 
@@ -265,7 +265,7 @@ public sealed class ExpiryTests : IDisposable
         var table = reading.OpenTable(ExpiryKit.Items);
         table.GetIndexState("(expiry)").Should().Be(IndexState.Ready);
         var until = new KeyWriter(new byte[8]).Add(ExpiryKit.Start.AddMinutes(10).ToUnixTimeSeconds());
-        TableKit.Ids(table.From("(expiry)", KeyRange.Through(until.Written))).Should().Equal("a", "b");
+        TableKit.Ids(table.FromRaw("(expiry)", KeyRange.Through(until.Written))).Should().Equal("a", "b");
     }
 
     private RowVersion Version(string key)

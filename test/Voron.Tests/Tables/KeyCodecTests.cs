@@ -115,7 +115,7 @@ public sealed class KeyCodecTests
     private static TException Fails<TException, TKey>(IKeyCodec<TKey> codec, TKey key, out bool isFull)
         where TException : Exception
     {
-        var writer = new KeyWriter(new byte[64]);
+        var writer = new KeyWriter(new byte[64], isFixed: true);
         try
         {
             codec.Write(key, ref writer);

@@ -38,7 +38,7 @@ public sealed class RowQueryTests : IDisposable
                 for (var token = ""; ;)
                 {
                     using var reading = _environment.BeginRead();
-                    var page = reading.OpenTable(TableKit.Items).From(index, KeyRange.All).After(PageToken.Parse(token)).Take(size);
+                    var page = reading.OpenTable(TableKit.Items).From(index).After(PageToken.Parse(token)).Take(size);
                     var ids = TableKit.Ids(isBackward ? page.Backward() : page);
                     ids.Count.Should().BeLessThanOrEqualTo(size);
                     if (ids.Count == 0)
@@ -58,18 +58,19 @@ public sealed class RowQueryTests : IDisposable
         using var reading = _environment.BeginRead();
         var table = reading.OpenTable(TableKit.Items);
         var (from, to) = (TableKit.Key("s1"), TableKit.Key("s3"));
-        table.From("section", KeyRange.From(from).Before(to)).Count().Should().Be(50);
-        TableKit.Ids(table.From("section", KeyRange.From(from).Before(to))).Should().HaveCount(50).And.StartWith("i01").And.EndWith("i98");
-        TableKit.Ids(table.From("section", KeyRange.From(from).Before(to)).Backward()).Should().HaveCount(50).And.StartWith("i98").And.EndWith("i01");
-        TableKit.Ids(table.From("section", KeyRange.From(to).Before(from))).Should().BeEmpty();
-        TableKit.Ids(table.From("section", default)).Should().BeEmpty();
-        TableKit.Ids(table.ByKey(KeyRange.From("i10"u8).Before("i13"u8))).Should().Equal("i10", "i11", "i12");
-        TableKit.Ids(table.ByKey(KeyRange.From("i10"u8).Before("i13"u8)).Backward()).Should().Equal("i12", "i11", "i10");
-        table.ByKey(KeyRange.From("i10"u8).Before("i13"u8)).Count().Should().Be(3);
-        table.ByKey(KeyRange.All).Count().Should().Be(100);
+        table.FromRaw("section", KeyRange.From(from).Before(to)).Count().Should().Be(50);
+        TableKit.Ids(table.FromRaw("section", KeyRange.From(from).Before(to))).Should().HaveCount(50).And.StartWith("i01").And.EndWith("i98");
+        TableKit.Ids(table.FromRaw("section", KeyRange.From(from).Before(to)).Backward())
+            .Should().HaveCount(50).And.StartWith("i98").And.EndWith("i01");
+        TableKit.Ids(table.FromRaw("section", KeyRange.From(to).Before(from))).Should().BeEmpty();
+        TableKit.Ids(table.FromRaw("section", default)).Should().BeEmpty();
+        TableKit.Ids(table.ByKeyRaw(KeyRange.From("i10"u8).Before("i13"u8))).Should().Equal("i10", "i11", "i12");
+        TableKit.Ids(table.ByKeyRaw(KeyRange.From("i10"u8).Before("i13"u8)).Backward()).Should().Equal("i12", "i11", "i10");
+        table.ByKeyRaw(KeyRange.From("i10"u8).Before("i13"u8)).Count().Should().Be(3);
+        table.ByKey().Count().Should().Be(100);
         TableKit.Ids(table.Scan().Take(2)).Should().Equal("i00", "i01");
         TableKit.Ids(table.Scan().Backward().Take(2)).Should().Equal("i99", "i98");
-        table.From("tags", KeyRange.All).Count().Should().Be(Enumerable.Range(0, 100).Sum(i => i % 3 == i % 5 ? 1 : 2));
+        table.From("tags").Count().Should().Be(Enumerable.Range(0, 100).Sum(i => i % 3 == i % 5 ? 1 : 2));
     }
 
     [Fact]
@@ -78,13 +79,13 @@ public sealed class RowQueryTests : IDisposable
         using var reading = _environment.BeginRead();
         var table = reading.OpenTable(TableKit.Items);
         var expected = Enumerable.Range(0, 100).Where(i => i % 4 == 1 && (i % 3 == 2 || i % 5 == 2)).Select(i => $"i{i:00}").ToList();
-        var both = IdQuery.And(table.Ids("section", TableKit.Key("s1")), table.Ids("tags", TableKit.Key("t2")));
+        var both = IdQuery.And(table.IdsRaw("section", TableKit.Key("s1")), table.IdsRaw("tags", TableKit.Key("t2")));
         TableKit.Ids(table.Rows(both)).Should().Equal(expected);
-        table.Rows(table.Ids("section", TableKit.Key("s1"))).Count().Should().Be(25);
-        var first = table.Rows(table.Ids("section", TableKit.Key("s1"))).Take(10);
+        table.Rows(table.IdsRaw("section", TableKit.Key("s1"))).Count().Should().Be(25);
+        var first = table.Rows(table.IdsRaw("section", TableKit.Key("s1"))).Take(10);
         var page = TableKit.Ids(first);
-        TableKit.Ids(table.Rows(table.Ids("section", TableKit.Key("s1"))).After(first.Token)).Should().HaveCount(15).And.NotIntersectWith(page);
-        table.Invoking(t => TableKit.Ids(t.Rows(t.Ids("section", TableKit.Key("s1"))).Backward())).Should().Throw<InvalidOperationException>();
+        TableKit.Ids(table.Rows(table.IdsRaw("section", TableKit.Key("s1"))).After(first.Token)).Should().HaveCount(15).And.NotIntersectWith(page);
+        table.Invoking(t => TableKit.Ids(t.Rows(t.IdsRaw("section", TableKit.Key("s1"))).Backward())).Should().Throw<InvalidOperationException>();
     }
 
     [Fact]
@@ -98,7 +99,7 @@ public sealed class RowQueryTests : IDisposable
             _environment.Write(writing =>
             {
                 var table = writing.OpenTable(TableKit.Items);
-                using var rows = table.From("section", KeyRange.All).After(token).Take(2);
+                using var rows = table.From("section").After(token).Take(2);
                 while (rows.MoveNext())
                     seen.Add(rows.Current.Id);
                 token = rows.Token;
@@ -123,7 +124,7 @@ public sealed class RowQueryTests : IDisposable
         {
             var table = writing.OpenTable(TableKit.Items);
             var seen = 0;
-            using var rows = table.From("section", KeyRange.All);
+            using var rows = table.From("section");
             while (rows.MoveNext())
             {
                 seen++;
@@ -143,12 +144,12 @@ public sealed class RowQueryTests : IDisposable
         _environment.Write(writing =>
         {
             var table = writing.OpenTable(TableKit.Items);
-            table.DeleteWhere("tags", KeyRange.Prefix(TableKit.Key("t1")), most: 3).Should().Be(3);
-            table.DeleteWhere("tags", KeyRange.All, most: 0).Should().Be(0);
+            table.DeleteWhereRaw("tags", KeyRange.Prefix(TableKit.Key("t1")), most: 3).Should().Be(3);
+            table.DeleteWhereRaw("tags", KeyRange.All, most: 0).Should().Be(0);
             var left = table.Count;
-            table.DeleteWhere("tags", KeyRange.All).Should().Be(left);
-            table.DeleteWhere("tags", KeyRange.All).Should().Be(0);
-            table.Invoking(t => t.DeleteWhere("tags", KeyRange.All, -1)).Should().Throw<ArgumentOutOfRangeException>();
+            table.DeleteWhereRaw("tags", KeyRange.All).Should().Be(left);
+            table.DeleteWhereRaw("tags", KeyRange.All).Should().Be(0);
+            table.Invoking(t => t.DeleteWhereRaw("tags", KeyRange.All, -1)).Should().Throw<ArgumentOutOfRangeException>();
         });
         _environment.MustBeSound(TableKit.Items, 0);
     }
@@ -157,7 +158,7 @@ public sealed class RowQueryTests : IDisposable
     public void A_query_that_is_used_wrongly_says_so()
     {
         var reading = _environment.BeginRead();
-        var query = reading.OpenTable(TableKit.Items).From("section", KeyRange.All);
+        var query = reading.OpenTable(TableKit.Items).From("section");
         query.Invoking(q => q.Current).Should().Throw<InvalidOperationException>().WithMessage("*MoveNext*");
         query.MoveNext().Should().BeTrue();
         query.Invoking(q => q.Backward()).Should().Throw<InvalidOperationException>();
@@ -187,8 +188,8 @@ public sealed class RowQueryTests : IDisposable
         var table = reading.OpenTable(TableKit.Items);
         List<Func<RowQuery<Item>>> orders =
         [
-            () => table.Scan(), () => table.ByKey(KeyRange.All), () => table.From("section", KeyRange.All), () => table.From("tags", KeyRange.All),
-            () => table.Scan().Backward(), () => table.From("section", KeyRange.All).Backward(),
+            () => table.Scan(), () => table.ByKey(), () => table.From("section"), () => table.From("tags"),
+            () => table.Scan().Backward(), () => table.From("section").Backward(),
         ];
         foreach (var order in orders)
         {

@@ -39,13 +39,13 @@ public sealed class SharedIndexSurroundingsTests : IDisposable
         {
             var table = reading.OpenTable(definition);
             var (forward, backward) = (new List<long>(), new List<long>());
-            foreach (var row in table.From("one key", KeyRange.All))
+            foreach (var row in table.From("one key"))
                 forward.Add(row);
-            foreach (var row in table.From("one key", KeyRange.All).Backward())
+            foreach (var row in table.From("one key").Backward())
                 backward.Add(row);
             forward.Should().Equal(0, last);
             backward.Should().Equal(last, 0);
-            using var ids = table.Ids("one key", TableKit.Key("k"));
+            using var ids = table.IdsRaw("one key", TableKit.Key("k"));
             ids.Seek(1).Should().BeTrue();
             ids.Current.Should().Be(last);
             ids.Seek(last + 1).Should().BeFalse();
@@ -53,7 +53,7 @@ public sealed class SharedIndexSurroundingsTests : IDisposable
         }
 
         var all = new List<SharedRow>();
-        foreach (var row in reading.QuerySharedIndex(shared, KeyRange.All).Backward())
+        foreach (var row in reading.QuerySharedIndex(shared).Backward())
             all.Add(row);
         all.Should().Equal(new("high", last), new("high", 0), new("low", last), new("low", 0));
 
@@ -71,7 +71,7 @@ public sealed class SharedIndexSurroundingsTests : IDisposable
             .WithMessage("The table 'one too many' cannot get the shared index 'tags': 32767 tables have had version 1 of it, *");
         _environment.MustBeSound(Define("the last one"), 1);
         using var reading = _environment.BeginRead();
-        Found(reading.QuerySharedIndex(Tags, KeyRange.Prefix(TableKit.Key("red")))).Should().HaveCount(4);
+        Found(reading.QuerySharedIndexRaw(Tags, KeyRange.Prefix(TableKit.Key("red")))).Should().HaveCount(4);
     }
 
     [Fact]
@@ -84,10 +84,10 @@ public sealed class SharedIndexSurroundingsTests : IDisposable
         environment.MustBeSound(Notes, 2);
         environment.MustBeSound(Books, 3);
         using (var reading = environment.BeginRead())
-            Found(reading.QuerySharedIndex(Tags, KeyRange.All)).Should().HaveCount(5);
+            Found(reading.QuerySharedIndex(Tags)).Should().HaveCount(5);
         (await environment.DropTableAsync("books", Stop)).Should().BeTrue();
         using var after = environment.BeginRead();
-        Found(after.QuerySharedIndex(Tags, KeyRange.All)).Should().Equal("blue notes n2", "red notes n1");
+        Found(after.QuerySharedIndex(Tags)).Should().Equal("blue notes n2", "red notes n1");
     }
 
     [Fact]
@@ -98,7 +98,7 @@ public sealed class SharedIndexSurroundingsTests : IDisposable
         _environment.Insert(Notes, Tagged("n1", "red"));
         await Task.WhenAll(Enumerable.Range(0, 8).Select(i => Task.Run(() => _environment.DropTableAsync($"table {i}", Stop).AsTask(), Stop)));
         using var reading = _environment.BeginRead();
-        Found(reading.QuerySharedIndex(Tags, KeyRange.All)).Should().Equal("red notes n1");
+        Found(reading.QuerySharedIndex(Tags)).Should().Equal("red notes n1");
         IdsInTree(reading).Should().Be(1);
     }
 
@@ -112,7 +112,7 @@ public sealed class SharedIndexSurroundingsTests : IDisposable
         await FluentActions.Awaiting(() => _environment.EvolveAsync(Notes, cancellationToken: cancelled.Token).AsTask())
             .Should().ThrowAsync<OperationCanceledException>();
         using (var reading = _environment.BeginRead())
-            Found(reading.QuerySharedIndex(Tags, KeyRange.All)).Should().Equal("blue notes n2", "red notes n1");
+            Found(reading.QuerySharedIndex(Tags)).Should().Equal("blue notes n2", "red notes n1");
         (await _environment.DropTableAsync("no such table", Stop)).Should().BeFalse();
         await _environment.EvolveAsync(Notes, cancellationToken: Stop);
         using var after = _environment.BeginRead();
@@ -124,17 +124,17 @@ public sealed class SharedIndexSurroundingsTests : IDisposable
     {
         Fill(_environment);
         using var reading = _environment.BeginRead();
-        using var all = reading.QuerySharedIndex(Tags, KeyRange.All).Take(3);
+        using var all = reading.QuerySharedIndex(Tags).Take(3);
         while (all.MoveNext())
             continue;
         var notes = reading.OpenTable(Notes);
-        using var own = notes.From("tags", KeyRange.All).Take(1);
+        using var own = notes.From("tags").Take(1);
         own.MoveNext().Should().BeTrue();
-        FluentActions.Invoking(() => TableKit.Ids(notes.From("tags", KeyRange.All).After(PageToken.Parse(all.Token.ToString()))))
+        FluentActions.Invoking(() => TableKit.Ids(notes.From("tags").After(PageToken.Parse(all.Token.ToString()))))
             .Should().Throw<PageTokenException>().WithMessage("*index 'tags' of table 'notes'*");
-        FluentActions.Invoking(() => Found(reading.QuerySharedIndex(Tags, KeyRange.All).After(own.Token)))
+        FluentActions.Invoking(() => Found(reading.QuerySharedIndex(Tags).After(own.Token)))
             .Should().Throw<PageTokenException>().WithMessage("*shared index 'tags'*");
-        FluentActions.Invoking(() => Found(reading.QuerySharedIndex(Tags, KeyRange.All).After(all.Token).Backward()))
+        FluentActions.Invoking(() => Found(reading.QuerySharedIndex(Tags).After(all.Token).Backward()))
             .Should().Throw<PageTokenException>().WithMessage("*backwards*");
         PageToken.TryParse(".AAAAAAAA", out _).Should().BeFalse();
         PageToken.TryParse(".________________", out _).Should().BeFalse("ids are not negative");
@@ -154,7 +154,7 @@ public sealed class SharedIndexSurroundingsTests : IDisposable
         }
 
         using var reading = _environment.BeginRead();
-        Found(reading.QuerySharedIndex(Tags, KeyRange.All)).Should().Equal("red notes n1");
+        Found(reading.QuerySharedIndex(Tags)).Should().Equal("red notes n1");
     }
 
     [Fact]
@@ -162,7 +162,7 @@ public sealed class SharedIndexSurroundingsTests : IDisposable
     {
         Fill(_environment);
         using var writing = _environment.BeginWrite();
-        using var query = writing.QuerySharedIndex(Tags, KeyRange.All);
+        using var query = writing.QuerySharedIndex(Tags);
         query.MoveNext().Should().BeTrue();
         writing.DeleteTable("books").Should().BeTrue();
         query.Count().Should().Be(2);
@@ -174,11 +174,11 @@ public sealed class SharedIndexSurroundingsTests : IDisposable
     {
         _environment.Insert(Notes, Tagged("n1", "red"));
         using var writing = _environment.BeginWrite();
-        using (var early = writing.QuerySharedIndex(Tags, KeyRange.All))
+        using (var early = writing.QuerySharedIndex(Tags))
             early.MoveNext().Should().BeTrue();
         using var savepoint = writing.CreateSavepoint();
         writing.CreateTable(Books).Insert(Tagged("b1", "red"));
-        using var query = writing.QuerySharedIndex(Tags, KeyRange.All);
+        using var query = writing.QuerySharedIndex(Tags);
         savepoint.Rollback();
         writing.CreateTable(Define("other")).Insert(Tagged("o1", "red"));
         FluentActions.Invoking(() => Found(query)).Should().Throw<ObjectDisposedException>();

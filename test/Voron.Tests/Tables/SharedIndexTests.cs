@@ -25,12 +25,12 @@ public sealed class SharedIndexTests : IDisposable
     {
         Fill(_environment);
         using var reading = _environment.BeginRead();
-        Found(reading.QuerySharedIndex(Tags, KeyRange.All)).Should()
+        Found(reading.QuerySharedIndex(Tags)).Should()
             .Equal("blue books b1", "blue notes n2", "red books b1", "red books b2", "red notes n1");
-        Found(reading.QuerySharedIndex(Tags, KeyRange.Prefix(TableKit.Key("red"))).Backward()).Should()
+        Found(reading.QuerySharedIndexRaw(Tags, KeyRange.Prefix(TableKit.Key("red"))).Backward()).Should()
             .Equal("red notes n1", "red books b2", "red books b1");
-        reading.QuerySharedIndex(Tags, KeyRange.Prefix(TableKit.Key("red"))).Count().Should().Be(3);
-        Found(reading.QuerySharedIndex(Tags, KeyRange.All).Take(2)).Should().Equal("blue books b1", "blue notes n2");
+        reading.QuerySharedIndexRaw(Tags, KeyRange.Prefix(TableKit.Key("red"))).Count().Should().Be(3);
+        Found(reading.QuerySharedIndex(Tags).Take(2)).Should().Equal("blue books b1", "blue notes n2");
     }
 
     [Fact]
@@ -39,14 +39,14 @@ public sealed class SharedIndexTests : IDisposable
         Fill(_environment);
         using var reading = _environment.BeginRead();
         var notes = reading.OpenTable(Notes);
-        TableKit.Ids(notes.From("tags", KeyRange.All)).Should().Equal("n2", "n1");
-        TableKit.Ids(notes.From("tags", KeyRange.All).Backward()).Should().Equal("n1", "n2");
-        notes.From("tags", KeyRange.All).Count().Should().Be(2);
+        TableKit.Ids(notes.From("tags")).Should().Equal("n2", "n1");
+        TableKit.Ids(notes.From("tags").Backward()).Should().Equal("n1", "n2");
+        notes.From("tags").Count().Should().Be(2);
         var (red, blue, none) = (TableKit.Key("red"), TableKit.Key("blue"), TableKit.Key("none"));
-        TableKit.Ids(notes.Rows(IdQuery.Or(notes.Ids("tags", red), notes.Ids("tags", blue)))).Should().Equal("n1", "n2");
-        TableKit.Ids(notes.Rows(IdQuery.And(notes.Ids("tags", red), notes.Ids("section", none)))).Should().Equal("n1");
+        TableKit.Ids(notes.Rows(IdQuery.Or(notes.IdsRaw("tags", red), notes.IdsRaw("tags", blue)))).Should().Equal("n1", "n2");
+        TableKit.Ids(notes.Rows(IdQuery.And(notes.IdsRaw("tags", red), notes.IdsRaw("section", none)))).Should().Equal("n1");
         var books = reading.OpenTable(Books);
-        FluentActions.Invoking(() => books.Rows(notes.Ids("tags", red))).Should().Throw<ArgumentException>()
+        FluentActions.Invoking(() => books.Rows(notes.IdsRaw("tags", red))).Should().Throw<ArgumentException>()
             .WithMessage("*not those of table 'books'*");
     }
 
@@ -59,14 +59,14 @@ public sealed class SharedIndexTests : IDisposable
         foreach (var definition in new[] { Books, Notes })
         {
             var table = reading.OpenTable(definition);
-            using var ids = table.Ids("tags", TableKit.Key("red"));
+            using var ids = table.IdsRaw("tags", TableKit.Key("red"));
             ids.Seek(690).Should().BeTrue();
             var rest = new long[20];
             ids.Fill(rest).Should().Be(10);
             rest[..10].Should().Equal(Enumerable.Range(690, 10).Select(id => (long)id));
             ids.MoveNext().Should().BeFalse();
-            TableKit.Ids(table.From("tags", KeyRange.All)).Should().HaveCount(700);
-            TableKit.Ids(table.From("tags", KeyRange.All).Backward()).Should().HaveCount(700);
+            TableKit.Ids(table.From("tags")).Should().HaveCount(700);
+            TableKit.Ids(table.From("tags").Backward()).Should().HaveCount(700);
         }
     }
 
@@ -77,13 +77,13 @@ public sealed class SharedIndexTests : IDisposable
         using var reading = _environment.BeginRead();
         foreach (var isBackward in new[] { false, true })
         {
-            var all = Found(Directed(reading.QuerySharedIndex(Tags, KeyRange.All), isBackward));
+            var all = Found(Directed(reading.QuerySharedIndex(Tags), isBackward));
             var token = "";
             var paged = new List<string>();
             for (var before = -1; before < paged.Count;)
             {
                 before = paged.Count;
-                using var query = Directed(reading.QuerySharedIndex(Tags, KeyRange.All), isBackward).After(PageToken.Parse(token)).Take(1);
+                using var query = Directed(reading.QuerySharedIndex(Tags), isBackward).After(PageToken.Parse(token)).Take(1);
                 paged.AddRange(Found(query));
                 token = query.Token.ToString();
                 token.Should().MatchRegex("^[.A-Za-z0-9_-]*$");
@@ -102,14 +102,14 @@ public sealed class SharedIndexTests : IDisposable
         (await _environment.DropTableAsync("books", Stop)).Should().BeTrue();
         using (var reading = _environment.BeginRead())
         {
-            Found(reading.QuerySharedIndex(Tags, KeyRange.All)).Should().Equal("blue notes n2", "red notes n1");
+            Found(reading.QuerySharedIndex(Tags)).Should().Equal("blue notes n2", "red notes n1");
             IdsInTree(reading).Should().Be(2);
         }
 
         // Another table of the name is another member.
         _environment.Insert(Books, Tagged("b1", "red"));
         using (var reading = _environment.BeginRead())
-            Found(reading.QuerySharedIndex(Tags, KeyRange.All)).Should().Equal("blue notes n2", "red notes n1", "red books b1");
+            Found(reading.QuerySharedIndex(Tags)).Should().Equal("blue notes n2", "red notes n1", "red books b1");
         _environment.MustBeSound(Notes, 2);
         _environment.MustBeSound(Books, 1);
     }
@@ -121,13 +121,13 @@ public sealed class SharedIndexTests : IDisposable
         _environment.Write(writing =>
         {
             writing.DeleteTable("books").Should().BeTrue();
-            Found(writing.QuerySharedIndex(Tags, KeyRange.All)).Should().Equal("blue notes n2", "red notes n1");
+            Found(writing.QuerySharedIndex(Tags)).Should().Equal("blue notes n2", "red notes n1");
         });
         using (var reading = _environment.BeginRead())
         {
             IdsInTree(reading).Should().Be(5);
-            Found(reading.QuerySharedIndex(Tags, KeyRange.All)).Should().Equal("blue notes n2", "red notes n1");
-            TableKit.Ids(reading.OpenTable(Notes).From("tags", KeyRange.All)).Should().Equal("n2", "n1");
+            Found(reading.QuerySharedIndex(Tags)).Should().Equal("blue notes n2", "red notes n1");
+            TableKit.Ids(reading.OpenTable(Notes).From("tags")).Should().Equal("n2", "n1");
         }
 
         _environment.Insert(Books, Tagged("b1", "red"));
@@ -135,7 +135,7 @@ public sealed class SharedIndexTests : IDisposable
         using (var reading = _environment.BeginRead())
         {
             IdsInTree(reading).Should().Be(3);
-            Found(reading.QuerySharedIndex(Tags, KeyRange.All)).Should().Equal("blue notes n2", "red notes n1", "red books b1");
+            Found(reading.QuerySharedIndex(Tags)).Should().Equal("blue notes n2", "red notes n1", "red books b1");
         }
     }
 
@@ -161,14 +161,14 @@ public sealed class SharedIndexTests : IDisposable
         await _environment.DropTableAsync("notes", Stop);
         using (var reading = _environment.BeginRead())
         {
-            FluentActions.Invoking(() => reading.QuerySharedIndex(Tags, KeyRange.All)).Should().Throw<KeyNotFoundException>()
+            FluentActions.Invoking(() => reading.QuerySharedIndex(Tags)).Should().Throw<KeyNotFoundException>()
                 .WithMessage("No table in '*' has the shared index 'tags' version 1.*");
             reading.GetTables().Should().BeEmpty();
         }
 
         Fill(_environment);
         using var again = _environment.BeginRead();
-        Found(again.QuerySharedIndex(Tags, KeyRange.All)).Should().HaveCount(5);
+        Found(again.QuerySharedIndex(Tags)).Should().HaveCount(5);
     }
 
     [Fact]
@@ -183,23 +183,23 @@ public sealed class SharedIndexTests : IDisposable
                 return;
             isAsked = true;
             using var reading = _environment.BeginRead();
-            FluentActions.Invoking(() => reading.QuerySharedIndex(Tags, KeyRange.All)).Should().Throw<IndexNotReadyException>()
+            FluentActions.Invoking(() => reading.QuerySharedIndex(Tags)).Should().Throw<IndexNotReadyException>()
                 .Which.TableName.Should().Be("books");
-            TableKit.Ids(reading.OpenTable(Notes).From("tags", KeyRange.All)).Should().HaveCount(2);
+            TableKit.Ids(reading.OpenTable(Notes).From("tags")).Should().HaveCount(2);
         });
         var books = Plain("books", 2).Index(Tags, AddTags);
         await _environment.EvolveAsync(books, progress, new EvolveOptions { MaxBytes = 1 }, Stop);
         isAsked.Should().BeTrue();
         using (var reading = _environment.BeginRead())
-            Found(reading.QuerySharedIndex(Tags, KeyRange.All)).Should().HaveCount(302);
+            Found(reading.QuerySharedIndex(Tags)).Should().HaveCount(302);
 
         // The other table stays with the older version of the index.
         var newTags = new SharedIndex("tags", 2);
         await _environment.EvolveAsync(Plain("books", 3).Index(newTags, AddTags), cancellationToken: Stop);
         using (var reading = _environment.BeginRead())
         {
-            Found(reading.QuerySharedIndex(Tags, KeyRange.All)).Should().Equal("blue notes n2", "red notes n1");
-            Found(reading.QuerySharedIndex(newTags, KeyRange.All)).Should().HaveCount(300);
+            Found(reading.QuerySharedIndex(Tags)).Should().Equal("blue notes n2", "red notes n1");
+            Found(reading.QuerySharedIndex(newTags)).Should().HaveCount(300);
             IdsInTree(reading).Should().Be(2);
         }
 
@@ -216,14 +216,14 @@ public sealed class SharedIndexTests : IDisposable
             using (var savepoint = writing.CreateSavepoint())
             {
                 writing.CreateTable(Books).Insert(Tagged("b1", "red"));
-                Found(writing.QuerySharedIndex(Tags, KeyRange.All)).Should().Equal("red notes n1", "red books b1");
+                Found(writing.QuerySharedIndex(Tags)).Should().Equal("red notes n1", "red books b1");
                 savepoint.Rollback();
             }
 
-            Found(writing.QuerySharedIndex(Tags, KeyRange.All)).Should().Equal("red notes n1");
+            Found(writing.QuerySharedIndex(Tags)).Should().Equal("red notes n1");
             writing.CreateTable(Books).Insert(Tagged("b1", "red"));
             writing.OpenTable(Notes).Upsert(Tagged("n1", "blue"));
-            Found(writing.QuerySharedIndex(Tags, KeyRange.All)).Should().Equal("blue notes n1", "red books b1");
+            Found(writing.QuerySharedIndex(Tags)).Should().Equal("blue notes n1", "red books b1");
             writing.Commit();
         }
 
@@ -237,7 +237,7 @@ public sealed class SharedIndexTests : IDisposable
         Fill(_environment);
         using var reading = _environment.BeginRead();
         using var other = _environment.BeginRead();
-        using var query = reading.QuerySharedIndex(Tags, KeyRange.All);
+        using var query = reading.QuerySharedIndex(Tags);
         FluentActions.Invoking(() => query.Current).Should().Throw<InvalidOperationException>().WithMessage("*has not begun*");
         query.MoveNext().Should().BeTrue();
         FluentActions.Invoking(() => query.TryGetRow(other.OpenTable(Books), out _)).Should().Throw<ArgumentException>()
@@ -284,6 +284,6 @@ public sealed class SharedIndexTests : IDisposable
         _environment.GetTables().Single(table => table.Name == "notes").Indexes.Single(index => index.Name == "tags").Should().Be(before);
         _environment.Write(writing => writing.OpenTable(Notes).Delete("n1"));
         using var reading = _environment.BeginRead();
-        Found(reading.QuerySharedIndex(Tags, KeyRange.Prefix(TableKit.Key("red")))).Should().Equal("red books b1", "red books b2");
+        Found(reading.QuerySharedIndexRaw(Tags, KeyRange.Prefix(TableKit.Key("red")))).Should().Equal("red books b1", "red books b2");
     }
 }

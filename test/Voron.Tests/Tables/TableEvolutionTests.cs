@@ -47,7 +47,7 @@ public sealed class TableEvolutionTests : IDisposable
         progress[^1].Should().BeEquivalentTo(new { RowsRead = 300L, RowIdsPassed = 300L, RowIdsTotal = 300L });
         _environment.MustBeSound(wanted, 300);
         using var reading = _environment.BeginRead();
-        TableKit.Ids(reading.OpenTable(wanted).From("section", KeyRange.Prefix(TableKit.Key("s1")))).Should().HaveCount(60);
+        TableKit.Ids(reading.OpenTable(wanted).FromRaw("section", KeyRange.Prefix(TableKit.Key("s1")))).Should().HaveCount(60);
     }
 
     [Fact]
@@ -99,7 +99,7 @@ public sealed class TableEvolutionTests : IDisposable
         {
             var table = reading.OpenTable(Evolved());
             table.GetIndexState("section").Should().Be(IndexState.Building);
-            table.Invoking(t => t.From("section", KeyRange.All)).Should().Throw<IndexNotReadyException>();
+            table.Invoking(t => t.From("section")).Should().Throw<IndexNotReadyException>();
         }
 
         (await _environment.EvolveAsync(Evolved(), cancellationToken: Stop)).RowsRead.Should().Be(150);

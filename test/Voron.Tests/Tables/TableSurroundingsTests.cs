@@ -42,7 +42,7 @@ public sealed class TableSurroundingsTests : IDisposable
         using var restored = StorageEnvironment.Open(Other, FaultTestKit.Options());
         await CheckAsync(restored, Rows + 1);
         using var reading = restored.BeginRead();
-        TableKit.Ids(reading.OpenTable(TableKit.Items).From("section", KeyRange.Prefix(TableKit.Key("changed")))).Should().Equal(Of(7).Id);
+        TableKit.Ids(reading.OpenTable(TableKit.Items).FromRaw("section", KeyRange.Prefix(TableKit.Key("changed")))).Should().Equal(Of(7).Id);
     }
 
     [Fact]

@@ -39,7 +39,7 @@ public sealed class TableTests : IDisposable
         table.TryGetByRowId(reader.RowId, out var byId).Should().BeTrue();
         byId.Should().Be(b);
         table.TryGetByRowId(-1, out _).Should().BeFalse();
-        table.TryGetBy("source", TableKit.Key("none"), out _).Should().BeFalse();
+        table.TryGetByRaw("source", TableKit.Key("none"), out _).Should().BeFalse();
         _environment.MustBeSound(TableKit.Items, 2);
     }
 
@@ -57,12 +57,12 @@ public sealed class TableTests : IDisposable
         using (var reading = _environment.BeginRead())
         {
             var table = reading.OpenTable(TableKit.Items);
-            TableKit.Ids(table.From("section", KeyRange.Prefix(TableKit.Key("net")))).Should().BeEmpty();
-            TableKit.Ids(table.From("section", KeyRange.Prefix(TableKit.Key("games")))).Should().Equal("a");
-            TableKit.Ids(table.From("tags", KeyRange.All)).Should().Equal("a", "a");
-            TableKit.Ids(table.From("large", KeyRange.All)).Should().BeEmpty();
-            table.TryGetBy("source", TableKit.Key("one", 200), out _).Should().BeFalse();
-            table.TryGetBy("source", TableKit.Key("two", 5), out var found).Should().BeTrue();
+            TableKit.Ids(table.FromRaw("section", KeyRange.Prefix(TableKit.Key("net")))).Should().BeEmpty();
+            TableKit.Ids(table.FromRaw("section", KeyRange.Prefix(TableKit.Key("games")))).Should().Equal("a");
+            TableKit.Ids(table.From("tags")).Should().Equal("a", "a");
+            TableKit.Ids(table.From("large")).Should().BeEmpty();
+            table.TryGetByRaw("source", TableKit.Key("one", 200), out _).Should().BeFalse();
+            table.TryGetByRaw("source", TableKit.Key("two", 5), out var found).Should().BeTrue();
             found!.Section.Should().Be("games");
         }
 
@@ -72,7 +72,7 @@ public sealed class TableTests : IDisposable
             var table = writing.OpenTable(TableKit.Items);
             table.Delete("a").Should().BeTrue();
             table.Delete("a").Should().BeFalse();
-            table.From("tags", KeyRange.All).Count().Should().Be(0);
+            table.From("tags").Count().Should().Be(0);
         });
         _environment.MustBeSound(TableKit.Items, 0);
     }
@@ -94,7 +94,7 @@ public sealed class TableTests : IDisposable
             table.Invoking(t => t.TryUpdate("a", 0, static (row, _) => row with { Source = "two", Size = 2 }, out _)).Should().Throw<DuplicateKeyException>();
             table.TryUpdate("b", 0, static (row, _) => row with { Source = "three" }, out _).Should().BeTrue();
             table.TryUpdate("a", 0, static (row, _) => row with { Source = "two", Size = 2 }, out _).Should().BeTrue();
-            TableKit.Ids(table.From("section", KeyRange.All)).Should().Equal("a", "b");
+            TableKit.Ids(table.From("section")).Should().Equal("a", "b");
         });
         _environment.MustBeSound(TableKit.Items, 2);
     }
@@ -212,7 +212,7 @@ public sealed class TableTests : IDisposable
             table.TryGet(-1, out _).Should().BeFalse();
             table.Upsert(new Item("7", "games"));
             TableKit.Ids(table.Scan()).Should().Equal("3", "7", "281474976710655");
-            TableKit.Ids(table.From("section", KeyRange.All)).Should().Equal("7", "3", "281474976710655");
+            TableKit.Ids(table.From("section")).Should().Equal("7", "3", "281474976710655");
             table.Delete(7).Should().BeTrue();
         });
         _environment.MustBeSound(numbers, 2);
@@ -233,7 +233,7 @@ public sealed class TableTests : IDisposable
             writing.GetTableNames().Should().Equal("items", "other");
             savepoint.Rollback();
             writing.GetTableNames().Should().Equal("items");
-            TableKit.Ids(table.From("section", KeyRange.All)).Should().Equal("a");
+            TableKit.Ids(table.From("section")).Should().Equal("a");
             table.Insert(new Item("d", "net"));
             writing.TryOpenTable(other, out _).Should().BeFalse();
         });
@@ -299,7 +299,7 @@ public sealed class TableTests : IDisposable
             table.Insert(new Item("before"));
             table.Invoking(t => t.InsertMany([new Item("b"), new Item("c"), new Item("d", Source: "one")]))
                 .Should().Throw<DuplicateKeyException>().Which.IndexName.Should().Be("source");
-            TableKit.Ids(table.ByKey(KeyRange.All)).Should().Equal("a", "before");
+            TableKit.Ids(table.ByKey()).Should().Equal("a", "before");
             table.InsertMany([new Item("b"), new Item("c")]);
         });
         _environment.MustBeSound(TableKit.Items, 4);

@@ -179,7 +179,7 @@ public sealed class TableTrapTests : IDisposable
         _environment.Write(writing => writing.OpenTable(definition).Delete("a"));
         _environment.VerifyTable(definition).Problems.Should().ContainSingle(problem => problem.Contains("0 keys"));
         _environment.Write(writing => writing.OpenTable(definition)
-            .Invoking(t => t.DeleteWhere("section", KeyRange.All)).Should().Throw<IndexMismatchException>().WithMessage("*'section'*row 0*"));
+            .Invoking(t => t.DeleteWhereRaw("section", KeyRange.All)).Should().Throw<IndexMismatchException>().WithMessage("*'section'*row 0*"));
     }
 
     [Fact]
@@ -190,8 +190,8 @@ public sealed class TableTrapTests : IDisposable
         _environment.Write(writing => writing.CreateTable(numbers).InsertMany([new Item("3"), new Item("4"), new Item("7")]));
         using var reading = _environment.BeginRead();
         var table = reading.OpenTable(numbers);
-        table.Invoking(t => t.Rows(reading.OpenTable(TableKit.Items).Ids("section", TableKit.Key("net")))).Should().Throw<ArgumentException>();
-        table.Invoking(t => t.ByKey(KeyRange.All)).Should().Throw<InvalidOperationException>().WithMessage("*Scan*");
+        table.Invoking(t => t.Rows(reading.OpenTable(TableKit.Items).IdsRaw("section", TableKit.Key("net")))).Should().Throw<ArgumentException>();
+        table.Invoking(t => t.ByKey()).Should().Throw<InvalidOperationException>().WithMessage("*Scan*");
         TableKit.Ids(table.Scan(4)).Should().Equal("4", "7");
         TableKit.Ids(table.Scan(0, 6).Backward()).Should().Equal("4", "3");
         TableKit.Ids(table.Scan(5, 4)).Should().BeEmpty();

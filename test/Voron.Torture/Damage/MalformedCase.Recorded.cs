@@ -57,13 +57,13 @@ internal sealed partial class MalformedCase
         Try(() => Walk(table.Scan()));
         Try(() => Walk(table.Scan().Backward()));
         if (definition is TableDefinition<int, RecordedRow>)
-            Try(() => Walk(table.ByKey(KeyRange.All)));
+            Try(() => Walk(table.ByKey()));
         foreach (var index in definition.IndexNames)
         {
             if (table.GetIndexState(index) != IndexState.Ready)
                 continue;
-            Try(() => Walk(random.Next(2) == 0 ? table.From(index, KeyRange.All) : table.From(index, KeyRange.All).Backward()));
-            Try(() => Count(table.From(index, KeyRange.All)));
+            Try(() => Walk(random.Next(2) == 0 ? table.From(index) : table.From(index).Backward()));
+            Try(() => Count(table.From(index)));
         }
     });
 
@@ -170,9 +170,9 @@ internal sealed partial class MalformedCase
             case 7:
                 var most = random.Next(40);
                 if (random.Next(2) == 0)
-                    writing.OpenTable(RecordedStore.Rows).DeleteWhere("group", KeyRange.All, most);
+                    writing.OpenTable(RecordedStore.Rows).DeleteWhereRaw("group", KeyRange.All, most);
                 else
-                    writing.OpenTable(RecordedStore.Numbered).DeleteWhere("pair", KeyRange.All, most);
+                    writing.OpenTable(RecordedStore.Numbered).DeleteWhereRaw("pair", KeyRange.All, most);
                 break;
             case 8:
                 for (var key = 0; key < 200; key += 2)

@@ -76,7 +76,7 @@ internal sealed partial class EvolvingStore<TKey>
     {
         try
         {
-            reading.QuerySharedIndex(TableIndex.SharedOf(index.Version), KeyRange.All).Dispose();
+            reading.QuerySharedIndex(TableIndex.SharedOf(index.Version)).Dispose();
         }
         catch (IndexNotReadyException)
         {
@@ -88,7 +88,7 @@ internal sealed partial class EvolvingStore<TKey>
 
     private static long CountIn(Table<TKey, TableRow> table)
     {
-        using var query = table.From(TableIndex.Shared, KeyRange.All);
+        using var query = table.From(TableIndex.Shared);
         return query.Count();
     }
 

@@ -27,6 +27,8 @@ internal sealed record Refusal(Type Type)
 
     public static Refusal OfFunction(string index, ModelRow? changed = null) => new(typeof(IndexKeyException)) { Index = index, Changed = changed };
 
+    public static Refusal TooLong(string index) => new(typeof(KeyTooLongException)) { Index = index };
+
     public static Refusal NotReady(string index) => new(typeof(IndexNotReadyException)) { Index = index };
 
     public static Refusal Stale(RowVersion expected, RowVersion actual) => new(typeof(ConcurrencyException)) { Expected = expected, Actual = actual };
@@ -45,6 +47,7 @@ internal sealed record Refusal(Type Type)
                 && IsId(duplicate.RowId, Changed, idOf) && (idOf(Holder!) is not { } id || id == duplicate.ExistingRowId),
             ConcurrencyException stale => stale.Expected == Expected && stale.Actual == Actual,
             IndexKeyException failed => failed.IndexName == Index && IsId(failed.RowId, Changed, idOf),
+            KeyTooLongException tooLong => tooLong.IndexName == Index,
             IndexNotReadyException missing => missing.IndexName == Index,
             _ => true,
         };

@@ -10,7 +10,9 @@ internal sealed class RowDrawer(Random random, int keys, bool hasLongBodies, boo
     /// <summary>No row that is stored has more bytes.</summary>
     public const int MostBytes = 32_000;
 
-    private const int TooLong = 20_000;
+    /// <summary>The length of a text that is longer than any key.</summary>
+    public const int TooLong = 20_000;
+
     private const int UsualSizes = 500;
     private const int ManySizes = 20_000;
     private const int LongestLife = 20_000;

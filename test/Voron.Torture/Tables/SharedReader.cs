@@ -21,12 +21,12 @@ internal sealed class SharedReader<TKey>
 
     public static SharedReader<TKey> Of(ReadTransaction reading) =>
         new(
-            (index, range) => reading.QuerySharedIndex(index, range),
+            (index, range) => reading.QuerySharedIndexRaw(index, range),
             setting => reading.TryOpenTable(setting.Definition, out var table) ? table : null);
 
     public static SharedReader<TKey> Of(WriteTransaction writing) =>
         new(
-            (index, range) => writing.QuerySharedIndex(index, range),
+            (index, range) => writing.QuerySharedIndexRaw(index, range),
             setting => writing.TryOpenTable(setting.Definition, out var table) ? table.AsReadOnly() : null);
 
     /// <summary>Adds a table that has the index, if the table is there.</summary>

@@ -24,7 +24,7 @@ internal sealed partial class TableReader<TKey>
             expected.RemoveAll(entry => !IsBehind(entry, key, token.RowId, paged.IsBackward));
         }
 
-        var begun = paged.Index == null ? table.Scan() : table.From(paged.Index.Name, paged.Range.ToKeyRange());
+        var begun = paged.Index == null ? table.Scan() : table.FromRaw(paged.Index.Name, paged.Range.ToKeyRange());
         using var query = PagedQuery.Place(begun, paged.IsBackward, token, paged.Rows);
         Compare(query, expected, 0, paged.Rows);
         paged.Token = query.Token.ToString();
@@ -46,7 +46,7 @@ internal sealed partial class TableReader<TKey>
         var range = ModelRange.Draw(_random, entries);
         setting.Add($"query '{index}' {range}");
         var expected = entries.Where(entry => range.Contains(entry.Key)).ToList();
-        CheckQuery(content, () => table.From(index.Name, range.ToKeyRange()), expected, hasKeyOfRow: true);
+        CheckQuery(content, () => table.FromRaw(index.Name, range.ToKeyRange()), expected, hasKeyOfRow: true);
     }
 
     private void QueryKeys(TableContent content)
@@ -57,7 +57,7 @@ internal sealed partial class TableReader<TKey>
         setting.Add($"query by key {range}");
         if (setting.Kind.HasRowIds)
             return;
-        CheckQuery(content, () => table.ByKey(range.ToKeyRange()), [.. entries.Where(entry => range.Contains(entry.Key))], hasKeyOfRow: true);
+        CheckQuery(content, () => table.ByKeyRaw(range.ToKeyRange()), [.. entries.Where(entry => range.Contains(entry.Key))], hasKeyOfRow: true);
     }
 
     // Forwards or backwards; as a whole, a part, or page by page.

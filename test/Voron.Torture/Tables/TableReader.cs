@@ -82,13 +82,13 @@ internal sealed partial class TableReader<TKey>(TableSetting<TKey> setting, Tabl
         content.CheckCount(table.Count);
         using (var scan = table.Scan())
             Compare(scan, RowIdOrder(content), 0, int.MaxValue);
-        using (var byKey = setting.Kind.HasRowIds ? table.Scan() : table.ByKey(KeyRange.All))
+        using (var byKey = setting.Kind.HasRowIds ? table.Scan() : table.ByKey())
             Compare(byKey, content.ByKey(), 0, int.MaxValue);
         foreach (var index in setting.Indexes)
         {
             if (!IsReady(index))
                 continue;
-            using var query = table.From(index.Name, KeyRange.All);
+            using var query = table.From(index.Name);
             Compare(query, content.Entries(index), 0, int.MaxValue);
         }
     }
@@ -99,7 +99,7 @@ internal sealed partial class TableReader<TKey>(TableSetting<TKey> setting, Tabl
         var state = table.GetIndexState(index.Name);
         try
         {
-            using var query = table.From(index.Name, KeyRange.All);
+            using var query = table.From(index.Name);
             return state == IndexState.Ready ? true : throw new ModelMismatchException($"the index '{index}' answers in the state {state}");
         }
         catch (IndexNotReadyException e)
@@ -171,7 +171,7 @@ internal sealed partial class TableReader<TKey>(TableSetting<TKey> setting, Tabl
         var key = keys[_random.Next(keys.Length)];
         setting.Add($"look up by '{index}'");
         var row = content.Rows.FirstOrDefault(row => row.KeysIn(index).Contains(new ModelKey(key.Bytes)));
-        if (table.TryGetBy(index.Name, key.ToBytes(), out var found) != (row != null))
+        if (table.TryGetByRaw(index.Name, key.ToBytes(), out var found) != (row != null))
             throw new ModelMismatchException($"a key of the unique index '{index}' is {(row == null ? "found" : "not found")}");
         if (row != null)
             CheckRow(found!, row);
@@ -210,7 +210,7 @@ internal sealed partial class TableReader<TKey>(TableSetting<TKey> setting, Tabl
         var index = indexes[_random.Next(indexes.Count)];
         var keys = content.Rows.ElementAt(_random.Next(content.Count)).KeysIn(index);
         var key = keys.Length == 0 ? new ModelKey("none") : keys[_random.Next(keys.Length)];
-        return (table.Ids(index.Name, key.ToBytes()), [.. content.Rows.Where(row => row.KeysIn(index).Any(other => other.Bytes == key.Bytes))]);
+        return (table.IdsRaw(index.Name, key.ToBytes()), [.. content.Rows.Where(row => row.KeysIn(index).Any(other => other.Bytes == key.Bytes))]);
     }
 
     private static void CheckRow(TableRow found, ModelRow row)

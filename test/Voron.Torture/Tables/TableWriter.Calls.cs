@@ -140,7 +140,7 @@ internal sealed partial class TableWriter<TKey>
         var refusal = most > 0 && table.GetIndexState(index.Name) != IndexState.Ready ? Refusal.NotReady(index.Name)
             : setting.Traps.Armed is { } armed && rows.Count > 0 ? Refusal.OfFunction(armed, rows[0]) : null;
         var deleted = 0L;
-        if (!Try(refusal, () => deleted = table.DeleteWhere(index.Name, range.ToKeyRange(), most)))
+        if (!Try(refusal, () => deleted = table.DeleteWhereRaw(index.Name, range.ToKeyRange(), most)))
             return;
         if (deleted != rows.Count)
             throw new ModelMismatchException($"{deleted} rows were deleted instead of {rows.Count}");

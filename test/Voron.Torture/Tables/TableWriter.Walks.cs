@@ -21,7 +21,7 @@ internal sealed partial class TableWriter<TKey>
         var range = ModelRange.Draw(_random, entries);
         var isBackward = _random.Next(2) == 1;
         setting.Add($"walk through {(index == null ? "keys" : $"'{index}'")} {range}{(isBackward ? " backwards" : "")}");
-        var begun = index == null ? table.ByKey(range.ToKeyRange()) : table.From(index.Name, range.ToKeyRange());
+        var begun = index == null ? table.ByKeyRaw(range.ToKeyRange()) : table.FromRaw(index.Name, range.ToKeyRange());
         using var query = PagedQuery.Place(begun, isBackward, default, int.MaxValue);
         _isWalking = true;
         (string Key, long Id)? place = null;

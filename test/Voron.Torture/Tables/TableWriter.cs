@@ -201,7 +201,11 @@ internal sealed partial class TableWriter<TKey>(TableSetting<TKey> setting, Writ
         if (key == null && !setting.Kind.HasRowIds)
             return Refusal.OfFunction("");
         if (setting.Indexes.FirstOrDefault(index => setting.Traps.Throws(row, index.Name)) is { } index)
-            return Refusal.OfFunction(index.Name);
+        {
+            var isTooLong = index.Name == TableIndex.Plain && row.City.Length >= RowDrawer.TooLong;
+            return isTooLong ? Refusal.TooLong(index.Name) : Refusal.OfFunction(index.Name);
+        }
+
         return key == null ? Refusal.OfFunction("") : null;
     }
 

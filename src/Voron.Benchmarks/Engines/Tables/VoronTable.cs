@@ -88,7 +88,7 @@ internal sealed class VoronTable : TableStore
 
     public override void Read(PackageIndex index, string key, int most, ref RowChecksum sum)
     {
-        using var rows = _readTable.From(Names[(int)index], Range(index, key));
+        using var rows = _readTable.FromRaw(Names[(int)index], Range(index, key));
         foreach (var row in rows.Take(most))
             sum.Add(row);
     }

@@ -1,0 +1,33 @@
+namespace Voron.Tables;
+
+/// <summary>
+/// A key of a table is longer than keys can be: that of a row to be written, of which nothing was written, or one that was asked for. A service
+/// answers it as a bad request: a field is too long.
+/// </summary>
+public sealed class KeyTooLongException : TableException
+{
+    internal KeyTooLongException(string table, string index, int maxKeyLength, long? rowId = null)
+        : base(table, Describe(table, index, maxKeyLength, rowId))
+    {
+        IndexName = index;
+        MaxKeyLength = maxKeyLength;
+        RowId = rowId;
+    }
+
+    /// <summary>The name of the index; empty for the primary key.</summary>
+    public string IndexName { get; }
+
+    /// <summary>The maximum length of a key in bytes: <see cref="StorageEnvironment.MaxKeyLength"/>.</summary>
+    public int MaxKeyLength { get; }
+
+    /// <summary>The id of the row that was to be changed; null for one that was to be inserted, or that was asked for.</summary>
+    public long? RowId { get; }
+
+    private static string Describe(string table, string index, int maxKeyLength, long? rowId)
+    {
+        var key = index.Length == 0 ? "the primary key" : $"the index '{index}'";
+        var row = rowId is { } id ? $" for row {id}" : "";
+        return $"A key of {key} of table '{table}'{row} is longer than {maxKeyLength} bytes, the limit of this environment. Nothing of a row was written. " +
+            "Leave out or shorten a field.";
+    }
+}
