@@ -1,4 +1,5 @@
 using Voron.Testing;
+using Voron.Transactions;
 
 namespace Voron.Tables;
 
@@ -35,6 +36,8 @@ internal sealed class EntrySource : RowSource
     }
 
     public override ReadOnlySpan<byte> Key => _cursor.Key;
+
+    public override OpenTree Walked => _tree.Opened;
 
     public override bool HasRows => _isOfRows;
 

@@ -1,3 +1,5 @@
+using Voron.Transactions;
+
 namespace Voron.Tables;
 
 /// <summary>The rows that an index of id sets names, in the order of its keys, and of the row ids where keys are equal.</summary>
@@ -42,6 +44,10 @@ internal sealed class IdSource : RowSource
     private bool IsPart => _firstId != 0;
 
     public override ReadOnlySpan<byte> Key => _key.Value;
+
+    public override long EntryId => RowId + _firstId;
+
+    public override OpenTree Walked => _tree.Opened;
 
     /// <summary>Returns another source of all ids of the tree, with the same range, at its start.</summary>
     public IdSource Again() => new(_tree, _range);

@@ -14,7 +14,9 @@ internal static class IndexEditor
     {
         if (!index.Schema!.IsUnique)
         {
-            new WriteIdTree(index.Ids.Opened).Add(keys[key], PlantedFault.AddWithoutMember ? rowId : index.Schema.FirstId + rowId);
+            var id = PlantedFault.AddWithoutMember ? rowId : index.Schema.FirstId + rowId;
+            new WriteIdTree(index.Ids.Opened).Add(keys[key], id);
+            index.Ids.Opened.NoteEntry(keys[key], id, wasThere: false);
             return;
         }
 
@@ -34,21 +36,30 @@ internal static class IndexEditor
 
         Span<byte> value = stackalloc byte[RowKey.Bytes];
         entries.Put(keys[key], RowKey.Write(rowId, value));
+        index.Entries.Opened.NoteEntry(keys[key], rowId, wasThere: false);
     }
 
     /// <summary>Removes a key of a row.</summary>
-    public static void Remove(OpenIndex index, KeyList keys, int key, long rowId)
+    /// <param name="index">The index.</param>
+    /// <param name="keys">The keys of the row.</param>
+    /// <param name="key">Which of them.</param>
+    /// <param name="rowId">The row.</param>
+    /// <param name="isExpired">True if the row is past its time, so that no query has found it.</param>
+    public static void Remove(OpenIndex index, KeyList keys, int key, long rowId, bool isExpired)
     {
         if (!index.Schema!.IsUnique)
         {
             new WriteIdTree(index.Ids.Opened).Remove(keys[key], index.Schema.FirstId + rowId);
+            index.Ids.Opened.NoteEntry(keys[key], index.Schema.FirstId + rowId, wasThere: !isExpired);
             return;
         }
 
         // Of an index that is being built, the entry may belong to the other one of two rows with the same key.
         Span<byte> value = stackalloc byte[RowKey.Bytes];
-        if (IsBound(index, keys, key))
-            new WriteTree(index.Entries.Opened).DeleteIf(keys[key], RowKey.Write(rowId, value));
+        if (!IsBound(index, keys, key))
+            return;
+        new WriteTree(index.Entries.Opened).DeleteIf(keys[key], RowKey.Write(rowId, value));
+        index.Entries.Opened.NoteEntry(keys[key], rowId, wasThere: !isExpired);
     }
 
     /// <summary>

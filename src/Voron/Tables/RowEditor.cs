@@ -37,6 +37,7 @@ internal static class RowEditor
         try
         {
             new WriteTree(session.Rows.Opened).Put(RowKey.Write(rowId, key), row);
+            session.Rows.Opened.NoteEntry(key, rowId, wasThere: false);
             session.NoteRowId(rowId);
             for (var slot = first; slot < session.Binding.Slots.Length; slot++)
             {
@@ -134,16 +135,18 @@ internal static class RowEditor
     {
         session.ReadOldKeys(rowId, old);
         session.NoteDeleted(RowLayout.Version(old));
+        var isExpired = session.IsExpired(old);
         Span<byte> key = stackalloc byte[RowKey.Bytes];
         try
         {
             KeepRowId(session, rowId);
             new WriteTree(session.Rows.Opened).Delete(RowKey.Write(rowId, key));
+            session.Rows.Opened.NoteEntry(key, rowId, wasThere: !isExpired);
             for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
             {
                 var keys = session.OldKeys[slot];
                 for (var i = 0; i < keys.Count && !(PlantedFault.LeaveExpiryKeys && slot == session.Functions.ExpirySlot); i++)
-                    Remove(session, slot, keys, i, rowId);
+                    Remove(session, slot, keys, i, rowId, isExpired);
             }
 
             if (session.IsRecorded)
@@ -181,6 +184,8 @@ internal static class RowEditor
         var key = session.NewKeys[0][0];
         if (!entries.Insert(key, rowId) && RowLookup.TryFindId(session, entries, key, out var other))
             throw new DuplicateKeyException(session.Schema.Name, "", key, null, other);
+        if (RowKey.TryRead(rowId, out var id))
+            session.IndexOf(0).Entries.Opened.NoteEntry(key, id, wasThere: false);
     }
 
     private static void CheckUnique(TableSession session, long? rowId, int firstSlot)
@@ -252,10 +257,10 @@ internal static class RowEditor
             IndexEditor.Add(session, index, keys, key, rowId);
     }
 
-    private static void Remove(TableSession session, int slot, KeyList keys, int key, long rowId)
+    private static void Remove(TableSession session, int slot, KeyList keys, int key, long rowId, bool isExpired = false)
     {
         var index = session.IndexOf(slot);
         if (index.Schema?.Covers(rowId) == true)
-            IndexEditor.Remove(index, keys, key, rowId);
+            IndexEditor.Remove(index, keys, key, rowId, isExpired);
     }
 }

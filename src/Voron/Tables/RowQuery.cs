@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using Voron.Primitives;
 using Voron.Testing;
+using Voron.Transactions;
 
 namespace Voron.Tables;
 
@@ -9,8 +10,12 @@ namespace Voron.Tables;
 /// Rows in the order of an index, to be enumerated once: by <c>foreach</c>, which disposes of the query, or by <see cref="MoveNext"/>.
 /// </summary>
 /// <remarks>
-/// It is valid until its transaction ends, for one thread at a time. In a write transaction, the table may change on the way: the query keeps its
-/// place, and comes to rows again whose keys move ahead of it. Direction, start and limit are set before the first row is read.
+/// It is valid until its transaction ends, for one thread at a time. Direction, start and limit are set before the first row is read.
+/// <para>
+/// In a write transaction, the table may change on the way. The query returns the rows that its index had when the query was made, as they are by
+/// then, and leaves out those that were deleted, or whose key was changed, before it comes to them. So a loop may update the rows that it gets:
+/// none comes again.
+/// </para>
 /// <para>To read page by page, each in a transaction of its own:</para>
 /// <code>
 /// var rows = table.FromRaw("section", keys).After(token).Take(20);
@@ -32,6 +37,11 @@ public sealed class RowQuery<TRow> : IDisposable
     private readonly RowSource _source;
     private readonly PageOrder _order;
     private readonly long _now;
+    private readonly OpenTree? _walked;
+    private readonly TreeWalk? _walk;
+
+    // Rows of a combination of id sets that are inserted later have higher ids.
+    private readonly long _endId = long.MaxValue;
     private PageToken _after;
     private long _left = long.MaxValue;
     private bool _isBackward;
@@ -53,6 +63,13 @@ public sealed class RowQuery<TRow> : IDisposable
         _rows = session.Rows;
         _source = source;
         _now = session.Now;
+        if (!session.Trees.CanWrite)
+            return;
+        _walked = source.Walked;
+        if (_walked != null)
+            _walked.Begin(_walk = new TreeWalk());
+        else if (functions.KeyCodec != null)
+            _endId = session.NextRowId();
     }
 
     private enum State
@@ -183,6 +200,8 @@ public sealed class RowQuery<TRow> : IDisposable
         CheckOpen();
         if (_state == State.New)
             _order.Check(_after, _isBackward);
+        if (_state == State.New && _walk != null)
+            _walk.IsBackward = _isBackward;
         if (_state == State.AtEnd)
             return false;
         if (_state == State.Failed)
@@ -190,6 +209,7 @@ public sealed class RowQuery<TRow> : IDisposable
         if (_left == 0 || !Advance())
         {
             _state = State.AtEnd;
+            _walked?.End(_walk!);
             ReturnBatch();
             return false;
         }
@@ -209,6 +229,7 @@ public sealed class RowQuery<TRow> : IDisposable
         if (_state == State.Disposed)
             return;
         _state = State.Disposed;
+        _walked?.End(_walk!);
         ReturnBatch();
         _source.Dispose();
     }
@@ -232,8 +253,9 @@ public sealed class RowQuery<TRow> : IDisposable
             {
                 if (!_source.MoveNext(_isBackward, _after))
                     return false;
+                _walk?.Move(_source.Key, _source.EntryId);
             }
-            while (_now != RowExpiry.Never && IsSourceOnExpired());
+            while (IsSourceOnNew() || (_now != RowExpiry.Never && IsSourceOnExpired()));
             Keep(_source.Key, _source.RowId);
             return true;
         }
@@ -247,6 +269,8 @@ public sealed class RowQuery<TRow> : IDisposable
         Keep(_batch.Key(_at), _batch.RowId(_at));
         return true;
     }
+
+    private bool IsSourceOnNew() => _source.RowId >= _endId || _walk?.IsNew(_source.Key, _source.EntryId) == true;
 
     private bool IsSourceOnExpired()
     {

@@ -1,3 +1,5 @@
+using Voron.Transactions;
+
 namespace Voron.Tables;
 
 /// <summary>Where a query finds the ids of its rows: an index, the rows themselves, or a combination of id sets.</summary>
@@ -5,6 +7,12 @@ internal abstract class RowSource : IDisposable
 {
     /// <summary>The id of the row.</summary>
     public long RowId { get; protected set; }
+
+    /// <summary>What tells the entry apart from others with the same key.</summary>
+    public virtual long EntryId => RowId;
+
+    /// <summary>The tree through which the source goes; null for a combination of id sets.</summary>
+    public virtual OpenTree? Walked => null;
 
     /// <summary>The key that led to the row, valid until the next move or write; empty if there is none.</summary>
     public abstract ReadOnlySpan<byte> Key { get; }

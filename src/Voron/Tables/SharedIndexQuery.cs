@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using Voron.Primitives;
 using Voron.Testing;
+using Voron.Transactions;
 
 namespace Voron.Tables;
 
@@ -28,6 +29,8 @@ public sealed class SharedIndexQuery : IDisposable
     private readonly SharedIndex _index;
     private readonly IdSource _source;
     private readonly bool _canWrite;
+    private readonly OpenTree? _walked;
+    private readonly TreeWalk? _walk;
     private SharedRoster.Member _member;
     private PageToken _after;
     private long _left = long.MaxValue;
@@ -43,6 +46,8 @@ public sealed class SharedIndexQuery : IDisposable
         _index = index;
         _source = new IdSource(roster.Ids, keys);
         _canWrite = canWrite;
+        _walked = canWrite ? _source.Walked : null;
+        _walked?.Begin(_walk = new TreeWalk());
     }
 
     private enum State
@@ -152,6 +157,9 @@ public sealed class SharedIndexQuery : IDisposable
         if (_state == State.Failed)
             ThrowFailed();
 
+        if (_walk != null)
+            _walk.IsBackward = _isBackward;
+
         // If a page is damaged, the source has passed a row that was not returned.
         _state = State.Failed;
         if (_left == 0 || !Advance())
@@ -202,6 +210,7 @@ public sealed class SharedIndexQuery : IDisposable
         if (_state == State.Disposed)
             return;
         _state = State.Disposed;
+        _walked?.End(_walk!);
         _source.Dispose();
     }
 
@@ -220,6 +229,9 @@ public sealed class SharedIndexQuery : IDisposable
     {
         while (_source.MoveNext(_isBackward, _after))
         {
+            _walk?.Move(_source.Key, _source.RowId);
+            if (_walk?.IsNew(_source.Key, _source.RowId) == true)
+                continue;
             if (_roster.TryFind(_source.RowId, out var member) && !(member.PassesExpired && IsExpired(member)))
             {
                 _member = member;

@@ -13,10 +13,8 @@ namespace Voron.Tables;
 /// <typeparam name="TKey">The type of the primary key.</typeparam>
 /// <typeparam name="TRow">The type of a row.</typeparam>
 [DebuggerDisplay("{ToString(),nq}")]
-public readonly struct WriteTable<TKey, TRow>
+public readonly partial struct WriteTable<TKey, TRow>
 {
-    private const int DeletedTogether = 256;
-
     private readonly Table<TKey, TRow> _table;
 
     internal WriteTable(Table<TKey, TRow> table) => _table = table;
@@ -201,18 +199,7 @@ public readonly struct WriteTable<TKey, TRow>
         version = RowVersion.None;
         if (!RowLookup.TryFind(session, _table.Functions, key, out var rowId, out var bytes))
             return false;
-        var old = session.Copy(bytes);
-        if (!Change(session, rowId, old, state, change))
-        {
-            throw new ArgumentException(
-                $"The function has returned a row with another primary key. Row {rowId} of table '{Name}' was not changed.", nameof(change));
-        }
-
-        session.RequireUnchanged();
-        var deletesOthers = RowEditor.DeleteExpired(session, session.NewKeys, givenId: -1);
-        if (deletesOthers)
-            old = session.Copy(RowLookup.Get(session, rowId));
-        version = RowEditor.Update(session, rowId, old, hasOldKeys: !deletesOthers);
+        version = Update(session, rowId, bytes, state, change);
         return true;
     }
 
@@ -254,74 +241,6 @@ public readonly struct WriteTable<TKey, TRow>
         return found;
     }
 
-    /// <summary>Deletes the rows with a key in an index, in the order of their ids.</summary>
-    /// <param name="index">The name of the index.</param>
-    /// <param name="key">The key, or its first fields: see <see cref="From{TIndexKey}(string, TIndexKey)"/>.</param>
-    /// <param name="most">The number of rows to delete at most, so that a caller can divide the work among transactions.</param>
-    /// <exception cref="ArgumentException">The definition has no index of that name, or its keys have another type.</exception>
-    /// <exception cref="KeyTooLongException">The key is too long.</exception>
-    /// <inheritdoc cref="DeleteWhereRaw"/>
-    public long DeleteWhere<TIndexKey>(string index, TIndexKey key, long most = long.MaxValue) =>
-        DeleteWhere(index, IndexRange<TIndexKey>.All.From(key).Through(key), most);
-
-    /// <summary>Deletes the rows whose keys in an index are in a range of values, in the order of the keys.</summary>
-    /// <param name="index">The name of the index.</param>
-    /// <param name="keys">The keys: <see cref="IndexRange"/> makes a range.</param>
-    /// <param name="most">The number of rows to delete at most, so that a caller can divide the work among transactions.</param>
-    /// <inheritdoc cref="DeleteWhere{TIndexKey}(string, TIndexKey, long)"/>
-    public long DeleteWhere<TIndexKey>(string index, IndexRange<TIndexKey> keys, long most = long.MaxValue) =>
-        DeleteWhereRaw(index, _table.Encode(index, keys), most);
-
-    /// <summary>Deletes the rows whose keys in an index are in a range of bytes, in the order of the keys.</summary>
-    /// <param name="index">The name of the index.</param>
-    /// <param name="keys">The bytes of the keys, as <see cref="KeyWriter"/> writes their fields.</param>
-    /// <param name="most">The number of rows to delete at most, so that a caller can divide the work among transactions.</param>
-    /// <returns>The number of rows deleted.</returns>
-    /// <remarks>If a row is refused, those before it stay deleted: a savepoint takes them back.</remarks>
-    /// <exception cref="IndexMismatchException">
-    /// The index names rows that do not exist, because its function has returned other keys for the same row.
-    /// </exception>
-    /// <exception cref="ArgumentException">The definition has no index of that name.</exception>
-    /// <exception cref="ArgumentOutOfRangeException"><paramref name="most"/> is negative.</exception>
-    /// <exception cref="IndexNotReadyException">The index does not have the keys of all rows.</exception>
-    /// <inheritdoc cref="Delete(TKey)"/>
-    public long DeleteWhereRaw(string index, KeyRange keys, long most = long.MaxValue)
-    {
-        ArgumentOutOfRangeException.ThrowIfNegative(most);
-        var session = _table.SessionToWrite;
-        Span<long> rowIds = stackalloc long[DeletedTogether];
-        var deleted = 0L;
-        var after = default(PageToken);
-        while (deleted < most)
-        {
-            // From where the last rows were: what is passed over, such as rows past their time and those of other tables, is passed over once.
-            var count = 0;
-            using (var query = _table.FromRaw(index, keys).After(after))
-            {
-                while (count < Math.Min(DeletedTogether, most - deleted) && query.MoveNext())
-                    rowIds[count++] = query.RowId;
-                after = query.Token;
-            }
-
-            // A row with several keys in the range was collected once for each, and is deleted once.
-            var before = deleted;
-            foreach (var rowId in rowIds[..count])
-            {
-                if (!RowLookup.TryGet(session, rowId, out var row))
-                    continue;
-                RowEditor.Delete(session, rowId, session.Copy(row));
-                deleted++;
-            }
-
-            if (count == 0)
-                break;
-            if (deleted == before)
-                throw IndexMismatchException.OfMissing(session, index, rowIds[0], after.Key);
-        }
-
-        return deleted;
-    }
-
     /// <inheritdoc cref="Table{TKey, TRow}.ToString"/>
     public override string ToString() => _table.ToString();
 
@@ -346,6 +265,22 @@ public readonly struct WriteTable<TKey, TRow>
         session = _table.SessionToWrite;
         RowEditor.DeleteExpired(session, session.NewKeys, session.GivenRowId);
         return session;
+    }
+
+    private RowVersion Update<TState>(TableSession session, long rowId, ReadOnlySpan<byte> row, TState state, Func<TRow, TState, TRow> change)
+    {
+        var old = session.Copy(row);
+        if (!Change(session, rowId, old, state, change))
+        {
+            throw new ArgumentException(
+                $"The function has returned a row with another primary key. Row {rowId} of table '{Name}' was not changed.", nameof(change));
+        }
+
+        session.RequireUnchanged();
+        var deletesOthers = RowEditor.DeleteExpired(session, session.NewKeys, givenId: -1);
+        if (deletesOthers)
+            old = session.Copy(RowLookup.Get(session, rowId));
+        return RowEditor.Update(session, rowId, old, hasOldKeys: !deletesOthers);
     }
 
     // Returns false if the function has changed the primary key.

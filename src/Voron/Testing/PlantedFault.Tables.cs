@@ -54,6 +54,9 @@ internal static partial class PlantedFault
     /// <summary>An evolution drops the indexes that its definition lacks, although the table has the same version.</summary>
     public static readonly bool DropAtSameVersion = Is(nameof(DropAtSameVersion));
 
+    /// <summary>A query beside changes comes to rows again that were moved ahead of it.</summary>
+    public static readonly bool MeetMovedRows = Is(nameof(MeetMovedRows));
+
     /// <summary>While existing rows get their times, their heads stay as they are.</summary>
     public static readonly bool LeaveHeadWithoutExpiry = Is(nameof(LeaveHeadWithoutExpiry));
 }

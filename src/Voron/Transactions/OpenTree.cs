@@ -21,6 +21,7 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     private byte[] _name = [];
     private PutBuffer? _puts;
     private bool _hasStored;
+    private List<TreeWalk>? _walks;
 
     /// <param name="owner">The transaction.</param>
     /// <param name="log">The log in which it keeps the states of trees at its savepoints; null for a reader.</param>
@@ -73,9 +74,39 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         Operation = 0;
         Pending = Work.None;
         _hasStored = false;
+        _walks = null;
         Recorded?.Forget();
         LargeSets = null;
         StateAsIs.Load(header);
+    }
+
+    /// <summary>Begins to tell a query of the entries that are added and removed.</summary>
+    public void Begin(TreeWalk walk) => (_walks ??= []).Add(walk);
+
+    /// <summary>Tells a query no more.</summary>
+    public void End(TreeWalk walk)
+    {
+        if (_walks?.Remove(walk) == true && _walks.Count == 0)
+            _walks = null;
+    }
+
+    /// <summary>Tells queries that an entry was added or removed. Called by a layer above, which knows its entries.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="id">What tells entries with equal keys apart.</param>
+    /// <param name="wasThere">True if a query would have found it before: if it was removed, and counted until then.</param>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void NoteEntry(ReadOnlySpan<byte> key, long id, bool wasThere)
+    {
+        if (_walks != null)
+            Tell(key, id, wasThere);
+    }
+
+    private void Tell(ReadOnlySpan<byte> key, long id, bool wasThere)
+    {
+        if (PlantedFault.MeetMovedRows)
+            return;
+        foreach (var walk in _walks!)
+            walk.Note(key, id, wasThere);
     }
 
     /// <exception cref="InvalidOperationException">The tree is of another kind.</exception>

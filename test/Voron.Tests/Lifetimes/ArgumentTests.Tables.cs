@@ -70,6 +70,15 @@ public sealed partial class ArgumentTests
             Change, "change", typeof(ArgumentException),
             place => Written(place).TryUpdate(HandleSet.RowKey, 0, static (row, _) => row with { Id = "other" }, out _)),
         .. Indexes(
+            "WriteTable`2.UpdateWhere<TIndexKey, TState>(String, TIndexKey, TState, Func<Item, TState, Item>)", "none",
+            (place, index) => Written(place).UpdateWhere(index, 1, 0, static (row, _) => row)),
+        .. Indexes(
+            "WriteTable`2.UpdateWhere<TIndexKey, TState>(String, IndexRange<TIndexKey>, TState, Func<Item, TState, Item>)", "none",
+            (place, index) => Written(place).UpdateWhere(index, IndexRange.From(1), 0, static (row, _) => row)),
+        .. Indexes(
+            "WriteTable`2.UpdateWhereRaw<TState>(String, KeyRange, TState, Func<Item, TState, Item>)", "none",
+            (place, index) => Written(place).UpdateWhereRaw(index, KeyRange.All, 0, static (row, _) => row)),
+        .. Indexes(
             "WriteTable`2.DeleteWhere<TIndexKey>(String, TIndexKey, Int64)", "none", (place, index) => Written(place).DeleteWhere(index, 1)),
         .. Indexes(
             "WriteTable`2.DeleteWhere<TIndexKey>(String, IndexRange<TIndexKey>, Int64)", "none",

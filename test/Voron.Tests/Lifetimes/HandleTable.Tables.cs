@@ -74,6 +74,15 @@ internal static partial class HandleTable
             handle => handle.TryUpdate("new", 7, static (row, size) => row with { Size = size }, out _).Should().BeTrue()),
         new("Delete(String)", handle => handle.Delete("new").Should().BeTrue()),
         new("Delete(String, RowVersion)", handle => handle.Delete("second", VersionOf(handle, "second")).Should().BeTrue()),
+        new(
+            "UpdateWhere<TIndexKey, TState>(String, TIndexKey, TState, Func<Item, TState, Item>)",
+            handle => handle.UpdateWhere("section", "never", 0, static (row, _) => row).Should().Be(0)),
+        new(
+            "UpdateWhere<TIndexKey, TState>(String, IndexRange<TIndexKey>, TState, Func<Item, TState, Item>)",
+            handle => handle.UpdateWhere("section", IndexRange.Prefix("never"), 0, static (row, _) => row).Should().Be(0)),
+        new(
+            "UpdateWhereRaw<TState>(String, KeyRange, TState, Func<Item, TState, Item>)",
+            handle => handle.UpdateWhereRaw("section", KeyRange.Prefix("never"u8), 0, static (row, _) => row).Should().Be(0)),
         new("DeleteWhere<TIndexKey>(String, TIndexKey, Int64)", handle => handle.DeleteWhere("section", "never").Should().Be(0)),
         new(
             "DeleteWhere<TIndexKey>(String, IndexRange<TIndexKey>, Int64)",

@@ -166,6 +166,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.RemoveNextMember), "evolve", 4_000) { First = 5 },
         new(nameof(PlantedFault.BlockExpiredKeys), "index-agreement", 40_000),
         new(nameof(PlantedFault.ReadTimeAgain), "index-agreement", 40_000),
+        new(nameof(PlantedFault.MeetMovedRows), "index-agreement", 40_000),
         new(nameof(PlantedFault.KeepRaisedVersion), "evolve", 4_000),
         new(nameof(PlantedFault.DropAtSameVersion), "evolve", 4_000),
         new(nameof(PlantedFault.LeaveHeadWithoutExpiry), "evolve", 4_000),

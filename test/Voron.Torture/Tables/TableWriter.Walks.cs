@@ -10,7 +10,7 @@ internal sealed partial class TableWriter<TKey>
 
     private bool _isWalking;
 
-    // The query keeps its place: the next row is the first one behind it, as the table is by then.
+    // The query keeps its place: the next row is the first one behind it that was there when the query was made, and still is.
     private void Walk()
     {
         _reader.LearnAll(Content);
@@ -23,6 +23,7 @@ internal sealed partial class TableWriter<TKey>
         setting.Add($"walk through {(index == null ? "keys" : $"'{index}'")} {range}{(isBackward ? " backwards" : "")}");
         var begun = index == null ? table.ByKeyRaw(range.ToKeyRange()) : table.FromRaw(index.Name, range.ToKeyRange());
         using var query = PagedQuery.Place(begun, isBackward, default, int.MaxValue);
+        var first = entries.Select(static entry => (entry.Key, entry.Row.Id)).ToHashSet();
         _isWalking = true;
         (string Key, long Id)? place = null;
         for (var i = 0; i < MaxWalk; i++)
@@ -32,7 +33,8 @@ internal sealed partial class TableWriter<TKey>
             if (isBackward)
                 entries.Reverse();
             var isUnique = index?.IsUnique != false;
-            var expected = entries.FirstOrDefault(entry => range.Contains(entry.Key) && IsBehind(entry, place, isUnique, isBackward));
+            var expected = entries.FirstOrDefault(entry =>
+                range.Contains(entry.Key) && first.Contains((entry.Key, entry.Row.Id)) && IsBehind(entry, place, isUnique, isBackward));
             if (!Advance(query, expected))
                 break;
             place = (expected.Key, expected.Row.Id);
