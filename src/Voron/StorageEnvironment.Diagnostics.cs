@@ -42,6 +42,7 @@ public sealed partial class StorageEnvironment
         Volatile.Read(ref _disposed) != 0 ? "closed"
         : _engine.Poison.IsPoisoned ? "poisoned: refuses writes"
         : _writer == null ? "open for reading"
+        : _transactions!.IsOpen ? $"open, write transaction {_writer.TransactionId} for {Environment.TickCount64 - _writer.Origin.BeganTick} ms, begun by thread {_writer.BeganBy}"
         : "open";
 
     private void BeginMeasuring()

@@ -116,6 +116,7 @@ public sealed partial class StorageEnvironment
     {
         ArgumentNullException.ThrowIfNull(operation);
         ThrowIfNotWritable(nameof(Write));
+        _entrance!.ThrowIfOwn(nameof(Write));
         WriteOperation<Action<WriteTransaction>, NoResult>.Rent(
             operation,
             static (transaction, call) =>
@@ -137,6 +138,7 @@ public sealed partial class StorageEnvironment
         ArgumentNullException.ThrowIfNull(operation);
         AsynchronousOperation.ThrowIfResultIsTask<T>();
         ThrowIfNotWritable(nameof(Write));
+        _entrance!.ThrowIfOwn(nameof(Write));
         return WriteOperation<Func<WriteTransaction, T>, T>.Rent(operation, static (transaction, call) => call(transaction)).Run(_groupCommit!);
     }
 
@@ -150,6 +152,7 @@ public sealed partial class StorageEnvironment
     {
         ArgumentNullException.ThrowIfNull(operation);
         ThrowIfNotWritable(nameof(Write));
+        _entrance!.ThrowIfOwn(nameof(Write));
         WriteOperation<(TState State, Action<WriteTransaction, TState> Call), NoResult>.Rent(
             (state, operation),
             static (transaction, both) =>
@@ -170,6 +173,7 @@ public sealed partial class StorageEnvironment
         ArgumentNullException.ThrowIfNull(operation);
         AsynchronousOperation.ThrowIfResultIsTask<TResult>();
         ThrowIfNotWritable(nameof(Write));
+        _entrance!.ThrowIfOwn(nameof(Write));
         return WriteOperation<TState, TResult>.Rent(state, operation).Run(_groupCommit!);
     }
 

@@ -105,10 +105,14 @@ public sealed partial class StorageEnvironment : IDisposable
 
     /// <summary>Begins the write transaction, after waiting until the previous one has been committed or disposed.</summary>
     /// <remarks>
-    /// The wait has no limit. A thread that begins a second transaction while it holds the first waits for itself: the log names the holder
-    /// (<c>WriterHeldForLong</c>), and the overload with a timeout throws.
+    /// The wait has no limit. A thread of its own that has begun the open transaction by this call would wait for itself, and gets an exception.
+    /// One of the thread pool, and asynchronous code, cannot be known to wait for themselves: after five seconds, the log names the holder
+    /// (<c>WriterHeldForLong</c>), <see cref="EnvironmentStatistics.LongWriterWaits"/> and the metric count the wait, the current activity gets an
+    /// event, and <see cref="ToString"/> names the open transaction. The overload with a timeout throws.
     /// </remarks>
-    /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The environment is read-only, or the call was made inside a group-commit operation, or by the thread that has begun the open transaction.
+    /// </exception>
     /// <exception cref="EnvironmentPoisonedException">An earlier write failed.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public WriteTransaction BeginWrite() => BeginWrite(TimeSpan.MaxValue);

@@ -26,6 +26,8 @@ internal static class EnvironmentFigures
             measured => measured.Engine.Readers.TryFindOldest(measured.Engine.FlusherSlot, out _, out var age) ? age.TotalSeconds : null),
         Count("voron.leaks", "{transaction}", "Transactions that were never ended, and were found by the garbage collector.",
             engine => engine.Counters.LeakedReaders + engine.Counters.LeakedWriters),
+        Count("voron.writer.long_waits", "{wait}", "Waits for the writer that have lasted more than five seconds.",
+            engine => Volatile.Read(ref engine.Counters.LongWriterWaits)),
         Count("voron.backpressure.waits", "{wait}", "Times that a writer was delayed because a limit was exceeded.", engine => engine.Counters.BackPressureWaits),
         Seconds("voron.backpressure.time", "The time for which writers were delayed, added up.", engine => engine.Counters.BackPressureTicks),
     ];

@@ -50,6 +50,7 @@ internal static class StatisticsCollector
             OpenReadersLimit = ReaderTable.MaxReaders,
             OldestReaderTransactionId = hasReader ? oldest : null,
             OldestReaderAge = hasReader ? age : null,
+            LongWriterWaits = Volatile.Read(ref counters.LongWriterWaits),
             LeakedReaders = counters.LeakedReaders,
             LeakedWriters = counters.LeakedWriters,
             CommittedTransactions = counters.CommittedTransactions,

@@ -23,6 +23,7 @@ internal sealed class Counters
 
     /// <summary>Ticks of <see cref="System.Diagnostics.Stopwatch"/> that all delayed writers have waited.</summary>
     public long BackPressureTicks;
+    public long LongWriterWaits;
     public long LeakedReaders;
     public long LeakedWriters;
     public long FreedPages;

@@ -18,6 +18,7 @@ internal sealed class WriteTransactionPool
     private readonly Engine _engine;
     private readonly Writer _writer;
     private readonly Parking<WriteTransactionBody> _parking = new();
+    private int _thread;
 
     public WriteTransactionPool(Engine engine, Writer writer)
     {
@@ -26,11 +27,23 @@ internal sealed class WriteTransactionPool
         _parking.Put(new WriteTransactionBody(engine, writer, _parking));
     }
 
+    /// <summary>Returns whether a thread has begun the open transaction in a call that blocks. False for one of the pool.</summary>
+    public bool IsOpenBy(int thread)
+    {
+        // Read twice: the transaction that is open may be the next one, of another thread.
+        return Volatile.Read(ref _thread) == thread && IsOpen && Volatile.Read(ref _thread) == thread;
+    }
+
+    /// <summary>True while a transaction is open. Read by any thread, so it may change at once.</summary>
+    public bool IsOpen => _parking.Peek() == null;
+
     /// <summary>Starts a transaction. The writer is held.</summary>
+    /// <param name="thread">The thread, not one of the pool, that begins it in a call which blocks; 0 otherwise.</param>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    public WriteTransactionBody Begin()
+    public WriteTransactionBody Begin(int thread = 0)
     {
         _writer.AssertHeld();
+        Volatile.Write(ref _thread, thread);
         if (_writer.HasDeferred)
             _writer.RunDeferred();
         _engine.Users.AddWriter();

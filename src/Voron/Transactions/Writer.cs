@@ -63,6 +63,9 @@ internal sealed class Writer
     /// <remarks>Read without holding the writer, for messages: its parts may come from two transactions.</remarks>
     public WriterOrigin Origin => new(Volatile.Read(ref _openedAt), Volatile.Read(ref _beganTick), Volatile.Read(ref _beganBy));
 
+    /// <summary>The thread that began the open transaction, or the last one.</summary>
+    public int BeganBy => Volatile.Read(ref _beganBy);
+
     /// <summary>True while deferred actions wait to be run.</summary>
     public bool HasDeferred => !_deferred.IsEmpty;
 

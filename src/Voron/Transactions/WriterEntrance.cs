@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Voron.Primitives;
 using Voron.Testing;
 
@@ -25,6 +26,17 @@ internal sealed class WriterEntrance
         writer.WaitsForLong = ReportHolder;
     }
 
+    /// <summary>Refuses a thread that would wait for the transaction which it has begun itself. One of the pool may run other code by now.</summary>
+    /// <exception cref="InvalidOperationException">The thread has begun the open transaction.</exception>
+    public void ThrowIfOwn(string call)
+    {
+        if (!_transactions.IsOpenBy(Environment.CurrentManagedThreadId))
+            return;
+        throw new InvalidOperationException(
+            $"{call} would wait for itself: this thread has begun write transaction {_writer.TransactionId} of '{_engine.Disk.Path}', which is still open. Commit or " +
+            "dispose of it first, or pass it to the code that is called. A thread that hands its transaction over must wait for its end in another way.");
+    }
+
     /// <param name="timeout">
     /// The longest time to wait for the writer; <see cref="TimeSpan.MaxValue"/> or <see cref="Timeout.InfiniteTimeSpan"/> for no limit.
     /// </param>
@@ -35,6 +47,8 @@ internal sealed class WriterEntrance
     {
         if (timeout == Timeout.InfiniteTimeSpan)
             timeout = TimeSpan.MaxValue;
+        if (timeout == TimeSpan.MaxValue)
+            ThrowIfOwn(nameof(StorageEnvironment.BeginWrite));
         ArgumentOutOfRangeException.ThrowIfLessThan(timeout, TimeSpan.Zero);
         _backPressure.ThrottleWriter();
         var durations = _engine.Observers.Durations;
@@ -47,7 +61,7 @@ internal sealed class WriterEntrance
             throw new TimeoutException(_writer.DescribeWait(timeout));
         }
 
-        return BeginHeld();
+        return BeginHeld(Thread.CurrentThread.IsThreadPoolThread ? 0 : Environment.CurrentManagedThreadId);
     }
 
     /// <summary>As <see cref="Begin"/>, but without a limit and without blocking a thread.</summary>
@@ -58,7 +72,7 @@ internal sealed class WriterEntrance
         var began = durations.Begin(TimedWork.WriterWait);
         await EnterAsync(cancellationToken).ConfigureAwait(false);
         durations.End(TimedWork.WriterWait, began);
-        return BeginHeld();
+        return BeginHeld(thread: 0);
     }
 
     /// <summary>Takes the writer without beginning a transaction, and without blocking a thread. The caller releases the writer.</summary>
@@ -164,6 +178,9 @@ internal sealed class WriterEntrance
     private void ReportHolder()
     {
         var id = _writer.TransactionId;
+        Interlocked.Increment(ref _engine.Counters.LongWriterWaits);
+        var tags = new ActivityTagsCollection { ["voron.transaction"] = id, ["voron.path"] = _engine.Disk.Path };
+        Activity.Current?.AddEvent(new ActivityEvent("voron.writer.long_wait", tags: tags));
         if (Interlocked.Exchange(ref _reportedFor, id) == id)
             return;
         GC.Collect(GC.MaxGeneration, GCCollectionMode.Forced, blocking: false);
@@ -185,12 +202,12 @@ internal sealed class WriterEntrance
         _engine.Poison.ThrowIfPoisoned();
     }
 
-    private WriteTransactionBody BeginHeld()
+    private WriteTransactionBody BeginHeld(int thread)
     {
         try
         {
             ThrowIfUnusable();
-            return _transactions.Begin();
+            return _transactions.Begin(thread);
         }
         catch
         {
