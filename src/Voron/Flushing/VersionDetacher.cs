@@ -11,7 +11,8 @@ internal sealed unsafe class VersionDetacher(Engine engine, Writer writer)
 {
     private const int DetachSlice = 1024;
 
-    private static readonly TimeSpan LongestDetachWait = TimeSpan.FromSeconds(1);
+    /// <summary>Several times what the queue of the writer keeps a caller waiting behind short transactions.</summary>
+    private static readonly TimeSpan LongestDetachWait = TimeSpan.FromMilliseconds(50);
 
     /// <summary>
     /// Detaches in slices, so that writers wait only for a moment. Versions that a long write transaction keeps from being detached are left to
