@@ -93,6 +93,7 @@ public readonly partial struct Tree
 
     /// <summary>Returns a copy of the value of a key; null when the tree does not have the key.</summary>
     /// <param name="key">The key.</param>
+    /// <exception cref="InvalidOperationException">The value is longer than an array can be: one of the 56 longest lengths.</exception>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public byte[]? Get(ReadOnlySpan<byte> key) => TryGetEntry(key, out var entry) ? entry.CopyValue() : null;

@@ -168,10 +168,17 @@ public readonly unsafe ref struct TreeEntry
     /// <summary>Returns a copy of the value.</summary>
     internal byte[] CopyValue()
     {
-        var copy = GC.AllocateUninitializedArray<byte>(checked((int)ValueLength));
+        var copy = NewArray(ValueLength);
         CopyPart(0, copy);
         return copy;
     }
+
+    /// <summary>Returns an array for a value.</summary>
+    /// <exception cref="InvalidOperationException">No array is so long: a value can have 56 bytes more.</exception>
+    internal static byte[] NewArray(long length) => length <= Array.MaxLength
+        ? GC.AllocateUninitializedArray<byte>((int)length)
+        : throw new InvalidOperationException(
+            $"The value has {length} bytes, and an array has at most {Array.MaxLength}. Read it as a stream, or with a buffer writer.");
 
     /// <summary>Copies a part of the value while the mark keeps other threads from ending the transaction.</summary>
     private void CopyPart(long offset, scoped Span<byte> destination)

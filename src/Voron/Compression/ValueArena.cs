@@ -87,5 +87,5 @@ internal sealed unsafe class ValueArena(ArenaMemory? memory = null)
     [DoesNotReturn]
     private static void ThrowFull() => throw new InvalidOperationException(
         $"The values that this transaction has read take {MaxBytes >> 20} MiB: they are compressed in the tree, and stay in memory until the transaction ends. " +
-        "Read them with a cursor, or with TryGet and a buffer writer, which keep nothing, or begin another transaction.");
+        "Read them with a cursor or with TryGet and a buffer writer, rows of a table with TryGet or a query, which keep nothing; or begin another transaction.");
 }

@@ -109,6 +109,15 @@ public sealed class TreeEntryTests : IDisposable
     }
 
     [Fact]
+    public void A_value_that_is_longer_than_an_array_says_how_it_is_read()
+    {
+        FluentActions.Invoking(() => TreeEntry.NewArray(Array.MaxLength + 1L))
+            .Should().Throw<InvalidOperationException>().WithMessage("*2147483592*stream*");
+        FluentActions.Invoking(() => TreeEntry.NewArray(int.MaxValue)).Should().Throw<InvalidOperationException>();
+        TreeEntry.NewArray(0).Should().BeEmpty();
+    }
+
+    [Fact]
     public void A_missing_key_has_no_copy()
     {
         FaultTestKit.Put(_environment, 1, [1]);
