@@ -7,7 +7,7 @@ namespace Voron;
 /// <remarks>
 /// An index of which anything may be missing, or that may name rows which are lost, is empty and answers no queries until
 /// <see cref="TableEvolution.EvolveAsync"/> has built it again from the rows. The primary key cannot be built without the definition, so it comes
-/// over as it is, without the keys of lost rows.
+/// over as it is, without the keys of lost rows; <see cref="TableEvolution.RebuildKeysAsync"/> adds the keys that are lost.
 /// </remarks>
 public sealed record SalvagedTable
 {
@@ -21,8 +21,8 @@ public sealed record SalvagedTable
     public required long KeysWithoutRow { get; init; }
 
     /// <summary>
-    /// The number of rows whose primary keys are lost, at least: lookups by key do not find them, but <see cref="Table{TKey, TRow}.Scan()"/> does. If
-    /// there are any, copy the rows into another table.
+    /// The number of rows whose primary keys are lost, at least: lookups by key do not find them, but <see cref="Table{TKey, TRow}.Scan()"/> does.
+    /// <see cref="TableEvolution.RebuildKeysAsync"/> gives them their keys again.
     /// </summary>
     public required long RowsWithoutKey { get; init; }
 
@@ -36,7 +36,12 @@ public sealed record SalvagedTable
         if (KeysWithoutRow > 0)
             text += string.Create(CultureInfo.InvariantCulture, $"; {KeysWithoutRow} primary keys of lost rows were left out");
         if (RowsWithoutKey > 0)
-            text += string.Create(CultureInfo.InvariantCulture, $"; {RowsWithoutKey} rows have lost their primary keys");
+        {
+            text += string.Create(
+                CultureInfo.InvariantCulture,
+                $"; {RowsWithoutKey} rows have lost their primary keys: {nameof(TableEvolution.RebuildKeysAsync)} gives them back");
+        }
+
         if (IndexesToBuild.Count > 0)
             text += $"; {nameof(TableEvolution.EvolveAsync)} builds these indexes again: {string.Join(", ", IndexesToBuild.Select(name => $"'{name}'"))}";
         return text;

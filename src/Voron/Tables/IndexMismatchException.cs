@@ -45,7 +45,9 @@ public sealed class IndexMismatchException : TableException
         var keys = $"the function returns {Describe(type, returned)} for row {rowId}, and the index has it under {Describe(type, found)}";
         return new IndexMismatchException(table, index, rowId, returned.ToArray(), found.ToArray(), index.Length == 0
             ? $"The primary keys of table '{table}' in '{session.Trees.DataFilePath}' do not fit the definition of this program: {keys}. Nothing was written. " +
-                "The keys of a table cannot change: use another table, and copy the rows."
+                (found.IsEmpty
+                    ? $"If a salvage has lost the key, {nameof(TableEvolution.RebuildKeysAsync)} gives it back."
+                    : "The keys of a table cannot change: use another table, and copy the rows.")
             : $"The index '{index}' of table '{table}' in '{session.Trees.DataFilePath}' does not fit its function in this program: {keys}. Nothing was written. " +
                 $"If the function has changed, raise the version of the index, and {nameof(TableEvolution.EvolveAsync)} builds it again; if not, run " +
                 $"{nameof(TableVerification.VerifyTable)}.");

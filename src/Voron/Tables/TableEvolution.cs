@@ -142,6 +142,34 @@ public static class TableEvolution
     }
 
     /// <summary>
+    /// Gives rows their primary keys again that have lost them, as the report of a salvage says: they are listed, and not found by their keys. Call
+    /// it before <see cref="EvolveAsync{TKey, TRow}"/>, which refuses such a table.
+    /// </summary>
+    /// <remarks>
+    /// It reads all rows in steps of 2 ms, beside readers and writers. After a cancellation or a crash, the next call passes over what has been done.
+    /// Where another row has the key, both stay as they are, and the report names them: <see cref="Table{TKey, TRow}.TryGetByRowId"/> reads
+    /// the one that is not found.
+    /// </remarks>
+    /// <param name="environment">The environment.</param>
+    /// <param name="definition">The definition of the table.</param>
+    /// <param name="cancellationToken">Ends the call between two steps.</param>
+    /// <exception cref="KeyNotFoundException">There is no table of that name.</exception>
+    /// <exception cref="SchemaMismatchException">The definition does not fit the table.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
+    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
+    /// <exception cref="ArgumentNullException">The environment or the definition is null.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call.</exception>
+    /// <exception cref="OperationCanceledException">The call was cancelled.</exception>
+    public static ValueTask<RebuildKeysReport> RebuildKeysAsync<TKey, TRow>(
+        this StorageEnvironment environment, TableDefinition<TKey, TRow> definition, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        ArgumentNullException.ThrowIfNull(definition);
+        return new KeyRebuild(environment, definition.Functions, cancellationToken).RunAsync();
+    }
+
+    /// <summary>
     /// Rewrites the rows of a table as new ones are compressed, in short transactions beside other writers, as
     /// <see cref="StorageEnvironment.RecompressAsync"/> does with the values of a tree.
     /// </summary>

@@ -124,6 +124,8 @@ public sealed partial class ArgumentTests
         await NamesLater<ArgumentNullException>("definition", () => environment.EvolveAsync(none).AsTask());
         await NamesLater<ArgumentNullException>("environment", () => nowhere.CheckAsync(TableKit.Items).AsTask());
         await NamesLater<ArgumentNullException>("definition", () => environment.CheckAsync(none).AsTask());
+        await NamesLater<ArgumentNullException>("environment", () => nowhere.RebuildKeysAsync(TableKit.Items).AsTask());
+        await NamesLater<ArgumentNullException>("definition", () => environment.RebuildKeysAsync(none).AsTask());
         await NamesLater<ArgumentNullException>("environment", () => nowhere.DropIndexAsync("items", "section").AsTask());
         await NamesLater<ArgumentNullException>("environment", () => nowhere.DeleteExpiredAsync(TableKit.Items).AsTask());
         await NamesLater<ArgumentNullException>("definition", () => environment.DeleteExpiredAsync(none).AsTask());

@@ -52,6 +52,7 @@ public sealed partial class EndedHandleTests
         RefuseAll(reading, writing, thrown => IsEnded(thrown, Messages[Outcome.TransactionEnded]));
         environment.Dispose();
         IsEnded(await Thrown(() => environment.CheckAsync(TableKit.Items).AsTask()), Messages[Outcome.EnvironmentClosed]);
+        IsEnded(await Thrown(() => environment.RebuildKeysAsync(TableKit.Items).AsTask()), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => environment.DropIndexAsync("items", "section").AsTask()), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => environment.EvolveAsync(TableKit.Items).AsTask()), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => environment.DeleteExpiredAsync(ExpiryKit.Items).AsTask()), Messages[Outcome.EnvironmentClosed]);

@@ -130,11 +130,37 @@ public sealed class TableSalvageTests : IDisposable
         var report = await Salvage.RunAsync(Source, Target, null, Token);
         var table = report.Tables.Should().ContainSingle().Subject;
         (table.Rows, table.KeysWithoutRow, table.RowsWithoutKey, table.IndexesToBuild.Count).Should().Be((Rows, 0, lost, 0));
-        table.ToString().Should().Be($"table 'items': {Rows} rows; {lost} rows have lost their primary keys");
+        table.ToString().Should().Be($"table 'items': {Rows} rows; {lost} rows have lost their primary keys: RebuildKeysAsync gives them back");
         using var environment = StorageEnvironment.Open(Target, FaultTestKit.Options());
-        using var reading = environment.BeginRead();
-        TableKit.Ids(reading.OpenTable(TableKit.Items).Scan()).Should().HaveCount(Rows);
+        using (var reading = environment.BeginRead())
+            TableKit.Ids(reading.OpenTable(TableKit.Items).Scan()).Should().HaveCount(Rows);
         environment.VerifyTable(TableKit.Items).IsSound.Should().BeFalse();
+        await environment.Awaiting(e => e.EvolveAsync(TableKit.Items, cancellationToken: Token).AsTask())
+            .Should().ThrowAsync<IndexMismatchException>().WithMessage("*RebuildKeysAsync*");
+        var rebuilt = await environment.RebuildKeysAsync(TableKit.Items, Token);
+        (rebuilt.RowsRead, rebuilt.KeysAdded, rebuilt.ProblemCount).Should().Be((Rows, lost, 0));
+        await environment.EvolveAsync(TableKit.Items, cancellationToken: Token);
+        environment.MustBeSound(TableKit.Items, Rows);
+        (await environment.RebuildKeysAsync(TableKit.Items, Token)).KeysAdded.Should().Be(0);
+    }
+
+    [Fact]
+    public async Task Rows_whose_keys_cannot_be_given_back_are_named()
+    {
+        var key = "k";
+        var definition = TableDefinition.Create("doubles", 1, new ItemCodec(), KeyCodec.Utf8, (Item item) => key + item.Id);
+        using var environment = StorageEnvironment.Open(Target, FaultTestKit.Options());
+        environment.Insert(definition, new Item("1"), new Item("2"), new Item("bad"));
+        var changed = TableDefinition.Create("doubles", 1, new ItemCodec(), KeyCodec.Utf8, static (Item item) => item.Id switch
+        {
+            "1" => "k2",
+            "bad" => throw new FormatException("No key."),
+            _ => "new",
+        });
+        var report = await environment.RebuildKeysAsync(changed, Token);
+        (report.RowsRead, report.KeysAdded, report.ProblemCount).Should().Be((3, 1, 2));
+        report.Problems.Select(problem => (problem.RowId, problem.IndexName, problem.OtherRowId)).Should().Equal((0, "", 1), (2, "", null));
+        await environment.Awaiting(e => e.RebuildKeysAsync(TableKit.Items, Token).AsTask()).Should().ThrowAsync<KeyNotFoundException>();
     }
 
     [Fact]
