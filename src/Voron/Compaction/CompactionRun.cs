@@ -39,6 +39,9 @@ internal sealed partial class CompactionRun : IDisposable
     /// <summary>How often a pass looks again for single free pages before the tail.</summary>
     private const int MaxRestarts = 2;
 
+    /// <summary>The number of places that are found before they are moved: a transaction moves as many of them as it has time for.</summary>
+    private const int MostFound = 256;
+
     /// <summary>The number of times, with pauses, that the run finds versions left behind before it detaches them.</summary>
     private const int PollsBeforeDetaching = 25;
 
@@ -60,6 +63,7 @@ internal sealed partial class CompactionRun : IDisposable
     private readonly ValueMover _values;
     private readonly PageMover _mover;
     private readonly BytePace _pace;
+    private readonly List<(byte[]? Tree, byte[] Key)> _found = [];
     private readonly long _began = Stopwatch.GetTimestamp();
     private long _movedBytes;
     private long _expectedBytes;
@@ -207,7 +211,8 @@ internal sealed partial class CompactionRun : IDisposable
     private async Task MoveValuesAsync()
     {
         await MoveValuesAsync(isShort: false, MoveLongAsync).ConfigureAwait(false);
-        await MoveValuesAsync(isShort: true, (name, keys) => MoveAsync(name, keys, isValue: true)).ConfigureAwait(false);
+        await MoveValuesAsync(isShort: true, (name, keys) => AddAsync(name, keys, isValue: true)).ConfigureAwait(false);
+        await MoveFoundAsync(isValue: true).ConfigureAwait(false);
     }
 
     private async Task MoveValuesAsync(bool isShort, Func<byte[], List<byte[]>, Task> move)
@@ -247,6 +252,7 @@ internal sealed partial class CompactionRun : IDisposable
         await MovePagesAsync(null).ConfigureAwait(false);
         for (byte[]? name = null; !IsOver && (name = _scan.NextTree(name, out _)) != null;)
             await MovePagesAsync(name).ConfigureAwait(false);
+        await MoveFoundAsync(isValue: false).ConfigureAwait(false);
     }
 
     private async Task MovePagesAsync(byte[]? name)
@@ -256,25 +262,36 @@ internal sealed partial class CompactionRun : IDisposable
         {
             keys.Clear();
             _scan.FindPages(name, ref from, keys);
-            await MoveAsync(name, keys, isValue: false).ConfigureAwait(false);
+            await AddAsync(name, keys, isValue: false).ConfigureAwait(false);
         }
     }
 
-    private async Task MoveAsync(byte[]? name, List<byte[]> keys, bool isValue)
+    // Where thousands of trees have a page each in the tail, one transaction moves those of many trees.
+    private async Task AddAsync(byte[]? name, List<byte[]> keys, bool isValue)
     {
-        for (var next = 0; next < keys.Count && !IsOver;)
+        foreach (var key in keys)
+            _found.Add((name, key));
+        if (_found.Count >= MostFound)
+            await MoveFoundAsync(isValue).ConfigureAwait(false);
+    }
+
+    private async Task MoveFoundAsync(bool isValue)
+    {
+        for (var next = 0; next < _found.Count && !IsOver;)
         {
-            await MoveInTransactionAsync(body => TryMoveSome(body, name, keys, isValue, ref next)).ConfigureAwait(false);
-            if (next == keys.Count || _mover.Obstacle != MoveObstacle.NoPlace)
+            await MoveInTransactionAsync(body => TryMoveSome(body, isValue, ref next)).ConfigureAwait(false);
+            if (next == _found.Count || _mover.Obstacle != MoveObstacle.NoPlace)
                 continue;
             if (!isValue && !TryRestart())
-                return;
+                break;
             if (isValue)
             {
                 _valuesLeft++;
                 next++;
             }
         }
+
+        _found.Clear();
     }
 
     private async Task MoveMapsAsync()
@@ -295,28 +312,29 @@ internal sealed partial class CompactionRun : IDisposable
         return !_isFull;
     }
 
-    private bool TryMoveSome(WriteTransactionBody body, byte[]? name, List<byte[]> keys, bool isValue, ref int next)
+    private bool TryMoveSome(WriteTransactionBody body, bool isValue, ref int next)
     {
-        var state = name == null ? body.Catalog : body.OpenTree(name)?.SettledState();
-        if (state == null)
+        var (opened, state) = (_found[next].Tree, Open(body, _found[next].Tree));
+        for (; next < _found.Count; next++)
         {
-            // Deleted or renamed since.
-            next = keys.Count;
-            return true;
-        }
+            var (name, key) = _found[next];
+            if (!ReferenceEquals(name, opened))
+                (opened, state) = (name, Open(body, name));
 
-        while (next < keys.Count)
-        {
+            // Deleted or renamed since.
+            if (state == null)
+                continue;
             var isMoved = isValue
-                ? TreeMover.TryMoveExtent(body.WritePages, state, keys[next], _mover)
-                : TreeMover.TryMovePages(body.WritePages, state, keys[next], _mover);
+                ? TreeMover.TryMoveExtent(body.WritePages, state, key, _mover)
+                : TreeMover.TryMovePages(body.WritePages, state, key, _mover);
             if (!isMoved)
                 return false;
-            next++;
         }
 
         return true;
     }
+
+    private static TreeState? Open(WriteTransactionBody body, byte[]? name) => name == null ? body.Catalog : body.OpenTree(name)?.SettledState();
 
     // What has been moved is committed, even if the work did not get to its end.
     private async Task MoveInTransactionAsync(Func<WriteTransactionBody, bool> work)

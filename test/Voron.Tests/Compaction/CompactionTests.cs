@@ -86,5 +86,34 @@ public sealed class CompactionTests
         }
     }
 
+    [Fact]
+    public async Task Pages_of_many_trees_move_in_few_transactions()
+    {
+        const int trees = 3_000;
+        using var directory = new TestDirectory();
+        using var environment = StorageEnvironment.Open(directory, CompactionKit.Options);
+        environment.Write(static writing =>
+        {
+            var filler = writing.CreateTree("filler");
+            for (var i = 0; i < trees; i++)
+                filler.Put(BitConverter.GetBytes(i), new byte[3_000]);
+        });
+        environment.Write(static writing =>
+        {
+            for (var i = 0; i < trees; i++)
+                writing.CreateTree($"tree {i}").Put("key"u8, BitConverter.GetBytes(i));
+        });
+        environment.Write(static writing => writing.DeleteTree("filler"));
+        var before = environment.GetStatistics().CommittedTransactions;
+        var report = await environment.CompactAsync(null, Token);
+        Output(report);
+        report.BytesMoved.Should().BeGreaterThan(trees / 2 * 4096L);
+        (environment.GetStatistics().CommittedTransactions - before).Should().BeLessThan(trees / 10);
+        environment.Verify().Problems.Should().BeEmpty();
+        using var reading = environment.BeginRead();
+        for (var i = 0; i < trees; i++)
+            reading.OpenTree($"tree {i}").Get("key"u8).Should().Equal(BitConverter.GetBytes(i));
+    }
+
     private static void Output(CompactionReport report) => TestContext.Current.TestOutputHelper?.WriteLine($"{report}");
 }
