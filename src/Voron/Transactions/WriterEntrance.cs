@@ -16,6 +16,7 @@ internal sealed class WriterEntrance
     private readonly WriteTransactionPool _transactions;
     private readonly IBackPressure _backPressure;
     private long _reportedFor = -1;
+    private long _collectedFor = -1;
 
     public WriterEntrance(Engine engine, Writer writer, WriteTransactionPool transactions, IBackPressure backPressure)
     {
@@ -32,6 +33,7 @@ internal sealed class WriterEntrance
     {
         if (!_transactions.IsOpenBy(Environment.CurrentManagedThreadId))
             return;
+        LookForLeak(_writer.TransactionId);
         throw new InvalidOperationException(
             $"{call} would wait for itself: this thread has begun write transaction {_writer.TransactionId} of '{_engine.Disk.Path}', which is still open. Commit or " +
             "dispose of it first, or pass it to the code that is called. A thread that hands its transaction over must wait for its end in another way.");
@@ -172,22 +174,28 @@ internal sealed class WriterEntrance
         ? new OperationCanceledException(cancellationToken)
         : EndedErrors.Environment(_engine.Disk.Path, " It was closed while this call waited for the writer.");
 
-    // Only the garbage collector notices a transaction that no caller can end any more, and a waiting caller allocates nothing. The collection
-    // runs in the background, and once for each transaction that has kept others waiting for long. The log entry is for the one that its thread
-    // still holds: a caller that waits for its own transaction would otherwise wait without a word.
+    // The log entry is for a transaction that its thread still holds: a caller that waits for its own would otherwise wait without a word.
     private void ReportHolder()
     {
         var id = _writer.TransactionId;
         Interlocked.Increment(ref _engine.Counters.LongWriterWaits);
         var tags = new ActivityTagsCollection { ["voron.transaction"] = id, ["voron.path"] = _engine.Disk.Path };
         Activity.Current?.AddEvent(new ActivityEvent("voron.writer.long_wait", tags: tags));
+        LookForLeak(id);
         if (Interlocked.Exchange(ref _reportedFor, id) == id)
             return;
-        GC.Collect(GC.MaxGeneration, GCCollectionMode.Forced, blocking: false);
         var origin = _writer.Origin;
         TransactionLog.WriterHeldForLong(
             _engine.Logger, _engine.Disk.Path, id, Environment.TickCount64 - origin.BeganTick, origin.ThreadId,
             TransactionLog.Describe(origin.OpenedAt));
+    }
+
+    // Only the garbage collector notices a transaction that no caller can end any more, and a waiting caller allocates nothing. The collection
+    // runs in the background, and once for each transaction that has kept others waiting for long, or was taken for the caller's own.
+    private void LookForLeak(long id)
+    {
+        if (Interlocked.Exchange(ref _collectedFor, id) != id)
+            GC.Collect(GC.MaxGeneration, GCCollectionMode.Forced, blocking: false);
     }
 
     /// <summary>Refuses the holder of the writer when the environment takes no more changes.</summary>

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Runtime.CompilerServices;
 
 namespace Voron.Tests.Transactions;
 
@@ -77,6 +78,33 @@ public sealed class SelfWaitTests : IDisposable
     }
 
     [Fact]
+    public void A_thread_that_has_lost_its_transaction_gets_the_writer_again()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { LeakGrace = TimeSpan.Zero });
+        var refused = 0;
+        var thread = new TestThread(() =>
+        {
+            Lose(environment);
+            TestWait.Until(() =>
+            {
+                try
+                {
+                    environment.BeginWrite().Dispose();
+                    return true;
+                }
+                catch (InvalidOperationException)
+                {
+                    refused++;
+                    return false;
+                }
+            });
+        });
+        thread.Join().Should().BeNull();
+        refused.Should().BePositive();
+        environment.GetStatistics().LeakedWriters.Should().Be(1);
+    }
+
+    [Fact]
     public void A_long_wait_is_counted_and_is_an_event_of_the_activity()
     {
         using var writing = _environment.BeginWrite();
@@ -86,4 +114,7 @@ public sealed class SelfWaitTests : IDisposable
         _environment.GetStatistics().LongWriterWaits.Should().Be(1);
         activity.Events.Should().ContainSingle().Which.Name.Should().Be("voron.writer.long_wait");
     }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void Lose(StorageEnvironment environment) => environment.BeginWrite().CreateTree("lost");
 }
