@@ -1,6 +1,8 @@
 namespace Voron.Tables;
 
-/// <summary>Adds the primary keys of rows that have lost theirs, in short transactions beside other writers.</summary>
+/// <summary>
+/// Adds the primary keys of rows that have lost theirs, and removes keys that are those of no row, in short transactions beside other writers.
+/// </summary>
 /// <param name="environment">The environment.</param>
 /// <param name="functions">The definition.</param>
 /// <param name="stop">Ends the work between two steps.</param>
@@ -14,42 +16,101 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
     private long _rows;
     private long _added;
     private long _next;
+    private long _removed;
+    private byte[]? _nextKey = [];
 
     /// <exception cref="KeyNotFoundException">There is no such table.</exception>
     /// <exception cref="SchemaMismatchException">The definition does not fit the table.</exception>
     public async ValueTask<RebuildKeysReport> RunAsync()
     {
+        // First the keys that are none, which may be in the way of others.
+        while (_nextKey != null)
+            await StepAsync(RemoveKeys).ConfigureAwait(false);
         while (_next <= RowKey.Max)
-        {
-            using var writing = await environment.BeginWriteAsync(stop).ConfigureAwait(false);
-            _pace.Begin();
-            var added = _added;
-            Step(writing);
-            _pace.EndReading();
-            if (_added > added)
-            {
-                var commit = writing.CommitAsync(CancellationToken.None);
-                _pace.End();
-                await commit.ConfigureAwait(false);
-            }
-        }
-
-        return new RebuildKeysReport(_rows, _added, _problemCount, _problems);
+            await StepAsync(AddKeys).ConfigureAwait(false);
+        return new RebuildKeysReport(_rows, _added, _removed, _problemCount, _problems);
     }
 
-    private void Step(WriteTransaction writing)
+    private async ValueTask StepAsync(Action<TableSession> step)
     {
+        using var writing = await environment.BeginWriteAsync(stop).ConfigureAwait(false);
+        _pace.Begin();
+        var before = _added + _removed;
         var session = TableSession.Open(new TableTrees(writing), functions)
             ?? throw new KeyNotFoundException($"There is no table '{functions.Name}' in '{writing.DataFilePath}' whose keys could be added.");
         session.EnterToWrite(functions);
+        for (var slot = 0; slot < functions.Slots.Count; slot++)
+            session.OldKeys.Want(slot, slot == 0 && functions.KeyCodec != null);
+        step(session);
+        _pace.EndReading();
+        if (_added + _removed == before)
+            return;
+        var commit = writing.CommitAsync(CancellationToken.None);
+        _pace.End();
+        await commit.ConfigureAwait(false);
+    }
+
+    // A salvage whose state is not proven may have keys of older rows.
+    private void RemoveKeys(TableSession session)
+    {
+        if (functions.KeyCodec == null)
+        {
+            _nextKey = null;
+            return;
+        }
+
+        var began = TimeProvider.System.GetTimestamp();
+        var (first, wrong) = (_nextKey!, new List<byte[]>());
+        var entries = session.IndexOf(0).Entries;
+        using (var cursor = entries.OpenCursor())
+        {
+            var found = first.Length == 0 ? cursor.SeekFirst() : cursor.Seek(first);
+            for (_nextKey = null; found; found = cursor.MoveNext())
+            {
+                if (!cursor.Key.SequenceEqual(first) && TimeProvider.System.GetElapsedTime(began) >= _pace.ReadingTime)
+                {
+                    _nextKey = cursor.Key.ToArray();
+                    break;
+                }
+
+                if (!IsKeyOfRow(session, cursor.Key, cursor.Value))
+                    wrong.Add(cursor.Key.ToArray());
+            }
+        }
+
+        foreach (var key in wrong)
+        {
+            new WriteTree(entries.Opened).Delete(key);
+            _removed++;
+        }
+    }
+
+    // A row that cannot be read keeps its key.
+    private static bool IsKeyOfRow(TableSession session, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        if (!RowKey.TryRead(value, out var rowId) || !RowLookup.TryGet(session, rowId, out var row))
+            return false;
+        try
+        {
+            session.ReadKeys(rowId, session.Copy(row));
+            session.RequireUnchanged();
+        }
+        catch (TableException)
+        {
+            return true;
+        }
+
+        return session.OldKeys[0][0].SequenceEqual(key);
+    }
+
+    private void AddKeys(TableSession session)
+    {
         if (functions.KeyCodec == null)
         {
             _next = RowKey.Max + 1;
             return;
         }
 
-        for (var slot = 0; slot < functions.Slots.Count; slot++)
-            session.OldKeys.Want(slot, slot == 0);
         var began = TimeProvider.System.GetTimestamp();
         var first = _next;
         using var cursor = session.Rows.OpenCursor();

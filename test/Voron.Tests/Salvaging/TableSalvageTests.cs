@@ -158,8 +158,13 @@ public sealed class TableSalvageTests : IDisposable
             _ => "new",
         });
         var report = await environment.RebuildKeysAsync(changed, Token);
-        (report.RowsRead, report.KeysAdded, report.ProblemCount).Should().Be((3, 1, 2));
-        report.Problems.Select(problem => (problem.RowId, problem.IndexName, problem.OtherRowId)).Should().Equal((0, "", 1), (2, "", null));
+        (report.RowsRead, report.KeysAdded, report.KeysRemoved, report.ProblemCount).Should().Be((3, 2, 2, 1));
+        report.Problems.Select(problem => (problem.RowId, problem.IndexName, problem.OtherRowId)).Should().Equal((2, "", null));
+        (await environment.CheckAsync(changed, Token)).Problems.Should().ContainSingle().Which.RowId.Should().Be(2);
+        var same = TableDefinition.Create("doubles", 1, new ItemCodec(), KeyCodec.Utf8, static (Item item) => item.Id == "bad" ? "kbad" : "same");
+        report = await environment.RebuildKeysAsync(same, Token);
+        (report.KeysAdded, report.KeysRemoved, report.ProblemCount).Should().Be((1, 2, 1));
+        report.Problems.Select(problem => (problem.RowId, problem.IndexName, problem.OtherRowId)).Should().Equal((1, "", 0));
         await environment.Awaiting(e => e.RebuildKeysAsync(TableKit.Items, Token).AsTask()).Should().ThrowAsync<KeyNotFoundException>();
     }
 
