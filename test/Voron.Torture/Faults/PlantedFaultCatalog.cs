@@ -167,7 +167,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.BlockExpiredKeys), "index-agreement", 40_000),
         new(nameof(PlantedFault.ReadTimeAgain), "index-agreement", 40_000),
         new(nameof(PlantedFault.MeetMovedRows), "index-agreement", 40_000),
-        new(nameof(PlantedFault.KeepRaisedVersion), "evolve", 4_000),
+        new(nameof(PlantedFault.KeepRaisedVersion), "evolve", 4_000) { First = 56 },
         new(nameof(PlantedFault.DropAtSameVersion), "evolve", 4_000),
         new(nameof(PlantedFault.LeaveHeadWithoutExpiry), "evolve", 4_000),
         new(nameof(PlantedFault.RecordBesideTransaction), "feed", 40_000),
