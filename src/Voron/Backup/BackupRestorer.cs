@@ -8,7 +8,8 @@ namespace Voron.Backup;
 /// <summary>Restores an environment from a full backup and the incremental ones that build on it.</summary>
 /// <remarks>
 /// Pages are written as they come, and later ones replace earlier ones. Only the last backup decides which pages are used: each of these must
-/// have come. A page that was written and is not used any more is free. The pages of one frame are written while the next frame is read and checked.
+/// have come. A page that was written and is not used any more is free, and has no blocks where many such pages are neighbours. The pages of one
+/// frame are written while the next frame is read and checked.
 /// </remarks>
 internal sealed class BackupRestorer : IPageSink, IDisposable
 {
@@ -135,7 +136,7 @@ internal sealed class BackupRestorer : IPageSink, IDisposable
         if (_target.Options.VerifyRestored)
             verify = disk => verification = Verify(disk, last.Name, cancellationToken);
         cancellationToken.ThrowIfCancellationRequested();
-        _copy.Finish(EnvironmentCopy.NewHeader(last.Header, content.State), content.Used, verify);
+        _copy.Finish(EnvironmentCopy.NewHeader(last.Header, content.State), content.Used, _present, verify);
         return new RestoreReport(
             BackupSummary.Of(last).ToInfo(), content.Trailer.UsedPages, _doneBytes, Stopwatch.GetElapsedTime(began), verification);
     }

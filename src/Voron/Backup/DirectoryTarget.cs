@@ -46,7 +46,7 @@ internal sealed class DirectoryTarget(IDisk disk, EnvironmentCopy copy, BackupHe
     public Task FinishAsync(BackupEnd end, CancellationToken stop)
     {
         stop.ThrowIfCancellationRequested();
-        copy.Finish(EnvironmentCopy.NewHeader(header, end.State), end.Used, verify: null);
+        copy.Finish(EnvironmentCopy.NewHeader(header, end.State), end.Used, written: null, verify: null);
         return Task.CompletedTask;
     }
 

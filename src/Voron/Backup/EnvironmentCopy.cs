@@ -106,16 +106,19 @@ internal sealed class EnvironmentCopy : IDisposable
 
     /// <summary>Makes the copy durable, and the directory an environment.</summary>
     /// <param name="header">The header, whose state has the number of pages. Pages behind them are dropped.</param>
-    /// <param name="used">A bit for each page of the state: 1 if the state uses it. Free pages may have blocks or not.</param>
+    /// <param name="used">A bit for each page of the state: 1 if the state uses it.</param>
+    /// <param name="written">
+    /// A bit for each page of the state: 1 if the page was written, used or not. Null if the pages that were written are those that the state uses.
+    /// </param>
     /// <param name="verify">
     /// Called when all is durable but the name of the header, with a disk that shows the directory as the environment that it will be, for reading
     /// only. An exception ends the copy. Null to verify nothing.
     /// </param>
-    public void Finish(in CheckpointHeader header, PageBitmap used, Action<IDisk>? verify)
+    public void Finish(in CheckpointHeader header, PageBitmap used, PageBitmap? written, Action<IDisk>? verify)
     {
         try
         {
-            CompleteData(header.State.PageCount, used, isReadAgain: verify != null);
+            CompleteData(header.State.PageCount, used, written, isReadAgain: verify != null);
             CheckpointFile.Fill(_disk, MarkerName, header);
             _disk.SyncDirectory();
         }
@@ -196,12 +199,12 @@ internal sealed class EnvironmentCopy : IDisposable
         }
     }
 
-    private void CompleteData(long pageCount, PageBitmap used, bool isReadAgain)
+    private void CompleteData(long pageCount, PageBitmap used, PageBitmap? written, bool isReadAgain)
     {
         var length = pageCount * _pageSize;
         if (_data!.Length != length)
             _data.SetLength(length);
-        AllocateShortRanges(pageCount, used);
+        FitFreeRanges(pageCount, used, written);
         if (!PlantedFault.HeaderBeforePages)
             _data.Sync();
         if (isReadAgain)
@@ -211,8 +214,9 @@ internal sealed class EnvironmentCopy : IDisposable
     }
 
     // The engine takes a page for one that has blocks unless the page lies in a range of free pages of one section that is long enough to have
-    // been returned to the file system (PossibleHoles). Ranges between the same two holes get their blocks by one call.
-    private void AllocateShortRanges(long pageCount, PageBitmap used)
+    // been returned to the file system (PossibleHoles). Ranges between the same two holes get their blocks by one call. A long range returns those
+    // that an earlier backup of the chain has filled.
+    private void FitFreeRanges(long pageCount, PageBitmap used, PageBitmap? written)
     {
         var pagesPerSection = SectionMapLayout.SectionBytes / _pageSize;
         var shortest = PossibleHoles.MinBytes / _pageSize;
@@ -231,6 +235,8 @@ internal sealed class EnvironmentCopy : IDisposable
             {
                 Allocate(from, to);
                 from = to = end;
+                if (written is { } pages && pages.FindSet(page, end) >= 0)
+                    _data!.TryPunchHole(page * _pageSize, (end - page) * _pageSize);
             }
 
             page = end;

@@ -73,6 +73,44 @@ public sealed class RestoreTests
         ContentOf(target).Should().BeEquivalentTo(between);
     }
 
+    /// <summary>It kept the blocks of all that had been deleted since the full backup.</summary>
+    [Fact]
+    public async Task A_chain_takes_no_more_room_than_its_last_state()
+    {
+        var source = new SimulatedDisk();
+        Fill(0);
+        var full = BackupBuilder.Full(EnvironmentImage.Read(source));
+        var fullBytes = full.Build();
+        using (var environment = StorageEnvironment.Open(source, FaultTestKit.Options()))
+            environment.Write(static writing => writing.OpenTree("t").DeleteRange(KeyRange.From(FaultTestKit.Key(1)).Before(FaultTestKit.Key(99))));
+        var smallBytes = BackupBuilder.Incremental(EnvironmentImage.Read(source), full).Build();
+
+        var (large, small) = (new SimulatedDisk(), new SimulatedDisk());
+        await Restore(large, fullBytes);
+        await Restore(small, fullBytes, smallBytes);
+        large.UsedBytes.Should().BeGreaterThan(10_000_000);
+        small.UsedBytes.Should().BeLessThan(1_000_000);
+        ContentOf(small).Should().HaveCount(2).And.BeEquivalentTo(ContentOf(source));
+
+        // The pages without blocks can be written.
+        source = small;
+        Fill(1);
+        using var restored = StorageEnvironment.Open(small, FaultTestKit.Options());
+        ContentOf(restored).Should().HaveCount(100);
+        restored.Verify().Problems.Should().BeEmpty();
+
+        void Fill(int seed)
+        {
+            using var environment = StorageEnvironment.Open(source, FaultTestKit.Options());
+            environment.Write(writing =>
+            {
+                var tree = writing.CreateTree("t");
+                for (var i = 0; i < 100; i++)
+                    tree.Put(FaultTestKit.Key(i), FaultTestKit.Value(seed + i, 150_000));
+            });
+        }
+    }
+
     [Fact]
     public async Task A_stream_is_read_from_its_position_and_stays_open()
     {
