@@ -142,7 +142,8 @@ internal static unsafe class EnvironmentCreator
         return true;
     }
 
-    // Where there is no room, an allocation may leave a file of any length, which the next opening would take for a foreign one.
+    // Where there is no room, an allocation may leave a file of any length, which the next opening would take for a foreign one. Where files cannot
+    // be mapped, no opening would use the files.
     private static void MakeFiles(IDisk disk, in CheckpointHeader made)
     {
         var hasData = false;
@@ -152,7 +153,7 @@ internal static unsafe class EnvironmentCreator
             disk.SyncDirectory();
             CreateDataFile(disk, made, ref hasData);
         }
-        catch (DiskException e) when (e.Error == DiskError.NoSpace)
+        catch (DiskException e) when (e.Error is DiskError.NoSpace or DiskError.NotSupported)
         {
             if (hasData)
                 OwnFile.TryDelete(disk, UnfinishedDataName);
@@ -235,6 +236,7 @@ internal static unsafe class EnvironmentCreator
         for (var page = 0L; page < InitialPages.Count; page++)
             pages.Header(page)->Checksum = ChecksumOf(pages.ReadPage(page), page, layout.PageSize, header.EnvironmentId);
         file.Write(0, pages.Bytes);
+        file.Map(InitialPages.Count * layout.PageSize).Dispose();
         file.Sync();
     }
 

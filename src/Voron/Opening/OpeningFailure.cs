@@ -19,6 +19,9 @@ internal static class OpeningFailure
     {
         DiskError.NoSpace => new StorageFullException($"The environment in '{path}' cannot be opened: {e.Message}", e),
         DiskError.EndOfFile => new CorruptionException($"A file of the environment in '{path}' has been cut short: {e.Message}", e),
+        DiskError.NotSupported => new StorageAccessException(
+            $"The environment in '{path}' cannot be opened: {e.Message} The file system lacks something that the engine needs: a FUSE file system with " +
+            "direct_io, for example, cannot map a file into memory. Use a directory of another file system.", e),
         _ => new StorageAccessException($"The environment in '{path}' cannot be opened: {e.Message}", e),
     };
 

@@ -26,6 +26,23 @@ public sealed class FailedOpeningTests
         Count(opened).Should().Be(10);
     }
 
+    /// <summary>The files that had been made stayed, and the message was a bare ENODEV.</summary>
+    [Fact]
+    public void Where_files_cannot_be_mapped_nothing_is_created_and_the_message_says_so()
+    {
+        var disk = new SimulatedDisk();
+        disk.FailNext(call => call.Kind == DiskCallKind.Map, DiskError.NotSupported, forever: true);
+        var open = () => StorageEnvironment.Open(disk, new StorageOptions());
+        open.Should().Throw<StorageAccessException>().WithMessage("*FUSE*another file system*");
+        disk.List().Should().BeEmpty();
+        disk.ClearFaults();
+        open().Dispose();
+        disk.FailNext(call => call.Kind == DiskCallKind.Map, DiskError.NotSupported, forever: true);
+        open.Should().Throw<StorageAccessException>().WithMessage("*FUSE*another file system*");
+        disk.ClearFaults();
+        open().Dispose();
+    }
+
     private static bool FailsAtLength(SimulatedDisk disk, int index, GuardedMemory memory)
     {
         var before = memory.Taken;
