@@ -4,7 +4,8 @@ namespace Voron;
 /// There was no room, on the disk or within a configured limit, for the requested operation. The transaction has not been
 /// committed, and the environment continues to work.
 /// </summary>
-public sealed class StorageFullException : VoronException
+/// <remarks>A <see cref="TransactionTooLargeException"/> needs no room on the disk, but smaller transactions.</remarks>
+public class StorageFullException : VoronException
 {
     internal StorageFullException(string message, Exception? cause = null)
         : base(message, cause)

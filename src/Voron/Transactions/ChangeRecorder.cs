@@ -204,7 +204,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
     private void Append(TreeState feed, ReadOnlySpan<byte> record)
     {
         if (_ordinal == uint.MaxValue)
-            throw new StorageFullException($"A transaction of '{pages.FilePath}' has recorded {uint.MaxValue} changes, and can record no more. Divide it.");
+            throw new TransactionTooLargeException($"A transaction of '{pages.FilePath}' has recorded {uint.MaxValue} changes, and can record no more. Divide it.");
         var key = ChangeKey.Write(pages.Id, ++_ordinal, stackalloc byte[ChangeKey.Bytes]);
         TreeWriter.Put(pages, feed, key, record);
         RecordedBytes += key.Length + record.Length;

@@ -150,12 +150,12 @@ internal sealed unsafe class TransactionVersions
         Refill(node, null, 0, VersionFlags.Tombstone);
     }
 
-    /// <exception cref="StorageFullException">With as many bytes more, the transaction would take more scratch memory than it may.</exception>
+    /// <exception cref="TransactionTooLargeException">With as many bytes more, the transaction would take more scratch memory than it may.</exception>
     public void ThrowIfTooLarge(long bytes)
     {
         if (_changedBytes + bytes > _engine.Options.MaxTransactionBytes)
         {
-            throw new StorageFullException(
+            throw new TransactionTooLargeException(
                 $"The transaction would change more than {_engine.Options.MaxTransactionBytes} bytes of pages ({nameof(StorageOptions.MaxTransactionBytes)}). " +
                 "Divide it into several transactions, or raise the limit.");
         }

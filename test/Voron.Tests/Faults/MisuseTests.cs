@@ -235,7 +235,7 @@ public sealed class MisuseTests : IDisposable
                 for (var i = 0; i < 10_000; i++)
                     tree.Put(FaultTestKit.Key(i), FaultTestKit.Value(i, 1000));
             };
-            fill.Should().Throw<StorageFullException>().WithMessage("*1048576*MaxTransactionBytes*");
+            fill.Should().Throw<TransactionTooLargeException>().WithMessage("*1048576*MaxTransactionBytes*");
             FluentActions.Invoking(() => tree.Put(FaultTestKit.Key(1), [1])).Should().Throw<InvalidOperationException>().WithMessage("*rolled back*");
             FluentActions.Invoking(() => writing.Commit()).Should().Throw<InvalidOperationException>();
         }

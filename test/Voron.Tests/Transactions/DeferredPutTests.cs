@@ -108,7 +108,7 @@ public sealed class DeferredPutTests : IDisposable
                     tree.Put(BitConverter.GetBytes(i * 7919), new byte[500]);
                 writing.Commit();
             };
-            act.Should().Throw<StorageFullException>().WithMessage("*MaxTransactionBytes*");
+            act.Should().Throw<TransactionTooLargeException>().WithMessage("*MaxTransactionBytes*");
             writing.Invoking(broken => broken.Commit()).Should().Throw<InvalidOperationException>();
         }
 

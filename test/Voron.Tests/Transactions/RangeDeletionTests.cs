@@ -258,7 +258,7 @@ public sealed class RangeDeletionTests
                 other.Insert(FaultTestKit.Key(i), new byte[1_900]);
             var tree = writing.OpenTree("t");
             tree.Invoking(one => one.DeleteRange(KeyRange.From(FaultTestKit.Key(3)).Before(FaultTestKit.Key(2_995))))
-                .Should().Throw<StorageFullException>().WithMessage("*MaxTransactionBytes*");
+                .Should().Throw<TransactionTooLargeException>().WithMessage("*MaxTransactionBytes*");
             tree.Invoking(one => one.Clear()).Should().Throw<InvalidOperationException>().WithMessage("*can only be rolled back*");
             tree.Invoking(one => one.DeleteRange(default)).Should().Throw<InvalidOperationException>().WithMessage("*can only be rolled back*");
             writing.Invoking(one => one.Commit()).Should().Throw<InvalidOperationException>();

@@ -67,7 +67,7 @@ public sealed class SavepointTests
                     tree.Put(FaultTestKit.Key(i), [2]);
             }
 
-            savepoint.Invoking(one => one.Release()).Should().Throw<StorageFullException>().WithMessage("*MaxTransactionBytes*");
+            savepoint.Invoking(one => one.Release()).Should().Throw<TransactionTooLargeException>().WithMessage("*MaxTransactionBytes*");
             savepoint.Invoking(one => one.Dispose()).Should().NotThrow();
             writing.Invoking(one => one.Commit()).Should().Throw<InvalidOperationException>().WithMessage("*can only be rolled back*");
         }
