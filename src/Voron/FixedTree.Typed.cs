@@ -83,6 +83,12 @@ public readonly struct FixedTree<T>
     /// <inheritdoc cref="FixedTree.GetMany"/>
     public int GetMany(ReadOnlySpan<long> keys, Span<T> values, Span<bool> found) => _tree.GetMany(keys, MemoryMarshal.AsBytes(values), found);
 
+    /// <inheritdoc cref="FixedTree.Range"/>
+    public FixedRange<T> Range(long first, long last) => new(_tree.Range(first, last));
+
+    /// <inheritdoc cref="FixedTree.GetEntries"/>
+    public FixedRange<T> GetEntries() => new(_tree.GetEntries());
+
     /// <inheritdoc cref="FixedTree.OpenCursor"/>
     public FixedCursor OpenCursor() => _tree.OpenCursor();
 

@@ -149,6 +149,16 @@ public readonly partial struct FixedTree
         }
     }
 
+    /// <summary>Returns the entries whose keys are in a range, for <c>foreach</c>.</summary>
+    /// <param name="first">The lowest key.</param>
+    /// <param name="last">The highest key, which is in the range too. If it is below <paramref name="first"/>, the range is empty.</param>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public FixedRange Range(long first, long last) => new(Opened, _generation, first, last);
+
+    /// <summary>Returns all entries, for <c>foreach</c>.</summary>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public FixedRange GetEntries() => Range(long.MinValue, long.MaxValue);
+
     /// <summary>Returns a cursor that is not on an entry yet. Dispose it so that it can be reused.</summary>
     public FixedCursor OpenCursor()
     {

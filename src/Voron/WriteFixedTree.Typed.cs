@@ -69,6 +69,12 @@ public readonly struct WriteFixedTree<T>
     /// <inheritdoc cref="FixedTree{T}.GetMany"/>
     public int GetMany(ReadOnlySpan<long> keys, Span<T> values, Span<bool> found) => Reading.GetMany(keys, values, found);
 
+    /// <inheritdoc cref="FixedTree.Range"/>
+    public FixedRange<T> Range(long first, long last) => Reading.Range(first, last);
+
+    /// <inheritdoc cref="FixedTree.GetEntries"/>
+    public FixedRange<T> GetEntries() => Reading.GetEntries();
+
     /// <inheritdoc cref="FixedTree.OpenCursor"/>
     public FixedCursor OpenCursor() => _tree.OpenCursor();
 

@@ -66,6 +66,12 @@ public readonly struct WriteFixedTree
     /// <inheritdoc cref="FixedTree.GetMany"/>
     public int GetMany(ReadOnlySpan<long> keys, Span<byte> values, Span<bool> found) => _tree.GetMany(keys, values, found);
 
+    /// <inheritdoc cref="FixedTree.Range"/>
+    public FixedRange Range(long first, long last) => _tree.Range(first, last);
+
+    /// <inheritdoc cref="FixedTree.GetEntries"/>
+    public FixedRange GetEntries() => _tree.GetEntries();
+
     /// <inheritdoc cref="FixedTree.OpenCursor"/>
     public FixedCursor OpenCursor() => _tree.OpenCursor();
 

@@ -11,6 +11,7 @@ public sealed partial class ArgumentTests
         {
             $"{tree}.TryGet(Int64, {Bytes})", $"{tree}.Contains(Int64)", $"{tree}.TryGetFirst(Int64, {Bytes})", $"{tree}.TryGetLast(Int64, {Bytes})",
             $"{tree}.TryGetFloor(Int64, Int64, {Bytes})", $"{tree}.TryGetCeiling(Int64, Int64, {Bytes})",
+            $"{tree}.Range(Int64, Int64)",
         }),
         "WriteFixedTree.Delete(Int64)", "WriteFixedTree.DeleteRange(Int64, Int64)",
         "FixedCursor.Seek(Int64)", "FixedCursor.SeekExact(Int64)", "FixedCursor.SeekForPrevious(Int64)",

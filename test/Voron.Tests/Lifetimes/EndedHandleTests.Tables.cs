@@ -35,7 +35,8 @@ public sealed partial class EndedHandleTests
                 typeof(ReadTransaction), typeof(WriteTransaction), typeof(Tree), typeof(WriteTree), typeof(Cursor), typeof(Savepoint),
                 typeof(NestedTransaction), typeof(LookupBatch), typeof(StorageEnvironment), typeof(TreeRange), typeof(TreeEntry),
                 typeof(TreeRange.Enumerator), typeof(ValueWriter), typeof(StagedValue), typeof(FixedTree), typeof(FixedTree<>),
-                typeof(WriteFixedTree), typeof(WriteFixedTree<>), typeof(FixedCursor), typeof(IdTree), typeof(WriteIdTree), typeof(IdCursor),
+                typeof(WriteFixedTree), typeof(WriteFixedTree<>), typeof(FixedCursor), typeof(FixedRange), typeof(FixedRange.Enumerator),
+                typeof(FixedRange<>), typeof(FixedRange<>.Enumerator), typeof(IdTree), typeof(WriteIdTree), typeof(IdCursor),
                 typeof(IdKeyCursor), typeof(IdQuery), typeof(ValueSetTree), typeof(WriteValueSetTree), typeof(ValueCursor), typeof(ValueSetCursor),
                 typeof(Table<,>), typeof(WriteTable<,>), typeof(RowQuery<>), typeof(SharedIndexQuery),
             ]);

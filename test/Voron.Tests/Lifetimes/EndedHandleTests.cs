@@ -58,10 +58,6 @@ public sealed partial class EndedHandleTests
         Covers<TreeEntry>(HandleTable.TreeEntry);
         Covers<ValueWriter>(HandleTable.ValueWriter);
         Covers<StagedValue>(HandleTable.StagedValue);
-
-        static void Covers<T>(IEnumerable<HandleRow<T>> rows)
-            where T : allows ref struct =>
-            HandleMembers.Of(typeof(T)).Should().BeEquivalentTo(rows.Select(row => row.Member), "{0} has these members", typeof(T).Name);
     }
 
     [Fact]
@@ -323,6 +319,10 @@ public sealed partial class EndedHandleTests
         Check(HandleTable.StagedValue, staged, HandleState.Disposed, Outcome.Works);
     }
 
+    private static void Covers<T>(IEnumerable<HandleRow<T>> rows)
+        where T : allows ref struct =>
+        HandleMembers.Of(typeof(T)).Should().BeEquivalentTo(rows.Select(row => row.Member), "{0} has these members", typeof(T).Name);
+
     private static bool IsEnd<T>(HandleRow<T> row)
         where T : allows ref struct =>
         row.Member is "Dispose()" or "DisposeAsync()" or "Commit()" or "CommitAsync(CancellationToken)";
@@ -367,20 +367,6 @@ public sealed partial class EndedHandleTests
         Check(works ? HandleTable.IdCursor.Where(row => !IsEnd(row)) : HandleTable.IdCursor, handles.IdCursor, state, ofCursor);
         Check(works ? HandleTable.IdKeyCursor.Where(row => !IsEnd(row)) : HandleTable.IdKeyCursor, handles.IdKeyCursor, state, ofCursor);
         Check(HandleTable.IdQuery.Where(row => !IsEnd(row)), handles.IdQuery, state, ofCursor);
-    }
-
-    private static void CheckFixedTrees(HandleSet handles, HandleState state, Outcome outcome, Outcome ofCursor)
-    {
-        Check(HandleTable.FixedTree, handles.FixedTree, state, outcome);
-        Check(HandleTable.TypedTree, handles.Typed, state, outcome);
-        if (handles.Writing.IsDefault is false)
-        {
-            Check(HandleTable.WriteFixedTree, handles.WriteFixedTree, state, outcome);
-            Check(HandleTable.TypedWriteTree, handles.TypedWrite, state, outcome);
-        }
-
-        var rows = outcome == Outcome.Works ? HandleTable.FixedCursor.Where(row => !IsEnd(row)) : HandleTable.FixedCursor;
-        Check(rows, handles.FixedCursor, state, ofCursor);
     }
 
     private static void CheckRange(scoped TreeRange range, Action end, HandleState state)

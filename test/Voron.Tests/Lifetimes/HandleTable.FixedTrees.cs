@@ -21,6 +21,8 @@ internal static partial class HandleTable
         new(
             "GetMany(ReadOnlySpan<Int64>, Span<Byte>, Span<Boolean>)",
             handle => handle.GetMany([HandleSet.FixedKey], new byte[sizeof(long)], new bool[1])),
+        new("Range(Int64, Int64)", handle => handle.Range(0, HandleSet.FixedKey)),
+        new("GetEntries()", handle => handle.GetEntries()),
         new("OpenCursor()", handle => handle.OpenCursor().Dispose()),
         new("ToString()", handle => handle.ToString().Should().NotBeEmpty()) { WorksAlways = true },
     ];
@@ -40,6 +42,8 @@ internal static partial class HandleTable
         new(
             "GetMany(ReadOnlySpan<Int64>, Span<Int64>, Span<Boolean>)",
             handle => handle.GetMany([HandleSet.FixedKey], new long[1], new bool[1])),
+        new("Range(Int64, Int64)", handle => handle.Range(0, HandleSet.FixedKey)),
+        new("GetEntries()", handle => handle.GetEntries()),
         new("OpenCursor()", handle => handle.OpenCursor().Dispose()),
         new("ToString()", handle => handle.ToString().Should().NotBeEmpty()) { WorksAlways = true },
     ];
@@ -60,6 +64,8 @@ internal static partial class HandleTable
         new(
             "GetMany(ReadOnlySpan<Int64>, Span<Byte>, Span<Boolean>)",
             handle => handle.GetMany([HandleSet.FixedKey], new byte[sizeof(long)], new bool[1])),
+        new("Range(Int64, Int64)", handle => handle.Range(0, HandleSet.FixedKey)),
+        new("GetEntries()", handle => handle.GetEntries()),
         new("OpenCursor()", handle => handle.OpenCursor().Dispose()),
         new("AsReadOnly()", handle => handle.AsReadOnly()) { WorksAlways = true },
         new("ToFixedTree()", handle => handle.ToFixedTree()) { WorksAlways = true },
@@ -84,12 +90,44 @@ internal static partial class HandleTable
         new(
             "GetMany(ReadOnlySpan<Int64>, Span<Int64>, Span<Boolean>)",
             handle => handle.GetMany([HandleSet.FixedKey], new long[1], new bool[1])),
+        new("Range(Int64, Int64)", handle => handle.Range(0, HandleSet.FixedKey)),
+        new("GetEntries()", handle => handle.GetEntries()),
         new("OpenCursor()", handle => handle.OpenCursor().Dispose()),
         new("AsReadOnly()", handle => handle.AsReadOnly()) { WorksAlways = true },
         new("ToFixedTree()", handle => handle.ToFixedTree()) { WorksAlways = true },
         new("Put(Int64, Int64)", handle => handle.Put(NewFixedKey, 5)),
         new("Delete(Int64)", handle => handle.Delete(NewFixedKey)),
         new("DeleteRange(Int64, Int64)", handle => handle.DeleteRange(NewFixedKey, long.MaxValue)),
+        new("ToString()", handle => handle.ToString().Should().NotBeEmpty()) { WorksAlways = true },
+    ];
+
+    public static IReadOnlyList<HandleRow<FixedRange>> FixedRange { get; } =
+    [
+        new("Reverse()", handle => handle.Reverse()),
+        new("GetEnumerator()", handle => handle.GetEnumerator().Dispose()),
+        new("ToString()", handle => handle.ToString().Should().NotBeEmpty()) { WorksAlways = true },
+    ];
+
+    public static IReadOnlyList<HandleRow<FixedRange<long>>> TypedRange { get; } =
+    [
+        new("Reverse()", handle => handle.Reverse()),
+        new("GetEnumerator()", handle => handle.GetEnumerator().Dispose()),
+        new("ToString()", handle => handle.ToString().Should().NotBeEmpty()) { WorksAlways = true },
+    ];
+
+    public static IReadOnlyList<HandleRow<FixedRange.Enumerator>> FixedEnumerator { get; } =
+    [
+        new("Current", handle => _ = handle.Current.Key),
+        new("MoveNext()", handle => handle.MoveNext()),
+        new("Dispose()", handle => handle.Dispose()) { WorksAlways = true },
+        new("ToString()", handle => handle.ToString().Should().NotBeEmpty()) { WorksAlways = true },
+    ];
+
+    public static IReadOnlyList<HandleRow<FixedRange<long>.Enumerator>> TypedEnumerator { get; } =
+    [
+        new("Current", handle => _ = handle.Current.Key),
+        new("MoveNext()", handle => handle.MoveNext()),
+        new("Dispose()", handle => handle.Dispose()) { WorksAlways = true },
         new("ToString()", handle => handle.ToString().Should().NotBeEmpty()) { WorksAlways = true },
     ];
 

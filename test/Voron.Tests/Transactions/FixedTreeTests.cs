@@ -61,6 +61,73 @@ public sealed class FixedTreeTests : IDisposable
         default(FixedCursor).ToString().Should().Be("cursor (never opened)");
     }
 
+    [Theory]
+    [InlineData(-30, 40)]
+    [InlineData(1, 1)]
+    [InlineData(0, 0)]
+    [InlineData(40, -30)]
+    [InlineData(2_998, long.MaxValue)]
+    [InlineData(long.MinValue, long.MaxValue)]
+    [InlineData(long.MaxValue, long.MinValue)]
+    [InlineData(long.MinValue, -3_000)]
+    [InlineData(long.MinValue, -3_001)]
+    public void A_range_has_the_entries_between_its_bounds_in_both_orders(long first, long last)
+    {
+        Fill("t", -3_000, 2_000, 3);
+        using var reading = _environment.BeginRead();
+        var range = reading.OpenFixedTree("t").Range(first, last);
+        var keys = Enumerable.Range(0, 2_000).Select(i => -3_000L + 3 * i).Where(key => key >= first && key <= last).ToArray();
+        KeysOf(range).Should().Equal(keys);
+        KeysOf(range.Reverse()).Should().Equal(keys.Reverse());
+        KeysOf(range.Reverse().Reverse()).Should().Equal(keys);
+        var copies = new List<KeyValuePair<long, long>>();
+        foreach (var entry in reading.OpenFixedTree<long>("t").Range(first, last).Reverse())
+            copies.Add(entry);
+        copies.Should().Equal(keys.Reverse().Select(key => KeyValuePair.Create(key, key * key)));
+        range.ToString().Should().Be($"range of fixed-size tree 't': {first} to {last}");
+
+        List<long> KeysOf(FixedRange entries)
+        {
+            var found = new List<long>();
+            foreach (var entry in entries)
+            {
+                BitConverter.ToInt64(entry.Value).Should().Be(entry.Key * entry.Key);
+                found.Add(entry.Key);
+            }
+
+            return found;
+        }
+    }
+
+    [Fact]
+    public void A_tree_may_change_while_a_range_is_enumerated()
+    {
+        Fill("t", 0, 1_000, 2);
+        using var writing = _environment.BeginWrite();
+        var tree = writing.OpenFixedTree<long>("t");
+        var seen = 0;
+        foreach (var entry in tree.AsBytes().GetEntries())
+        {
+            seen++;
+            if (entry.Key % 4 == 0)
+                entry.Delete().Should().BeTrue();
+            else if (entry.Key < 2_000 && entry.Key % 2 == 0)
+                tree.Put(entry.Key + 1, 5);
+        }
+
+        // The entries that were added behind it are among them.
+        seen.Should().Be(1_500);
+        tree.Count.Should().Be(1_000);
+        foreach (var (key, value) in tree.Range(4, 6))
+            (key, value).Should().Be((6, 36));
+
+        var enumerator = tree.GetEntries().GetEnumerator();
+        while (enumerator.MoveNext())
+            seen--;
+        seen.Should().Be(500);
+        enumerator.MoveNext().Should().BeFalse();
+    }
+
     [Fact]
     public void Many_keys_are_looked_up_together()
     {
