@@ -9,14 +9,12 @@ namespace Voron.Tables;
 /// <param name="stop">Ends the check.</param>
 internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunctions functions, CancellationToken stop)
 {
-    private const int MaxProblems = 1000;
     private const int MostKeys = 1 << 20;
 
     private static readonly TimeSpan SnapshotHold = TimeSpan.FromMilliseconds(100);
 
-    private readonly List<TableCheckProblem> _problems = [];
-    private readonly DuplicateKeys _duplicates = new(MostKeys, MaxProblems);
-    private long _problemCount;
+    private readonly TableCheckProblems _problems = new();
+    private readonly DuplicateKeys _duplicates = new(MostKeys, TableCheckProblems.MaxKept);
     private long _rows;
     private bool _isUniqueOnly;
 
@@ -37,7 +35,7 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
             ReadRows();
         FindDuplicate(isFirstOnly: false);
         Sample();
-        return new TableCheckReport(rows, _problemCount, _problems);
+        return new TableCheckReport(rows, _problems.Count, _problems.Kept);
     }
 
     /// <summary>Looks for rows that have the same key of a unique index that is to be built. Passes over rows that cannot be read.</summary>
@@ -106,12 +104,12 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
         {
             var key = session.ReadKeys(rowId, session.Copy(row));
             if (key >= 0 && key != rowId && !_isUniqueOnly)
-                Add(rowId, "", null, $"row {rowId} has the key {key}, which must be its id");
+                _problems.Add(rowId, "", null, $"row {rowId} has the key {key}, which must be its id");
         }
         catch (TableException e)
         {
             if (!_isUniqueOnly)
-                Add(rowId, (e as IndexKeyException)?.IndexName, null, e.Message);
+                _problems.Add(rowId, e);
             return;
         }
 
@@ -120,13 +118,12 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
             var (index, keys) = (session.IndexOf(slot), session.OldKeys[slot]);
             for (var i = 0; session.OldKeys.IsWanted(slot) && i < keys.Count; i++)
             {
-                var isPrimary = functions.Slots[slot].Name.Length == 0;
-                if (functions.Slots[slot].IsUnique && keys.HasNull(i) && !isPrimary)
+                if (functions.Slots[slot].IsUnique && keys.HasNull(i) && functions.Slots[slot].Name.Length > 0)
                     continue;
                 if (IsToBeUnique(session, slot))
                     _duplicates.Add(slot, keys[i], rowId);
                 else if (index.State == IndexState.Ready && !IndexSample.Has(index, keys[i], rowId, out _))
-                    Add(rowId, functions.Slots[slot].Name, null, IndexMismatchException.Of(session, slot, rowId, keys[i], default).Message);
+                    _problems.Add(rowId, functions.Slots[slot].Name, null, IndexMismatchException.Of(session, slot, rowId, keys[i], default).Message);
             }
         }
     }
@@ -146,7 +143,7 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
             var failure = new DuplicateKeyException(functions.Name, functions.Slots[slot].Name, common, second, first, functions.Slots[slot].KeyType);
             if (isFirstOnly)
                 throw failure;
-            Add(second, functions.Slots[slot].Name, first, failure.Message);
+            _problems.Add(second, functions.Slots[slot].Name, first, failure.Message);
         }
     }
 
@@ -159,9 +156,9 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
             if (Open(reading) is { } session)
                 IndexSample.Check(session, reading.TransactionId, mustRead: false);
         }
-        catch (IndexMismatchException e) when (!_problems.Exists(problem => problem.IndexName == e.IndexName))
+        catch (IndexMismatchException e) when (!_problems.Kept.Any(problem => problem.IndexName == e.IndexName))
         {
-            Add(e.RowId, e.IndexName, null, e.Message);
+            _problems.Add(e.RowId, e.IndexName, null, e.Message);
         }
         catch (IndexMismatchException)
         {
@@ -193,12 +190,5 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
         }
 
         return found;
-    }
-
-    private void Add(long rowId, string? index, long? other, string message)
-    {
-        _problemCount++;
-        if (_problems.Count < MaxProblems)
-            _problems.Add(new TableCheckProblem(rowId, index, other, message));
     }
 }

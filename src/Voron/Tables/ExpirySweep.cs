@@ -29,7 +29,7 @@ internal sealed class ExpirySweep(
     public async ValueTask<long> RunAsync(CancellationToken stop)
     {
         var deleted = 0L;
-        while (Find(_until, stop))
+        while (Find(stop))
         {
             // A failure of an operation that is run again does not count.
             Exception? failure = null;
@@ -43,7 +43,7 @@ internal sealed class ExpirySweep(
     }
 
     // Looks for the next rows that are due; false if there are none.
-    private bool Find(long until, CancellationToken stop)
+    private bool Find(CancellationToken stop)
     {
         stop.ThrowIfCancellationRequested();
         _rowIds.Clear();
@@ -53,7 +53,7 @@ internal sealed class ExpirySweep(
         var index = session.IndexOf(functions.ExpirySlot);
         if (index.State != IndexState.Ready)
             throw new IndexNotReadyException(functions.Name, RowExpiry.IndexName, index.State);
-        until = Math.Min(until, session.Now);
+        var until = Math.Min(_until, session.Now);
         using var source = new IdSource(index.Ids, KeyRange.Through(RowExpiry.WriteKey(until, stackalloc byte[RowExpiry.KeyBytes])));
         while (_rowIds.Count < RowsOfStep && source.MoveNext(isBackward: false, _after))
         {

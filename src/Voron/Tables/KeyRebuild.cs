@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace Voron.Tables;
 
 /// <summary>
@@ -8,11 +10,8 @@ namespace Voron.Tables;
 /// <param name="stop">Ends the work between two steps.</param>
 internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions functions, CancellationToken stop)
 {
-    private const int MaxProblems = 1000;
-
     private readonly StepPace _pace = new(new EvolveOptions().MaxHold);
-    private readonly List<TableCheckProblem> _problems = [];
-    private long _problemCount;
+    private readonly TableCheckProblems _problems = new();
     private long _rows;
     private long _added;
     private long _next;
@@ -23,12 +22,18 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
     /// <exception cref="SchemaMismatchException">The definition does not fit the table.</exception>
     public async ValueTask<RebuildKeysReport> RunAsync()
     {
-        // First the keys that are none, which may be in the way of others.
-        while (_nextKey != null)
-            await StepAsync(RemoveKeys).ConfigureAwait(false);
-        while (_next <= RowKey.Max)
-            await StepAsync(AddKeys).ConfigureAwait(false);
-        return new RebuildKeysReport(_rows, _added, _removed, _problemCount, _problems);
+        // Refuses a table that is missing or does not fit.
+        await StepAsync(static _ => { }).ConfigureAwait(false);
+        if (functions.KeyCodec != null)
+        {
+            // First the keys that are none, which may be in the way of others.
+            while (_nextKey != null)
+                await StepAsync(RemoveKeys).ConfigureAwait(false);
+            while (_next <= RowKey.Max)
+                await StepAsync(AddKeys).ConfigureAwait(false);
+        }
+
+        return new RebuildKeysReport(_rows, _added, _removed, _problems.Count, _problems.Kept);
     }
 
     private async ValueTask StepAsync(Action<TableSession> step)
@@ -40,7 +45,7 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
             ?? throw new KeyNotFoundException($"There is no table '{functions.Name}' in '{writing.DataFilePath}' whose keys could be added.");
         session.EnterToWrite(functions);
         for (var slot = 0; slot < functions.Slots.Count; slot++)
-            session.OldKeys.Want(slot, slot == 0 && functions.KeyCodec != null);
+            session.OldKeys.Want(slot, slot == 0);
         step(session);
         _pace.EndReading();
         if (_added + _removed == before)
@@ -53,13 +58,7 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
     // A salvage whose state is not proven may have keys of older rows.
     private void RemoveKeys(TableSession session)
     {
-        if (functions.KeyCodec == null)
-        {
-            _nextKey = null;
-            return;
-        }
-
-        var began = TimeProvider.System.GetTimestamp();
+        var began = Stopwatch.GetTimestamp();
         var (first, wrong) = (_nextKey!, new List<byte[]>());
         var entries = session.IndexOf(0).Entries;
         using (var cursor = entries.OpenCursor())
@@ -67,7 +66,7 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
             var found = first.Length == 0 ? cursor.SeekFirst() : cursor.Seek(first);
             for (_nextKey = null; found; found = cursor.MoveNext())
             {
-                if (!cursor.Key.SequenceEqual(first) && TimeProvider.System.GetElapsedTime(began) >= _pace.ReadingTime)
+                if (!cursor.Key.SequenceEqual(first) && Stopwatch.GetElapsedTime(began) >= _pace.ReadingTime)
                 {
                     _nextKey = cursor.Key.ToArray();
                     break;
@@ -105,13 +104,7 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
 
     private void AddKeys(TableSession session)
     {
-        if (functions.KeyCodec == null)
-        {
-            _next = RowKey.Max + 1;
-            return;
-        }
-
-        var began = TimeProvider.System.GetTimestamp();
+        var began = Stopwatch.GetTimestamp();
         var first = _next;
         using var cursor = session.Rows.OpenCursor();
         for (var found = cursor.Seek(RowKey.Write(_next, stackalloc byte[RowKey.Bytes])); found; found = cursor.MoveNext())
@@ -119,7 +112,7 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
             if (!RowKey.TryRead(cursor.Key, out var rowId))
                 throw RowLookup.NoRowId(functions.Name, cursor.Key);
             _next = rowId;
-            if (rowId > first && TimeProvider.System.GetElapsedTime(began) >= _pace.ReadingTime)
+            if (rowId > first && Stopwatch.GetElapsedTime(began) >= _pace.ReadingTime)
                 return;
             _rows++;
             Add(session, rowId, cursor.Value);
@@ -137,7 +130,7 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
         }
         catch (TableException e)
         {
-            Report(new TableCheckProblem(rowId, (e as IndexKeyException)?.IndexName, null, e.Message));
+            _problems.Add(rowId, e);
             return;
         }
 
@@ -150,14 +143,7 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
         else if (other != rowId)
         {
             var failure = new DuplicateKeyException(functions.Name, "", keys[0], rowId, other);
-            Report(new TableCheckProblem(rowId, "", other, failure.Message));
+            _problems.Add(rowId, "", other, failure.Message);
         }
-    }
-
-    private void Report(TableCheckProblem problem)
-    {
-        _problemCount++;
-        if (_problems.Count < MaxProblems)
-            _problems.Add(problem);
     }
 }
