@@ -34,7 +34,7 @@ internal static class IndexSample
         cursor.SeekFirst();
         var first = RowIdOf(session, cursor);
         CheckRow(session, cursor, mustRead);
-        var random = new Random(HashCode.Combine(seed));
+        var random = new Random((int)seed);
         Span<byte> key = stackalloc byte[RowKey.Bytes];
         for (var i = 0; i < Math.Min(Rows, session.Rows.Count - 2); i++)
         {

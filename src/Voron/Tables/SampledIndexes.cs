@@ -23,8 +23,16 @@ internal sealed class SampledIndexes
             sampled._indexes.Clear();
         sampled._table = session.Schema.Id;
         var ready = session.Binding.Slots.Where(index => index?.State == IndexState.Ready).Select(index => index!.Id).ToList();
-        if (!sampled._indexes.IsSupersetOf(ready))
-            IndexSample.Check(session, session.Trees.Writing.TransactionId, mustRead: false);
+        try
+        {
+            if (!sampled._indexes.IsSupersetOf(ready))
+                IndexSample.Check(session, session.Trees.Writing.TransactionId, mustRead: false);
+        }
+        catch (CorruptionException)
+        {
+            // A damaged page is met by the calls that need it. The rows on others can still be written.
+        }
+
         sampled._indexes.UnionWith(ready);
         session.Sampled = session.Binding;
     }

@@ -29,6 +29,7 @@ public readonly partial struct WriteTable<TKey, TRow>
     /// <param name="most">The number of rows to delete at most, so that a caller can divide the work among transactions.</param>
     /// <returns>The number of rows deleted.</returns>
     /// <remarks>If a row is refused, those before it stay deleted: a savepoint takes them back.</remarks>
+    /// <exception cref="CorruptionException">A page is damaged. If rows were deleted before, the transaction can only be rolled back.</exception>
     /// <exception cref="IndexMismatchException">
     /// The index names rows that do not exist, because its function has returned other keys for the same row.
     /// </exception>
@@ -40,34 +41,14 @@ public readonly partial struct WriteTable<TKey, TRow>
     {
         ArgumentOutOfRangeException.ThrowIfNegative(most);
         var session = _table.SessionToWrite;
-        Span<long> rowIds = stackalloc long[DeletedTogether];
         var deleted = 0L;
-        var after = default(PageToken);
-        while (deleted < most)
+        try
         {
-            // From where the last rows were: what is passed over, such as rows past their time and those of other tables, is passed over once.
-            var count = 0;
-            using (var query = _table.FromRaw(index, keys).After(after))
-            {
-                while (count < Math.Min(DeletedTogether, most - deleted) && query.MoveNext())
-                    rowIds[count++] = query.RowId;
-                after = query.Token;
-            }
-
-            // A row with several keys in the range was collected once for each, and is deleted once.
-            var before = deleted;
-            foreach (var rowId in rowIds[..count])
-            {
-                if (!RowLookup.TryGet(session, rowId, out var row))
-                    continue;
-                RowEditor.Delete(session, rowId, session.Copy(row));
-                deleted++;
-            }
-
-            if (count == 0)
-                break;
-            if (deleted == before)
-                throw IndexMismatchException.OfMissing(session, index, rowIds[0], after.Key);
+            DeleteWhere(session, index, keys, most, ref deleted);
+        }
+        catch (CorruptionException e) when (deleted > 0 && session.Break(e))
+        {
+            throw;
         }
 
         return deleted;
@@ -107,6 +88,7 @@ public readonly partial struct WriteTable<TKey, TRow>
     /// <param name="change">Returns a row as it is to be: see <see cref="TryUpdate{TState}"/>.</param>
     /// <returns>The number of rows that were changed; those that the function returned as they were count.</returns>
     /// <exception cref="ArgumentNullException">The function is null.</exception>
+    /// <exception cref="CorruptionException">A page is damaged. If rows were changed before, the transaction can only be rolled back.</exception>
     /// <exception cref="IndexNotReadyException">The index does not have the keys of all rows.</exception>
     /// <inheritdoc cref="Insert"/>
     public long UpdateWhereRaw<TState>(string index, KeyRange keys, TState state, Func<TRow, TState, TRow> change)
@@ -115,13 +97,52 @@ public readonly partial struct WriteTable<TKey, TRow>
         var session = _table.SessionToWrite;
         var changed = new HashSet<long>();
         using var query = _table.FromRaw(index, keys);
-        while (query.MoveNext())
+        try
         {
-            // A row with several keys in the range comes for each.
-            if (changed.Add(query.RowId))
-                Update(session, query.RowId, RowLookup.Get(session, query.RowId), state, change);
+            while (query.MoveNext())
+            {
+                // A row with several keys in the range comes for each.
+                if (changed.Add(query.RowId))
+                    Update(session, query.RowId, RowLookup.Get(session, query.RowId), state, change);
+            }
+        }
+        catch (CorruptionException e) when (changed.Count > 0 && session.Break(e))
+        {
+            throw;
         }
 
         return changed.Count;
+    }
+
+    private void DeleteWhere(TableSession session, string index, KeyRange keys, long most, ref long deleted)
+    {
+        Span<long> rowIds = stackalloc long[DeletedTogether];
+        var after = default(PageToken);
+        while (deleted < most)
+        {
+            // From where the last rows were: what is passed over, such as rows past their time and those of other tables, is passed over once.
+            var count = 0;
+            using (var query = _table.FromRaw(index, keys).After(after))
+            {
+                while (count < Math.Min(DeletedTogether, most - deleted) && query.MoveNext())
+                    rowIds[count++] = query.RowId;
+                after = query.Token;
+            }
+
+            // A row with several keys in the range was collected once for each, and is deleted once.
+            var before = deleted;
+            foreach (var rowId in rowIds[..count])
+            {
+                if (!RowLookup.TryGet(session, rowId, out var row))
+                    continue;
+                RowEditor.Delete(session, rowId, session.Copy(row));
+                deleted++;
+            }
+
+            if (count == 0)
+                break;
+            if (deleted == before)
+                throw IndexMismatchException.OfMissing(session, index, rowIds[0], after.Key);
+        }
     }
 }
