@@ -14,7 +14,8 @@ namespace Voron.Tables;
 internal static class RowEditor
 {
     /// <summary>
-    /// The bits of a row version below the id of the transaction: changes of one row in one transaction have versions of their own.
+    /// The bits of a row version below the id of the transaction: changes of one row in one transaction have versions of their own. With more
+    /// changes than that, its versions are those of later transactions, which the table remembers when the row is deleted.
     /// </summary>
     private const int VersionBits = 16;
 
@@ -104,7 +105,7 @@ internal static class RowEditor
     public static RowVersion Update(TableSession session, long rowId, ReadOnlySpan<byte> old, bool hasOldKeys = false)
     {
         var before = RowLayout.Version(old);
-        var version = new RowVersion(Math.Max(before.Value + 1, FirstVersion(session).Value));
+        var version = new RowVersion(Math.Max(before.Value + 1, session.Trees.Writing.TransactionId << VersionBits));
         var row = session.Buffer.Finish(version.Value);
         if (RowLayout.ContentEquals(old, row))
             return before;
@@ -134,12 +135,15 @@ internal static class RowEditor
     public static void Delete(TableSession session, long rowId, ReadOnlySpan<byte> old)
     {
         session.ReadOldKeys(rowId, old);
-        session.NoteDeleted(RowLayout.Version(old));
+        var version = RowLayout.Version(old);
+        session.NoteDeleted(version);
         var isExpired = session.IsExpired(old);
         Span<byte> key = stackalloc byte[RowKey.Bytes];
         try
         {
             KeepRowId(session, rowId);
+            if (version.Value >> VersionBits > session.Trees.Writing.TransactionId)
+                session.SaveNextVersion(version.Value + 1);
             new WriteTree(session.Rows.Opened).Delete(RowKey.Write(rowId, key));
             session.Rows.Opened.NoteEntry(key, rowId, wasThere: !isExpired);
             for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
@@ -162,8 +166,8 @@ internal static class RowEditor
     /// The version of a row that is inserted: higher than that of each row that the transaction has deleted. Otherwise one with the same key could
     /// have the same version, and a caller whose operation is merged into the transaction would take the new row for the one that it has read.
     /// </summary>
-    private static RowVersion FirstVersion(TableSession session) =>
-        new(Math.Max(session.Trees.Writing.TransactionId << VersionBits, session.NewestDeleted.Value + 1));
+    private static RowVersion FirstVersion(TableSession session) => new(
+        Math.Max(Math.Max(session.Trees.Writing.TransactionId << VersionBits, session.NewestDeleted.Value + 1), session.NextVersion()));
 
     private static ReadOnlySpan<byte> KeyOf(TableSession session, KeySet keys, long rowId, Span<byte> buffer) =>
         session.Functions.KeyCodec == null ? RowKey.Write(rowId, buffer) : keys[0][0];

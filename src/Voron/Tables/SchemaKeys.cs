@@ -12,6 +12,7 @@ namespace Voron.Tables;
 ///   03 version name the number of an index that tables share (2 bytes), and what its next member gets (2 bytes)
 ///   04 index member of a shared index: 1 and the name of the table; or 0 and the key from which on the ids of a former member are left
 ///   05 table        while indexes are built: the version that the table had before (4 bytes), and the indexes that it has kept (2 bytes each)
+///   06 table        the lowest version of rows that are inserted (8 bytes), once a row was deleted whose version was that of a later transaction
 /// </code>
 /// All numbers of the values are in little-endian order, those in keys in big-endian order. The version has four bytes, the numbers of tables, shared
 /// indexes and members have two.
@@ -27,6 +28,7 @@ internal static class SchemaKeys
     private const byte SharedMark = 3;
     private const byte MemberMark = 4;
     private const byte BeforeMark = 5;
+    private const byte NextVersionMark = 6;
 
     private static readonly UTF8Encoding Utf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
@@ -76,6 +78,9 @@ internal static class SchemaKeys
     }
 
     public static byte[] NextRow(ushort table) => OfTable(NextRowMark, table);
+
+    /// <summary>Returns the key of the lowest version that a row that is inserted into a table gets.</summary>
+    public static byte[] NextVersion(ushort table) => OfTable(NextVersionMark, table);
 
     /// <summary>Returns the key of what a table had before its evolution.</summary>
     public static byte[] Before(ushort table) => OfTable(BeforeMark, table);

@@ -31,17 +31,17 @@ internal static class SchemaNumbers
         schemas.Put(SchemaKeys.NextTable, bytes);
     }
 
-    /// <summary>Returns the stored number below which no row id of a table is used again; 0 if none is stored.</summary>
-    public static long NextRow(Tree schemas, ushort table) =>
-        schemas.TryGet(SchemaKeys.NextRow(table), out var stored) && stored.Length == sizeof(long)
-            ? BinaryPrimitives.ReadInt64LittleEndian(stored)
-            : 0;
+    /// <summary>Returns the stored row id or version of a row below which a table uses none again; 0 if none is stored.</summary>
+    /// <param name="schemas">The tree.</param>
+    /// <param name="key"><see cref="SchemaKeys.NextRow"/> or <see cref="SchemaKeys.NextVersion"/>.</param>
+    public static long NextOfTable(Tree schemas, ReadOnlySpan<byte> key) =>
+        schemas.TryGet(key, out var stored) && stored.Length == sizeof(long) ? BinaryPrimitives.ReadInt64LittleEndian(stored) : 0;
 
-    public static void SaveNextRow(WriteTree schemas, ushort table, long next)
+    public static void SaveNextOfTable(WriteTree schemas, ReadOnlySpan<byte> key, long next)
     {
         Span<byte> bytes = stackalloc byte[sizeof(long)];
         BinaryPrimitives.WriteInt64LittleEndian(bytes, next);
-        schemas.Put(SchemaKeys.NextRow(table), bytes);
+        schemas.Put(key, bytes);
     }
 
     /// <summary>Returns the id that follows that of the last row; 0 if there is none.</summary>

@@ -17,6 +17,8 @@ internal sealed class TableBinding
         _bytes = bytes;
         Slots = [.. slots.Select(slot => Fitting(schema, slot))];
         RowsName = SystemTree.RowsName(schema.Id);
+        NextRowKey = SchemaKeys.NextRow(schema.Id);
+        NextVersionKey = SchemaKeys.NextVersion(schema.Id);
         TreeNames = [.. Slots.Select(index => index?.TreeName(schema.Id) ?? [])];
         PassesExpired = schema.Expiring?.State == IndexState.Ready;
         Refusal = FindRefusal(schema, slots, definitionVersion);
@@ -34,6 +36,12 @@ internal sealed class TableBinding
 
     /// <summary>The name of the tree of the rows.</summary>
     public byte[] RowsName { get; }
+
+    /// <inheritdoc cref="SchemaKeys.NextRow"/>
+    public byte[] NextRowKey { get; }
+
+    /// <inheritdoc cref="SchemaKeys.NextVersion"/>
+    public byte[] NextVersionKey { get; }
 
     /// <summary>The names of the trees of the indexes.</summary>
     public byte[][] TreeNames { get; }

@@ -11,23 +11,12 @@ internal static class TableCreation
     /// <exception cref="StorageFullException">All numbers of tables have been used.</exception>
     public static void Create(WriteTransaction transaction, TableFunctions functions)
     {
-        var schemas = new WriteTree(transaction.CreateSystemTree(SystemTree.Schemas, TreeKind.Plain));
-        var id = SchemaNumbers.TakeTable(schemas, transaction.DataFilePath);
-        var schema = new TableSchema
-        {
-            Name = functions.Name,
-            Id = id,
-            Version = functions.Version,
-            HasRowIdKeys = functions.KeyCodec == null,
-            KeyCodec = functions.KeyCodec ?? "",
-            NextIndexId = (ushort)(IndexSchema.PrimaryKey + 1),
-            Indexes = [],
-        };
+        var schema = NewSchema(transaction, functions.Name, functions.Version, functions.KeyCodec, out var schemas);
 
         // A shared index that takes no more tables says so when other indexes have this one already.
         try
         {
-            Compress(transaction, transaction.CreateSystemTree(SystemTree.RowsName(schema.Id), TreeKind.Plain), functions);
+            Compress(transaction, CreateRows(transaction, schema), functions);
             foreach (var shape in functions.Slots)
                 schema = AddIndex(transaction, schema, shape, limit: 0);
             schemas.Put(functions.SchemaKey, schema.ToBytes());
@@ -37,6 +26,42 @@ internal static class TableCreation
             throw;
         }
     }
+
+    /// <summary>Creates a table, of which there is none, with no index but the primary key: for rows that come with their ids and keys.</summary>
+    /// <param name="transaction">The transaction.</param>
+    /// <param name="name">The name.</param>
+    /// <param name="version">The version of the definition that the table has from then on.</param>
+    /// <param name="keyCodec">The name of the codec of keys; null if the key of a row is its id.</param>
+    /// <exception cref="ArgumentException">No table can have the name.</exception>
+    /// <exception cref="StorageFullException">All numbers of tables have been used.</exception>
+    public static TableSchema CreateEmpty(WriteTransaction transaction, string name, int version, string? keyCodec)
+    {
+        var key = SchemaKeys.Table(name);
+        var schema = NewSchema(transaction, name, version, keyCodec, out var schemas);
+        CreateRows(transaction, schema);
+        if (keyCodec != null)
+            schema = AddIndex(transaction, schema, new IndexShape("", 0, IsUnique: true), limit: 0);
+        schemas.Put(key, schema.ToBytes());
+        return schema;
+    }
+
+    private static TableSchema NewSchema(WriteTransaction transaction, string name, int version, string? keyCodec, out WriteTree schemas)
+    {
+        schemas = new WriteTree(transaction.CreateSystemTree(SystemTree.Schemas, TreeKind.Plain));
+        return new TableSchema
+        {
+            Name = name,
+            Id = SchemaNumbers.TakeTable(schemas, transaction.DataFilePath),
+            Version = version,
+            HasRowIdKeys = keyCodec == null,
+            KeyCodec = keyCodec ?? "",
+            NextIndexId = (ushort)(IndexSchema.PrimaryKey + 1),
+            Indexes = [],
+        };
+    }
+
+    private static OpenTree CreateRows(WriteTransaction transaction, TableSchema schema) =>
+        transaction.CreateSystemTree(SystemTree.RowsName(schema.Id), TreeKind.Plain);
 
     /// <summary>Adds an index to a schema, and creates its tree.</summary>
     /// <param name="transaction">The transaction.</param>
@@ -98,6 +123,7 @@ internal static class TableCreation
         var schema = TableSchema.Parse(name, bytes, transaction.DataFilePath);
         schemas.Delete(key);
         schemas.Delete(SchemaKeys.NextRow(schema.Id));
+        schemas.Delete(SchemaKeys.NextVersion(schema.Id));
         schemas.Delete(SchemaKeys.Before(schema.Id));
         deleteTree(transaction, SystemTree.RowsName(schema.Id));
         foreach (var index in schema.Indexes)

@@ -167,11 +167,11 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
         using var writing = environment.BeginWrite();
         _ = new TableTrees(writing).TryOpen(SystemTree.RowsName(schema.Id), out Tree rows);
         var schemas = new WriteTree(writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!);
-        var stored = SchemaNumbers.NextRow(schemas, schema.Id);
+        var stored = SchemaNumbers.NextOfTable(schemas, SchemaKeys.NextRow(schema.Id));
         var behindRows = SchemaNumbers.BehindLastRow(rows);
         var next = Math.Max(Math.Max(stored, behindRows), lastId + 1);
         if (next > behindRows && next != stored)
-            SchemaNumbers.SaveNextRow(schemas, schema.Id, next);
+            SchemaNumbers.SaveNextOfTable(schemas, SchemaKeys.NextRow(schema.Id), next);
 
         var mended = schema;
         foreach (var index in toBuild)

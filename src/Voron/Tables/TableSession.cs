@@ -23,6 +23,7 @@ internal sealed class TableSession
     private KeySet? _newKeys;
     private KeySet? _oldKeys;
     private long _nextRowId;
+    private long _nextVersion;
     private Tree _rows;
     private OpenTree _rowTree = null!;
     private long _rollbacks;
@@ -274,7 +275,22 @@ internal sealed class TableSession
     }
 
     /// <summary>The stored number below which no row id is used again; 0 if none is stored.</summary>
-    public long StoredNextRowId() => SchemaNumbers.NextRow(new Tree(_schemas, _schemas.Generation), Schema.Id);
+    public long StoredNextRowId() => Stored(Binding.NextRowKey);
+
+    /// <summary>Returns the stored version below which no row that is inserted gets one; 0 if none is stored.</summary>
+    public long NextVersion()
+    {
+        if (_nextVersion < 0)
+            _nextVersion = Stored(Binding.NextVersionKey);
+        return _nextVersion;
+    }
+
+    /// <summary>Stores the version below which no row that is inserted gets one, unless a higher one is stored.</summary>
+    public void SaveNextVersion(long next)
+    {
+        if (Stored(Binding.NextVersionKey) < next)
+            SchemaNumbers.SaveNextOfTable(SchemasToWrite, Binding.NextVersionKey, next);
+    }
 
     /// <summary>Writes another schema of the table.</summary>
     public void Save(TableSchema schema)
@@ -287,11 +303,13 @@ internal sealed class TableSession
     public WriteTree SchemasToWrite => new(_schemas);
 
     /// <summary>Stores the row id below which none is used again.</summary>
-    public void SaveNextRowId(long next) => SchemaNumbers.SaveNextRow(new WriteTree(_schemas), Schema.Id, next);
+    public void SaveNextRowId(long next) => SchemaNumbers.SaveNextOfTable(SchemasToWrite, Binding.NextRowKey, next);
 
     /// <summary>Returns an exception that says which tree of the table is missing.</summary>
     public static CorruptionException MissingTree(TableSchema schema, ReadOnlySpan<byte> name, TableTrees trees) => new(
         $"The {SystemTree.Describe(name)}, '{schema.Name}', is missing in '{trees.DataFilePath}'. Run Verify, or restore a backup.");
+
+    private long Stored(ReadOnlySpan<byte> key) => SchemaNumbers.NextOfTable(new Tree(_schemas, _schemas.Generation), key);
 
     private void Begin(TableTrees trees, OpenTree schemas, TableFunctions functions, TableBinding binding, Tree rows)
     {
@@ -300,7 +318,7 @@ internal sealed class TableSession
             TrimBuffers();
         _trees = trees;
         _schemas = schemas;
-        _nextRowId = -1;
+        _nextRowId = _nextVersion = -1;
         _rows = rows;
         _rowTree = rows.Opened;
         if (KeyBuffer.Length != trees.MaxKeyLength)

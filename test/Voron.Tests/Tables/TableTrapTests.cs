@@ -1,3 +1,4 @@
+using System.Text;
 using Voron.Tables;
 using Voron.Tests.Faults;
 
@@ -45,6 +46,56 @@ public sealed class TableTrapTests : IDisposable
             table.Upsert(new Item("b", ""));
         });
         _environment.MustBeSound(definition, 2);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_call_for_many_rows_that_finds_a_damaged_page_can_only_be_rolled_back(bool deletes)
+    {
+        var definition = TableKit.Plain(1).Index("section", 1, static (Item item) => item.Section);
+        var needle = "the pages of this long row are damaged";
+        var rows = Enumerable.Range(0, 2_000).Select(i => new Item($"{i}", "net") { Text = i == 1_500 ? needle.PadRight(9_000) : "" });
+        _environment.Insert(definition, [.. rows]);
+        _environment.Dispose();
+        var path = Path.Combine(_directory.Path, "voron.data");
+        var file = File.ReadAllBytes(path);
+        file[file.AsSpan().IndexOf(Encoding.UTF8.GetBytes(needle))]++;
+        File.WriteAllBytes(path, file);
+
+        using var damaged = StorageEnvironment.Open(_directory.Path, FaultTestKit.Options());
+        using (var writing = damaged.BeginWrite())
+        {
+            var table = writing.OpenTable(definition);
+            var call = table.Invoking(t => deletes
+                ? t.DeleteWhere("section", "net")
+                : t.UpdateWhere("section", "net", 7, static (row, size) => row with { Size = size }));
+            call.Should().Throw<CorruptionException>();
+            writing.Invoking(one => one.Commit()).Should().Throw<InvalidOperationException>().WithMessage("*can only be rolled back*");
+        }
+
+        using var reading = damaged.BeginRead();
+        reading.OpenTable(definition).Count.Should().Be(2_000);
+    }
+
+    // Each transaction has room for 65,536 versions of a row.
+    [Fact]
+    public void A_version_never_comes_again_when_one_transaction_changes_a_row_often()
+    {
+        var definition = TableKit.Plain(1);
+        _environment.Insert(definition, new Item("a"));
+        var newest = RowVersion.None;
+        _environment.Write(writing =>
+        {
+            var table = writing.OpenTable(definition);
+            for (var size = 1; size <= 300_000; size++)
+                newest = table.Upsert(new Item("a", Size: size));
+        });
+        _environment.Write(writing => writing.OpenTable(definition).Delete("a", newest));
+        _environment.Dispose();
+        using var reopened = StorageEnvironment.Open(_directory.Path, FaultTestKit.Options());
+        reopened.Write(writing => writing.OpenTable(definition).Insert(new Item("a"))).Value.Should().BeGreaterThan(newest.Value);
+        reopened.MustBeSound(definition, 1);
     }
 
     [Fact]
