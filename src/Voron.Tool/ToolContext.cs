@@ -1,6 +1,5 @@
 using System.CommandLine;
 using System.Globalization;
-using Voron.Format;
 using Voron.Opening;
 using Voron.Paging;
 
@@ -97,26 +96,6 @@ internal static class ToolContext
         var to = Path.TrimEndingDirectorySeparator(Path.GetFullPath(target)) + Path.DirectorySeparatorChar;
         if (to.StartsWith(from, StringComparison.Ordinal))
             throw new ToolException(ExitCode.Usage, $"'{target}' is within the environment, and would be lost with it. Choose a place outside '{directory}'.");
-    }
-
-    /// <summary>Opens a tree.</summary>
-    /// <exception cref="ToolException">There is none of that name.</exception>
-    public static Tree Open(this ReadTransaction reading, string name, string directory) => reading.TryOpenTree(name, out var tree)
-        ? tree
-        : throw new ToolException(ExitCode.NothingThere, $"There is no tree '{name}' in '{directory}'.");
-
-    /// <summary>Opens a tree of id sets; returns false if the tree is of another kind, or if there is none.</summary>
-    public static bool TryOpenSets(this ReadTransaction reading, string name, out IdTree tree)
-    {
-        tree = default;
-        return reading.FindKind(name) == TreeKind.IdSets && reading.TryOpenIdTree(name, out tree);
-    }
-
-    /// <summary>Opens a tree of value sets; returns false if the tree is of another kind, or if there is none.</summary>
-    public static bool TryOpenValueSets(this ReadTransaction reading, string name, out ValueSetTree tree)
-    {
-        tree = default;
-        return reading.FindKind(name) == TreeKind.ValueSets && reading.TryOpenValueSetTree(name, out tree);
     }
 
     /// <summary>Opens an environment for reading.</summary>

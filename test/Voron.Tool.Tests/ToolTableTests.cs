@@ -65,17 +65,6 @@ public sealed class ToolTableTests : IDisposable
     }
 
     [Fact]
-    public async Task A_dump_of_everything_refuses_to_leave_a_table_out()
-    {
-        Fill();
-        var file = Path.Combine(_directory.Path, "dump");
-        var run = await ToolRun.Of("dump", Store, "--file", file);
-        (run.Code, File.Exists(file)).Should().Be((ExitCode.Problems, false));
-        run.Error.Should().Contain("'items'").And.Contain("voron backup");
-        await ToolRun.Done("dump", Store, "plain", "--file", file);
-    }
-
-    [Fact]
     public void A_list_of_tables_is_that_of_its_snapshot()
     {
         using var environment = StorageEnvironment.OpenInMemory();

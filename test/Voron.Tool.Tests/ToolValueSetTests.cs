@@ -27,22 +27,6 @@ public sealed class ToolValueSetTests : IDisposable
         (await ToolRun.Done("trees", Store)).Output.Should().Contain("value sets").And.Contain("304");
     }
 
-    [Fact]
-    public async Task Commands_for_single_values_refuse_the_tree_by_its_name_and_kind()
-    {
-        Fill();
-        foreach (var arguments in new[]
-        {
-            new[] { "dump", Store, "groups", "--file", Path.Combine(_directory.Path, "dump") },
-            ["put", Store, "groups", "k", "v", "--write"], ["delete", Store, "groups", "ann", "--write"],
-        })
-        {
-            var run = await ToolRun.Of(arguments);
-            run.Code.Should().Be(ExitCode.Problems);
-            run.Error.Should().Contain("'groups'").And.Contain("a tree of value sets");
-        }
-    }
-
     private void Fill()
     {
         using var environment = StorageEnvironment.Open(Store, FaultTestKit.Options());

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Voron.Tool.Loading;
 using Voron.Tool.Shell;
 
 namespace Voron.Tool.Commands;
@@ -11,14 +12,17 @@ internal static class DeleteCommand
         var access = new EnvironmentAccess(shell);
         var tree = ToolContext.TreeArgument();
         var key = ToolContext.KeyArgument();
-        return access.AddWritingTo(new Command("delete", "Deletes a key.") { tree, key }).Runs((parsed, _, _) =>
+        return access.AddWritingTo(new Command("delete", "Deletes a key, with its set if it has one.") { tree, key }).Runs((parsed, _, _) =>
         {
-            var bytes = KeyText.Parse(parsed.GetRequiredValue(key));
+            KeyText.Parse(parsed.GetRequiredValue(key));
             using var opened = access.OpenToWrite(parsed);
             var environment = opened.Environment;
+            var name = parsed.GetRequiredValue(tree);
+            var section = EntryTarget.Find(environment, name);
+            var entry = PutCommand.EntryOf(section, parsed.GetRequiredValue(key), "0"u8.ToArray());
             using var writing = environment.BeginWrite();
-            if (!writing.TryOpenTree(parsed.GetRequiredValue(tree), out var target) || !target.Delete(bytes))
-                throw new ToolException(ExitCode.NothingThere, $"There is no key '{parsed.GetValue(key)}' in a tree '{parsed.GetValue(tree)}' of '{environment.Path}'.");
+            if (!EntryTarget.Create(writing, section, name).Delete(entry))
+                throw new ToolException(ExitCode.NothingThere, $"There is no key '{parsed.GetValue(key)}' in a tree '{name}' of '{environment.Path}'.");
             writing.Commit();
             return Task.FromResult(ExitCode.Done);
         });

@@ -1,5 +1,5 @@
 using System.CommandLine;
-using Voron.Tables;
+using Voron.Tool.Contents;
 using Voron.Tool.Dumps;
 using Voron.Tool.Streams;
 
@@ -22,19 +22,18 @@ internal static class DumpCommand
         range.AddTo(command);
         return command.Runs((parsed, _, stop) =>
         {
-            if (range.AreGiven(parsed) && parsed.GetValue(trees) is not { Length: 1 })
+            var keys = range.Of(parsed);
+            if (keys.AreGiven && parsed.GetValue(trees) is not { Length: 1 })
                 throw new ToolException(ExitCode.Usage, "A range of keys is one of a tree. Name that tree.");
 
-            // Refuses keys that are none before the environment is opened.
-            range.RangeOf(parsed);
             using var environment = ToolContext.OpenToRead(parsed.GetRequiredValue(directory));
             using var reading = environment.BeginRead();
             var given = parsed.GetValue(trees);
-            var names = given is { Length: > 0 } ? given.Distinct().ToList() : AllTrees(reading, environment.Path);
-            foreach (var name in names)
-                reading.Open(name, environment.Path);
+            var contents = given is { Length: > 0 }
+                ? given.Distinct().Select(name => Content.Open(reading, name, environment.Path)).ToList()
+                : Content.OpenAll(reading, environment.Path);
             var target = parsed.GetValue(file);
-            void WriteTo(Stream stream) => Write(reading, names, range.RangeOf(parsed), stream, parsed.GetValue(form), stop);
+            void WriteTo(Stream stream) => Write(contents, keys, stream, parsed.GetValue(form), stop);
             if (target is null)
             {
                 using var output = StandardStreams.OpenOutput();
@@ -49,18 +48,6 @@ internal static class DumpCommand
         });
     }
 
-    // A dump of everything must not leave out what it cannot carry.
-    private static IReadOnlyList<string> AllTrees(ReadTransaction reading, string path)
-    {
-        if (reading.GetTableNames() is [var table, ..])
-        {
-            throw new ToolException(
-                ExitCode.Problems, $"'{path}' has a table, '{table}', which a dump cannot carry. Name the trees to dump, or use 'voron backup' or 'voron copy'.");
-        }
-
-        return reading.GetTreeNames();
-    }
-
     private static void WriteNew(string file, Action<Stream> write)
     {
         if (Path.Exists(file))
@@ -68,20 +55,15 @@ internal static class DumpCommand
         WholeFile.Write(file, write);
     }
 
-    private static void Write(
-        ReadTransaction reading, IReadOnlyList<string> names, KeyRange keys, Stream stream, DumpForm form, CancellationToken stop)
+    private static void Write(List<Content> contents, KeyBounds keys, Stream stream, DumpForm form, CancellationToken stop)
     {
-        using var dump = form == DumpForm.Mdb ? (DumpWriter)new MdbWriter(stream) : new JsonLinesWriter(stream);
-        foreach (var name in names)
+        var version = contents.TrueForAll(content => content.Section.Kind == DumpKind.Plain) ? 1 : 2;
+        using var dump = form == DumpForm.Mdb ? (DumpWriter)new MdbWriter(stream) : new JsonLinesWriter(stream, version);
+        foreach (var content in contents)
         {
-            dump.BeginTree(name);
-            foreach (var entry in reading.OpenTree(name).Range(keys))
-            {
-                stop.ThrowIfCancellationRequested();
-                dump.Write(entry.Key, entry.Value);
-            }
-
-            dump.EndTree();
+            dump.Begin(content.Section);
+            content.Dump(keys, dump, stop);
+            dump.End();
         }
 
         dump.Finish();

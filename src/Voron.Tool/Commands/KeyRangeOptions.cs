@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Voron.Tool.Contents;
 
 namespace Voron.Tool.Commands;
 
@@ -16,20 +17,12 @@ internal sealed class KeyRangeOptions
         command.Options.Add(_prefix);
     }
 
-    /// <summary>Returns whether one of the options is given.</summary>
-    public bool AreGiven(ParseResult parsed) => new[] { _from, _to, _prefix }.Any(option => parsed.GetValue(option) is not null);
-
-    /// <summary>Returns the range; all keys if no option is given.</summary>
-    /// <exception cref="ToolException">A key is not spelled as one.</exception>
-    public KeyRange RangeOf(ParseResult parsed)
+    /// <summary>Returns the range as it was given; all keys if no option is given.</summary>
+    /// <exception cref="ToolException">A key is not spelled as one, whatever the kind of the tree.</exception>
+    public KeyBounds Of(ParseResult parsed)
     {
-        var keys = KeyRange.All;
-        if (parsed.GetValue(_prefix) is { } begins)
-            keys = keys.Intersect(KeyRange.Prefix(KeyText.Parse(begins)));
-        if (parsed.GetValue(_from) is { } first)
-            keys = keys.Intersect(KeyRange.From(KeyText.Parse(first)));
-        if (parsed.GetValue(_to) is { } end)
-            keys = keys.Intersect(KeyRange.Before(KeyText.Parse(end)));
-        return keys;
+        var bounds = new KeyBounds(parsed.GetValue(_from), parsed.GetValue(_to), parsed.GetValue(_prefix));
+        bounds.ToRange(KeyText.Parse);
+        return bounds;
     }
 }

@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Voron.Tool.Dumps;
+using Voron.Tool.Loading;
 
 namespace Voron.Tool.Commands;
 
@@ -26,15 +27,18 @@ internal static class LoadCommand
                 var resumes = parsed.GetValue(resume);
                 var content = dump.Check(stop);
                 var nameOf = NamesFor(content, target);
-                var names = content.Trees.Select(nameOf).ToHashSet(StringComparer.Ordinal);
+                var targets = content.Sections.Select(section => (Section: section, Name: nameOf(section.Name))).ToHashSet();
                 using var environment = ToolContext.OpenToWrite(parsed.GetRequiredValue(directory), isAllowed: true, creates: true);
                 ThrowIfRefused(environment, content);
-                ThrowIfRefused(environment, names);
-                if (!resumes)
-                    ThrowIfFilled(environment, names);
+                ThrowIfRefused(environment, targets, resumes);
                 var load = new LoadRun(environment, dump, nameOf, resumes);
                 load.Run(stop);
-                output.WriteFacts([("trees", names.Count), ("entries", load.Loaded), ("entries that were there", resumes ? load.Left : null)]);
+                var tables = targets.Count(target => target.Section.Kind == DumpKind.Table);
+                output.WriteFacts(
+                [
+                    ("trees", targets.Count - tables), ("tables", tables), ("entries", load.Loaded),
+                    ("entries that were there", resumes ? load.Left : null),
+                ]);
                 return ExitCode.Done;
             });
     }
@@ -50,29 +54,21 @@ internal static class LoadCommand
     }
 
     // The engine knows which names trees may have.
-    private static void ThrowIfRefused(StorageEnvironment environment, IEnumerable<string> names)
+    private static void ThrowIfRefused(StorageEnvironment environment, IEnumerable<(DumpSection Section, string Name)> targets, bool resumes)
     {
         using var trial = environment.BeginWrite();
-        foreach (var name in names)
+        foreach (var (section, name) in targets)
         {
+            var what = section.Kind == DumpKind.Table ? "table" : "tree";
             try
             {
-                trial.CreateTree(name);
+                if (!EntryTarget.Create(trial, section, name).IsEmpty && !resumes)
+                    throw new ToolException(ExitCode.InUse, $"The {what} '{name}' has entries already. Give --resume to add those that are missing.");
             }
             catch (Exception e) when (e is ArgumentException or InvalidOperationException)
             {
-                throw new ToolException(ExitCode.Problems, $"The dump has a tree '{name}', which '{environment.Path}' does not take: {e.Message} Nothing was loaded.");
+                throw new ToolException(ExitCode.Problems, $"The dump has a {what} '{name}', which '{environment.Path}' does not take: {e.Message} Nothing was loaded.");
             }
-        }
-    }
-
-    private static void ThrowIfFilled(StorageEnvironment environment, IEnumerable<string> names)
-    {
-        using var reading = environment.BeginRead();
-        foreach (var name in names)
-        {
-            if (reading.TryOpenTree(name, out var tree) && tree.Count > 0)
-                throw new ToolException(ExitCode.InUse, $"The tree '{name}' has entries already. Give --resume to add those that are missing.");
         }
     }
 
@@ -81,10 +77,10 @@ internal static class LoadCommand
     {
         if (target is null)
             return tree => tree ?? throw new ToolException(ExitCode.Usage, "The dump does not name the tree of its entries. Give --tree.");
-        if (content.Trees.Contains(null))
+        if (content.Sections.Any(section => section.Name == null))
             return tree => tree ?? target;
-        return content.Trees.Count <= 1
+        return content.Sections.Count <= 1
             ? _ => target
-            : throw new ToolException(ExitCode.Usage, $"The dump names {content.Trees.Count} trees, so --tree cannot name one of them.");
+            : throw new ToolException(ExitCode.Usage, $"The dump names {content.Sections.Count} trees, so --tree cannot name one of them.");
     }
 }

@@ -1,4 +1,7 @@
 using System.CommandLine;
+using Voron.Tool.Contents;
+using Voron.Tool.Dumps;
+using Voron.Tool.Loading;
 using Voron.Tool.Shell;
 using Voron.Tool.Streams;
 
@@ -12,24 +15,36 @@ internal static class PutCommand
         var access = new EnvironmentAccess(shell);
         var tree = ToolContext.TreeArgument("The name of the tree, which is created if it is missing.");
         var key = ToolContext.KeyArgument();
-        var value = new Argument<string>("VALUE") { Description = "The value in the same form, or - to read it from standard input." };
+        var value = new Argument<string>("VALUE") { Description = "The value in the same form; the id, for a tree of id sets; or - to read it from standard input." };
         var create = new Option<bool>("--create") { Description = "Creates the environment if there is none." };
-        var command = access.AddWritingTo(new Command("put", "Puts a value.") { tree, key, value });
+        var command = access.AddWritingTo(new Command("put", "Puts a value, or adds an id or a value to a set.") { tree, key, value });
         if (!access.IsInShell)
             command.Options.Add(create);
         return command.Runs(async (parsed, _, stop) =>
         {
-            var bytes = KeyText.Parse(parsed.GetRequiredValue(key));
+            KeyText.Parse(parsed.GetRequiredValue(key));
             if (access.IsInShell && parsed.GetRequiredValue(value) == "-")
                 throw new ToolException(ExitCode.Usage, "Standard input has the lines of the shell, and no value. For the value '-', write \\x2D.");
             var content = parsed.GetRequiredValue(value) == "-"
                 ? await ReadInputAsync(stop).ConfigureAwait(false)
                 : KeyText.Parse(parsed.GetRequiredValue(value));
             using var opened = access.OpenToWrite(parsed, !access.IsInShell && parsed.GetValue(create));
-            opened.Environment.Write(writing => writing.CreateTree(parsed.GetRequiredValue(tree)).Put(bytes, content));
+            var name = parsed.GetRequiredValue(tree);
+            var section = EntryTarget.Find(opened.Environment, name);
+            var entry = EntryOf(section, parsed.GetRequiredValue(key), content);
+            opened.Environment.Write(writing => EntryTarget.Create(writing, section, name).Put(entry));
             return ExitCode.Done;
         });
     }
+
+    /// <summary>Returns an entry of a tree, whose kind says what the key and the value are.</summary>
+    /// <exception cref="ToolException">The key is to be a number, but is none.</exception>
+    public static DumpEntry EntryOf(DumpSection section, string key, byte[] value) => section.Kind switch
+    {
+        DumpKind.Fixed => new DumpEntry(section, 0) { Number = KeyBounds.ParseNumber(key), Value = value },
+        DumpKind.Ids => new DumpEntry(section, 0) { Key = KeyText.Parse(key), Number = KeyBounds.ParseNumber(KeyText.Format(value)), Value = [0] },
+        _ => new DumpEntry(section, 0) { Key = KeyText.Parse(key), Value = value },
+    };
 
     private static async Task<byte[]> ReadInputAsync(CancellationToken stop)
     {

@@ -1,8 +1,26 @@
 namespace Voron.Tool.Dumps;
 
-/// <summary>An entry of a dump; or a tree, if there is no key.</summary>
-/// <param name="Tree">The name of the tree; null if the dump has none.</param>
-/// <param name="Key">The key; null for the tree itself.</param>
-/// <param name="Value">The value.</param>
+/// <summary>An entry of a dump, or the line that begins a tree or a table.</summary>
+/// <param name="Section">The tree or the table.</param>
 /// <param name="Line">The number of its last line.</param>
-internal readonly record struct DumpEntry(string? Tree, byte[]? Key, byte[] Value, long Line);
+internal readonly record struct DumpEntry(DumpSection Section, long Line)
+{
+    /// <summary>
+    /// The key: for a row, its primary key as text in UTF-8. Null where it is a number, and for the line that begins a tree or a table.
+    /// </summary>
+    public byte[]? Key { get; init; }
+
+    /// <summary>The key of an entry of a fixed-size tree, the id in a set, or the id of a row.</summary>
+    public long Number { get; init; }
+
+    /// <summary>The value; the payload of an id; the bytes of a row. Null for the line that begins a tree or a table.</summary>
+    public byte[]? Value { get; init; }
+
+    /// <summary>Returns whether an entry directly before this one has the same place.</summary>
+    public bool Repeats(in DumpEntry before) =>
+        before.Value != null && before.Section == Section && before.Number == Number && before.Key.AsSpan().SequenceEqual(Key)
+        && (Section.Kind != DumpKind.Values || before.Value.AsSpan().SequenceEqual(Value));
+
+    /// <summary>The key for a message.</summary>
+    public string KeyText => Key == null ? $"{Number}" : Tool.KeyText.Format(Key);
+}

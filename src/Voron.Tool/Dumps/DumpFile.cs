@@ -69,30 +69,26 @@ internal sealed class DumpFile : IDisposable
     private static string NameOf(string path) => path == "-" ? "the dump on standard input" : $"the dump '{path}'";
 
     /// <summary>Reads all of the dump, and checks that it is whole.</summary>
-    /// <returns>The names of its trees, null for entries without a tree, and the lengths of the shortest and the longest key.</returns>
+    /// <returns>Its trees and tables, and the lengths of the shortest and the longest key.</returns>
     /// <exception cref="ToolException">It is not whole. The message names the line.</exception>
     public DumpContent Check(CancellationToken stop)
     {
-        var names = new HashSet<string?>(StringComparer.Ordinal);
+        var sections = new HashSet<DumpSection>();
         var (shortest, longest) = (int.MaxValue, 0);
         var last = default(DumpEntry);
         foreach (var entry in Read(stop))
         {
-            names.Add(entry.Tree);
-            if (entry.Key is not { Length: var length })
-            {
-                last = default;
-                continue;
-            }
+            sections.Add(entry.Section);
 
             // As in a dump of several values for a key whose header does not say so.
-            if (last.Key is { } key && last.Tree == entry.Tree && key.AsSpan().SequenceEqual(entry.Key))
-                throw LineReader.Bad(_name, entry.Line, $"the key '{KeyText.Format(key)}' comes twice");
+            if (entry.Value != null && entry.Repeats(last))
+                throw LineReader.Bad(_name, entry.Line, $"the key '{entry.KeyText}' comes twice");
             last = entry;
-            (shortest, longest) = (Math.Min(shortest, length), Math.Max(longest, length));
+            if (entry is { Key.Length: var length, Section.Kind: not DumpKind.Table })
+                (shortest, longest) = (Math.Min(shortest, length), Math.Max(longest, length));
         }
 
-        return new DumpContent(names, shortest, longest);
+        return new DumpContent(sections, shortest, longest);
     }
 
     public IEnumerable<DumpEntry> Read(CancellationToken stop)

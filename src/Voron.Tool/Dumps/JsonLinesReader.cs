@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json;
+using Voron.Tables;
 
 namespace Voron.Tool.Dumps;
 
@@ -11,7 +12,7 @@ internal static class JsonLinesReader
     public static IEnumerable<DumpEntry> Read(LineReader lines, CancellationToken stop)
     {
         using var hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
-        string? tree = null;
+        var section = new DumpSection(null, DumpKind.Plain);
         var (trees, entries) = (0L, 0L);
         while (lines.TryRead(out var line))
         {
@@ -26,26 +27,91 @@ internal static class JsonLinesReader
             AddLine(hash, line.Span);
             if (lines.Number == 1)
             {
-                if (parsed is not { Dump: "voron", Version: 1 })
-                    throw lines.Bad("this is no dump of Voron of version 1");
+                if (parsed is not { Dump: "voron", Version: 1 or 2 })
+                    throw lines.Bad("this is no dump of Voron of version 1 or 2");
             }
-            else if (parsed.Tree != null)
+            else if ((parsed.Tree ?? parsed.Table) != null)
             {
-                tree = parsed.Tree;
+                section = SectionOf(parsed, lines);
                 trees++;
-                yield return new DumpEntry(tree, null, [], lines.Number);
+                yield return new DumpEntry(section, lines.Number);
             }
             else
             {
                 entries++;
-                yield return new DumpEntry(tree, BytesOf(parsed.K, parsed.K64, "k", lines), parsed.Parts > 0
-                    ? ReadParts(parsed, lines, hash)
-                    : BytesOf(parsed.V, parsed.V64, "v", lines), lines.Number);
+                yield return ReadEntry(section, parsed, lines, hash);
             }
         }
 
         throw lines.Bad("the dump ends here, without its last line: it was cut short");
     }
+
+    private static DumpSection SectionOf(Line line, LineReader lines)
+    {
+        if (line.Table != null)
+        {
+            if (line.Tree != null || line.Version <= 0 || line.NextRow < 0)
+                throw lines.Bad("a table must have a version above 0 and the id of its next row");
+            return new DumpSection(line.Table, DumpKind.Table) { Version = line.Version, Keys = line.Keys, NextRow = line.NextRow };
+        }
+
+        foreach (var kind in (DumpKind[])[DumpKind.Plain, DumpKind.Fixed, DumpKind.Ids, DumpKind.Values])
+        {
+            if ((line.Kind ?? JsonLinesWriter.NameOf(DumpKind.Plain)) == JsonLinesWriter.NameOf(kind))
+                return new DumpSection(line.Tree, kind) { ValueBytes = line.ValueBytes };
+        }
+
+        throw lines.Bad($"trees of the kind '{line.Kind}' are not known");
+    }
+
+    private static DumpEntry ReadEntry(DumpSection section, Line line, LineReader lines, IncrementalHash hash)
+    {
+        switch (section.Kind)
+        {
+            case DumpKind.Fixed:
+                var number = line.N ?? throw lines.Bad("an entry of a fixed-size tree must have \"n\"");
+                var fixedValue = BytesOf(line.V, line.V64, "v", lines);
+                if (fixedValue.Length != section.ValueBytes)
+                    throw lines.Bad($"the value has {fixedValue.Length} bytes, and those of the tree have {section.ValueBytes}");
+                return new DumpEntry(section, lines.Number) { Number = number, Value = fixedValue };
+            case DumpKind.Ids:
+                if (line.Id is not >= 0)
+                    throw lines.Bad("an entry of a tree of id sets must have an \"id\" that is not negative");
+                var set = BytesOf(line.K, line.K64, "k", lines);
+                return new DumpEntry(section, lines.Number) { Key = set, Number = line.Id.Value, Value = [line.Payload] };
+            case DumpKind.Table:
+                return ReadRow(section, line, lines);
+            default:
+                var key = BytesOf(line.K, line.K64, "k", lines);
+                var value = line.Parts > 0 ? ReadParts(line, lines, hash) : BytesOf(line.V, line.V64, "v", lines);
+                return new DumpEntry(section, lines.Number) { Key = key, Value = value };
+        }
+    }
+
+    private static DumpEntry ReadRow(DumpSection section, Line line, LineReader lines)
+    {
+        if (line.Id is not { } id || (line.Key == null) != (section.Keys == null))
+            throw lines.Bad("a row must have an \"id\", and a \"key\" if its table has keys");
+        if (line.Row == null && line.Fields == null)
+            throw lines.Bad("a row must have either \"row\" or \"fields\"");
+        byte[]?[] fields = line.Row is { } document
+            ? [Encoding.UTF8.GetBytes(document.GetRawText())]
+            : [.. line.Fields!.Select(field => FieldOf(field, lines))];
+        if (fields.Length > RowLayout.MaxFields || line.Definition is <= 0 or > RowLayout.MaxDefinitionVersion)
+            throw lines.Bad($"a row must have at most {RowLayout.MaxFields} fields, and a definition from 1 to {RowLayout.MaxDefinitionVersion}");
+        var row = RowForm.ToBytes(line.RowVersion, line.Definition, line.Expires, line.Fixed64 ?? [], fields);
+        if (id is < 0 or > RowKey.Max || RowLayout.FindFault(row) is { })
+            throw lines.Bad(RowLayout.FindFault(row) is { } fault ? $"the row is none: {fault}" : $"a row has an id from 0 to {RowKey.Max}");
+        return new DumpEntry(section, lines.Number) { Key = line.Key == null ? null : Encoding.UTF8.GetBytes(line.Key), Number = id, Value = row };
+    }
+
+    private static byte[]? FieldOf(JsonElement field, LineReader lines) => field.ValueKind switch
+    {
+        JsonValueKind.Null => null,
+        JsonValueKind.String => Encoding.UTF8.GetBytes(field.GetString()!),
+        JsonValueKind.Object when field.TryGetProperty("b64", out var base64) && base64.TryGetBytesFromBase64(out var bytes) => bytes,
+        _ => throw lines.Bad("a field must be a text, null, or {\"b64\": ...}"),
+    };
 
     private static byte[] ReadParts(Line first, LineReader lines, IncrementalHash hash)
     {
@@ -132,6 +198,36 @@ internal static class JsonLinesReader
         public long Parts { get; init; }
 
         public long Length { get; init; }
+
+        public string? Kind { get; init; }
+
+        public int ValueBytes { get; init; }
+
+        public long? N { get; init; }
+
+        public long? Id { get; init; }
+
+        public byte Payload { get; init; }
+
+        public string? Table { get; init; }
+
+        public string? Keys { get; init; }
+
+        public long NextRow { get; init; }
+
+        public string? Key { get; init; }
+
+        public long RowVersion { get; init; }
+
+        public int Definition { get; init; }
+
+        public long? Expires { get; init; }
+
+        public JsonElement? Row { get; init; }
+
+        public byte[]? Fixed64 { get; init; }
+
+        public IReadOnlyList<JsonElement>? Fields { get; init; }
 
         public bool End { get; init; }
 

@@ -13,12 +13,13 @@ internal static class MdbReader
         while (ReadHeader(lines) is { } header)
         {
             sections++;
-            yield return new DumpEntry(header.Database, null, [], lines.Number);
+            var section = new DumpSection(header.Database, DumpKind.Plain);
+            yield return new DumpEntry(section, lines.Number);
             while (ReadData(lines, header.IsPrint) is { } key)
             {
                 stop.ThrowIfCancellationRequested();
                 var value = ReadData(lines, header.IsPrint) ?? throw lines.Bad("a key has no value");
-                yield return new DumpEntry(header.Database, key, value, lines.Number);
+                yield return new DumpEntry(section, lines.Number) { Key = key, Value = value };
             }
         }
 

@@ -17,8 +17,15 @@ internal sealed class MdbWriter(Stream stream) : DumpWriter
     private readonly char[] _digits = new char[2 * BytesAtOnce];
     private readonly StreamWriter _text = new(stream, new UTF8Encoding(encoderShouldEmitUTF8Identifier: false), 1 << 20) { NewLine = "\n" };
 
-    public override void BeginTree(string name)
+    public override void Begin(DumpSection section)
     {
+        var name = section.Name ?? "";
+        if (section.Kind != DumpKind.Plain)
+        {
+            throw new ToolException(
+                ExitCode.Usage, $"'{name}' is a {section}, and this format has ordinary trees alone. Use the format jsonlines.");
+        }
+
         if (name.AsSpan().ContainsAny('\n', '\r'))
         {
             throw new ToolException(
@@ -45,7 +52,13 @@ internal sealed class MdbWriter(Stream stream) : DumpWriter
         WriteBytes(value);
     }
 
-    public override void EndTree() => _text.WriteLine("DATA=END");
+    public override void WriteNumber(long key, ReadOnlySpan<byte> value) => throw new NotSupportedException();
+
+    public override void WriteId(ReadOnlySpan<byte> key, long id, byte payload) => throw new NotSupportedException();
+
+    public override void WriteRow(long rowId, string? key, ReadOnlySpan<byte> row) => throw new NotSupportedException();
+
+    public override void End() => _text.WriteLine("DATA=END");
 
     public override void Finish() => _text.Flush();
 

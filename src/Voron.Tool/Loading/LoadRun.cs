@@ -1,4 +1,6 @@
-namespace Voron.Tool.Dumps;
+using Voron.Tool.Dumps;
+
+namespace Voron.Tool.Loading;
 
 /// <summary>Puts the entries of a dump into an environment, in transactions of some megabytes.</summary>
 /// <param name="environment">The environment.</param>
@@ -42,27 +44,27 @@ internal sealed class LoadRun(StorageEnvironment environment, DumpFile dump, Fun
     private long Fill(WriteTransaction writing, IEnumerator<DumpEntry> entries, ref bool hasNext)
     {
         var put = 0L;
-        string? name = null;
-        var tree = default(WriteTree);
+        DumpSection? section = null;
+        EntryTarget? target = null;
         for (var bytes = 0L; hasNext && bytes < BytesPerTransaction; hasNext = entries.MoveNext())
         {
             var entry = entries.Current;
-            if (name is null || name != treeOf(entry.Tree))
+            if (target is null || section != entry.Section)
             {
-                name = treeOf(entry.Tree);
-                tree = writing.CreateTree(name);
+                section = entry.Section;
+                target = EntryTarget.Create(writing, section, treeOf(section.Name));
             }
 
-            if (entry.Key is null)
+            if (entry.Value is null)
                 continue;
-            if (resumes && tree.Contains(entry.Key))
+            if (resumes && target.Has(entry))
             {
                 Left++;
                 continue;
             }
 
-            tree.Put(entry.Key, entry.Value);
-            bytes += entry.Key.Length + entry.Value.Length;
+            target.Put(entry);
+            bytes += (entry.Key?.Length ?? sizeof(long)) + entry.Value.Length;
             put++;
         }
 

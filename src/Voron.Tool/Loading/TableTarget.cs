@@ -1,0 +1,73 @@
+using System.Text;
+using Voron.Format;
+using Voron.Tables;
+using Voron.Tool.Contents;
+using Voron.Tool.Dumps;
+using Voron.Trees;
+
+namespace Voron.Tool.Loading;
+
+/// <summary>
+/// A table without indexes, which takes rows as they are. The program builds the indexes of its definition when it evolves the table.
+/// </summary>
+internal sealed class TableTarget : EntryTarget
+{
+    private readonly string _name;
+    private readonly string? _kind;
+    private readonly WriteTree _rows;
+    private readonly WriteTree _keys;
+
+    private TableTarget(WriteTransaction writing, TableSchema schema)
+    {
+        _name = schema.Name;
+        _kind = schema.HasRowIdKeys ? null : schema.KeyCodec;
+        _rows = new WriteTree(writing.FindSystemTree(SystemTree.RowsName(schema.Id), TreeKind.Plain)!);
+        if (_kind != null)
+            _keys = new WriteTree(writing.FindSystemTree(schema.Indexes[0].TreeName(schema.Id), TreeKind.Plain)!);
+    }
+
+    /// <exception cref="ToolException">There is a table of that name that has indexes, or another version, or keys of another kind.</exception>
+    /// <inheritdoc cref="EntryTarget.Create"/>
+    public static new TableTarget Create(WriteTransaction writing, DumpSection section, string name)
+    {
+        var schema = new TableTrees(writing).FindSchema(name, SchemaKeys.Table(name))
+            ?? TableCreation.CreateEmpty(writing, name, section.Version, section.Keys);
+        if (schema.Indexes.Any(index => index.Name.Length > 0))
+        {
+            throw new ToolException(
+                ExitCode.InUse, $"The table '{name}' has indexes, which only its program can keep right. Load it under its name into an environment without it.");
+        }
+
+        var keys = schema.HasRowIdKeys ? null : schema.KeyCodec;
+        if (schema.Version != section.Version || keys != section.Keys)
+        {
+            throw new ToolException(
+                ExitCode.InUse, $"There is a table '{name}' of another version, or with keys of another kind, than the dump's, which is a {section}.");
+        }
+
+        var target = new TableTarget(writing, schema);
+        var schemas = new WriteTree(writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!);
+        if (section.NextRow > SchemaNumbers.NextOfTable(schemas, SchemaKeys.NextRow(schema.Id)))
+            SchemaNumbers.SaveNextOfTable(schemas, SchemaKeys.NextRow(schema.Id), section.NextRow);
+        return target;
+    }
+
+    public override bool IsEmpty => _rows.Count == 0;
+
+    public override bool Has(in DumpEntry entry) => _rows.Contains(RowKey.Write(entry.Number, stackalloc byte[RowKey.Bytes]));
+
+    public override bool Delete(in DumpEntry entry) => throw new NotSupportedException();
+
+    public override void Put(in DumpEntry entry)
+    {
+        Span<byte> id = stackalloc byte[RowKey.Bytes];
+        RowKey.Write(entry.Number, id);
+        if (_kind != null && !_keys.Insert(KeyForm.Parse(_kind, Encoding.UTF8.GetString(entry.Key!)), id))
+        {
+            throw new ToolException(
+                ExitCode.Damaged, $"Line {entry.Line} of the dump has a row of table '{_name}' with the key '{entry.KeyText}', which another row has already.");
+        }
+
+        _rows.Put(id, entry.Value);
+    }
+}
