@@ -61,7 +61,18 @@ public sealed class ToolTableTests : IDisposable
         var html = Path.Combine(_directory.Path, "page.html");
         await ToolRun.Done("stats", Store, "--html", html);
         File.ReadAllText(html).Should().Contain("rows of table &#39;items&#39;").And.Contain("index &#39;section&#39; of table &#39;items&#39;")
-            .And.Contain("<b>2</b><span>tables</span>").And.Contain("<b>1</b><span>tree</span>");
+            .And.Contain("<b>2</b><span>tables</span>").And.Contain("<b>501</b><span>rows</span>").And.Contain("<b>1</b><span>tree</span>");
+    }
+
+    [Fact]
+    public async Task A_page_of_an_environment_of_tables_alone_counts_rows_and_no_trees()
+    {
+        using (var environment = StorageEnvironment.Open(Store, FaultTestKit.Options()))
+            environment.Insert(TableKit.Items, new Item("a"));
+        var html = Path.Combine(_directory.Path, "page.html");
+        await ToolRun.Done("stats", Store, "--html", html);
+        File.ReadAllText(html).Should().Contain("<b>1</b><span>table</span>").And.Contain("<b>1</b><span>row</span>")
+            .And.NotContain("<span>trees</span>").And.NotContain("<span>entries</span>");
     }
 
     [Fact]

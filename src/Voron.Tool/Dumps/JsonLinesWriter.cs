@@ -71,7 +71,7 @@ internal sealed class JsonLinesWriter : DumpWriter
     }
 
     /// <summary>Returns the line of a row.</summary>
-    /// <inheritdoc cref="WriteRow"/>
+    /// <inheritdoc cref="DumpWriter.WriteRow"/>
     public static string LineOfRow(long rowId, string? key, ReadOnlySpan<byte> row)
     {
         var line = new ArrayBufferWriter<byte>();

@@ -58,10 +58,18 @@ internal sealed class HtmlReport(SpaceReport report)
         Card(Sizes.Bytes(Math.Max(0, report.DataFileBytes - BytesOf(report.PageCount))), "room to grow into");
         Card(Sizes.Bytes(JournalFiles().Sum(file => file.Bytes)), "journal files");
         var named = report.Trees.Where(tree => !tree.IsSystem).ToList();
-        Card(Sizes.Count(named.Count), named.Count == 1 ? "tree" : "trees");
-        Card(Sizes.Count(named.Sum(tree => tree.Size.Entries)), "entries");
+        if (named.Count > 0 || report.Tables == 0)
+        {
+            Card(Sizes.Count(named.Count), named.Count == 1 ? "tree" : "trees");
+            Card(Sizes.Count(named.Sum(tree => tree.Size.Entries)), "entries");
+        }
+
         if (report.Tables > 0)
+        {
             Card(Sizes.Count(report.Tables), report.Tables == 1 ? "table" : "tables");
+            Card(Sizes.Count(report.Rows), report.Rows == 1 ? "row" : "rows");
+        }
+
         Card(Sizes.Bytes(report.PageSize), "page size");
         Add("</div>\n");
     }
@@ -81,8 +89,8 @@ internal sealed class HtmlReport(SpaceReport report)
         Add("<p class=\"legend\">");
         foreach (var (kind, what) in Kinds)
             Add($"{HtmlCharts.Key(kind)} {what} &nbsp; ");
-        Add("</p>\n<div class=\"wide\"><table>\n<tr><th>tree</th><th></th><th>size</th><th>share</th><th>entries</th><th>bytes an entry</th>");
-        Add("<th>leaves filled</th><th>levels</th></tr>\n");
+        Add("</p>\n<div class=\"wide\"><table>\n<tr><th>tree</th><th></th><th>size</th><th class=\"more\">share</th><th>entries</th>");
+        Add("<th class=\"more\">bytes an entry</th><th class=\"more\">leaves filled</th><th class=\"more\">levels</th></tr>\n");
         var largest = report.Trees[0].Pages;
         foreach (var tree in report.Trees.Take(MostTrees))
             AddTree(Name(tree.Name), tree, largest);
@@ -119,8 +127,9 @@ internal sealed class HtmlReport(SpaceReport report)
             Math.Max(largest, tree.Pages));
         var each = size.Entries == 0 ? "–" : Sizes.Bytes(BytesOf(tree.Pages) / size.Entries);
         Add($"<tr><td>{name}</td><td class=\"draw\">{bar}</td><td>{Sizes.Bytes(BytesOf(tree.Pages))}</td>");
-        Add($"<td>{Percent(tree.Pages / (double)Math.Max(1, report.UsedPages))}</td><td>{Sizes.Count(size.Entries)}</td><td>{each}</td>");
-        Add($"<td>{(tree.LeafFill is { } fill ? Percent(fill) : "–")}</td><td>{size.Depth}</td></tr>\n");
+        Add($"<td class=\"more\">{Percent(tree.Pages / (double)Math.Max(1, report.UsedPages))}</td><td>{Sizes.Count(size.Entries)}</td>");
+        Add($"<td class=\"more\">{each}</td><td class=\"more\">{(tree.LeafFill is { } fill ? Percent(fill) : "–")}</td>");
+        Add($"<td class=\"more\">{size.Depth}</td></tr>\n");
     }
 
     private void AddFill()

@@ -1,6 +1,9 @@
 namespace Voron.Tool.Reports;
 
-/// <summary>The style of the page: light or dark as the reader's system is, light on paper, in one column on a narrow screen.</summary>
+/// <summary>
+/// The style of the page: light or dark as the reader's system is, light on paper, with two columns of cards and the main figures of each tree on a
+/// narrow screen.
+/// </summary>
 internal static class HtmlStyle
 {
     private const string Light = """
@@ -44,7 +47,8 @@ internal static class HtmlStyle
         .leaf{fill:var(--leaf)}.branch{fill:var(--branch)}.overflow{fill:var(--overflow)}.nested{fill:var(--nested)}.rest{fill:var(--rest)}
         .u0{fill:var(--u0)}.u1{fill:var(--u1)}.u2{fill:var(--u2)}.u3{fill:var(--u3)}.u4{fill:var(--u4)}.u5{fill:var(--u5)}
         @media(max-width:600px){body{padding:1rem}.cards{grid-template-columns:repeat(2,1fr)}.cards b{font-size:1.05rem}
-        th,td{padding:.3rem .4rem}td.draw{min-width:50px}th:first-child,td:first-child{min-width:6rem}}
+        th,td{padding:.3rem .4rem}td.draw{min-width:40px}th:first-child,td:first-child{min-width:6rem}.more{display:none}
+        figcaption{flex-wrap:wrap;gap:0 1rem}}
         @media print{body{max-width:none;padding:0;font-size:11px}h2{break-after:avoid}tr,.cards div,figure{break-inside:avoid}
         rect{print-color-adjust:exact;-webkit-print-color-adjust:exact}.wide{overflow:visible}}
         """;

@@ -51,6 +51,9 @@ internal sealed record SpaceReport
     /// <summary>The number of tables, whose trees are among <see cref="Trees"/>.</summary>
     public int Tables { get; init; }
 
+    /// <summary>The number of their rows.</summary>
+    public long Rows { get; init; }
+
     /// <summary>The dropped trees whose pages are not all free.</summary>
     public IReadOnlyList<DroppedTreeStatistics> DroppedTrees { get; init; } = [];
 
@@ -83,6 +86,7 @@ internal sealed record SpaceReport
             trees.Add(new TreeSpace(tree.Name, tree.Size, fill.Any() ? fill.Average() : null) { IsSystem = tree.IsSystem });
         }
 
+        var tables = reading.GetTables();
         return new SpaceReport
         {
             Path = environment.Path,
@@ -97,7 +101,8 @@ internal sealed record SpaceReport
             UsedPages = cells.Sum(cell => cell.UsedPages),
             ReplayedRecords = environment.Recovery.ReplayedRecords,
             Trees = [.. trees.OrderByDescending(tree => tree.Pages).ThenBy(tree => tree.Name, StringComparer.Ordinal)],
-            Tables = reading.GetTableNames().Count,
+            Tables = tables.Count,
+            Rows = tables.Sum(table => table.Rows),
             DroppedTrees = reading.GetDroppedTrees(),
             Cells = cells,
             Sample = sample,
