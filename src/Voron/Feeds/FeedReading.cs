@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using Voron.Format;
 using Voron.Recording;
+using Voron.Tables;
 using Voron.Testing;
 
 namespace Voron.Feeds;
@@ -72,22 +73,51 @@ public static class FeedReading
         ArgumentNullException.ThrowIfNull(environment);
         _ = FeedRegistry.FeedKey(feed);
         ChangeBatch.CheckBytes(maxBatchBytes, nameof(maxBatchBytes));
-        return FollowAsync(environment, feed, after, maxBatchBytes, cancellationToken);
+        return FollowAsync(environment, feed, _ => after, maxBatchBytes, cancellationToken);
+    }
+
+    /// <summary>
+    /// Follows a feed from the position that a consumer has stored with <see cref="FeedTransactions.SetPosition"/>; from the beginning if it has
+    /// stored none.
+    /// </summary>
+    /// <remarks>
+    /// The position is read once, when the enumeration begins. The loop stores the position of each batch, best in the transaction that has the
+    /// effects of its changes: then each change has its effects once.
+    /// </remarks>
+    /// <param name="environment">The environment.</param>
+    /// <param name="feed">The name of the feed.</param>
+    /// <param name="consumer">The name of the consumer.</param>
+    /// <param name="maxBatchBytes">See <see cref="ChangeBatch.MaxBytes"/>.</param>
+    /// <param name="cancellationToken">Ends the enumeration with an <see cref="OperationCanceledException"/>.</param>
+    /// <exception cref="ArgumentException">A name is empty, too long, or not valid text.</exception>
+    /// <inheritdoc cref="ReadChangesAsync(StorageEnvironment, string, ChangePosition, int, CancellationToken)"/>
+    public static IAsyncEnumerable<ChangeBatch> ReadChangesAsync(
+        this StorageEnvironment environment, string feed, string consumer, int maxBatchBytes = ChangeBatch.DefaultMaxBytes,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        _ = FeedRegistry.FeedKey(feed);
+        SchemaKeys.CheckName(consumer, "a consumer");
+        ChangeBatch.CheckBytes(maxBatchBytes, nameof(maxBatchBytes));
+        return FollowAsync(
+            environment, feed, reading => reading.TryGetPosition(feed, consumer, out var stored) ? stored : ChangePosition.Start, maxBatchBytes,
+            cancellationToken);
     }
 
     private static async IAsyncEnumerable<ChangeBatch> FollowAsync(
-        StorageEnvironment environment, string feed, ChangePosition after, int maxBatchBytes,
+        StorageEnvironment environment, string feed, Func<ReadTransaction, ChangePosition> begin, int maxBatchBytes,
         [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         var batch = new ChangeBatch(maxBatchBytes);
         using var wait = environment.WaitForCommits(cancellationToken);
+        ChangePosition? after = null;
         while (true)
         {
             cancellationToken.ThrowIfCancellationRequested();
             wait.Arm();
             bool isFilled;
             using (var reading = environment.BeginRead())
-                isFilled = reading.ReadChanges(feed, after, batch);
+                isFilled = reading.ReadChanges(feed, after ?? begin(reading), batch);
             after = batch.Position;
             if (isFilled)
                 yield return batch;

@@ -279,6 +279,31 @@ public sealed class ReadingTests : IDisposable
     }
 
     [Fact]
+    public async Task A_consumer_begins_at_the_position_that_it_has_stored()
+    {
+        for (byte i = 1; i <= 3; i++)
+            _environment.Put(i, i);
+        (await NextAsync()).Should().Be("SourceAdded");
+        _environment.Write(writing => writing.SetPosition(FeedKit.Feed, "other", writing.GetNewestPosition(FeedKit.Feed)));
+        (await NextAsync()).Should().Be("Put 01=01");
+        (await NextAsync()).Should().Be("Put 02=02");
+        _environment.Write(writing => writing.RemoveConsumer(FeedKit.Feed, "lengths"));
+        (await NextAsync()).Should().Be("SourceAdded");
+
+        // One change at a time, each of which stores its position.
+        async Task<string> NextAsync()
+        {
+            await foreach (var batch in _environment.ReadChangesAsync(FeedKit.Feed, consumer: "lengths", maxBatchBytes: 1, Token))
+            {
+                _environment.Write(writing => writing.SetPosition(FeedKit.Feed, "lengths", batch.Position));
+                return FeedKit.Describe(batch[0]);
+            }
+
+            throw new InvalidOperationException("The enumeration has ended.");
+        }
+    }
+
+    [Fact]
     public async Task An_enumeration_of_an_environment_that_is_open_for_reading_ends()
     {
         _environment.Put(1, 1);

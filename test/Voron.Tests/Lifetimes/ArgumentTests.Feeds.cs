@@ -44,13 +44,19 @@ public sealed partial class ArgumentTests
 
         Names<ArgumentOutOfRangeException>("maxBytes", () => _ = new ChangeBatch(0));
         Names<ArgumentOutOfRangeException>("maxBytes", () => _ = new ChangeBatch(ChangeBatch.LargestMaxBytes + 1));
-        Names<ArgumentOutOfRangeException>("maxBatchBytes", () => environment.ReadChangesAsync("feed", default, 0));
-        Names<ArgumentNullException>("environment", () => nowhere.ReadChangesAsync("feed", default));
+        Names<ArgumentOutOfRangeException>("maxBatchBytes", () => environment.ReadChangesAsync("feed", ChangePosition.Start, 0));
+        Names<ArgumentNullException>("environment", () => nowhere.ReadChangesAsync("feed", ChangePosition.Start));
+        Names<ArgumentNullException>("environment", () => nowhere.ReadChangesAsync("feed", "consumer"));
+        Names<ArgumentOutOfRangeException>("maxBatchBytes", () => environment.ReadChangesAsync("feed", "consumer", 0));
         await NamesLater<ArgumentNullException>("environment", () => nowhere.TrimFeedsAsync().AsTask());
         Names<ArgumentNullException>("definition", () => default(Change).GetRow((TableDefinition<string, Item>)null!));
         Names<ArgumentNullException>("definition", () => default(Change).GetOldRow((TableDefinition<string, Item>)null!));
         foreach (var name in BadNames)
-            FluentActions.Invoking(() => environment.ReadChangesAsync(name, default)).Should().Throw<ArgumentException>();
+        {
+            FluentActions.Invoking(() => environment.ReadChangesAsync(name, ChangePosition.Start)).Should().Throw<ArgumentException>();
+            FluentActions.Invoking(() => environment.ReadChangesAsync("feed", consumer: name)).Should().Throw<ArgumentException>();
+        }
+
         environment.Verify().Problems.Should().BeEmpty();
     }
 
