@@ -4,9 +4,11 @@ namespace Voron.Extensions.Hosting;
 
 /// <summary>The health of an environment. Opens nothing, waits for no other thread, and throws nothing.</summary>
 /// <param name="hosted">The environment.</param>
+/// <param name="tables">Its tables that are brought to their definitions.</param>
 /// <param name="settings">Returns its thresholds.</param>
 /// <param name="time">The clock.</param>
-internal sealed class EnvironmentHealthCheck(HostedEnvironment hosted, Func<VoronHealthCheckSettings> settings, TimeProvider time) : IHealthCheck
+internal sealed class EnvironmentHealthCheck(
+    HostedEnvironment hosted, IReadOnlyList<HostedTable> tables, Func<VoronHealthCheckSettings> settings, TimeProvider time) : IHealthCheck
 {
     private readonly BackPressureWatch _backPressure = new(time);
 
@@ -50,6 +52,8 @@ internal sealed class EnvironmentHealthCheck(HostedEnvironment hosted, Func<Voro
 
         var thresholds = settings();
         var isSlowed = _backPressure.IsActive(statistics, thresholds.BackPressureWindow);
-        return new HealthAssessment(environment.Path, environment.Options, statistics, thresholds, time.GetUtcNow()).Assess(failed, isSlowed);
+        var troubles = environment.Options.ReadOnly ? [] : tables.Select(table => table.Trouble).OfType<string>();
+        var assessment = new HealthAssessment(environment.Path, environment.Options, statistics, thresholds, time.GetUtcNow());
+        return assessment.Assess(failed, isSlowed, troubles);
     }
 }

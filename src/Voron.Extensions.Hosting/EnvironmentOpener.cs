@@ -4,8 +4,8 @@ using Microsoft.Extensions.Hosting;
 namespace Voron.Extensions.Hosting;
 
 /// <summary>
-/// Opens the environments when the host starts, before any other service starts, and all at the same time. Closes nothing: the environments end with
-/// the services, when all hosted services have stopped.
+/// Opens the environments when the host starts, before any other service starts, and all at the same time, and brings their tables to their
+/// definitions. Closes nothing: the environments end with the services, when all hosted services have stopped.
 /// </summary>
 /// <param name="names">The names of the environments.</param>
 /// <param name="services">The services of the application.</param>
@@ -40,7 +40,9 @@ internal sealed class EnvironmentOpener(EnvironmentNames names, IServiceProvider
     {
         try
         {
-            await services.GetRequiredKeyedService<HostedEnvironment>(name).OpenAsync(giveUp.Token).ConfigureAwait(false);
+            var environment = await services.GetRequiredKeyedService<HostedEnvironment>(name).OpenAsync(giveUp.Token).ConfigureAwait(false);
+            foreach (var table in services.GetKeyedServices<HostedTable>(name))
+                await table.EvolveAsync(environment, giveUp.Token).ConfigureAwait(false);
         }
         catch (Exception)
         {

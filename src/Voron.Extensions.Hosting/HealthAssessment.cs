@@ -26,7 +26,8 @@ internal sealed class HealthAssessment(
     /// <summary>Returns the result of the check.</summary>
     /// <param name="failed">The status that the application has chosen for a failure.</param>
     /// <param name="isSlowed">True if writers are being slowed, or were a moment ago.</param>
-    public HealthCheckResult Assess(HealthStatus failed, bool isSlowed)
+    /// <param name="ofTables">A sentence for each table that is not ready.</param>
+    public HealthCheckResult Assess(HealthStatus failed, bool isSlowed, IEnumerable<string> ofTables)
     {
         var reasons = new List<string>();
         if (statistics.IsPoisoned)
@@ -43,6 +44,7 @@ internal sealed class HealthAssessment(
                 $"The last commit has the time {last:u}, but the clock shows {now:u}: one of the two clocks was wrong. Until then, all commits have the same time."));
         }
 
+        reasons.AddRange(ofTables);
         if (reasons.Count == 0)
             return HealthCheckResult.Healthy($"The environment in '{path}' is healthy.", Data());
 

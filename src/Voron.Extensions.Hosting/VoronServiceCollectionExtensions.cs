@@ -3,6 +3,7 @@ using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Options;
 using Voron;
 using Voron.Extensions.Hosting;
+using Voron.Tables;
 
 namespace Microsoft.Extensions.DependencyInjection;
 
@@ -78,6 +79,37 @@ public static class VoronServiceCollectionExtensions
         return Configure(services, name, configureSettings, configureOptions);
     }
 
+    /// <summary>
+    /// Brings a table of an environment to its definition when the host starts: makes it, builds its indexes, raises its version
+    /// (<see cref="TableEvolution.EvolveAsync"/>).
+    /// </summary>
+    /// <remarks>
+    /// <para>That comes behind the opening of the environment, and before other hosted services start. If it fails, the host does not start, and the
+    /// program that ran before can still use the table. To build the indexes of a large table beside the running service, call
+    /// <see cref="TableEvolution.EvolveAsync"/> in a service of the background instead.</para>
+    /// <para>The health check of the environment is degraded until the table is ready, and says how far it is. In an environment that is open for
+    /// reading only, the table stays as it is.</para>
+    /// </remarks>
+    /// <example>
+    /// <code>
+    /// builder.Services.AddVoron(settings => settings.Directory = "data").AddVoronTable(notes);
+    /// </code>
+    /// </example>
+    /// <typeparam name="TKey">The type of the primary keys.</typeparam>
+    /// <typeparam name="TRow">The type of the rows.</typeparam>
+    /// <param name="services">The services, to which the environment is added before or after.</param>
+    /// <param name="definition">The definition.</param>
+    /// <param name="environmentName">The name of a keyed environment; null for the one without a name.</param>
+    /// <exception cref="ArgumentNullException">The services or the definition is null.</exception>
+    public static IServiceCollection AddVoronTable<TKey, TRow>(
+        this IServiceCollection services, TableDefinition<TKey, TRow> definition, string? environmentName = null)
+    {
+        ArgumentNullException.ThrowIfNull(services);
+        ArgumentNullException.ThrowIfNull(definition);
+        return services.AddKeyedSingleton(environmentName ?? Options.Options.DefaultName, new HostedTable(
+            definition.Name, (environment, progress, stop) => environment.EvolveAsync(definition, progress, options: null, stop)));
+    }
+
     private static void AddParts(IServiceCollection services, string name)
     {
         var section = EnvironmentNames.SectionOf(name);
@@ -104,6 +136,7 @@ public static class VoronServiceCollectionExtensions
         services.AddHealthChecks();
         services.AddKeyedSingleton(name, (provider, _) => new EnvironmentHealthCheck(
             provider.GetRequiredKeyedService<HostedEnvironment>(name),
+            [.. provider.GetKeyedServices<HostedTable>(name)],
             () => provider.GetRequiredService<IOptionsMonitor<VoronSettings>>().Get(name).HealthCheck,
             provider.GetService<TimeProvider>() ?? TimeProvider.System));
         services.AddOptions<HealthCheckServiceOptions>().Configure<IOptionsMonitor<VoronSettings>>((health, settings) =>

@@ -81,7 +81,7 @@ public sealed class HealthAssessmentTests
 
     private static HealthCheckResult Assess(
         EnvironmentStatistics statistics, VoronHealthCheckSettings settings, bool isSlowed = false, StorageOptions? options = null) =>
-        new HealthAssessment("somewhere", options ?? new StorageOptions(), statistics, settings, Now).Assess(HealthStatus.Unhealthy, isSlowed);
+        new HealthAssessment("somewhere", options ?? new StorageOptions(), statistics, settings, Now).Assess(HealthStatus.Unhealthy, isSlowed, []);
 
     private static VoronHealthCheckSettings Settings() =>
         new() { MinVolumeFreeBytes = 1000, SlowReaderAge = TimeSpan.FromMinutes(1), SlowReaderBytes = 500 };

@@ -139,7 +139,7 @@ public sealed class HealthCheckTests
         for (var round = 0; round < 50; round++)
         {
             var hosted = new HostedEnvironment(new FakeSource(() => StorageEnvironment.OpenInMemory()));
-            var check = new EnvironmentHealthCheck(hosted, () => new VoronHealthCheckSettings(), TimeProvider.System);
+            var check = new EnvironmentHealthCheck(hosted, [], () => new VoronHealthCheckSettings(), TimeProvider.System);
             var environment = hosted.Open();
             using var begin = new Barrier(3);
             var seen = new List<HealthStatus>();
@@ -173,7 +173,7 @@ public sealed class HealthCheckTests
             mayOpen.Wait(TestWait.Limit);
             return StorageEnvironment.OpenInMemory();
         })));
-        var check = new EnvironmentHealthCheck(hosted, () => new VoronHealthCheckSettings(), TimeProvider.System);
+        var check = new EnvironmentHealthCheck(hosted, [], () => new VoronHealthCheckSettings(), TimeProvider.System);
         var opening = hosted.OpenAsync(CancellationToken.None);
         (await CheckAsync(check)).Description.Should().Contain("is being opened");
         mayOpen.Set();
@@ -187,7 +187,7 @@ public sealed class HealthCheckTests
         await using var hosted = new HostedEnvironment(new FakeSource(() => StorageEnvironment.OpenInMemory()));
         hosted.Open();
         var failure = new OptionsValidationException("", typeof(VoronSettings), ["wrong"]);
-        var result = await CheckAsync(new EnvironmentHealthCheck(hosted, () => throw failure, TimeProvider.System));
+        var result = await CheckAsync(new EnvironmentHealthCheck(hosted, [], () => throw failure, TimeProvider.System));
         (result.Status, result.Exception).Should().Be((HealthStatus.Unhealthy, failure));
     }
 
