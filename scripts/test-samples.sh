@@ -64,6 +64,12 @@ run JobQueue die 20 2>/dev/null
 check "a dead worker leaves its jobs leased" "jobs: 200, leased: 20" run JobQueue status
 check "other workers do them" "done: 200, of which again: 20" run JobQueue work 8
 check "nothing is left" "jobs: 0, leased: 0" run JobQueue status
+run JobQueue enqueue 20
+check "a job that fails does not stop the others" "done: 19, of which again: 0" run JobQueue work 8 207
+check "and is set aside after five attempts" "207: Attempt 5 has failed." run JobQueue dead
+run JobQueue revive 207
+check "it can be tried again" "done: 1, of which again: 0" run JobQueue work 1
+check "claims are measured" 10 sh -c "cd '$work' && dotnet '$root/samples/JobQueue/bin/Release/net10.0/JobQueue.dll' measure 1000 64 | grep -c p99"
 
 echo "== TimeSeries"
 run TimeSeries import 4 10
