@@ -5,9 +5,9 @@ namespace JobQueue;
 
 /// <summary>
 /// A queue in four trees: <c>jobs</c> has the payloads by number; <c>due</c> has, for each job, the time from which it may be taken and its
-/// number as the key, and the number of attempts as the value; <c>dead</c> has what went wrong with the jobs that are not tried again; <c>counters</c>
-/// has the last number. A lease moves the time of a job ahead. The moved entry proves the lease: when another worker has taken the job since, the
-/// entry is not there any more.
+/// number as the key, and the number of attempts as the value; <c>dead</c> has what went wrong with the jobs that are not tried again;
+/// <c>counters</c> has the last number. A lease moves the time of a job ahead. The moved entry proves the lease: when another worker has taken the
+/// job since, the entry is not there any more.
 /// </summary>
 /// <param name="environment">The environment, with these trees.</param>
 /// <param name="maxAttempts">How often a job is tried before it is dead; at most 255.</param>

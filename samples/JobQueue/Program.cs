@@ -120,6 +120,7 @@ async Task MeasureAsync(int count, int workers)
     foreach (var part in claims.Chunk(Math.Max(1, count / 10)).Where(part => part.Length >= Math.Max(1, count / 10)))
     {
         Array.Sort(part);
-        Console.WriteLine(FormattableString.Invariant($"claims: {part.Length}, median {part[part.Length / 2]:0.00} ms, p99 {part[part.Length * 99 / 100]:0.00} ms"));
+        var (median, p99) = (part[part.Length / 2], part[part.Length * 99 / 100]);
+        Console.WriteLine(FormattableString.Invariant($"claims: {part.Length}, median {median:0.00} ms, p99 {p99:0.00} ms"));
     }
 }
