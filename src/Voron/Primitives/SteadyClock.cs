@@ -1,9 +1,9 @@
 namespace Voron.Primitives;
 
 /// <summary>
-/// A clock of which one wrong reading does no harm. A reading that is more than a day off, by the time that has passed since the last one, is
-/// believed when later ones have agreed with it for a minute; until then the clock goes on from the last one. What follows from a time may be for
-/// ever: the time of a commit never falls, and what is too old is deleted.
+/// A clock that survives one wrong reading. It compares each reading with the time that has passed since the last one. It believes a reading that is
+/// more than a day off when later readings have agreed for a minute, and counts on from the last one until then: the time of a commit never falls,
+/// and rows past their time are deleted, so a wrong time would do lasting harm.
 /// </summary>
 /// <remarks>
 /// A day, because a machine that has slept, or has been moved, counts none of that time. Used by one thread at a time.

@@ -202,7 +202,7 @@ public sealed class DescriptionTests
                     tree.Put(FaultTestKit.Key(i), FaultTestKit.Value(i, 5000));
             }).Should().Throw<StorageFullException>();
             writing.ToString().Should().Be("write transaction 1 (broken: it can only be rolled back)");
-            DebugViews.Of(writing)["BrokenBy"].Should().BeOfType<StorageFullException>();
+            DebugViews.Of(writing)["BrokenBy"].Should().BeOfType<TransactionTooLargeException>();
         }
 
         var kept = default(WriteTransaction);
