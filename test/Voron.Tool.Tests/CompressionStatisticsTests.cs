@@ -74,6 +74,35 @@ public sealed class CompressionStatisticsTests : IDisposable
         (await ToolRun.Done("trees", _directory.Path, "-o", "json")).Json.GetProperty("compression").GetArrayLength().Should().Be(0);
     }
 
+    // Compressed rows that are read as spans stay in the memory of their transaction, which has 64 MiB for them.
+    [Fact]
+    public async Task More_compressed_rows_than_a_transaction_keeps_are_dumped()
+    {
+        const int Rows = 4_700;
+        using (var environment = StorageEnvironment.Open(Path.Combine(_directory.Path, "store"), CompressionKit.Options()))
+        {
+            environment.Write(writing =>
+            {
+                var table = writing.CreateTable(Plain);
+                for (var i = 0; i < Rows; i++)
+                    table.Insert(new CompressedRow($"row-{i}", new string((char)('a' + i % 20), 14_900)));
+            });
+            await environment.EvolveAsync(Plain.CompressRows(ValueCompression.Fast), cancellationToken: CompressionKit.Token);
+            await environment.RecompressTableAsync(Table, CompressionKit.Token);
+            using var reading = environment.BeginRead();
+            reading.GetTableCompressionStatistics(Table, CompressionKit.Token).CompressedValues.Should().Be(Rows);
+        }
+
+        var dump = Path.Combine(_directory.Path, "dump");
+        await ToolRun.Done("dump", Path.Combine(_directory.Path, "store"), Table, "--file", dump);
+        var loaded = await ToolRun.Done("load", Path.Combine(_directory.Path, "back"), dump, "--write", "-o", "json");
+        loaded.Json.GetProperty("entries").GetInt64().Should().Be(Rows);
+        using var back = StorageEnvironment.Open(Path.Combine(_directory.Path, "back"), CompressionKit.Options());
+        using var copy = back.BeginRead();
+        copy.OpenTable(Plain).TryGet("row-7", out var row).Should().BeTrue();
+        row!.Text.Should().Be(new string('h', 14_900));
+    }
+
     [Fact]
     public void What_has_no_compressed_values_is_refused()
     {

@@ -81,11 +81,9 @@ internal sealed class TableContent : Content
 
     private bool TryGetRow(long rowId, out byte[] row)
     {
-        row = [];
-        if (!_rows.TryGet(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]), out var found))
-            return false;
-        row = Checked(rowId, found).ToArray();
-        return !RowLayout.IsDue(row, _now);
+        // A copy: compressed rows that are read as spans stay in the memory of the transaction.
+        row = _rows.Get(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes])) ?? [];
+        return row.Length > 0 && !RowLayout.IsDue(Checked(rowId, row), _now);
     }
 
     private void Visit(KeyBounds keys, bool isReversed, RowVisitor visit)
