@@ -125,7 +125,10 @@ public sealed partial class StorageEnvironment : IDisposable
     public WriteTransaction BeginWrite(TimeSpan timeout, CancellationToken cancellationToken = default) =>
         new(Begin(timeout, nameof(BeginWrite), cancellationToken));
 
-    /// <summary>Begins the write transaction, without blocking a thread while another write transaction is open.</summary>
+    /// <summary>
+    /// Begins the write transaction, without blocking a thread while another write transaction is open. Await it: threads of the pool that block on
+    /// its result can keep each other from the thread that completes it. <see cref="BeginWrite()"/> blocks without needing one.
+    /// </summary>
     /// <exception cref="OperationCanceledException">The call was cancelled while it waited.</exception>
     /// <inheritdoc cref="BeginWrite()"/>
     public async ValueTask<WriteTransaction> BeginWriteAsync(CancellationToken cancellationToken = default)
