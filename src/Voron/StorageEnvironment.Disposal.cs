@@ -59,9 +59,9 @@ public sealed partial class StorageEnvironment : IAsyncDisposable
         {
             new Thread(CloseQuietly) { IsBackground = true, Name = "Voron close" }.Start();
         }
-        catch (OutOfMemoryException)
+        catch (Exception e) when (e is OutOfMemoryException or ThreadStartException)
         {
-            // There is no memory for another thread.
+            // The system has no memory for another thread, or makes none.
             CloseQuietly();
         }
     }

@@ -85,7 +85,7 @@ internal sealed class Scrubber : IDisposable
                 StartTimer();
             });
         }
-        catch (OutOfMemoryException e)
+        catch (Exception e) when (e is OutOfMemoryException or ThreadStartException)
         {
             LogSafely(() => ScrubLog.Failed(_engine.Logger, _engine.Disk.Path, e.Message, e));
             StartTimer();

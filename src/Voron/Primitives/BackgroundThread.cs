@@ -98,7 +98,7 @@ internal sealed class BackgroundThread(string name, TimeSpan idleTime, ThreadSta
                 _thread = thread;
                 return true;
             }
-            catch (OutOfMemoryException)
+            catch (Exception e) when (e is OutOfMemoryException or ThreadStartException)
             {
                 return false;
             }

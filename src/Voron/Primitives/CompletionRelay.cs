@@ -64,7 +64,7 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
         {
             new Thread(RunThread) { IsBackground = true, Name = "Voron completions" }.UnsafeStart();
         }
-        catch (OutOfMemoryException)
+        catch (Exception e) when (e is OutOfMemoryException or ThreadStartException)
         {
             using (Uninterrupted.Hold(_gate))
                 _hasThread = false;

@@ -297,7 +297,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
             thread.UnsafeStart();
             return thread;
         }
-        catch (OutOfMemoryException)
+        catch (Exception e) when (e is OutOfMemoryException or ThreadStartException)
         {
             // The pool has to suffice; the next caller tries again.
             _isWatched = false;
