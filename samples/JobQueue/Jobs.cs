@@ -11,15 +11,15 @@ namespace JobQueue;
 /// </summary>
 /// <param name="environment">The environment, with these trees.</param>
 /// <param name="maxAttempts">How often a job is tried before it is dead; at most 255.</param>
-internal sealed class Jobs(StorageEnvironment environment, byte maxAttempts = 5) : IDisposable
+internal sealed class Jobs(StorageEnvironment environment, byte maxAttempts = 5)
 {
     private const int IdBytes = sizeof(long);
     private const int DueBytes = 2 * sizeof(long);
 
     private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(1);
 
-    // Has one count for each job that was put, or put back, since a worker last waited. Only this process can have the environment open.
-    private readonly SemaphoreSlim _news = new(0);
+    // Completed when a job is put, or put back: wakes all workers that wait. Only this process can have the environment open.
+    private TaskCompletionSource _news = NewSignal();
 
     public async ValueTask<long> EnqueueAsync(byte[] payload, DateTime dueAt)
     {
@@ -30,7 +30,7 @@ internal sealed class Jobs(StorageEnvironment environment, byte maxAttempts = 5)
             writing.OpenTree("due").Put(DueKey(stackalloc byte[DueBytes], job.dueAt, id), [0]);
             return id;
         });
-        _news.Release();
+        Signal();
         return id;
     }
 
@@ -67,12 +67,19 @@ internal sealed class Jobs(StorageEnvironment environment, byte maxAttempts = 5)
     {
         while (true)
         {
+            // Taken before the look, so that a job that comes between the look and the wait ends the wait.
+            var news = Volatile.Read(ref _news);
             if (await LeaseAsync(DateTime.UtcNow, duration) is { } job)
                 return job;
-
-            // A job that comes, or the time of the next one that is there.
             var pause = NextDue() is { } due ? due - DateTime.UtcNow : LongestPause;
-            await _news.WaitAsync(TimeSpan.FromTicks(Math.Clamp(pause.Ticks, TimeSpan.TicksPerMillisecond, LongestPause.Ticks)), stop);
+            try
+            {
+                await news.Task.WaitAsync(TimeSpan.FromTicks(Math.Clamp(pause.Ticks, TimeSpan.TicksPerMillisecond, LongestPause.Ticks)), stop);
+            }
+            catch (TimeoutException)
+            {
+                // The next job is due.
+            }
         }
     }
 
@@ -100,7 +107,7 @@ internal sealed class Jobs(StorageEnvironment environment, byte maxAttempts = 5)
                 writing.OpenTree("dead").Put(IdKey(stackalloc byte[IdBytes], failed.job.Id), Encoding.UTF8.GetBytes(failed.reason));
             return true;
         });
-        _news.Release();
+        Signal();
         return isMine;
     }
 
@@ -124,7 +131,7 @@ internal sealed class Jobs(StorageEnvironment environment, byte maxAttempts = 5)
             writing.OpenTree("due").Put(DueKey(stackalloc byte[DueBytes], job.dueAt, job.id), [0]);
             return true;
         });
-        _news.Release();
+        Signal();
         return isRevived;
     }
 
@@ -138,7 +145,9 @@ internal sealed class Jobs(StorageEnvironment environment, byte maxAttempts = 5)
         return (due.Count, due.Range(KeyRange.From(key.Written)).Count());
     }
 
-    public void Dispose() => _news.Dispose();
+    private void Signal() => Interlocked.Exchange(ref _news, NewSignal()).SetResult();
+
+    private static TaskCompletionSource NewSignal() => new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     private DateTime? NextDue()
     {

@@ -18,7 +18,7 @@ using Voron;
 var leaseTime = TimeSpan.FromSeconds(2);
 var directory = Environment.GetEnvironmentVariable("JOBS_DIRECTORY") ?? "jobs-data";
 await using var environment = await StorageEnvironment.OpenAsync(directory, new StorageOptions { Trees = { "jobs", "due", "dead", "counters" } });
-using var queue = new Jobs(environment);
+var queue = new Jobs(environment);
 
 switch (args)
 {
