@@ -11,8 +11,22 @@ internal sealed class EnvironmentNames
     private static readonly string[] Reserved = [nameof(VoronSettings.HealthCheck), nameof(StorageOptions.Trees)];
 
     private readonly List<string> _names = [];
+    private readonly List<string> _wanted = [];
 
     public IReadOnlyList<string> All => _names;
+
+    /// <summary>Notes that a table of an environment is brought to its definition.</summary>
+    public void Want(string name) => _wanted.Add(name);
+
+    /// <exception cref="InvalidOperationException">There is no environment for a table.</exception>
+    public void ThrowIfMissing()
+    {
+        if (_wanted.Find(name => !_names.Contains(name)) is { } missing)
+        {
+            throw new InvalidOperationException(
+                $"AddVoronTable names the environment '{missing}', and there is none: {(missing.Length == 0 ? "AddVoron adds it" : $"AddKeyedVoron(\"{missing}\") adds it")}.");
+        }
+    }
 
     /// <summary>Returns the names that belong to a collection of services, which has them from then on.</summary>
     public static EnvironmentNames Of(IServiceCollection services)

@@ -13,6 +13,8 @@ internal sealed class EnvironmentOpener(EnvironmentNames names, IServiceProvider
 {
     public async Task StartingAsync(CancellationToken cancellationToken)
     {
+        names.ThrowIfMissing();
+
         // One that fails ends the wait for the lock of the others: the host does not start anyway.
         using var giveUp = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         var all = Task.WhenAll(names.All.Select(name => OpenAsync(name, giveUp)));

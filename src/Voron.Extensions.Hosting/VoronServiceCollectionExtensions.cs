@@ -106,7 +106,9 @@ public static class VoronServiceCollectionExtensions
     {
         ArgumentNullException.ThrowIfNull(services);
         ArgumentNullException.ThrowIfNull(definition);
-        return services.AddKeyedSingleton(environmentName ?? Options.Options.DefaultName, new HostedTable(
+        var name = environmentName ?? Options.Options.DefaultName;
+        EnvironmentNames.Of(services).Want(name);
+        return services.AddHostedService<EnvironmentOpener>().AddKeyedSingleton(name, new HostedTable(
             definition.Name, (environment, progress, stop) => environment.EvolveAsync(definition, progress, options: null, stop)));
     }
 

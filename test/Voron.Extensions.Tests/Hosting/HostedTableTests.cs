@@ -83,6 +83,21 @@ public sealed class HostedTableTests
         }
     }
 
+    [Theory]
+    [InlineData(null, "AddVoron adds it")]
+    [InlineData("orders", "AddKeyedVoron(\"orders\") adds it")]
+    public async Task A_table_without_its_environment_stops_the_host(string? name, string remedy)
+    {
+        using var directory = new TestDirectory();
+        var builder = HostKit.Builder(directory, ("Voron:other:InMemory", "true"));
+        builder.Services.AddVoronTable(Unique, name);
+        if (name != null)
+            builder.Services.AddKeyedVoron("other");
+        using var host = builder.Build();
+        var start = () => host.StartAsync(Stop);
+        (await start.Should().ThrowAsync<InvalidOperationException>()).WithMessage($"*{remedy}*");
+    }
+
     [Fact]
     public void Missing_arguments_are_named()
     {
