@@ -95,23 +95,26 @@ public readonly partial struct WriteTable<TKey, TRow>
     {
         ArgumentNullException.ThrowIfNull(change);
         var session = _table.SessionToWrite;
-        var changed = new HashSet<long>();
+        var seen = new HashSet<long>();
+        var changed = 0L;
         using var query = _table.FromRaw(index, keys);
         try
         {
             while (query.MoveNext())
             {
                 // A row with several keys in the range comes for each.
-                if (changed.Add(query.RowId))
-                    Update(session, query.RowId, RowLookup.Get(session, query.RowId), state, change);
+                if (!seen.Add(query.RowId))
+                    continue;
+                Update(session, query.RowId, RowLookup.Get(session, query.RowId), state, change);
+                changed++;
             }
         }
-        catch (CorruptionException e) when (changed.Count > 0 && session.Break(e))
+        catch (CorruptionException e) when (changed > 0 && session.Break(e))
         {
             throw;
         }
 
-        return changed.Count;
+        return changed;
     }
 
     private void DeleteWhere(TableSession session, string index, KeyRange keys, long most, ref long deleted)
