@@ -111,7 +111,9 @@ public sealed class ToolContentTests : IDisposable
     [InlineData("{\"id\":1,\"key\":\"b\"", "\"id\":1,", "\"id\":-1,", "id from 0")]
     [InlineData("{\"id\":1,\"key\":\"b\"", "\"definition\":3", "\"definition\":70000", "definition from 1")]
     [InlineData("{\"id\":1,\"key\":\"b\"", "\"rowVersion\":", "\"rowVersion\":-", "version is -")]
-    [InlineData("{\"id\":1,\"key\":\"b\"", "\"key\":\"b\"", "\"key\":\"a\"", "which another row has already")]
+    [InlineData("{\"id\":1,\"key\":\"b\"", "\"key\":\"b\"", "\"key\":\"a\"", "one of which another row has already*0 entries were loaded")]
+    [InlineData("{\"id\":0,\"key\":\"00112233", "\"key\":\"00112233", "\"key\":\"x0112233", "no key of this table")]
+    [InlineData("{\"id\":281474976710655,", "\"id\":281474976710655", "\"id\":5", "the id 5 and the key '5', one of which")]
     public async Task A_line_that_was_edited_is_refused(string begin, string part, string edited, string named)
     {
         Fill();
@@ -147,6 +149,11 @@ public sealed class ToolContentTests : IDisposable
             (await ToolRun.Of("delete", Store, tree, key, "--write")).Code.Should().Be(ExitCode.NothingThere);
         }
 
+        await ToolRun.Done("put", Store, "words", "car", "17", "--write");
+        (await ToolRun.Done("get", Store, "words", "car")).Output.Should().Be("17\t2\n18\t0\n", "an id that is there keeps its payload");
+        var longest = new string('n', 255);
+        await ToolRun.Done("put", Store, longest, "k", "v", "--write");
+        (await ToolRun.Done("get", Store, longest, "k")).Output.Should().Be("v\n");
         (await ToolRun.Of("put", Store, "prices", "10", "short", "--write")).Should().Match<ToolRun>(
             run => run.Code == ExitCode.Usage && run.Error.Contains("8 bytes"));
         (await ToolRun.Of("put", Store, "documents", "b", "{}", "--write")).Should().Match<ToolRun>(

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Voron.Format;
 using Voron.Tool.Dumps;
 using Voron.Tool.Loading;
 
@@ -45,6 +46,14 @@ internal static class LoadCommand
 
     private static void ThrowIfRefused(StorageEnvironment environment, DumpContent content)
     {
+        var longest = ValueSetLayout.MaxValueLength((int)environment.GetStatistics().PageSize);
+        if (content.LongestSetValue > longest)
+        {
+            throw new ToolException(
+                ExitCode.Problems,
+                $"The dump has a value of {content.LongestSetValue} bytes in a set, and '{environment.Path}' takes values of up to {longest} bytes there. Nothing was loaded.");
+        }
+
         if (content.ShortestKey > 0 && content.LongestKey <= environment.MaxKeyLength)
             return;
         var length = content.ShortestKey == 0 ? 0 : content.LongestKey;

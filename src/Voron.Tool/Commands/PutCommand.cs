@@ -32,7 +32,13 @@ internal static class PutCommand
             var name = parsed.GetRequiredValue(tree);
             var section = EntryTarget.Find(opened.Environment, name);
             var entry = EntryOf(section, parsed.GetRequiredValue(key), content);
-            opened.Environment.Write(writing => EntryTarget.Create(writing, section, name).Put(entry));
+            opened.Environment.Write(writing =>
+            {
+                // An id that is there keeps its payload.
+                var target = EntryTarget.Create(writing, section, name);
+                if (section.Kind != DumpKind.Ids || !target.Has(entry))
+                    target.Put(entry);
+            });
             return ExitCode.Done;
         });
     }

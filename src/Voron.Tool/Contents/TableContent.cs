@@ -1,3 +1,4 @@
+using System.Text;
 using Voron.Tables;
 using Voron.Tool.Dumps;
 using Voron.Trees;
@@ -27,7 +28,9 @@ internal sealed class TableContent : Content
 
     /// <summary>Opens a table; null if there is none of that name.</summary>
     public static TableContent? FindTable(ReadTransaction reading, string name) =>
-        new TableTrees(reading).FindSchema(name, SchemaKeys.Table(name)) is { } schema ? new TableContent(reading, schema) : null;
+        Encoding.UTF8.GetByteCount(name) <= SchemaKeys.MaxNameBytes && new TableTrees(reading).FindSchema(name, SchemaKeys.Table(name)) is { } schema
+            ? new TableContent(reading, schema)
+            : null;
 
     public override DumpSection Section => new(_schema.Name, DumpKind.Table)
     {
@@ -47,12 +50,21 @@ internal sealed class TableContent : Content
     public override void List(KeyBounds keys, EntryOutput output) => Visit(keys, output.IsReversed, (rowId, key, row) => output.Write(
         output.IsJson ? JsonLinesWriter.LineOfRow(rowId, KeyOf(key), row) : $"{KeyOf(key) ?? $"{rowId}"}\t{RowForm.ToLine(row)}"));
 
-    public override void Dump(KeyBounds keys, DumpWriter dump, CancellationToken stop) => Visit(keys, isReversed: false, (rowId, key, row) =>
+    public override void Dump(KeyBounds keys, DumpWriter dump, CancellationToken stop)
     {
-        stop.ThrowIfCancellationRequested();
-        dump.WriteRow(rowId, KeyOf(key), row);
-        return true;
-    });
+        if (!_schema.HasRowIdKeys && _keys.Count != _rows.Count)
+        {
+            throw new CorruptionException(
+                $"The table '{_schema.Name}' in '{_path}' has {_rows.Count} rows and {_keys.Count} primary keys, so a dump would lack rows. The program can rebuild the keys.");
+        }
+
+        Visit(keys, isReversed: false, (rowId, key, row) =>
+        {
+            stop.ThrowIfCancellationRequested();
+            dump.WriteRow(rowId, KeyOf(key), row);
+            return true;
+        });
+    }
 
     public override byte[]? Read(string key)
     {
@@ -82,8 +94,11 @@ internal sealed class TableContent : Content
     private bool TryGetRow(long rowId, out byte[] row)
     {
         // A copy: compressed rows that are read as spans stay in the memory of the transaction.
-        row = _rows.Get(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes])) ?? [];
-        return row.Length > 0 && !RowLayout.IsDue(Checked(rowId, row), _now);
+        var found = _rows.Get(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]));
+        if (found == null && !_schema.HasRowIdKeys)
+            throw new CorruptionException($"Row {rowId} of table '{_schema.Name}' in '{_path}' is missing, and has a primary key. Run 'voron verify'.");
+        row = found ?? [];
+        return found != null && !RowLayout.IsDue(Checked(rowId, row), _now);
     }
 
     private void Visit(KeyBounds keys, bool isReversed, RowVisitor visit)

@@ -5,9 +5,7 @@ namespace Voron.Tool.Dumps;
 /// <param name="Line">The number of its last line.</param>
 internal readonly record struct DumpEntry(DumpSection Section, long Line)
 {
-    /// <summary>
-    /// The key: for a row, its primary key as text in UTF-8. Null where it is a number, and for the line that begins a tree or a table.
-    /// </summary>
+    /// <summary>The key; null where it is a number, and for the line that begins a tree or a table.</summary>
     public byte[]? Key { get; init; }
 
     /// <summary>The key of an entry of a fixed-size tree, the id in a set, or the id of a row.</summary>

@@ -69,12 +69,12 @@ internal sealed class DumpFile : IDisposable
     private static string NameOf(string path) => path == "-" ? "the dump on standard input" : $"the dump '{path}'";
 
     /// <summary>Reads all of the dump, and checks that it is whole.</summary>
-    /// <returns>Its trees and tables, and the lengths of the shortest and the longest key.</returns>
+    /// <returns>Its trees and tables, and the lengths of the shortest and the longest key, and of the longest value of a set.</returns>
     /// <exception cref="ToolException">It is not whole. The message names the line.</exception>
     public DumpContent Check(CancellationToken stop)
     {
         var sections = new HashSet<DumpSection>();
-        var (shortest, longest) = (int.MaxValue, 0);
+        var (shortest, longest, longestValue) = (int.MaxValue, 0, 0);
         var last = default(DumpEntry);
         foreach (var entry in Read(stop))
         {
@@ -84,11 +84,13 @@ internal sealed class DumpFile : IDisposable
             if (entry.Value != null && entry.Repeats(last))
                 throw LineReader.Bad(_name, entry.Line, $"the key '{entry.KeyText}' comes twice");
             last = entry;
-            if (entry is { Key.Length: var length, Section.Kind: not DumpKind.Table })
+            if (entry.Key is { Length: var length })
                 (shortest, longest) = (Math.Min(shortest, length), Math.Max(longest, length));
+            if (entry is { Section.Kind: DumpKind.Values, Value: { } value })
+                longestValue = Math.Max(longestValue, value.Length);
         }
 
-        return new DumpContent(sections, shortest, longest);
+        return new DumpContent(sections, shortest, longest, longestValue);
     }
 
     public IEnumerable<DumpEntry> Read(CancellationToken stop)

@@ -102,7 +102,19 @@ internal static class JsonLinesReader
         var row = RowForm.ToBytes(line.RowVersion, line.Definition, line.Expires, line.Fixed64 ?? [], fields);
         if (id is < 0 or > RowKey.Max || RowLayout.FindFault(row) is { })
             throw lines.Bad(RowLayout.FindFault(row) is { } fault ? $"the row is none: {fault}" : $"a row has an id from 0 to {RowKey.Max}");
-        return new DumpEntry(section, lines.Number) { Key = line.Key == null ? null : Encoding.UTF8.GetBytes(line.Key), Number = id, Value = row };
+        return new DumpEntry(section, lines.Number) { Key = KeyOf(section, line, lines), Number = id, Value = row };
+    }
+
+    private static byte[]? KeyOf(DumpSection section, Line line, LineReader lines)
+    {
+        try
+        {
+            return section.Keys == null ? null : KeyForm.Parse(section.Keys, line.Key!);
+        }
+        catch (ToolException e)
+        {
+            throw lines.Bad(e.Message.TrimEnd('.'));
+        }
     }
 
     private static byte[]? FieldOf(JsonElement field, LineReader lines) => field.ValueKind switch

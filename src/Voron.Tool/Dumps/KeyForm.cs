@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace Voron.Tool.Contents;
+namespace Voron.Tool.Dumps;
 
 /// <summary>Primary keys of tables as they are written on a command line, and shown: by the kind of key that the table has.</summary>
 internal static class KeyForm
@@ -21,7 +21,7 @@ internal static class KeyForm
                 case "uint32": writer.Add(uint.Parse(text, CultureInfo.InvariantCulture)); break;
                 case "uint64": writer.Add(ulong.Parse(text, CultureInfo.InvariantCulture)); break;
                 case "guid": writer.Add(Guid.Parse(text)); break;
-                case "datetime": writer.Add(DateTime.Parse(text, CultureInfo.InvariantCulture, DateTimeStyles.RoundtripKind)); break;
+                case "datetime": writer.Add(DateTime.Parse(text, CultureInfo.InvariantCulture, DateTimeStyles.AdjustToUniversal)); break;
                 case "datetimeoffset": writer.Add(DateTimeOffset.Parse(text, CultureInfo.InvariantCulture, DateTimeStyles.RoundtripKind)); break;
                 default: return KeyText.Parse(text);
             }

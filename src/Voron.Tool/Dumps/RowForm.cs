@@ -102,7 +102,7 @@ internal static class RowForm
         if (RowLayout.FieldCount(row) != 1 || RowLayout.VariableStart(row) > RowLayout.FixedStart(row))
             return false;
         document = row[RowLayout.VariableStart(row)..];
-        return document is [(byte)'{' or (byte)'[', ..] && !document.ContainsAny((byte)'\n', (byte)'\r') && IsJson(document);
+        return document is [(byte)'{' or (byte)'[', .., (byte)'}' or (byte)']'] && !document.ContainsAny((byte)'\n', (byte)'\r') && IsJson(document);
     }
 
     private static bool IsJson(ReadOnlySpan<byte> document)

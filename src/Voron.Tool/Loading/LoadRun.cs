@@ -11,6 +11,9 @@ internal sealed class LoadRun(StorageEnvironment environment, DumpFile dump, Fun
 {
     private const long BytesPerTransaction = 16 << 20;
 
+    // Rows come in the order of their keys, and go to the places of their ids: each may change a page of its own.
+    private const long BytesPerRow = 4096;
+
     /// <summary>The number of entries that were put and committed.</summary>
     public long Loaded { get; private set; }
 
@@ -30,6 +33,10 @@ internal sealed class LoadRun(StorageEnvironment environment, DumpFile dump, Fun
                 writing.Commit();
                 Loaded += put;
             }
+        }
+        catch (Exception e) when (e is ToolException or ArgumentException)
+        {
+            throw new ToolException(Failures.CodeOf(e), $"{e.Message} {Loaded} entries were loaded.");
         }
         catch (OperationCanceledException) when (stop.IsCancellationRequested)
         {
@@ -64,7 +71,7 @@ internal sealed class LoadRun(StorageEnvironment environment, DumpFile dump, Fun
             }
 
             target.Put(entry);
-            bytes += (entry.Key?.Length ?? sizeof(long)) + entry.Value.Length;
+            bytes += Math.Max((entry.Key?.Length ?? sizeof(long)) + entry.Value.Length, section.Kind == DumpKind.Table ? BytesPerRow : 0);
             put++;
         }
 

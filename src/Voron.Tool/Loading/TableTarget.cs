@@ -1,7 +1,5 @@
-using System.Text;
 using Voron.Format;
 using Voron.Tables;
-using Voron.Tool.Contents;
 using Voron.Tool.Dumps;
 using Voron.Trees;
 
@@ -45,6 +43,8 @@ internal sealed class TableTarget : EntryTarget
                 ExitCode.InUse, $"There is a table '{name}' of another version, or with keys of another kind, than the dump's, which is a {section}.");
         }
 
+        if (writing.FindSystemTree(SystemTree.RowsName(schema.Id), TreeKind.Plain)!.StateAsIs.IsRecorded)
+            throw new ToolException(ExitCode.InUse, $"A feed records the table '{name}', and only its program can record rows.");
         var target = new TableTarget(writing, schema);
         var schemas = new WriteTree(writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!);
         if (section.NextRow > SchemaNumbers.NextOfTable(schemas, SchemaKeys.NextRow(schema.Id)))
@@ -54,7 +54,9 @@ internal sealed class TableTarget : EntryTarget
 
     public override bool IsEmpty => _rows.Count == 0;
 
-    public override bool Has(in DumpEntry entry) => _rows.Contains(RowKey.Write(entry.Number, stackalloc byte[RowKey.Bytes]));
+    /// <summary>Whether there is a row with the id, or with the key: one that a program has inserted since is left as it is.</summary>
+    public override bool Has(in DumpEntry entry) =>
+        _rows.Contains(RowKey.Write(entry.Number, stackalloc byte[RowKey.Bytes])) || (_kind != null && _keys.Contains(entry.Key));
 
     public override bool Delete(in DumpEntry entry) => throw new NotSupportedException();
 
@@ -62,12 +64,11 @@ internal sealed class TableTarget : EntryTarget
     {
         Span<byte> id = stackalloc byte[RowKey.Bytes];
         RowKey.Write(entry.Number, id);
-        if (_kind != null && !_keys.Insert(KeyForm.Parse(_kind, Encoding.UTF8.GetString(entry.Key!)), id))
+        if ((_kind != null && !_keys.Insert(entry.Key, id)) || !_rows.Insert(id, entry.Value))
         {
             throw new ToolException(
-                ExitCode.Damaged, $"Line {entry.Line} of the dump has a row of table '{_name}' with the key '{entry.KeyText}', which another row has already.");
+                ExitCode.Damaged,
+                $"Line {entry.Line} of the dump has a row of table '{_name}' with the id {entry.Number} and the key '{entry.KeyText}', one of which another row has already.");
         }
-
-        _rows.Put(id, entry.Value);
     }
 }
