@@ -60,7 +60,7 @@ public sealed class ToolContentTests : IDisposable
         (await KeysOf("prices")).Should().Equal("-5", "9");
         (await KeysOf("prices", "--reverse", "--limit", "1")).Should().Equal("9");
 
-        // A program does not see a row past its time.
+        // Programs do not see expired rows.
         (await KeysOf("items")).Should().Equal("never");
         (await ToolRun.Of("get", Store, "items", "past")).Code.Should().Be(ExitCode.NothingThere);
     }

@@ -5,7 +5,7 @@ using Voron.Trees;
 
 namespace Voron.Tool.Contents;
 
-/// <summary>A table: its rows by their primary keys, without the program's definition. Rows past their time are left out, as programs do.</summary>
+/// <summary>A table: its rows by their primary keys, without the program's definition. Leaves expired rows out: programs do not see them.</summary>
 internal sealed class TableContent : Content
 {
     private readonly TableSchema _schema;

@@ -3,7 +3,7 @@ namespace Voron.Primitives;
 /// <summary>
 /// A clock that survives one wrong reading. It compares each reading with the time that has passed since the last one. It believes a reading that is
 /// more than a day off when later readings have agreed for a minute, and counts on from the last one until then: the time of a commit never falls,
-/// and rows past their time are deleted, so a wrong time would do lasting harm.
+/// and sweeps delete expired rows, so a wrong time would do lasting harm.
 /// </summary>
 /// <remarks>
 /// A day, because a machine that has slept, or has been moved, counts none of that time. Used by one thread at a time.

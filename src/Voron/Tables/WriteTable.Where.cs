@@ -123,7 +123,7 @@ public readonly partial struct WriteTable<TKey, TRow>
         var after = default(PageToken);
         while (deleted < most)
         {
-            // From where the last rows were: what is passed over, such as rows past their time and those of other tables, is passed over once.
+            // Each query continues behind the last one, so it passes over expired rows and those of other tables once.
             var count = 0;
             using (var query = _table.FromRaw(index, keys).After(after))
             {
