@@ -29,6 +29,7 @@ internal static class Program
             StructuresCommand.Create(),
             TablesCommand.Create(),
             FeedsCommand.Create(),
+            DurabilityCommand.Create(),
             CompressionCommand.Create(),
             RunOneCommand.Create(),
             MemoryRunCommand.Create(),

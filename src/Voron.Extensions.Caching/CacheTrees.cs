@@ -16,6 +16,7 @@ internal readonly ref struct CacheTrees
 
     public CacheTrees(WriteTransaction writing, VoronCacheOptions options)
     {
+        writing.Durability = options.Durability;
         _entries = writing.CreateTree(options.TreeName);
         _expiry = writing.CreateTree(ExpiryName(options));
     }

@@ -12,8 +12,8 @@ namespace Voron.Extensions.Caching;
 /// called by several threads at once.
 /// </summary>
 /// <remarks>
-/// <para>An entry that <c>Set</c> has stored is durable. Reading never waits for a write, nor does it write: the times of access, which move
-/// the expiration of entries that slide, are written at each <see cref="VoronCacheOptions.ExpirationScanInterval"/> and when the cache is
+/// <para>An entry that <c>Set</c> has stored is visible to all readers when the call returns, and durable then or soon after: see
+/// <see cref="VoronCacheOptions.Durability"/>. Reading never waits for a write, nor does it write: the times of access, which move the expiration of entries that slide, are written at each <see cref="VoronCacheOptions.ExpirationScanInterval"/> and when the cache is
 /// closed.</para>
 /// <para>The times are those of the computer's clock. If it is set back, entries expire later by as much.</para>
 /// </remarks>
@@ -113,7 +113,7 @@ public sealed class VoronCache : IBufferDistributedCache, IDisposable, IAsyncDis
         return token.IsCancellationRequested ? ValueTask.FromCanceled<bool>(token) : ValueTask.FromResult(TryGet(key, destination));
     }
 
-    /// <summary>Sets the value of a key. It is durable when the call returns.</summary>
+    /// <summary>Sets the value of a key. How durable it is when the call returns, <see cref="VoronCacheOptions.Durability"/> says.</summary>
     /// <exception cref="ArgumentOutOfRangeException">The absolute expiration is not in the future.</exception>
     /// <exception cref="StorageFullException">There is no room on the disk.</exception>
     public void Set(string key, byte[] value, DistributedCacheEntryOptions options)
@@ -130,7 +130,7 @@ public sealed class VoronCache : IBufferDistributedCache, IDisposable, IAsyncDis
         _accesses.TryRemove(key, out _);
     }
 
-    /// <summary>Sets the value of a key. It is durable when the task completes.</summary>
+    /// <summary>Sets the value of a key. How durable it is when the task completes, <see cref="VoronCacheOptions.Durability"/> says.</summary>
     /// <inheritdoc cref="Set(string, byte[], DistributedCacheEntryOptions)"/>
     public Task SetAsync(string key, byte[] value, DistributedCacheEntryOptions options, CancellationToken token = default)
     {
@@ -165,7 +165,7 @@ public sealed class VoronCache : IBufferDistributedCache, IDisposable, IAsyncDis
         return Task.CompletedTask;
     }
 
-    /// <summary>Removes a key and its value, if there is one. It stays removed when the call has returned.</summary>
+    /// <summary>Removes a key and its value, if there is one. <see cref="VoronCacheOptions.Durability"/> applies.</summary>
     public void Remove(string key)
     {
         ArgumentNullException.ThrowIfNull(key);
@@ -174,7 +174,7 @@ public sealed class VoronCache : IBufferDistributedCache, IDisposable, IAsyncDis
         _accesses.TryRemove(key, out _);
     }
 
-    /// <summary>Removes a key and its value, if there is one. It stays removed when the task has completed.</summary>
+    /// <summary>Removes a key and its value, if there is one. <see cref="VoronCacheOptions.Durability"/> applies.</summary>
     public async Task RemoveAsync(string key, CancellationToken token = default)
     {
         ArgumentNullException.ThrowIfNull(key);

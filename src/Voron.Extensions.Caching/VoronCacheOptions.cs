@@ -33,6 +33,13 @@ public sealed class VoronCacheOptions
     /// </summary>
     public long? SizeLimitBytes { get; set; }
 
+    /// <summary>
+    /// When a change is acknowledged. Lazy by default: readers see it at once, and it becomes durable within
+    /// <see cref="StorageOptions.LazyInterval"/> of the environment. A crash in between undoes it, so that a key may have its former value again, or a
+    /// removed one be back. Where that would be wrong, choose <see cref="Voron.Durability.Durable"/>.
+    /// </summary>
+    public Durability Durability { get; set; } = Durability.Lazy;
+
     /// <summary>Checks all options together.</summary>
     /// <exception cref="ArgumentException">One or more options are out of range; the message names each of them.</exception>
     public void Validate()
@@ -46,6 +53,8 @@ public sealed class VoronCacheOptions
             faults.Add($"{nameof(ExpirationScanInterval)} is {ExpirationScanInterval}; it must be positive and at most 24 days.");
         if (SizeLimitBytes is <= 0)
             faults.Add($"{nameof(SizeLimitBytes)} is {SizeLimitBytes}; it must be positive.");
+        if (Durability is not (Durability.Durable or Durability.Lazy))
+            faults.Add($"{nameof(Durability)} is {(int)Durability}, which is not a valid setting.");
         if (faults.Count > 0)
             throw new ArgumentException($"The options of the cache are not valid: {string.Join(' ', faults)}");
     }

@@ -12,6 +12,9 @@ public sealed record EnvironmentStatistics
     /// <summary>The newest transaction that readers see.</summary>
     public required long PublishedTransactionId { get; init; }
 
+    /// <summary>The newest durable transaction; older than the published one while lazy commits wait to be written.</summary>
+    public required long DurableTransactionId { get; init; }
+
     /// <summary>
     /// The time of the newest commit that readers see; null before the first, and in version 1 of the format. Later than the clock shows if a clock
     /// was wrong: commits then have this time until the clock has passed it.

@@ -38,6 +38,9 @@ public readonly partial struct ReadTransaction : IDisposable
         }
     }
 
+    /// <inheritdoc cref="ReadTransactionBody.MakeDurable"/>
+    internal void MakeDurable() => Body.MakeDurable(_generation);
+
     internal ReadTransactionBody Body
     {
         get

@@ -8,7 +8,7 @@ public sealed partial class StorageEnvironment
 {
     private FeedRetention? _retention;
 
-    /// <summary>Prepares for waiting until transactions are published.</summary>
+    /// <summary>Prepares for waiting until transactions are durable.</summary>
     internal CommitWait WaitForCommits(CancellationToken cancellationToken) => new(_engine, cancellationToken);
 
     /// <inheritdoc cref="FeedTransactions.TrimFeedsAsync"/>

@@ -134,11 +134,14 @@ public sealed partial class StorageEnvironment : IDisposable
     public async ValueTask<WriteTransaction> BeginWriteAsync(CancellationToken cancellationToken = default)
     {
         ThrowIfNotWritable(nameof(BeginWriteAsync));
-        return new WriteTransaction(await _entrance!.BeginAsync(cancellationToken).ConfigureAwait(false));
+        var body = await _entrance!.BeginAsync(cancellationToken).ConfigureAwait(false);
+        body.Durability = Options.Durability;
+        return new WriteTransaction(body);
     }
 
     /// <summary>
-    /// Brings the data file up to the newest state that it can take: the published state, or the one that the oldest reader sees.
+    /// Brings the data file up to the newest state that it can take: the published state, or the one that the oldest reader sees. Makes lazy
+    /// commits durable first.
     /// </summary>
     /// <returns>A description of the flush; null if there was nothing to do or a reader is in the way.</returns>
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
@@ -243,7 +246,9 @@ public sealed partial class StorageEnvironment : IDisposable
     private WriteTransactionBody Begin(TimeSpan timeout, string call, CancellationToken cancellationToken)
     {
         ThrowIfNotWritable(call);
-        return _entrance!.Begin(timeout, cancellationToken);
+        var body = _entrance!.Begin(timeout, cancellationToken);
+        body.Durability = Options.Durability;
+        return body;
     }
 
     private void ThrowIfNotWritable(string call)

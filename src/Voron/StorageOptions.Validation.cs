@@ -67,6 +67,10 @@ public sealed partial class StorageOptions
         faults.Check(MaxJournalFileBytes <= LargestJournalFile, $"{nameof(MaxJournalFileBytes)} is {MaxJournalFileBytes}; it must be at most {LargestJournalFile}.");
         faults.Check(MaxJournalFileBytes >= InitialJournalFileBytes, $"{nameof(MaxJournalFileBytes)} ({MaxJournalFileBytes}) is below {nameof(InitialJournalFileBytes)} ({InitialJournalFileBytes}).");
         faults.Check(FlushThresholdBytes > 0, $"{nameof(FlushThresholdBytes)} is {FlushThresholdBytes}; it must be positive.");
+        faults.Check(Durability is Durability.Durable or Durability.Lazy, $"{nameof(Durability)} is {(int)Durability}, which is not a valid setting.");
+        faults.Check(
+            LazyInterval >= TimeSpan.FromMilliseconds(1) && LazyInterval <= LongestLazyInterval,
+            $"{nameof(LazyInterval)} is {LazyInterval}; it must be 1 ms to {LongestLazyInterval}.");
         faults.Check(FlushInterval > TimeSpan.Zero, $"{nameof(FlushInterval)} is {FlushInterval}; it must be positive.");
         faults.Check(JournalLimitBytes >= MinJournalLimit, $"{nameof(JournalLimitBytes)} is {JournalLimitBytes}; it must be at least {MinJournalLimit}.");
         faults.Check(JournalLimitBytes >= FlushThresholdBytes, $"{nameof(JournalLimitBytes)} ({JournalLimitBytes}) is below {nameof(FlushThresholdBytes)} ({FlushThresholdBytes}).");

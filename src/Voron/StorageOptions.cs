@@ -8,8 +8,7 @@ namespace Voron;
 /// <summary>The options with which an environment is opened. <see cref="Validate()"/> checks all of them together.</summary>
 /// <remarks>
 /// All options can be bound from configuration, except for the clock, the factories and the observers, which are set in code. An environment copies
-/// the
-/// options when it is opened: later changes of the caller's object have no effect on it, and the object can be used for other environments.
+/// the options when it is opened: later changes of the caller's object have no effect on it, and the object can be used for other environments.
 /// The copy is <see cref="StorageEnvironment.Options"/>. It reports the actual values, and setting one of its options throws an
 /// <see cref="InvalidOperationException"/>.
 /// </remarks>
@@ -29,6 +28,9 @@ public sealed partial class StorageOptions
 
     /// <summary>The maximum length in UTF-8 bytes of the name of a tree.</summary>
     internal const int MaxTreeNameBytes = 255;
+
+    /// <summary>The longest interval of lazy commits.</summary>
+    internal static readonly TimeSpan LongestLazyInterval = TimeSpan.FromHours(1);
 
     private const long DefaultFlushThreshold = 64 * MiB;
     private const int DefaultLargeValue = 16 << 10;
@@ -61,6 +63,8 @@ public sealed partial class StorageOptions
         _flushThresholdBytes = options._flushThresholdBytes;
         _flushesByCost = options._flushesByCost;
         FlushInterval = options.FlushInterval;
+        Durability = options.Durability;
+        LazyInterval = options.LazyInterval;
         JournalLimitBytes = options.JournalLimitBytes;
         CopyMemory(options);
         MaxQueuedOperations = options.MaxQueuedOperations;
@@ -173,6 +177,15 @@ public sealed partial class StorageOptions
         get => _flushThresholdBytes ?? DefaultFlushThreshold;
         set => _flushThresholdBytes = Changed(NullIfDerived(_flushThresholdBytes, FlushThresholdBytes, value), nameof(FlushThresholdBytes));
     }
+
+    /// <summary>When commits are acknowledged whose transactions set no <see cref="WriteTransaction.Durability"/>. Durable by default.</summary>
+    public Durability Durability { get; set => field = Changed(value); }
+
+    /// <summary>
+    /// The time within which a lazy commit begins to be made durable, and so what a crash can take: 1 ms to 1 hour, 100 ms by default. A
+    /// durable commit, a flush or a backup makes the lazy commits before it durable at once, as do more than seven of them that wait.
+    /// </summary>
+    public TimeSpan LazyInterval { get; set => field = Changed(value); } = TimeSpan.FromMilliseconds(100);
 
     /// <summary>The longest time that a durable change stays out of the data file while the environment is idle.</summary>
     public TimeSpan FlushInterval { get; set => field = Changed(value); } = TimeSpan.FromSeconds(10);
@@ -289,8 +302,7 @@ public sealed partial class StorageOptions
     public IMeterFactory? MeterFactory { get; set => field = Changed(value); }
 
     /// <summary>
-    /// The clock by which rows expire (<see cref="Tables.TableDefinition{TKey, TRow}.Expire"/>); null for that of the system. Nothing else depends on
-    /// it.
+    /// The clock by which rows expire (<see cref="Tables.TableDefinition{TKey, TRow}.Expire"/>), and nothing else; null for that of the system.
     /// </summary>
     /// <remarks>A transaction reads it once, when it first opens a table whose rows expire. An exception that it throws reaches that call.</remarks>
     public TimeProvider? TimeProvider { get; set => field = Changed(value); }

@@ -22,6 +22,27 @@ public readonly partial struct WriteTransaction : IDisposable
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public long TransactionId => Body.WritePages.Id;
 
+    /// <summary>
+    /// When the commit is acknowledged: <see cref="StorageOptions.Durability"/> of the environment, unless it is set before the commit. A group
+    /// commit is lazy if all its operations are.
+    /// </summary>
+    /// <remarks>
+    /// A lazy commit waits for the device only if an earlier transaction is being written, or many lazy ones wait to be. To make all commits so far
+    /// durable, commit a durable transaction; it need not change anything.
+    /// </remarks>
+    /// <exception cref="ArgumentOutOfRangeException">The value is not a durability.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public Durability Durability
+    {
+        get => Body.Durability;
+        set
+        {
+            if (value is not (Durability.Durable or Durability.Lazy))
+                throw new ArgumentOutOfRangeException(nameof(value), value, "A transaction is durable or lazy.");
+            Body.Durability = value;
+        }
+    }
+
     internal bool IsDefault => _handle.IsDefault;
 
     internal WriteTransactionBody Body
@@ -148,7 +169,7 @@ public readonly partial struct WriteTransaction : IDisposable
 
     /// <summary>
     /// Commits. On return, the changes are durable and visible to readers that begin from then on. If there are no changes, everything that
-    /// the transaction has read is durable and visible.
+    /// the transaction has read is durable and visible. If the <see cref="Durability"/> is lazy, all this is visible then, and durable later.
     /// </summary>
     /// <exception cref="StorageFullException">There is no room; the transaction is rolled back, and the environment stays usable.</exception>
     /// <exception cref="InvalidOperationException">A <c>PutAsync</c> of the transaction has not completed; the transaction stays open.</exception>
@@ -183,8 +204,9 @@ public readonly partial struct WriteTransaction : IDisposable
     }
 
     /// <summary>
-    /// Commits; the task completes when the changes are durable and visible to readers. The next write transaction may begin at once, on the
-    /// changes of this one, whether or not they are durable. To have many commits under way, begin it without awaiting the task.
+    /// Commits; the task completes when the changes are durable and visible to readers, or visible if the transaction is lazy. The next write
+    /// transaction may begin at once, on the changes of this one, whether or not they are durable. To have many commits under way, begin it without
+    /// awaiting the task.
     /// </summary>
     /// <param name="cancellationToken">Checked before the commit begins. Later the commit cannot be undone; only the wait ends.</param>
     /// <inheritdoc cref="Commit"/>

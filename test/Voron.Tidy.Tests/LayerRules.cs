@@ -77,7 +77,8 @@ internal static class LayerRules
     /// <summary>Options, reports and exceptions: plain data that every layer may use, and that uses nothing of the engine.</summary>
     private static readonly string[] SharedFiles =
     [
-        "StorageOptions.cs", "OpenMode.cs", "ScrubClock.cs", "JournalCompression.cs", "TornPageProtection.cs", "CommitReport.cs", "FlushReport.cs",
+        "StorageOptions.cs", "Durability.cs",
+        "OpenMode.cs", "ScrubClock.cs", "JournalCompression.cs", "TornPageProtection.cs", "CommitReport.cs", "FlushReport.cs",
         "SlowReaderReport.cs", "RecoveryReport.cs", "VerificationReport.cs", "EnvironmentStatistics.cs", "TreeStatistics.cs", "CommitOutcome.cs",
         "DroppedTreeStatistics.cs", "ValueCompression.cs",
         "BackupFault.cs", "BackupInfo.cs", "BackupProgress.cs", "BackupReport.cs", "BackupSetEntry.cs",

@@ -3,20 +3,23 @@ using static Voron.Benchmarks.Peers.SqliteNative;
 
 namespace Voron.Benchmarks.Engines;
 
-/// <summary>SQLite in WAL mode with full sync, so that every commit is durable. Other settings are the defaults.</summary>
+/// <summary>SQLite in WAL mode, by default with full sync, so that every commit is durable. Other settings are the defaults.</summary>
 internal sealed unsafe class SqliteEngine : BenchmarkEngine
 {
     private readonly string _path;
+    private readonly string _synchronous;
     private readonly SqliteConnection _connection;
     private readonly nint _begin;
     private readonly nint _commit;
     private readonly nint _put;
     private readonly nint _delete;
 
-    public SqliteEngine(string directory)
+    public SqliteEngine(string directory, string synchronous = "FULL")
     {
+        _synchronous = synchronous;
         _path = Path.Combine(directory, "items.sqlite");
         _connection = new SqliteConnection(_path);
+        _connection.Run($"PRAGMA synchronous={synchronous}");
         _connection.Run("CREATE TABLE IF NOT EXISTS items (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID");
         _begin = _connection.Prepare("BEGIN IMMEDIATE");
         _commit = _connection.Prepare("COMMIT");
@@ -25,7 +28,7 @@ internal sealed unsafe class SqliteEngine : BenchmarkEngine
     }
 
     public override string Settings =>
-        $"SQLite {Marshal.PtrToStringUTF8((nint)Version())}; WAL, synchronous FULL; prepared statements; BLOB key, WITHOUT ROWID; "
+        $"SQLite {Marshal.PtrToStringUTF8((nint)Version())}; WAL, synchronous {_synchronous}; prepared statements; BLOB key, WITHOUT ROWID; "
         + "other settings default; one writer, concurrent callers share a lock";
 
     public override void BeginWrite() => _connection.RunPrepared(_begin);

@@ -26,6 +26,7 @@ internal static class StatisticsCollector
             OpenedAt = engine.OpenedAt,
             PageSize = engine.PageSize,
             PublishedTransactionId = published.State.TransactionId,
+            DurableTransactionId = Math.Min(Volatile.Read(ref counters.DurableTransactionId), published.State.TransactionId),
             PublishedAt = published.State.CommitTime == 0 ? null : new DateTimeOffset(published.State.CommitTime, TimeSpan.Zero),
             CheckpointTransactionId = checkpoints.Current.State.TransactionId,
             PageCount = published.State.PageCount,

@@ -9,7 +9,10 @@ namespace Voron.Feeds;
 /// <summary>Reads the changes of feeds.</summary>
 public static class FeedReading
 {
-    /// <summary>Fills a batch with the changes that a snapshot has behind a position; false, with an empty batch, when there are none.</summary>
+    /// <summary>
+    /// Fills a batch with the changes that a snapshot has behind a position; false, with an empty batch, when there are none. If the snapshot has
+    /// lazy commits that are not durable yet, they are made durable first: a consumer must not have what a crash can take back.
+    /// </summary>
     /// <param name="transaction">The snapshot.</param>
     /// <param name="feed">The name of the feed.</param>
     /// <param name="after">The position behind which the batch begins: that of the batch before, or <see cref="ChangePosition.Start"/>.</param>
@@ -19,12 +22,14 @@ public static class FeedReading
     /// Changes behind the position have been deleted, or the position belongs to another feed.
     /// </exception>
     /// <exception cref="CorruptionException">The feed is damaged.</exception>
+    /// <exception cref="EnvironmentPoisonedException">Lazy commits that the snapshot has could not be made durable.</exception>
     /// <exception cref="ArgumentNullException">The batch is null.</exception>
     /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public static bool ReadChanges(this ReadTransaction transaction, string feed, ChangePosition after, ChangeBatch batch)
     {
         ArgumentNullException.ThrowIfNull(batch);
+        transaction.MakeDurable();
         var registry = new FeedRegistry(transaction);
         var record = registry.Get(feed);
         after = registry.Resolve(feed, record, after, transaction.TransactionId);

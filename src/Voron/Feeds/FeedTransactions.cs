@@ -173,6 +173,7 @@ public static class FeedTransactions
 
     /// <summary>
     /// Returns the position behind the last change that a snapshot has. A consumer that begins with a copy of the snapshot's data goes on from there.
+    /// If the snapshot has lazy commits that are not durable yet, they are made durable first.
     /// </summary>
     /// <param name="transaction">The snapshot.</param>
     /// <param name="feed">The name of the feed.</param>
@@ -180,7 +181,11 @@ public static class FeedTransactions
     /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
     /// <exception cref="CorruptionException">The feed is damaged.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
-    public static ChangePosition GetNewestPosition(this ReadTransaction transaction, string feed) => NewestOf(new FeedRegistry(transaction), feed);
+    public static ChangePosition GetNewestPosition(this ReadTransaction transaction, string feed)
+    {
+        transaction.MakeDurable();
+        return NewestOf(new FeedRegistry(transaction), feed);
+    }
 
     /// <summary>
     /// Returns the position behind the last change, with those that the transaction has recorded itself. If it is rolled back, the position must not

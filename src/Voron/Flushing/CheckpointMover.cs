@@ -14,7 +14,7 @@ namespace Voron.Flushing;
 /// <remarks>
 /// Used under the flusher's lock. The order of the states holds at each move:
 /// <code>
-///   checkpoint &lt;= oldest reader &lt;= published &lt;= submitted
+///   checkpoint &lt;= oldest reader &lt;= published &lt;= submitted, checkpoint &lt;= durable &lt;= submitted
 /// </code>
 /// The header moves only after the data file has been synced, and journal files are released only after the header has moved.
 /// </remarks>
@@ -225,8 +225,10 @@ internal sealed class CheckpointMover
         var id = target.State.TransactionId;
         Debug.Assert(id >= _checkpointId, "the checkpoint never moves back");
         Debug.Assert(
-            id <= _engine.Ring.PublishedId || PlantedFault.FlushPastDurable, "checkpoint <= published: only durable transactions are flushed");
-        Debug.Assert(target.JournalEnd.Sequence <= _engine.Journal!.SubmittedSequence, "published <= submitted");
+            id <= _engine.Ring.PublishedId || PlantedFault.FlushPastDurable, "checkpoint <= published: no transaction is flushed before readers see it");
+        Debug.Assert(
+            target.JournalEnd.Sequence <= _engine.Journal!.DurableSequence || PlantedFault.BelievePublished,
+            "checkpoint <= durable: only durable transactions are flushed");
 
         if (isSnapshot || id == _checkpointId || PlantedFault.FlushPastDurable)
             return;

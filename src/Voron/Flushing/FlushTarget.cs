@@ -17,15 +17,16 @@ internal sealed unsafe class FlushTarget
 
     /// <summary>
     /// Returns the published state or, when readers use older ones, the oldest of those: only there are all versions kept. The flusher's
-    /// slot stays registered with it until <see cref="Release"/>.
+    /// slot stays registered with it until <see cref="Release"/>. Lazy commits are made durable first.
     /// </summary>
+    /// <exception cref="EnvironmentPoisonedException">They could not be written.</exception>
     public PublishedState Choose()
     {
         var table = _engine.Readers;
         var slot = _engine.FlusherSlot;
         while (true)
         {
-            var own = table.Register(slot);
+            var own = RegisterDurable();
             table.Scan(_readers, slot);
             OldestReader = null;
             foreach (var reader in _readers)
@@ -45,8 +46,24 @@ internal sealed unsafe class FlushTarget
         }
     }
 
-    /// <summary>Returns the published state, regardless of readers; for a journal snapshot, which overwrites nothing.</summary>
-    public PublishedState ChoosePublished() => *_engine.Readers.Register(_engine.FlusherSlot);
+    /// <summary>Returns the published state, made durable, regardless of readers; for a journal snapshot, which overwrites nothing.</summary>
+    /// <inheritdoc cref="Choose"/>
+    public PublishedState ChoosePublished() => *RegisterDurable();
+
+    private PublishedState* RegisterDurable()
+    {
+        var state = _engine.Readers.Register(_engine.FlusherSlot);
+        try
+        {
+            _engine.MakeDurable(state->JournalEnd.Sequence);
+            return state;
+        }
+        catch
+        {
+            Release();
+            throw;
+        }
+    }
 
     public void Release() => _engine.Readers.Release(_engine.FlusherSlot);
 }

@@ -1,10 +1,15 @@
 using System.Diagnostics;
 using Voron.Format;
 using Voron.IO;
+using Voron.Testing;
 
 namespace Voron.Journal;
 
-/// <summary>Seals the records of a batch and writes them with one call. Used only by the thread that leads.</summary>
+/// <summary>Seals records, and writes those of a batch with one call.</summary>
+/// <remarks>
+/// Used by the thread that leads, except that a lazy record is sealed when it is submitted, under the lock of the queue: only while all
+/// records before it are sealed, so that no leader seals one meanwhile.
+/// </remarks>
 internal sealed unsafe class BatchWriter
 {
     private readonly RandomId _environmentId;
@@ -12,11 +17,13 @@ internal sealed unsafe class BatchWriter
 
     // The file of the most recently written records.
     private JournalFile? _written;
+    private long _sealedSequence;
 
-    public BatchWriter(RandomId environmentId, ulong lastChecksum)
+    public BatchWriter(RandomId environmentId, in JournalPosition end)
     {
         _environmentId = environmentId;
-        LastChecksum = lastChecksum;
+        LastChecksum = end.Checksum;
+        _sealedSequence = end.Sequence;
     }
 
     /// <summary>The checksum of the newest record sealed, which the next one continues.</summary>
@@ -42,7 +49,8 @@ internal sealed unsafe class BatchWriter
         for (var i = 0; i < batch.Count; i++)
         {
             AssertNeighbours(batch, i);
-            Seal(batch[i], durableSequence);
+            if (batch[i].Sequence > _sealedSequence)
+                Seal(batch[i], durableSequence);
             blocks[i] = new IoBlock(batch[i].Buffer, (nuint)batch[i].Length);
         }
 
@@ -63,6 +71,15 @@ internal sealed unsafe class BatchWriter
         Writes++;
     }
 
+    /// <summary>Seals a record that is being submitted; false if one before it is not sealed yet. The caller holds the lock of the queue.</summary>
+    public bool TrySealEarly(JournalEntry entry, long durableSequence)
+    {
+        if (Volatile.Read(ref _sealedSequence) != entry.Sequence - 1 && !PlantedFault.SealBeforeOthers)
+            return false;
+        Seal(entry, durableSequence);
+        return true;
+    }
+
     // Sealed when issued rather than when submitted, so that the record confirms the durability of as many records as possible.
     private void Seal(JournalEntry entry, long durableSequence)
     {
@@ -75,6 +92,7 @@ internal sealed unsafe class BatchWriter
         header->PreviousChecksum = LastChecksum;
         header->Checksum = RecordChecksum.Compute(_environmentId, entry.Buffer);
         LastChecksum = header->Checksum;
+        Volatile.Write(ref _sealedSequence, entry.Sequence);
     }
 
     [Conditional("DEBUG")]

@@ -3,7 +3,7 @@ using Voron.Primitives;
 
 namespace Voron.Journal;
 
-/// <summary>Notified when a record becomes durable, before its waiters are released.</summary>
+/// <summary>Publishes the states of records: when they become durable, before their waiters are released, or before that if they are lazy.</summary>
 internal interface IJournalListener
 {
     /// <summary>
@@ -13,13 +13,14 @@ internal interface IJournalListener
     /// <exception cref="EnvironmentPoisonedException">The sync failed; the environment is poisoned.</exception>
     void SyncExtents();
 
-    /// <summary>Called in sequence order, by one thread at a time.</summary>
-    /// <param name="header">The header of the record.</param>
-    /// <param name="end">The end of the journal behind the record.</param>
-    /// <param name="lengthBytes">The length of the record.</param>
-    /// <param name="beganTimestamp"><inheritdoc cref="JournalEntry.BeganTimestamp" path="/summary/node()"/></param>
-    /// <param name="attached"><inheritdoc cref="JournalEntry.Attached" path="/summary/node()"/></param>
-    void OnRecordDurable(in RecordHeader header, in JournalPosition end, long lengthBytes, long beganTimestamp, CommitStates? attached);
+    /// <summary>Called in sequence order, by one thread at a time, for each record that is durable, also if it was published before.</summary>
+    void OnRecordDurable(JournalEntry entry);
+
+    /// <summary>
+    /// Publishes a lazy record that is not durable yet, unless the transaction before it has not been published. Called under the lock of the
+    /// queue, while no other thread can publish the record.
+    /// </summary>
+    bool TryPublishEarly(JournalEntry entry);
 
     /// <summary>
     /// Called after a write by the thread that wrote, once it no longer leads, unless that thread notifies the observers itself.

@@ -44,6 +44,12 @@ internal sealed unsafe class JournalEntry : IDisposable
     /// <summary>All objects attached to the state of a transaction's record; null for none. They are not written.</summary>
     public CommitStates? Attached { get; set; }
 
+    /// <summary>True if the record may be published before it is durable (<see cref="Durability.Lazy"/>).</summary>
+    public bool IsLazy { get; set; }
+
+    /// <summary>True if it was. Set under the lock of the queue, before another thread can take the record from there.</summary>
+    public bool IsPublished { get; set; }
+
     /// <summary>The file of the record. Set by the writer.</summary>
     public JournalFile? File { get; set; }
 
@@ -132,6 +138,8 @@ internal sealed unsafe class JournalEntry : IDisposable
         Completion = null;
         BeganTimestamp = 0;
         Attached = null;
+        IsLazy = false;
+        IsPublished = false;
         File = null;
     }
 

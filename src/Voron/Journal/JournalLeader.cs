@@ -17,7 +17,11 @@ namespace Voron.Journal;
 /// <para>
 /// A thread that waits for its record leads while no other thread does, until its own record is durable. The journal thread leads for records
 /// without a waiting thread. The leader holds no lock of the journal and runs no user code: waiting for it, as flushes and closing do,
-/// therefore means waiting for the device. No record is acknowledged before it is durable, nor published out of order.
+/// therefore means waiting for the device. No record is published out of order, and none but a lazy one is acknowledged before it is durable.
+/// </para>
+/// <para>
+/// Lazy records have no waiting thread. They wait in the queue for the next leader: that of a durable record, or the journal thread when half of
+/// the buffers for records are queued, or when the interval of lazy commits has passed since the first of them.
 /// </para>
 /// </remarks>
 internal sealed unsafe class JournalLeader
@@ -28,7 +32,14 @@ internal sealed unsafe class JournalLeader
     private readonly IJournalListener _listener;
     private readonly ExtentSync _extents;
     private readonly bool _overlapsSyncs;
+    private readonly long _lazyMilliseconds;
     private readonly List<JournalEntry> _batch = new(RecordQueue.MaxBatchRecords);
+
+    // The tick by which the thread writes what waits, or 0 when nothing does.
+    private long _dueTick;
+
+    // True when something waits that must not wait for that tick.
+    private bool _isUrgent;
 
     public JournalLeader(RecordQueue queue, BatchWriter writer, PoisonState poison, IJournalListener listener, in JournalResources resources)
     {
@@ -38,6 +49,7 @@ internal sealed unsafe class JournalLeader
         _listener = listener;
         _extents = new ExtentSync(listener);
         _overlapsSyncs = resources.OverlapsSyncs;
+        _lazyMilliseconds = (long)resources.LazyInterval.TotalMilliseconds;
         Thread = new BackgroundThread("Voron journal", resources.ThreadIdleTime, RunThread);
     }
 
@@ -47,6 +59,18 @@ internal sealed unsafe class JournalLeader
     /// <summary>Makes the thread write the queued records; writes them here if there is no memory for a thread.</summary>
     public void WriteInBackground()
     {
+        Volatile.Write(ref _isUrgent, true);
+        if (!Thread.TryWake())
+            WriteQueued();
+    }
+
+    /// <summary>Makes the thread write the queued records, those of this caller included, within the interval of lazy commits.</summary>
+    public void WriteWithinInterval()
+    {
+        // The thread clears the tick before it takes what is queued, so that a record which was queued while it was set is written by it.
+        if (Volatile.Read(ref _dueTick) != 0)
+            return;
+        Volatile.Write(ref _dueTick, Environment.TickCount64 + _lazyMilliseconds);
         if (!Thread.TryWake())
             WriteQueued();
     }
@@ -97,6 +121,7 @@ internal sealed unsafe class JournalLeader
             {
                 if (!Thread.WaitOrEnd())
                     return;
+                WaitForInterval();
                 WriteQueued();
             }
         }
@@ -105,6 +130,15 @@ internal sealed unsafe class JournalLeader
             _poison.Set(e);
             _queue.FailQueued();
         }
+    }
+
+    private void WaitForInterval()
+    {
+        while (!Volatile.Read(ref _isUrgent) && !Thread.IsStopping && Volatile.Read(ref _dueTick) - Environment.TickCount64 is > 0 and var left)
+            Thread.Wait(TimeSpan.FromMilliseconds(left));
+        Volatile.Write(ref _isUrgent, false);
+        Volatile.Write(ref _dueTick, 0);
+        Interlocked.MemoryBarrier();
     }
 
     private void Write(long bytes)
@@ -144,7 +178,7 @@ internal sealed unsafe class JournalLeader
             if (PlantedFault.AcknowledgeBeforePublish)
                 _queue.SetDurable(entry.Sequence);
             SchedulePoint.Reach(SchedulePlace.Publishing);
-            _listener.OnRecordDurable(*entry.Header, entry.End, entry.Length, entry.BeganTimestamp, entry.Attached);
+            _listener.OnRecordDurable(entry);
             SchedulePoint.Reach(SchedulePlace.Published);
             _queue.SetDurable(entry.Sequence);
         }

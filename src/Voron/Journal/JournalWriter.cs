@@ -11,7 +11,8 @@ namespace Voron.Journal;
 ///   Submit: ensures room, assigns place and sequence ──▶ queue ──▶ the leader seals a batch of neighbouring records (durable
 ///   sequence, chain, checksum) and writes it ──▶ durable ──▶ listener, in order ──▶ waiters
 /// </code>
-/// A failed write poisons the environment: the records of its batch have an unknown outcome, and the records still in the queue are never
+/// A lazy record is sealed, published and acknowledged when it is submitted, unless a transaction before it is still being written. A failed write
+/// poisons the environment: the records of its batch have an unknown outcome, and the records still in the queue are never
 /// written.
 /// <code>
 ///   open ── RefuseTransactions ──▶ the last flush only ── Dispose ──▶ closed: no thread leads, and none will
@@ -37,7 +38,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         _listener = listener;
         _tail = new JournalTail(_submission, files, start);
         _queue = new RecordQueue(poison, start.Position.Sequence, resources.Memory);
-        _batches = new BatchWriter(environmentId, start.Position.Checksum);
+        _batches = new BatchWriter(environmentId, start.Position);
         _leader = new JournalLeader(_queue, _batches, poison, listener, resources);
     }
 
@@ -114,6 +115,8 @@ internal sealed unsafe class JournalWriter : IDisposable
                 // Only queued records get a place and a sequence, because recovery ends at the first missing sequence.
                 _tail.Place(entry);
                 _queue.Add(entry);
+                if (entry.IsLazy && _batches.TrySealEarly(entry, _queue.DurableSequence) && _listener.TryPublishEarly(entry))
+                    _queue.NotePublished(entry);
             }
 
             return entry.Sequence;
@@ -135,6 +138,26 @@ internal sealed unsafe class JournalWriter : IDisposable
             _leader.WriteInBackground();
     }
 
+    /// <summary>Returns true if the record with that sequence is visible to readers.</summary>
+    public bool IsPublished(long sequence) => _queue.PublishedSequence >= sequence;
+
+    /// <summary>
+    /// Leaves a lazy record to the next write, which comes soon enough; false if it is not published yet, because a record before it is still being
+    /// written: the caller then waits until it is durable.
+    /// </summary>
+    public bool TryLeave(long sequence)
+    {
+        if (!IsPublished(sequence))
+            return false;
+        if (_queue.DurableSequence >= sequence)
+            return true;
+        if (_queue.Count >= JournalEntryPool.MaxEntries / 2)
+            _leader.WriteInBackground();
+        else
+            _leader.WriteWithinInterval();
+        return true;
+    }
+
     /// <summary>
     /// Waits until the record with that sequence is durable and published, and writes it on this thread if no other thread is writing. An
     /// interrupt of this thread does not end the wait; it is pending again when this method returns. The record is already on its way, and
@@ -154,7 +177,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         var isInterrupted = false;
         try
         {
-            while (_queue.DurableSequence < sequence && _queue.WaitUntilLeading(sequence, ref isInterrupted))
+            while (!IsDurable(sequence) && _queue.WaitUntilLeading(sequence, ref isInterrupted))
             {
                 if (_leader.WriteBatch(notifiesObservers))
                     WriteInBackground();
@@ -165,6 +188,9 @@ internal sealed unsafe class JournalWriter : IDisposable
             Uninterrupted.PassOn(isInterrupted);
         }
     }
+
+    private bool IsDurable(long sequence) =>
+        _queue.DurableSequence >= sequence || (PlantedFault.BelievePublished && IsPublished(sequence));
 
     /// <inheritdoc cref="RecordQueue.CompleteWhenDurable"/>
     public void CompleteWhenDurable(long sequence, CommitCompletion completion) => _queue.CompleteWhenDurable(sequence, completion);

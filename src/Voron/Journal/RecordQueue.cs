@@ -35,6 +35,9 @@ internal sealed class RecordQueue
     private long _issuedSequence;
     private long _durableSequence;
 
+    // That of the newest record that was published before it was durable.
+    private long _publishedSequence;
+
     // All commits up to this sequence have been acknowledged.
     private long _acknowledgedSequence;
     private bool _isLed;
@@ -60,6 +63,9 @@ internal sealed class RecordQueue
 
     /// <summary>The sequence of the newest durable record.</summary>
     public long DurableSequence => Volatile.Read(ref _durableSequence);
+
+    /// <summary>The sequence of the newest record that is published, durable or not.</summary>
+    public long PublishedSequence => Math.Max(Volatile.Read(ref _publishedSequence), DurableSequence);
 
     /// <summary>The sequence of the newest record submitted.</summary>
     public long SubmittedSequence => Volatile.Read(ref _submittedSequence);
@@ -91,6 +97,15 @@ internal sealed class RecordQueue
         Volatile.Write(ref _submittedSequence, entry.Sequence);
         _queue.Enqueue(entry);
         AssertOrdered();
+    }
+
+    /// <summary>Notes that a record was published when it was submitted. The caller holds the queue lock.</summary>
+    public void NotePublished(JournalEntry entry)
+    {
+        AssertLocked();
+        Debug.Assert(entry.IsLazy && entry.Sequence == _submittedSequence, "only a lazy record is published early, and by its submitter");
+        entry.IsPublished = true;
+        Volatile.Write(ref _publishedSequence, entry.Sequence);
     }
 
     /// <summary>Waits until the record is durable or the calling thread leads. An interrupt does not end the wait.</summary>

@@ -101,7 +101,8 @@ internal static unsafe class EngineOpener
             Snapshots = snapshots,
             Memory = memory,
         };
-        var publisher = new CommitPublisher(ring, dataFile, engine.Counters, engine.Observers, engine.Published);
+        var publisher = new CommitPublisher(engine);
+        engine.Counters.DurableTransactionId = recovered.State.TransactionId;
         // Comes before anything is deleted or written, so that a damaged environment is left as it is.
         VerifyDirectExtents(engine, recovered);
         if (options.ReadOnly)
@@ -275,7 +276,7 @@ internal static unsafe class EngineOpener
         engine.JournalFiles = files;
         engine.Journal = new JournalWriter(
             files, engine.Poison, publisher, engine.EnvironmentId, new JournalStart(recovered.End, recovered.Seals),
-            new JournalResources(engine.Memory.Records, options.ThreadIdleTime, engine.Disk.WaitsForDevice))
+            new JournalResources(engine.Memory.Records, options.ThreadIdleTime, options.LazyInterval, engine.Disk.WaitsForDevice))
         {
             WritesAtOnce = engine.Disk.IsVolatile,
         };

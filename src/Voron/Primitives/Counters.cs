@@ -4,6 +4,9 @@ namespace Voron.Primitives;
 internal sealed class Counters
 {
     public long CommittedTransactions;
+
+    /// <summary>The id of the newest durable transaction.</summary>
+    public long DurableTransactionId;
     public long RolledBackTransactions;
     public long PagesChanged;
     public long JournalTransactionBytes;

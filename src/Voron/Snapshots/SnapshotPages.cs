@@ -68,6 +68,9 @@ internal sealed unsafe class SnapshotPages : PageReader
 
     public ref readonly EnvironmentState State => ref _published->State;
 
+    /// <summary>The sequence of the journal record that made the state, or that was the last one when the environment was opened.</summary>
+    public long Sequence => _published->JournalEnd.Sequence;
+
     /// <summary>Registers the snapshot with the newest published state.</summary>
     public void Begin(StackTrace? openedAt = null, int thread = 0)
     {

@@ -7,22 +7,25 @@ using Voron.Testing;
 
 namespace Voron.Transactions;
 
-/// <summary>Makes durable transactions visible to readers, in order, counts them, and notifies the observers and the flusher.</summary>
-internal sealed class CommitPublisher : IJournalListener
+/// <summary>
+/// Makes transactions visible to readers, in order, when they are durable, or before that if they are lazy. Counts them, and notifies the observers
+/// and the flusher, when they are durable.
+/// </summary>
+internal sealed unsafe class CommitPublisher : IJournalListener
 {
     private readonly StateRing _ring;
     private readonly DataFile _dataFile;
     private readonly Counters _counters;
     private readonly Observers _observers;
-    private readonly CommitSignal _published;
+    private readonly CommitSignal _madeDurable;
 
-    public CommitPublisher(StateRing ring, DataFile dataFile, Counters counters, Observers observers, CommitSignal published)
+    public CommitPublisher(Engine engine)
     {
-        _published = published;
-        _ring = ring;
-        _dataFile = dataFile;
-        _counters = counters;
-        _observers = observers;
+        _ring = engine.Ring;
+        _dataFile = engine.DataFile;
+        _counters = engine.Counters;
+        _observers = engine.Observers;
+        _madeDurable = engine.MadeDurable;
     }
 
     /// <summary>Notified of the length of each durable record; set once, before the first commit.</summary>
@@ -30,25 +33,41 @@ internal sealed class CommitPublisher : IJournalListener
 
     public void SyncExtents() => _dataFile.Sync();
 
-    public void OnRecordDurable(
-        in RecordHeader header, in JournalPosition end, long lengthBytes, long beganTimestamp, CommitStates? attached)
+    public void OnRecordDurable(JournalEntry entry)
     {
+        ref readonly var header = ref *entry.Header;
         if (header.Kind == RecordKind.Transaction)
         {
-            _ring.Publish(header.State, end, attached);
-            _published.Raise();
+            if (!entry.IsPublished)
+            {
+                Publish(entry);
+                _observers.Durations.End(TimedWork.Commit, entry.BeganTimestamp);
+            }
+
+            Volatile.Write(ref _counters.DurableTransactionId, header.TransactionId);
+            _madeDurable.Raise();
             _counters.CommittedTransactions++;
             _counters.PagesChanged += header.EntryCount;
-            _counters.JournalTransactionBytes += lengthBytes;
-            _observers.Durations.End(TimedWork.Commit, beganTimestamp);
+            _counters.JournalTransactionBytes += entry.Length;
             if (_observers.WantsCommits)
-                _observers.Post(new CommitReport(header.TransactionId, (int)header.EntryCount, lengthBytes));
+                _observers.Post(new CommitReport(header.TransactionId, (int)header.EntryCount, entry.Length));
             if (PlantedFault.CallObserverBelowWrite)
                 _observers.CallHere();
         }
 
-        BackPressure?.OnRecordDurable(lengthBytes);
+        BackPressure?.OnRecordDurable(entry.Length);
     }
+
+    public bool TryPublishEarly(JournalEntry entry)
+    {
+        // The transaction before this one is still being written: its leader publishes both, in order.
+        if (_ring.PublishedId != entry.Header->TransactionId - 1)
+            return false;
+        Publish(entry);
+        return true;
+    }
+
+    private void Publish(JournalEntry entry) => _ring.Publish(entry.Header->State, entry.End, entry.Attached);
 
     public void OnRecordWritten() => _observers.CallElsewhere();
 }

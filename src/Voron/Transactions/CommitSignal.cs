@@ -1,15 +1,15 @@
 namespace Voron.Transactions;
 
-/// <summary>Wakes those who wait for the next published transaction. Costs a commit one fence while nothing waits.</summary>
+/// <summary>Wakes those who wait for the next durable transaction. Costs a commit one fence while nothing waits.</summary>
 /// <remarks>
-/// A waiting caller arms the signal before it begins the snapshot in which it looks for news. What is published before that is in the snapshot; what
-/// is published later raises the signal.
+/// A waiting caller arms the signal before it begins the snapshot in which it looks for news. What is durable before that is in the snapshot; what
+/// becomes durable later raises the signal.
 /// </remarks>
 internal sealed class CommitSignal
 {
     private TaskCompletionSource? _armed;
 
-    /// <summary>Returns a task that completes with the next transaction that is published after this call.</summary>
+    /// <summary>Returns a task that completes with the next transaction that becomes durable after this call.</summary>
     public Task Arm()
     {
         while (true)
@@ -22,7 +22,7 @@ internal sealed class CommitSignal
         }
     }
 
-    /// <summary>Completes the armed task. The transaction has been published.</summary>
+    /// <summary>Completes the armed task. The transaction is durable and published.</summary>
     public void Raise()
     {
         // Orders the publication before the look at the task.

@@ -2,7 +2,7 @@ using Voron.Primitives;
 
 namespace Voron.Transactions;
 
-/// <summary>Waits until a transaction is published, again and again. Holds nothing meanwhile.</summary>
+/// <summary>Waits until a transaction is durable, again and again. Holds nothing meanwhile.</summary>
 internal sealed class CommitWait : IDisposable
 {
     // A waiting caller looks at the environment that often, in case a write has failed.
@@ -23,9 +23,9 @@ internal sealed class CommitWait : IDisposable
     }
 
     /// <summary>Begins to watch. The caller looks for news after that, and waits if there are none.</summary>
-    public void Arm() => _next = _engine.Published.Arm();
+    public void Arm() => _next = _engine.MadeDurable.Arm();
 
-    /// <summary>Waits for the next transaction that is published after <see cref="Arm"/>, or for a second.</summary>
+    /// <summary>Waits for the next transaction that becomes durable after <see cref="Arm"/>, or for a second.</summary>
     /// <exception cref="OperationCanceledException">The wait was cancelled.</exception>
     /// <exception cref="ObjectDisposedException">The environment was closed.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write has failed: no transaction will follow.</exception>

@@ -116,8 +116,8 @@ internal sealed class Engine
 
     public Counters Counters { get; } = new();
 
-    /// <summary>Raised with each published transaction.</summary>
-    public CommitSignal Published { get; } = new();
+    /// <summary>Raised with each transaction that becomes durable, when it is published.</summary>
+    public CommitSignal MadeDurable { get; } = new();
 
     /// <summary>Called by the holder of the writer when a transaction with recorded changes is on its way, with the number of their bytes.</summary>
     public Action<long>? OnRecorded { get; set; }
@@ -143,6 +143,18 @@ internal sealed class Engine
 
     /// <summary>The slot of the flusher in <see cref="Readers"/>, scanned last; -1 when there is none.</summary>
     public int FlusherSlot { get; set; } = -1;
+
+    /// <summary>
+    /// Makes a published state durable, if it has lazy commits that are not. Called by whatever takes a state out of the process's memory: a flush, a
+    /// backup, a batch of a feed.
+    /// </summary>
+    /// <param name="sequence">The sequence of the record that made the state.</param>
+    /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
+    public void MakeDurable(long sequence)
+    {
+        if (Journal is { } journal && journal.DurableSequence < sequence)
+            journal.WaitUntilDurable(sequence);
+    }
 
     /// <summary>
     /// Keeps the environment's resources alive while <paramref name="work"/> runs, even if another thread closes the environment. The user's code is

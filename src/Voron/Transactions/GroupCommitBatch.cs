@@ -10,7 +10,7 @@ namespace Voron.Transactions;
 /// together. If that fails, the batch does not know which of them has failed: it is undone, and its operations run again, each with a savepoint
 /// from the start. A batch ends when it has run enough operations, has
 /// changed enough bytes, or has lasted long enough. All its callers are answered when it is durable, including those whose operations
-/// failed: an operation that throws because of the data it saw has seen its neighbours' changes.
+/// failed: an operation that throws because of the data it saw has seen its neighbours' changes. It is lazy if all of them are.
 ///
 /// An operation may run out of disk space or memory, or exceed the limit for a transaction's changes, because of its neighbours. Such an
 /// operation is undone, ends the batch, and runs again as the first one of the next batch. When a whole batch cannot be submitted for one
@@ -39,6 +39,7 @@ internal sealed class GroupCommitBatch
     private bool _isApart;
     private bool _failedTogether;
     private int _succeeded;
+    private Durability _durability;
     private int _threadId;
     private int _interrupted;
     private GroupCommitOperation? _own;
@@ -124,6 +125,7 @@ internal sealed class GroupCommitBatch
                 return;
             }
 
+            body.Durability = _durability;
             began = EngineActivities.IsListening ? Stopwatch.GetTimestamp() : 0;
             body.Commit(notifiesObservers: false, ref progress);
             _committed(_succeeded);
@@ -191,6 +193,7 @@ internal sealed class GroupCommitBatch
         _succeeded = 0;
         _failedTogether = false;
         _isApart = _apart > 0;
+        _durability = Durability.Lazy;
         long largeBytes = 0;
         var largeExtents = 0;
         while (_run.Count < _most && _queue.Dequeue() is { } operation)
@@ -325,10 +328,15 @@ internal sealed class GroupCommitBatch
         {
             body.Operations.Begin();
             body.Scope.Recorder.BeginEpoch();
+            body.Durability = _engine.Options.Durability;
             operation.Run(body);
         }
         finally
         {
+            // A failed operation counts too: its caller learns of the failure when all that it has read is as durable as it wants it to be.
+            if (body.Durability == Durability.Durable)
+                _durability = Durability.Durable;
+
             // Handles that have escaped, perhaps to asynchronous work on another thread, end before anything else happens in the transaction.
             body.Operations.End();
             SynchronizationContext.SetSynchronizationContext(surrounding);

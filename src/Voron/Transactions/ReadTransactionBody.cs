@@ -13,6 +13,7 @@ internal sealed class ReadTransactionBody : TransactionBody
     private readonly Action<SnapshotPages, StackTrace?> _leaked;
     private readonly Func<ReadTransactionBody, long, ReadTransactionBody> _fork;
     private readonly SnapshotPages _snapshot;
+    private readonly Engine _engine;
     private StackTrace? _openedAt;
     private int _thread;
 
@@ -23,12 +24,13 @@ internal sealed class ReadTransactionBody : TransactionBody
     /// <param name="ended">Called when a transaction has ended; the body may be in use again when it returns.</param>
     /// <param name="leaked">Called by the finalizer when a transaction was never ended.</param>
     /// <param name="fork">Begins a transaction on the snapshot of one that is open in a given generation.</param>
-    /// <param name="clock">The clock by which rows expire; null for that of the system.</param>
+    /// <param name="engine">The environment.</param>
     public ReadTransactionBody(
         SnapshotPages snapshot, Action<ReadTransactionBody> ended, Action<SnapshotPages, StackTrace?> leaked,
-        Func<ReadTransactionBody, long, ReadTransactionBody> fork, TimeProvider? clock)
-        : base(snapshot, snapshot.KeyHeads, write: null, log: null, clock)
+        Func<ReadTransactionBody, long, ReadTransactionBody> fork, Engine engine)
+        : base(snapshot, snapshot.KeyHeads, write: null, log: null, engine.Options.TimeProvider)
     {
+        _engine = engine;
         _ended = ended;
         _leaked = leaked;
         _fork = fork;
@@ -131,6 +133,26 @@ internal sealed class ReadTransactionBody : TransactionBody
         if (_thread != Environment.CurrentManagedThreadId)
             SetShared(true);
         return base.EnterAlone();
+    }
+
+    /// <summary>Makes the snapshot durable, if it has lazy commits that are not.</summary>
+    /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
+    public void MakeDurable(long generation)
+    {
+        ThrowIfEnded(generation);
+        long sequence;
+        var mark = EnterAlone();
+        try
+        {
+            ThrowIfEnded(generation);
+            sequence = _snapshot.Sequence;
+        }
+        finally
+        {
+            LeaveAlone(mark);
+        }
+
+        _engine.MakeDurable(sequence);
     }
 
     /// <summary>Opens a tree, or returns null when there is none of that name.</summary>

@@ -45,7 +45,7 @@ internal sealed class ReaderPool
             var body = verifiesEveryRead ? null : TakePooled();
             snapshot = body?.Snapshot ?? new SnapshotPages(_engine.Snapshots, verifiesEveryRead: verifiesEveryRead);
             body ??= new ReadTransactionBody(
-                snapshot, verifiesEveryRead ? _retire : _return, _release, _fork, _engine.Options.TimeProvider);
+                snapshot, verifiesEveryRead ? _retire : _return, _release, _fork, _engine);
             var openedAt = _engine.Options.CaptureTransactionStacks ? new StackTrace(1, fNeedFileInfo: false) : null;
             if (source == null)
                 body.Begin(openedAt);

@@ -8,12 +8,17 @@ namespace Voron.Transactions;
 internal sealed class RenewedSnapshot : IDisposable
 {
     private readonly SnapshotPages _pages;
+    private readonly Engine _engine;
     private long _began;
     private bool _isRetired;
 
     /// <param name="engine">The environment, which the caller keeps in use.</param>
     /// <exception cref="InvalidOperationException">Too many verifications and backups are running.</exception>
-    public RenewedSnapshot(Engine engine) => _pages = new SnapshotPages(engine.Snapshots, forEngine: true);
+    public RenewedSnapshot(Engine engine)
+    {
+        _engine = engine;
+        _pages = new SnapshotPages(engine.Snapshots, forEngine: true);
+    }
 
     /// <summary>The pages; valid while <see cref="IsHeld"/>.</summary>
     public SnapshotPages Pages => _pages;
@@ -26,13 +31,23 @@ internal sealed class RenewedSnapshot : IDisposable
     /// <summary>The longest time for which one snapshot was held.</summary>
     public TimeSpan LongestHold { get; private set; }
 
-    /// <summary>Takes a snapshot of the newest state.</summary>
+    /// <summary>Takes a snapshot of the newest state, and makes it durable: a backup must not have what the environment may lose.</summary>
+    /// <exception cref="EnvironmentPoisonedException">Lazy commits could not be made durable. No snapshot is held.</exception>
     public void Take()
     {
         Debug.Assert(!IsHeld, "A snapshot must be released before another one is taken.");
         _began = Stopwatch.GetTimestamp();
         _pages.Begin(thread: Environment.CurrentManagedThreadId);
         IsHeld = true;
+        try
+        {
+            _engine.MakeDurable(_pages.Sequence);
+        }
+        catch
+        {
+            Release();
+            throw;
+        }
     }
 
     public void Release()

@@ -70,6 +70,9 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
     /// <summary>The copy-on-write pages.</summary>
     public CopyOnWritePages WritePages => Scope.Pages;
 
+    /// <summary>When the commit is acknowledged. Durable at the beginning, for the engine's own transactions.</summary>
+    public Durability Durability { get; set; }
+
     /// <summary>The group-commit operation that runs in the transaction, if there is one.</summary>
     public OperationTrees Operations { get; }
 
@@ -85,6 +88,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
         WritePages.Begin(_writer.Submitted);
         BeginGeneration(_writer.Submitted.Catalog);
         Scope.Begin(_writer.SubmittedStates);
+        Durability = Durability.Durable;
         _openedAt = openedAt;
         Volatile.Write(ref _open, 1);
     }
@@ -206,19 +210,24 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
 
     public bool HasSavepoint(long id) => _savepoints.IndexOf(id) >= 0;
 
-    /// <summary>Submits the transaction, and returns when its record is durable. The one place in which a thread waits for a commit.</summary>
+    /// <summary>
+    /// Submits the transaction, and returns when its record is durable or, if it is lazy, published. The one place in which a thread waits for a
+    /// commit.
+    /// </summary>
     /// <param name="notifiesObservers">True to call the observers of commits when the record is durable.</param>
     /// <param name="progress">Receives the progress of the commit.</param>
     /// <inheritdoc cref="Submit"/>
     public void Commit(bool notifiesObservers, ref CommitProgress progress)
     {
         var journal = _engine.Journal!;
+        var isLazy = IsLazy;
         var sequence = Submit(null, ref progress);
         progress.IsSubmitted = true;
-        journal.WaitUntilDurable(sequence, notifiesObservers);
+        if (!isLazy || !journal.TryLeave(sequence))
+            journal.WaitUntilDurable(sequence, notifiesObservers);
     }
 
-    /// <summary>Submits the transaction, and returns a task that completes when its record is durable.</summary>
+    /// <summary>Submits the transaction, and returns a task that completes when its record is durable or, if it is lazy, published.</summary>
     /// <inheritdoc cref="Submit"/>
     /// <exception cref="OutOfMemoryException">There is no memory for the commit; the transaction has been rolled back.</exception>
     public ValueTask CommitAsync(ref CommitProgress progress)
@@ -236,10 +245,28 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
         }
 
         var task = completion.Task;
-        if (Submit(completion, ref progress) > _engine.Journal!.DurableSequence)
-            _engine.Journal.WriteInBackground();
+        var journal = _engine.Journal!;
+        if (!IsLazy)
+        {
+            if (Submit(completion, ref progress) > journal.DurableSequence)
+                journal.WriteInBackground();
+            return task;
+        }
+
+        var sequence = Submit(null, ref progress);
+        if (journal.TryLeave(sequence))
+        {
+            completion.SetResult();
+            return task;
+        }
+
+        journal.CompleteWhenDurable(sequence, completion);
+        journal.WriteInBackground();
         return task;
     }
+
+    // A volatile journal writes at once.
+    private bool IsLazy => Durability == Durability.Lazy && !_engine.Journal!.WritesAtOnce;
 
     /// <summary>
     /// Packs the transaction and submits it to the journal. The transaction has then ended, and the writer is released.
@@ -266,7 +293,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
             {
                 WritePages.State.TransactionId = WritePages.Id;
                 WritePages.State.Catalog = Catalog.ToHeader();
-                sequence = _submission.Submit(Scope, completion, began, ref progress);
+                sequence = _submission.Submit(Scope, completion, new CommitTerms(IsLazy, began), ref progress);
             }
         }
         catch
@@ -285,6 +312,8 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
         _submission.NoteSuperseded(Scope);
         _submission.AssertOrder(Scope, sequence);
         _writer.NoteSubmitted(WritePages.State, Scope.States, sequence);
+        if (IsLazy && _engine.Journal!.IsPublished(sequence))
+            _engine.Observers.Durations.End(TimedWork.Commit, began);
         if (Scope.Recorder.RecordedBytes > 0)
             _engine.OnRecorded?.Invoke(Scope.Recorder.RecordedBytes);
         foreach (var treeId in Scope.Packer.TakeWanted())
@@ -293,7 +322,8 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
         return sequence;
     }
 
-    // The transaction may have read changes that are submitted but not yet durable. To answer "it is there already" is to promise that it stays.
+    // The transaction may have read changes that are submitted but not yet durable. To answer "it is there already" is to promise that it stays,
+    // unless the transaction is lazy.
     private long EndUnchanged(CommitCompletion? completion)
     {
         var sequence = PlantedFault.AcknowledgeEmptyAtOnce ? 0 : _writer.SubmittedSequence;

@@ -47,6 +47,27 @@ public sealed class CacheServicesTests
         reading.GetTreeNames().Should().Equal("one", "one.expiry", "two", "two.expiry");
     }
 
+    [Theory]
+    [InlineData(null)]
+    [InlineData(Durability.Durable)]
+    public async Task Changes_are_lazy_unless_the_options_say_otherwise(Durability? durability)
+    {
+        using var directory = new TestDirectory();
+        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { LazyInterval = TimeSpan.FromHours(1) });
+        var options = new VoronCacheOptions();
+        if (durability is { } chosen)
+            options.Durability = chosen;
+        await using var cache = new VoronCache(environment, options);
+        environment.Flush();
+        Action[] changes = [() => cache.Set("key", [1], new DistributedCacheEntryOptions()), () => cache.Remove("key")];
+        for (var done = 1; done <= changes.Length; done++)
+        {
+            changes[done - 1]();
+            var statistics = environment.GetStatistics();
+            (statistics.PublishedTransactionId - statistics.DurableTransactionId).Should().Be(durability == null ? done : 0);
+        }
+    }
+
     [Fact]
     public void Options_that_are_not_valid_are_all_named()
     {
@@ -56,9 +77,10 @@ public sealed class CacheServicesTests
             DefaultSlidingExpiration = TimeSpan.Zero,
             ExpirationScanInterval = TimeSpan.FromDays(-1),
             SizeLimitBytes = -1,
+            Durability = (Durability)2,
         };
         options.Invoking(wrong => wrong.Validate()).Should().Throw<ArgumentException>()
-            .WithMessage("*TreeName*DefaultSlidingExpiration*ExpirationScanInterval*SizeLimitBytes*");
+            .WithMessage("*TreeName*DefaultSlidingExpiration*ExpirationScanInterval*SizeLimitBytes*Durability*");
         using var environment = StorageEnvironment.OpenInMemory();
         ((Action)(() => _ = new VoronCache(environment, options))).Should().Throw<ArgumentException>();
         ((Action)(() => _ = new VoronCache(Options.Create(new VoronCacheOptions())))).Should().Throw<ArgumentException>().WithMessage("*Directory*");

@@ -283,6 +283,8 @@ public sealed class MisuseTests : IDisposable
             MaxJournalFileBytes = 0,
             FlushThresholdBytes = 0,
             FlushInterval = TimeSpan.Zero,
+            Durability = (Durability)2,
+            LazyInterval = TimeSpan.Zero,
             JournalLimitBytes = -1,
             ScratchMemoryBytes = 3,
             ScratchLimitBytes = 2,
@@ -304,7 +306,8 @@ public sealed class MisuseTests : IDisposable
         foreach (var fault in new[]
         {
             "PageSize is 5000", "JournalCompression is 9", "InitialJournalFileBytes is 1;", "MaxJournalFileBytes (0)", "FlushThresholdBytes is 0",
-            "FlushInterval is 00:00:00", "JournalLimitBytes (-1)", "ScratchMemoryBytes is 3", "ScratchLimitBytes (2)", "MaxTransactionBytes is 7",
+            "FlushInterval is 00:00:00", "Durability is 2", "LazyInterval is 00:00:00", "JournalLimitBytes (-1)",
+            "ScratchMemoryBytes is 3", "ScratchLimitBytes (2)", "MaxTransactionBytes is 7",
             "MaxGroupCommitBytes is 0", "MaxQueuedOperations is -3",
             "KeyHeadCacheBytes is -1", "LargeValueBytes is 100", "PreferredFreeFraction is NaN", "MaxGrowthBytes is 5", "OpenMode is 9",
             "LockTimeout is -00:00:03", "StatusInterval is 00:00:00.0090000", "MemoryLimitBytes is 1000", "Trees has a name with 0 bytes in UTF-8 at index 1", "Name is empty",

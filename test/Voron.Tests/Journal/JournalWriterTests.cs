@@ -17,7 +17,7 @@ public sealed class JournalWriterTests
         var disk = new SimulatedDisk();
         var poison = new PoisonState("test");
         using var files = new JournalFileSet(disk, Id, 4096, 65536, 65536, NullLogger.Instance);
-        var resources = new JournalResources(BlockMemory.Unlimited, TimeSpan.FromSeconds(30), OverlapsSyncs: false);
+        var resources = new JournalResources(BlockMemory.Unlimited, TimeSpan.FromSeconds(30), TimeSpan.FromSeconds(1), OverlapsSyncs: false);
         using var journal = new JournalWriter(files, poison, new Listener(), Id, new JournalStart(default, []), resources);
         Submit(journal, null);
         journal.Drain();
@@ -71,7 +71,7 @@ public sealed class JournalWriterTests
     {
         var listener = new Listener();
         using var files = new JournalFileSet(new SimulatedDisk(), Id, 4096, 65536, 65536, NullLogger.Instance);
-        using var journal = new JournalWriter(files, new PoisonState("test"), listener, Id, new JournalStart(default, []), new JournalResources(BlockMemory.Unlimited, TimeSpan.FromSeconds(30), OverlapsSyncs: false));
+        using var journal = new JournalWriter(files, new PoisonState("test"), listener, Id, new JournalStart(default, []), new JournalResources(BlockMemory.Unlimited, TimeSpan.FromSeconds(30), TimeSpan.FromSeconds(1), OverlapsSyncs: false));
         var first = CommitCompletion.Rent();
         var second = CommitCompletion.Rent();
         var empty = CommitCompletion.Rent();
@@ -107,7 +107,7 @@ public sealed class JournalWriterTests
         var disk = new SimulatedDisk();
         var listener = new Listener();
         using var files = new JournalFileSet(disk, Id, 4096, 65536, 65536, NullLogger.Instance);
-        var resources = new JournalResources(BlockMemory.Unlimited, TimeSpan.FromSeconds(30), overlaps);
+        var resources = new JournalResources(BlockMemory.Unlimited, TimeSpan.FromSeconds(30), TimeSpan.FromSeconds(1), overlaps);
         using var journal = new JournalWriter(files, new PoisonState("test"), listener, Id, new JournalStart(default, []), resources);
         var (durable, syncs) = (0L, 0);
         using var begun = new ManualResetEventSlim();
@@ -148,7 +148,7 @@ public sealed class JournalWriterTests
         var poison = new PoisonState("test");
         var listener = new Listener();
         using var files = new JournalFileSet(disk, Id, 4096, 65536, 65536, NullLogger.Instance);
-        var resources = new JournalResources(BlockMemory.Unlimited, TimeSpan.FromSeconds(30), overlaps);
+        var resources = new JournalResources(BlockMemory.Unlimited, TimeSpan.FromSeconds(30), TimeSpan.FromSeconds(1), overlaps);
         using var journal = new JournalWriter(files, poison, listener, Id, new JournalStart(default, []), resources);
         var first = Submit(journal, null);
         journal.Drain();
@@ -192,8 +192,8 @@ public sealed class JournalWriterTests
 
         public void SyncExtents() => Syncing?.Invoke();
 
-        public void OnRecordDurable(
-            in RecordHeader header, in JournalPosition end, long lengthBytes, long beganTimestamp, CommitStates? attached) =>
-            Durable?.Invoke(header.Sequence);
+        public void OnRecordDurable(JournalEntry entry) => Durable?.Invoke(entry.Sequence);
+
+        public bool TryPublishEarly(JournalEntry entry) => true;
     }
 }

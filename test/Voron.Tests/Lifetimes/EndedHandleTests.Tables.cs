@@ -13,7 +13,7 @@ public sealed partial class EndedHandleTests
         var plain = new[]
         {
             "Report", "Statistics", "Options", "Exception", "Outcome", "Compression", "Protection", "Mode", "State",
-            "Progress", "Fault", "Info", "Kind", nameof(BackupFile), nameof(BackupSet), nameof(BackupSetEntry),
+            "Progress", "Fault", "Info", "Kind", nameof(Durability), nameof(BackupFile), nameof(BackupSet), nameof(BackupSetEntry),
             nameof(Salvage), "Grade", nameof(SalvageDamage), nameof(SalvagedTree), nameof(SalvagedTable), nameof(LostRange),
             nameof(LostValue),
             nameof(KeyRange), nameof(KeyRangeExtensions), nameof(KeyReader), nameof(KeyWriter), "CommitStateKey`1",

@@ -39,6 +39,8 @@ internal static partial class HandleTable
     public static IReadOnlyList<HandleRow<WriteTransaction>> WriteTransaction { get; } =
     [
         new("TransactionId", handle => _ = handle.TransactionId),
+        new("Durability", handle => _ = handle.Durability),
+        new("Durability=", handle => handle.Durability = Durability.Lazy),
         new("CreateTree(String)", handle => handle.CreateTree("created")),
         new("OpenTree(String)", handle => handle.OpenTree(HandleSet.TreeName)),
         new("TryOpenTree(String, WriteTree)", handle => handle.TryOpenTree(HandleSet.TreeName, out _)),

@@ -60,6 +60,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
             Upgrades = plan.Upgrades,
             Drops = plan.Drops,
             Records = plan.Records,
+            Lazies = plan.Lazies,
         };
         var content = workload.Open(found);
         var cuts = new CutPoints(disk, workload.History, before ?? [content]);

@@ -26,6 +26,7 @@ internal sealed partial class CrashCounts
     public int CutsWithoutBudgetForCombinations;
     public int AcknowledgedWithinPipelines;
     public int EmptyCommits;
+    public int LazyCommits;
     public int Images;
     public int Lost;
     public int Kept;

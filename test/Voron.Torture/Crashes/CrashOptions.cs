@@ -11,6 +11,7 @@ internal static class CrashOptions
         {
             TornPageProtection = form,
             BackgroundFlush = false,
+            LazyInterval = TimeSpan.FromHours(1),
             MaxGroupCommitDuration = TimeSpan.FromDays(1),
             InitialJournalFileBytes = 64 << 10,
             MaxJournalFileBytes = random.Next(2) == 0 ? 64 << 10 : 128 << 10,

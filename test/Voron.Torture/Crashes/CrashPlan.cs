@@ -45,6 +45,9 @@ internal sealed record CrashPlan(params IReadOnlyList<CrashLevel> Levels)
     /// <summary>True if tables, and a tree, are changed that a feed records.</summary>
     public bool Records { get; init; }
 
+    /// <summary>True if some commits are acknowledged before they are durable.</summary>
+    public bool Lazies { get; init; }
+
     /// <summary>
     /// True if the environment is created in the oldest version of the format, and becomes one of the newest in the course of the work.
     /// </summary>

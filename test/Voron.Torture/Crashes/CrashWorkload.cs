@@ -52,9 +52,6 @@ internal sealed partial class CrashWorkload : IDisposable
     /// <summary>Lets commits happen while a flush syncs, or writes its checkpoint.</summary>
     public bool Overlaps { get; init; }
 
-    /// <summary>Makes large parts of the file free, and returns them to the file system.</summary>
-    public bool Reclaims { get; init; }
-
     /// <summary>Makes an environment of an older format version one of the newest, at some time.</summary>
     public bool Upgrades { get; init; }
 
@@ -77,6 +74,7 @@ internal sealed partial class CrashWorkload : IDisposable
         _environment!.Dispose();
         _environment = null;
         _stages.Dispose();
+        AcknowledgeLazies();
     }
 
     /// <summary>Ends without any check, also after a failure.</summary>
@@ -168,6 +166,8 @@ internal sealed partial class CrashWorkload : IDisposable
             StepOfDropping();
         else if (Records && _random.Next(3) == 2)
             StepOfRecording();
+        else if (Lazies && _random.Next(2) == 1)
+            StepOfLazies();
         else
             return false;
         return true;
@@ -179,42 +179,6 @@ internal sealed partial class CrashWorkload : IDisposable
         Close();
         _environment = StorageEnvironment.Open(_disk, _options);
         ContentCheck.Check(_environment, [Newest]);
-    }
-
-    // Returns free space with and without readers of its old content, before and after it has become free in the data file.
-    private void StepOfReclaiming()
-    {
-        switch (_random.Next(6))
-        {
-            case 0 or 1:
-                _run.Report("commit of large values");
-                Commit(writing => writing.ChangeBulk());
-                break;
-            case 2:
-                _run.Report("commit that deletes large values");
-                if (_random.Next(2) == 1)
-                    _readers.Begin(_environment!, Newest);
-                Commit(writing => writing.DeleteBulk());
-                if (_random.Next(2) == 1)
-                    Reclaim();
-                break;
-            case 3:
-                _run.Report("flush");
-                Flush();
-                break;
-            default:
-                if (_random.Next(2) == 1)
-                    _readers.EndAll();
-                Reclaim();
-                break;
-        }
-    }
-
-    private void Reclaim()
-    {
-        _run.Report("reclaim");
-        _counts.Reclaimed += _environment!.ReclaimSpace() > 0 ? 1 : 0;
-        _readers.Check();
     }
 
     private void Commit(int operations) => Commit(writing => writing.Change(operations));
@@ -250,14 +214,14 @@ internal sealed partial class CrashWorkload : IDisposable
         Exception? failure = null;
         try
         {
-            CommitBehind();
+            CommitBehind(mayBeLazy: false);
             _held.WaitUntilEntered();
             for (var i = _random.Next(4); _random.GoesOn(i > 0); i--)
             {
                 if (_random.Next(4) == 3)
                     CommitNothingBehind();
                 else
-                    CommitBehind();
+                    CommitBehind(mayBeLazy: Lazies);
             }
 
             if (_random.Next(2) == 0)
@@ -283,9 +247,11 @@ internal sealed partial class CrashWorkload : IDisposable
         _readers.Check();
     }
 
-    private void CommitBehind()
+    private void CommitBehind(bool mayBeLazy)
     {
         using var writing = _environment!.BeginWrite();
+        if (mayBeLazy && _random.Next(2) == 1)
+            writing.Durability = Durability.Lazy;
         Submit(Model(writing, Newest).Touch().Change(_random.Next(1, 5)).Content);
         AddToPipeline(writing.CommitAsync(CancellationToken.None));
     }
@@ -399,6 +365,7 @@ internal sealed partial class CrashWorkload : IDisposable
         _flushing = Overlaps;
         var report = _environment!.Flush();
         _flushing = false;
+        AcknowledgeLazies();
         if (report != null)
             _counts.Flushes++;
         if (_random.Next(4) == 3)
@@ -417,8 +384,16 @@ internal sealed partial class CrashWorkload : IDisposable
         Mark();
     }
 
+    // A flush and a close make them durable, also where nothing is flushed.
+    private void AcknowledgeLazies()
+    {
+        if (_lazy > 0)
+            Acknowledge();
+    }
+
     private void Acknowledge()
     {
+        _lazy = 0;
         _acknowledged = _submitted;
         Mark();
     }

@@ -68,6 +68,7 @@ internal sealed record EquivalenceSettings(
         JournaledValueBytes = Compression == JournalCompression.Never ? 64 << 10 : 0,
         DirectPageBytes = LargeValueBytes == 64 << 10 ? 1 : 1 << 20,
         BackgroundFlush = Pace == FlushPace.Background,
+        Durability = Pace == FlushPace.Background ? Durability.Lazy : Durability.Durable,
         FlushThresholdBytes = Pace == FlushPace.Background ? 64 << 10 : 64 << 20,
         FlushInterval = Pace == FlushPace.Background ? TimeSpan.FromMilliseconds(20) : TimeSpan.FromSeconds(10),
         JournalLimitBytes = 64 << 20,

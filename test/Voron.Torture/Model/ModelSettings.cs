@@ -62,6 +62,8 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
             VerifyEveryRead = verifyEveryRead,
             CaptureTransactionStacks = trackReaders,
             BackgroundFlush = background,
+            Durability = background ? Durability.Lazy : Durability.Durable,
+            LazyInterval = TimeSpan.FromMilliseconds(2),
             FlushThresholdBytes = background ? 256 << 10 : 64 << 20,
             FlushesByCost = background,
             FlushInterval = background ? TimeSpan.FromMilliseconds(50) : TimeSpan.FromSeconds(10),

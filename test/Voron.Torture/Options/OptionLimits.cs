@@ -33,6 +33,7 @@ internal static class OptionLimits
         (nameof(StorageOptions.ChangeLogBytes), [MiB, 64 * MiB, StorageOptions.LargestJournalFile]),
         (nameof(StorageOptions.LockTimeout), [TimeSpan.Zero, TimeSpan.FromTicks(1), TimeSpan.FromDays(24), Timeout.InfiniteTimeSpan]),
         (nameof(StorageOptions.FlushInterval), [TimeSpan.FromTicks(1), TimeSpan.FromSeconds(10), TimeSpan.MaxValue]),
+        (nameof(StorageOptions.LazyInterval), [TimeSpan.FromMilliseconds(1), TimeSpan.FromMilliseconds(100), StorageOptions.LongestLazyInterval]),
         (nameof(StorageOptions.ScrubInterval), [TimeSpan.FromMilliseconds(1), TimeSpan.FromDays(24), Timeout.InfiniteTimeSpan]),
         (nameof(StorageOptions.StatusInterval),
             [TimeSpan.Zero, TimeSpan.FromMilliseconds(10), TimeSpan.FromDays(24), Timeout.InfiniteTimeSpan]),
@@ -55,6 +56,7 @@ internal static class OptionLimits
         {
             BackgroundFlush = choices.Next(4) > 0,
             JournalCompression = (JournalCompression)choices.Next(3),
+            Durability = choices.Next(4) == 3 ? Durability.Lazy : Durability.Durable,
             TornPageProtection = choices.Next(3) == 2 ? TornPageProtection.FullPageImages : TornPageProtection.Checksums,
             CommitObserver = null,
         };

@@ -204,6 +204,8 @@ internal sealed class IsolationSuite : Suite
         MaxJournalFileBytes = 128 << 10,
         JournalLimitBytes = 8 << 20,
         VerifyEveryRead = verifyEveryRead,
+        Durability = verifyEveryRead ? Durability.Lazy : Durability.Durable,
+        LazyInterval = TimeSpan.FromMilliseconds(2),
         MaxGroupCommitBytes = 64 << 10,
         MaxGrowthBytes = 1 << 20,
     };

@@ -20,6 +20,8 @@ internal sealed class PowerCutSuite : Suite
 
     private static readonly CrashPlan Recording = Ordinary with { Records = true };
 
+    private static readonly CrashPlan Lazy = Ordinary with { Lazies = true };
+
     // Short workloads, but with every cut in every possible combination, as far as the budget goes.
     private static readonly CrashPlan Exhaustive = new(new CrashLevel(2, 4, CrashLevel.All, CrashLevel.All, GoOnOneIn: 0))
     {
@@ -39,7 +41,7 @@ internal sealed class PowerCutSuite : Suite
 
     public override string Name => "power-cut";
 
-    public override string Summary => "the power cut at every write, sync, rename of a simulated disk, and again during and after recovery; in one of eight runs each, beside dropped trees, and beside feeds";
+    public override string Summary => "the power cut at every write, sync, rename of a simulated disk, and again during and after recovery; in one of eight runs each, beside dropped trees, beside feeds, and with lazy commits";
 
     public override string Unit => "images";
 
@@ -68,6 +70,7 @@ internal sealed class PowerCutSuite : Suite
         _ when index % 8 == 1 => Refused,
         _ when index % 8 == 5 => Dropping,
         _ when index % 8 == 3 => Recording,
+        _ when index % 8 == 2 => Lazy,
         _ => Ordinary,
     };
 }
