@@ -62,6 +62,9 @@ internal sealed class WriteTransactionPool
     public void Forget()
     {
         _writer.WritePages.Unpacker.Arena.Free();
+
+        // Without a body in the pool, a transaction seems to be open. It is not the caller's, whose call may have begun before the close.
+        Volatile.Write(ref _thread, 0);
         _parking.Take();
     }
 
