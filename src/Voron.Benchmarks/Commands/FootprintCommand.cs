@@ -5,7 +5,7 @@ using Voron.Benchmarks.Reporting;
 
 namespace Voron.Benchmarks.Commands;
 
-/// <summary>Measures small environments: the time of one in memory, and the space of one on disk.</summary>
+/// <summary>Measures small environments: the time of one in memory, the space of one on disk, and what many take that are open at once.</summary>
 internal static class FootprintCommand
 {
     /// <summary>The fixtures of a large test suite.</summary>
@@ -16,7 +16,10 @@ internal static class FootprintCommand
     public static Command Create()
     {
         var output = new OutputOptions();
-        var command = new Command("footprint", "Measures the time of small environments in memory, and the space of small environments on disk.");
+        var command = new Command("footprint", "Measures small environments: their time in memory, their space on disk, and what many take that are open at once.");
+        var open = new Option<int>("--open") { Description = "The environments that are open at once.", DefaultValueFactory = _ => 1_500 };
+        open.Require(value => value >= 1, "at least 1");
+        command.Add(open);
         output.AddTo(command);
         command.SetAction(parsed =>
         {
@@ -25,16 +28,19 @@ internal static class FootprintCommand
             var later = Fixtures.Measure(10 * SuiteFixtures);
             var footprints = Items.Select(items => Footprints.Measure(
                 Path.Combine(session.Area.Path, items.ToString(CultureInfo.InvariantCulture)), items)).ToList();
-            session.FinishWith(CreateReport(first, later, footprints), new { session.Machine, first, later, footprints });
+            var together = OpenTogether.Measure(Path.Combine(session.Area.Path, "together"), parsed.GetValue(open));
+            session.FinishWith(CreateReport(first, later, footprints, together), new { session.Machine, first, later, footprints, together });
         });
         return command;
     }
 
-    public static Report CreateReport(FixtureTimes first, FixtureTimes later, IEnumerable<Footprint> footprints) => new(
+    public static Report CreateReport(
+        FixtureTimes first, FixtureTimes later, IEnumerable<Footprint> footprints, IEnumerable<OpenTogether> together) => new(
         "Small environments",
         [
             "In memory: `OpenInMemory` with default options, a transaction with one key, and `Dispose`, one environment after the other.",
             "On disk: default options, items of 108 bytes with random keys, a hundred a transaction. Blocks of the files, in bytes.",
+            "Open at once: environments on disk with default options, one item in each. Figures of the process, for one environment.",
         ],
         [
             new ReportTable(
@@ -50,7 +56,23 @@ internal static class FootprintCommand
                 TextColumns: 0,
                 ["items", "keys and values", "open: all", "journals", "closed: all", "data file", "journals"],
                 [.. footprints.Select(Row)]),
+            new ReportTable(
+                "Open at once",
+                TextColumns: 1,
+                ["after", "ms", "native memory, reported", "resident memory", "managed memory", "addresses", "threads"],
+                [.. together.Select(Row)]),
         ]);
+
+    private static string[] Row(OpenTogether state) =>
+    [
+        state.What,
+        Figures.Decimal(state.Milliseconds),
+        Figures.Count(state.NativeBytes),
+        Figures.Count(state.ResidentBytes),
+        Figures.Count(state.ManagedBytes),
+        Figures.Count(state.AddressBytes),
+        Figures.Decimal(state.Threads),
+    ];
 
     private static string[] Row(string name, FixtureTimes times)
     {

@@ -107,7 +107,7 @@ internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
     {
         try
         {
-            var chunk = ScratchChunk.Reserve(_chunkBytes);
+            var chunk = ScratchChunk.Reserve(_chunkBytes, _chunkBytes);
             chunk.PreferLargePages();
             var bytes = (byte*)chunk.Address;
             for (var at = 0; at < _chunkBytes; at += MemoryPageBytes)

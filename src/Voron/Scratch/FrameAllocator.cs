@@ -25,6 +25,9 @@ internal sealed unsafe class FrameAllocator : IDisposable
     private const long SmallMemoryBytes = 64 << 20;
     private const int MinSmallChunkBytes = 1 << 20;
 
+    /// <summary>The first chunk gets its memory in pieces: most environments of a process that has a thousand never fill it.</summary>
+    private const int PieceBytes = 256 << 10;
+
     // A small environment never has more chunks, and needs none to be ready.
     private const int ColdChunks = 4;
 
@@ -44,6 +47,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
     private readonly Queue<nint> _parked = new();
     private nint _freeFrames;
     private long _peakBytes;
+    private ScratchChunk? _growing;
     private byte* _chunkNext;
     private byte* _chunkEnd;
 
@@ -110,7 +114,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         }
         else
         {
-            if (_chunkNext == _chunkEnd)
+            if (_chunkNext == _chunkEnd && !TryGrow(_pageSize))
                 AddChunk();
             frame = _chunkNext;
             _chunkNext += _pageSize;
@@ -162,7 +166,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         if (free != 0)
             return FreeFrames.Pop(ref free, bytes);
 
-        if (_chunkEnd - _chunkNext < bytes)
+        if (_chunkEnd - _chunkNext < bytes && !TryGrow(bytes))
         {
             while (_chunkNext != _chunkEnd)
             {
@@ -263,6 +267,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         Array.Clear(_freeExtents);
         _parked.Clear();
         _freeFrames = 0;
+        _growing = null;
         _chunkNext = _chunkEnd = null;
         _account?.Add(-ReservedBytes);
         UsedBytes = ReservedBytes = SpilledBytes = _chunkTotalBytes = 0;
@@ -333,13 +338,38 @@ internal sealed unsafe class FrameAllocator : IDisposable
         if (_spill != null && ReservedBytes + bytes > _memoryLimitBytes)
             chunk = new ScratchChunk((nint)_spill.Allocate(bytes), bytes);
         else if (!_emptyChunks.TryPop(out chunk!))
-            chunk = TryTakeWarm() ?? ScratchChunk.Reserve(bytes, Addresses);
+            chunk = TryTakeWarm() ?? ScratchChunk.Reserve(bytes, _chunks.Count == 0 ? PieceBytes : bytes, Addresses);
         PreferLargePages(chunk);
         _chunks.Add(chunk);
         AddTotals(chunk, 1);
         _chunkNext = (byte*)chunk.Address;
-        EngineMemory.Open(_chunkNext, (nuint)bytes);
-        _chunkEnd = _chunkNext + bytes;
+        EngineMemory.Open(_chunkNext, (nuint)chunk.UsableBytes);
+        _chunkEnd = _chunkNext + chunk.UsableBytes;
+        _growing = chunk.UsableBytes < bytes ? chunk : null;
+    }
+
+    // Gives the first chunk its next piece; false if so many bytes do not fit into it, or into the memory. What it lacks then stays without memory.
+    private bool TryGrow(long bytes)
+    {
+        if (_growing is not { } chunk)
+            return false;
+        var used = _chunkNext - (byte*)chunk.Address;
+        var usable = (int)Math.Min(chunk.Bytes, Math.Max(used + bytes, chunk.UsableBytes + PieceBytes));
+        var added = usable - chunk.UsableBytes;
+        if (_spill != null && ReservedBytes + added > _memoryLimitBytes)
+        {
+            _growing = null;
+            return false;
+        }
+
+        chunk.Grow(usable);
+        EngineMemory.Open(_chunkEnd, (nuint)added);
+        _chunkEnd += added;
+        AddReserved(added);
+        Volatile.Write(ref _chunkTotalBytes, _chunkTotalBytes + added);
+        if (usable == chunk.Bytes)
+            _growing = null;
+        return _chunkEnd - _chunkNext >= bytes;
     }
 
     private ScratchChunk? TryTakeWarm() =>
@@ -358,10 +388,10 @@ internal sealed unsafe class FrameAllocator : IDisposable
     private void AddTotals(ScratchChunk chunk, int sign)
     {
         if (chunk.IsSpilled)
-            SpilledBytes += sign * chunk.Bytes;
+            SpilledBytes += sign * chunk.UsableBytes;
         else
-            AddReserved(sign * chunk.Bytes);
-        Volatile.Write(ref _chunkTotalBytes, _chunkTotalBytes + sign * chunk.Bytes);
+            AddReserved(sign * chunk.UsableBytes);
+        Volatile.Write(ref _chunkTotalBytes, _chunkTotalBytes + sign * chunk.UsableBytes);
     }
 
     private void AddReserved(long bytes)

@@ -11,7 +11,7 @@ internal sealed unsafe class ScratchChunk : IDisposable
     public ScratchChunk(nint address, int bytes)
     {
         Address = address;
-        Bytes = bytes;
+        Bytes = UsableBytes = bytes;
     }
 
     private ScratchChunk(AddressSpace space, nint address, int bytes)
@@ -21,19 +21,23 @@ internal sealed unsafe class ScratchChunk : IDisposable
 
     public int Bytes { get; }
 
+    /// <summary>The bytes from the beginning on that have memory; all but in the first chunk of an allocator.</summary>
+    public int UsableBytes { get; private set; }
+
     public bool IsSpilled => _space == null;
 
     /// <summary>Reserves a chunk at a multiple of its length, so that large pages fit.</summary>
     /// <param name="bytes">Its length.</param>
+    /// <param name="usableBytes">The bytes that have memory at first.</param>
     /// <param name="addresses">The reservation to take part in if it has room; null for one of its own.</param>
-    public static ScratchChunk Reserve(int bytes, AddressReservation? addresses = null)
+    public static ScratchChunk Reserve(int bytes, int usableBytes, AddressReservation? addresses = null)
     {
         var space = AddressSpace.Reserve(AddressBytes(bytes), addresses);
         try
         {
-            var address = ((nint)space.Address + bytes - 1) & -(nint)bytes;
-            space.EnsureCommitted((nuint)(address - (nint)space.Address) + (nuint)bytes);
-            return new ScratchChunk(space, address, bytes);
+            var chunk = new ScratchChunk(space, ((nint)space.Address + bytes - 1) & -(nint)bytes, bytes);
+            chunk.Grow(usableBytes);
+            return chunk;
         }
         catch
         {
@@ -44,6 +48,15 @@ internal sealed unsafe class ScratchChunk : IDisposable
 
     /// <summary>Returns the number of bytes of addresses that a chunk takes.</summary>
     public static nuint AddressBytes(int bytes) => (nuint)bytes * 2;
+
+    /// <summary>Gives memory to more of a chunk that has its own.</summary>
+    /// <param name="usableBytes">The new <see cref="UsableBytes"/>.</param>
+    /// <exception cref="InsufficientMemoryException">The system has no memory for them.</exception>
+    public void Grow(int usableBytes)
+    {
+        _space!.EnsureCommitted((nuint)(Address - (nint)_space.Address) + (nuint)usableBytes);
+        UsableBytes = usableBytes;
+    }
 
     public void PreferLargePages()
     {

@@ -68,13 +68,37 @@ public sealed unsafe class FrameAllocatorTests
         frames.ReturnExtent(run, 5);
         ((nint)frames.RentExtent(7)).Should().Be((nint)run, "five and seven pages share a class");
 
-        var reserved = frames.ReservedBytes;
-        var pages = (reserved >> 12) - 8;
+        var pages = (frames.ChunkBytes >> 12) - 8;
         for (var i = 0; i < pages; i++)
             frames.Rent();
-        frames.ReservedBytes.Should().Be(reserved, "every page of the chunk can be rented");
+        frames.ReservedBytes.Should().Be(frames.ChunkBytes, "every page of the chunk can be rented");
         frames.Rent();
-        frames.ReservedBytes.Should().Be(2 * reserved);
+        frames.ReservedBytes.Should().Be(2 * frames.ChunkBytes);
+    }
+
+    [Fact]
+    public void The_first_chunk_takes_memory_in_pieces_as_far_as_the_limit_allows()
+    {
+        const int Piece = 256 << 10;
+        using var frames = new FrameAllocator(4096, 1 << 20, null);
+        frames.Rent();
+        frames.ReservedBytes.Should().Be(Piece);
+        for (var page = 1; page <= Piece / 4096; page++)
+            frames.Rent();
+        frames.ReservedBytes.Should().Be(2 * Piece);
+        var run = frames.RentExtent(128);
+        new Span<byte>(run, 128 * 4096).Fill(1);
+        frames.ReservedBytes.Should().BeInRange(Piece + (128 * 4096), frames.ChunkBytes);
+
+        // A large extent has taken what the limit allows: the rest of the chunk stays without memory.
+        var spill = new FakeSpill();
+        using var limited = new FrameAllocator(4096, 1 << 20, spill);
+        limited.Rent();
+        limited.RentExtent(160);
+        for (var page = 0; page < 200; page++)
+            *limited.Rent() = 1;
+        limited.ReservedBytes.Should().BeLessThanOrEqualTo(1 << 20);
+        limited.SpilledBytes.Should().BeGreaterThan(0);
     }
 
     [Fact]
