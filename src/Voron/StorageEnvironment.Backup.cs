@@ -43,6 +43,7 @@ public sealed partial class StorageEnvironment
     /// <exception cref="CorruptionException">The environment is damaged. The message names the page.</exception>
     /// <exception cref="StorageFullException">There is no room for the file.</exception>
     /// <exception cref="StorageAccessException">The environment cannot be read, or the file cannot be written.</exception>
+    /// <exception cref="EnvironmentPoisonedException">A write has failed, and the environment has lazy commits that are lost.</exception>
     /// <exception cref="InvalidOperationException">
     /// The call was made inside a group-commit operation, or too many backups and verifications are running.
     /// </exception>

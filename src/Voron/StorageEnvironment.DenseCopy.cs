@@ -72,6 +72,7 @@ public sealed partial class StorageEnvironment
         {
             // What was verified long ago may have decayed since, and its copy would have right checksums.
             using var reading = new ReadTransaction(source._readers.RentVerifying());
+            reading.MakeDurable();
             var target = StorageEnvironment.Open(part, TargetOptions());
             try
             {

@@ -5,7 +5,8 @@ public sealed partial class StorageEnvironment
 {
     /// <summary>
     /// Runs an operation in a write transaction that it shares with operations of other callers. The task completes when the operation's
-    /// changes, and everything that it has read, are durable. Operations run one at a time, in the order of the calls.
+    /// changes, and everything that it has read, are durable, or visible if all operations of its transaction are lazy
+    /// (<see cref="WriteTransaction.Durability"/>). Operations run one at a time, in the order of the calls.
     /// </summary>
     /// <remarks>
     /// <para>If an operation throws, only its own changes are undone, and its caller gets the exception when everything that the operation has
@@ -16,7 +17,7 @@ public sealed partial class StorageEnvironment
     /// the caller has suppressed the flow, and none of another caller. What it changes there is gone when it returns.</para>
     /// <para>An operation must use its transaction, and the trees it opens, only until it returns, and not from several threads at once. It
     /// must not be asynchronous: the compiler refuses one that returns a task, and an <c>async void</c> method fails and is undone. Read
-    /// transactions begun inside it see the durable state. Any call that needs the writer is refused there: <c>BeginWrite</c>, <c>Write</c>,
+    /// transactions begun inside it see the published state. Any call that needs the writer is refused there: <c>BeginWrite</c>, <c>Write</c>,
     /// <c>WriteAsync</c>, <c>Flush</c>, <c>Dispose</c> of the environment, and a commit of the operation's transaction. Disposing of the
     /// operation's transaction undoes the operation, and fails it unless it fails with an exception of its own.</para>
     /// <para>At most <see cref="StorageOptions.MaxQueuedOperations"/> operations may wait. Each costs one small object until its caller has the

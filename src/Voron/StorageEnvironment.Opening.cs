@@ -205,6 +205,7 @@ public sealed partial class StorageEnvironment
         }
 
         using var writing = BeginWrite();
+        writing.Durability = Durability.Durable;
         foreach (var name in missing)
             writing.CreateTree(name);
         writing.Commit();

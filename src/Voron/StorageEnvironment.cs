@@ -14,7 +14,7 @@ namespace Voron;
 
 /// <summary>
 /// An embedded store of ordered trees in a directory. It has one writer at a time and any number of readers, which never wait. Every commit
-/// is durable when it returns.
+/// is durable when it returns, unless its <see cref="Durability"/> is lazy.
 /// </summary>
 /// <remarks>Several threads may call all members at once. A directory can be open in one environment at a time, in all processes.</remarks>
 public sealed partial class StorageEnvironment : IDisposable

@@ -27,8 +27,8 @@ public readonly partial struct WriteTransaction : IDisposable
     /// commit is lazy if all its operations are.
     /// </summary>
     /// <remarks>
-    /// A lazy commit waits for the device only if an earlier transaction is being written, or many lazy ones wait to be. To make all commits so far
-    /// durable, commit a durable transaction; it need not change anything.
+    /// A lazy commit waits for the device only if an earlier transaction is being written, many lazy ones wait to be, or its record has more than
+    /// 256 KiB. To make all commits so far durable, commit a durable transaction; it need not change anything.
     /// </remarks>
     /// <exception cref="ArgumentOutOfRangeException">The value is not a durability.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
@@ -109,7 +109,7 @@ public readonly partial struct WriteTransaction : IDisposable
     /// data, such as parsed schemas: a transaction that changes the data attaches what fits the new data, and a reader finds what fits its snapshot.
     /// </summary>
     /// <remarks>
-    /// The object becomes visible to readers with the commit, which is durable then. It stays attached to all later states until a transaction
+    /// The object becomes visible to readers with the commit. It stays attached to all later states until a transaction
     /// replaces or removes it. Each snapshot keeps its own. A rollback undoes the call, whether of the transaction, of a savepoint, of a nested
     /// transaction, or of a group-commit operation that fails.
     /// <para>

@@ -3,7 +3,7 @@ using System.Diagnostics;
 namespace Voron.Benchmarks.Measurement;
 
 /// <summary>What environments on disk take that are open at once, with default options; each for one environment.</summary>
-/// <param name="What">What they have done.</param>
+/// <param name="What">The work since the state before.</param>
 /// <param name="Milliseconds">The time of that.</param>
 /// <param name="NativeBytes">The native memory that they report.</param>
 /// <param name="ResidentBytes">The resident memory of the process.</param>

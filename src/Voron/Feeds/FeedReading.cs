@@ -11,7 +11,7 @@ public static class FeedReading
 {
     /// <summary>
     /// Fills a batch with the changes that a snapshot has behind a position; false, with an empty batch, when there are none. If the snapshot has
-    /// lazy commits that are not durable yet, they are made durable first: a consumer must not have what a crash can take back.
+    /// lazy commits that are not durable yet, they are made durable: a consumer must not have what a crash can take back.
     /// </summary>
     /// <param name="transaction">The snapshot.</param>
     /// <param name="feed">The name of the feed.</param>
@@ -29,7 +29,6 @@ public static class FeedReading
     public static bool ReadChanges(this ReadTransaction transaction, string feed, ChangePosition after, ChangeBatch batch)
     {
         ArgumentNullException.ThrowIfNull(batch);
-        transaction.MakeDurable();
         var registry = new FeedRegistry(transaction);
         var record = registry.Get(feed);
         after = registry.Resolve(feed, record, after, transaction.TransactionId);
@@ -38,7 +37,19 @@ public static class FeedReading
         var changes = registry.OpenChanges(feed, record);
         NoteTime(changes, after.TransactionId, batch);
         Fill(registry, feed, record, changes.Range(KeyRange.After(key)), batch);
-        return batch.Count > 0;
+        if (batch.Count == 0)
+            return false;
+        try
+        {
+            transaction.MakeDurable();
+        }
+        catch
+        {
+            batch.Begin(after);
+            throw;
+        }
+
+        return true;
     }
 
     /// <summary>

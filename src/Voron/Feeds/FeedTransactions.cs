@@ -188,19 +188,26 @@ public static class FeedTransactions
     }
 
     /// <summary>
-    /// Returns the position behind the last change, with those that the transaction has recorded itself. If it is rolled back, the position must not
-    /// be used: later changes may be before it.
+    /// Returns the position behind the last change, with those that the transaction has recorded itself. The position counts when the transaction is
+    /// durable. If it is rolled back, or was lazy and is lost in a crash, the position must not be used: later changes may be before it.
     /// </summary>
     /// <param name="transaction">The transaction.</param>
     /// <param name="feed">The name of the feed.</param>
     /// <inheritdoc cref="GetNewestPosition(ReadTransaction, string)"/>
     public static ChangePosition GetNewestPosition(this WriteTransaction transaction, string feed) => NewestOf(new FeedRegistry(transaction), feed);
 
-    /// <summary>Returns all feeds, in the order of the UTF-8 bytes of their names.</summary>
+    /// <summary>
+    /// Returns all feeds, in the order of the UTF-8 bytes of their names. If the snapshot has lazy commits that are not durable yet, they are made
+    /// durable first.
+    /// </summary>
     /// <param name="transaction">The snapshot.</param>
     /// <exception cref="CorruptionException">A feed is damaged.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
-    public static IReadOnlyList<FeedInfo> GetFeeds(this ReadTransaction transaction) => List(new FeedRegistry(transaction));
+    public static IReadOnlyList<FeedInfo> GetFeeds(this ReadTransaction transaction)
+    {
+        transaction.MakeDurable();
+        return List(new FeedRegistry(transaction));
+    }
 
     /// <summary>Returns all feeds, with what the transaction has changed, in the order of the UTF-8 bytes of their names.</summary>
     /// <param name="transaction">The transaction.</param>

@@ -16,11 +16,14 @@ internal sealed class DurabilityConfirmation(JournalWriter journal)
     /// <summary>Notes that the records that recovery found need no marker.</summary>
     public void Begin() => _confirmedSequence = journal.SubmittedSequence;
 
-    /// <summary>Writes a marker if nothing has been submitted since the last call, and the last record is no marker yet.</summary>
+    /// <summary>
+    /// Writes a marker if nothing has been submitted since the last call, and the last record is no marker yet. Lazy records that wait are left to
+    /// their interval.
+    /// </summary>
     public void ConfirmWhenIdle()
     {
         var sequence = journal.SubmittedSequence;
-        if (sequence == _lastSequence && sequence != _confirmedSequence)
+        if (sequence == _lastSequence && sequence != _confirmedSequence && !journal.HasEarlyRecords)
         {
             _lastSequence = _confirmedSequence = journal.ConfirmDurability();
             return;

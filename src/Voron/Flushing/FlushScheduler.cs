@@ -317,8 +317,9 @@ internal sealed class FlushScheduler : IBackPressure
 
     private bool ShouldFlush()
     {
+        // Lazy commits that are not durable yet have no bytes in the journal, and a flush makes them durable.
         var bytes = UnflushedJournalBytes;
-        if (bytes == 0)
+        if (bytes == 0 && !(_engine.Journal!.HasEarlyRecords && _throttle.IsOverLimit))
         {
             _dirtySinceTick = -1;
             return false;

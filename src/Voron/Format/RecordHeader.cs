@@ -53,7 +53,7 @@ internal enum RecordFlags : byte
 ///   0 | marker                                | checksum of everything from byte 16 to the end of the payload |
 ///  16 | incarnation of the file                                                                               |
 ///  32 | offset of this record in the file     | sequence                                                      |
-///  48 | checksum of the previous record       | newest sequence durable, with all before, when issued         |
+///  48 | checksum of the previous record       | newest sequence durable, with all before, when sealed         |
 ///  64 | kind | flags | 0    | page entries    | payload bytes                                                 |
 ///  80 | payload bytes as stored               | environment state (128 bytes; 104 in version 1)               |
 /// 216 | payload (from 192 on in version 1), zeros to the next block                                           |

@@ -1,7 +1,6 @@
 using System.Diagnostics;
 using Voron.Format;
 using Voron.IO;
-using Voron.Testing;
 
 namespace Voron.Journal;
 
@@ -74,7 +73,7 @@ internal sealed unsafe class BatchWriter
     /// <summary>Seals a record that is being submitted; false if one before it is not sealed yet. The caller holds the lock of the queue.</summary>
     public bool TrySealEarly(JournalEntry entry, long durableSequence)
     {
-        if (Volatile.Read(ref _sealedSequence) != entry.Sequence - 1 && !PlantedFault.SealBeforeOthers)
+        if (Volatile.Read(ref _sealedSequence) != entry.Sequence - 1)
             return false;
         Seal(entry, durableSequence);
         return true;
@@ -84,6 +83,7 @@ internal sealed unsafe class BatchWriter
     private void Seal(JournalEntry entry, long durableSequence)
     {
         Debug.Assert(durableSequence < entry.Sequence, "a record confirms only earlier records");
+        Debug.Assert(entry.Sequence == _sealedSequence + 1, "records are sealed in the order of the chain");
         var header = entry.Header;
         header->Incarnation = entry.File!.Incarnation;
         header->Offset = entry.Offset;

@@ -1,6 +1,3 @@
-using Voron.Format;
-using Voron.Primitives;
-
 namespace Voron.Journal;
 
 /// <summary>Publishes the states of records: when they become durable, before their waiters are released, or before that if they are lazy.</summary>
@@ -16,11 +13,14 @@ internal interface IJournalListener
     /// <summary>Called in sequence order, by one thread at a time, for each record that is durable, also if it was published before.</summary>
     void OnRecordDurable(JournalEntry entry);
 
+    /// <summary>Returns true if the transaction before that of the record has been published. Called under the lock of the queue.</summary>
+    bool IsNext(JournalEntry entry);
+
     /// <summary>
-    /// Publishes a lazy record that is not durable yet, unless the transaction before it has not been published. Called under the lock of the
-    /// queue, while no other thread can publish the record.
+    /// Publishes a lazy record that is not durable yet, and is the next. Called under the lock of the queue, while no other thread can publish the
+    /// record.
     /// </summary>
-    bool TryPublishEarly(JournalEntry entry);
+    void Publish(JournalEntry entry);
 
     /// <summary>
     /// Called after a write by the thread that wrote, once it no longer leads, unless that thread notifies the observers itself.

@@ -71,8 +71,12 @@ internal sealed unsafe class JournalLeader
         if (Volatile.Read(ref _dueTick) != 0)
             return;
         Volatile.Write(ref _dueTick, Environment.TickCount64 + _lazyMilliseconds);
-        if (!Thread.TryWake())
-            WriteQueued();
+        if (Thread.TryWake())
+            return;
+
+        // There is no thread that clears it.
+        Volatile.Write(ref _dueTick, 0);
+        WriteQueued();
     }
 
     /// <summary>Writes the queued records until there are none, or another thread leads.</summary>

@@ -20,6 +20,11 @@ namespace Voron.Journal;
 /// </remarks>
 internal sealed unsafe class JournalWriter : IDisposable
 {
+    /// <summary>
+    /// The length of the largest record that is published early: it is sealed under the lock of the queue, and waits in memory with others.
+    /// </summary>
+    private const int LargestLazyBytes = 256 << 10;
+
     // Guards the end of the submitted records; comes before the queue lock.
     private readonly EngineLock _submission = new(LockRank.Submission);
     private readonly JournalTail _tail;
@@ -115,8 +120,8 @@ internal sealed unsafe class JournalWriter : IDisposable
                 // Only queued records get a place and a sequence, because recovery ends at the first missing sequence.
                 _tail.Place(entry);
                 _queue.Add(entry);
-                if (entry.IsLazy && _batches.TrySealEarly(entry, _queue.DurableSequence) && _listener.TryPublishEarly(entry))
-                    _queue.NotePublished(entry);
+                if (entry.IsLazy && entry.Length <= LargestLazyBytes)
+                    PublishEarly(entry);
             }
 
             return entry.Sequence;
@@ -140,6 +145,21 @@ internal sealed unsafe class JournalWriter : IDisposable
 
     /// <summary>Returns true if the record with that sequence is visible to readers.</summary>
     public bool IsPublished(long sequence) => _queue.PublishedSequence >= sequence;
+
+    /// <summary>True while a record waits to be written that was published when it was submitted.</summary>
+    public bool HasEarlyRecords => _queue.EarlySequence > _queue.DurableSequence;
+
+    /// <summary>Returns true if the record with that sequence, the newest one, was published when it was submitted.</summary>
+    public bool IsPublishedEarly(long sequence) => _queue.EarlySequence == sequence;
+
+    // A record that is not published is sealed when it is issued: then it confirms the durability of more records.
+    private void PublishEarly(JournalEntry entry)
+    {
+        if (!_listener.IsNext(entry) || !_batches.TrySealEarly(entry, _queue.DurableSequence))
+            return;
+        _listener.Publish(entry);
+        _queue.NotePublished(entry);
+    }
 
     /// <summary>
     /// Leaves a lazy record to the next write, which comes soon enough; false if it is not published yet, because a record before it is still being

@@ -67,6 +67,9 @@ internal sealed class RecordQueue
     /// <summary>The sequence of the newest record that is published, durable or not.</summary>
     public long PublishedSequence => Math.Max(Volatile.Read(ref _publishedSequence), DurableSequence);
 
+    /// <summary>The sequence of the newest record that was published when it was submitted.</summary>
+    public long EarlySequence => Volatile.Read(ref _publishedSequence);
+
     /// <summary>The sequence of the newest record submitted.</summary>
     public long SubmittedSequence => Volatile.Read(ref _submittedSequence);
 

@@ -348,7 +348,8 @@ internal sealed unsafe class FrameAllocator : IDisposable
         _growing = chunk.UsableBytes < bytes ? chunk : null;
     }
 
-    // Gives the first chunk its next piece; false if so many bytes do not fit into it, or into the memory. What it lacks then stays without memory.
+    // Gives the first chunk its next piece; false if that does not make room for the bytes, or if the limit is reached: then the rest of the
+    // chunk stays without memory.
     private bool TryGrow(long bytes)
     {
         if (_growing is not { } chunk)

@@ -59,9 +59,6 @@ internal static partial class PlantedFault
     /// <summary>A commit that changes nothing is acknowledged when the lazy ones that it has read are published.</summary>
     public static readonly bool BelievePublished = Name == nameof(BelievePublished);
 
-    /// <summary>A lazy record is sealed, and continues the chain of records, before those in front of it.</summary>
-    public static readonly bool SealBeforeOthers = Name == nameof(SealBeforeOthers);
-
     /// <summary>The flusher flushes a state that has been submitted but is not durable yet.</summary>
     public static readonly bool FlushPastDurable = Name == nameof(FlushPastDurable);
 

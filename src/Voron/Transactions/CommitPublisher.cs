@@ -58,16 +58,10 @@ internal sealed unsafe class CommitPublisher : IJournalListener
         BackPressure?.OnRecordDurable(entry.Length);
     }
 
-    public bool TryPublishEarly(JournalEntry entry)
-    {
-        // The transaction before this one is still being written: its leader publishes both, in order.
-        if (_ring.PublishedId != entry.Header->TransactionId - 1)
-            return false;
-        Publish(entry);
-        return true;
-    }
+    // Otherwise the transaction before this one is still being written, and its leader publishes both, in order.
+    public bool IsNext(JournalEntry entry) => _ring.PublishedId == entry.Header->TransactionId - 1;
 
-    private void Publish(JournalEntry entry) => _ring.Publish(entry.Header->State, entry.End, entry.Attached);
+    public void Publish(JournalEntry entry) => _ring.Publish(entry.Header->State, entry.End, entry.Attached);
 
     public void OnRecordWritten() => _observers.CallElsewhere();
 }

@@ -312,7 +312,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
         _submission.NoteSuperseded(Scope);
         _submission.AssertOrder(Scope, sequence);
         _writer.NoteSubmitted(WritePages.State, Scope.States, sequence);
-        if (IsLazy && _engine.Journal!.IsPublished(sequence))
+        if (_engine.Journal!.IsPublishedEarly(sequence))
             _engine.Observers.Durations.End(TimedWork.Commit, began);
         if (Scope.Recorder.RecordedBytes > 0)
             _engine.OnRecorded?.Invoke(Scope.Recorder.RecordedBytes);

@@ -194,6 +194,10 @@ public sealed class JournalWriterTests
 
         public void OnRecordDurable(JournalEntry entry) => Durable?.Invoke(entry.Sequence);
 
-        public bool TryPublishEarly(JournalEntry entry) => true;
+        public bool IsNext(JournalEntry entry) => true;
+
+        public void Publish(JournalEntry entry)
+        {
+        }
     }
 }

@@ -28,6 +28,8 @@ public sealed class DurabilityTests
         Backup,
         ReadOfFeed,
         NewestPosition,
+        Feeds,
+        CompactCopy,
         Close,
     }
 
@@ -63,6 +65,8 @@ public sealed class DurabilityTests
     [InlineData(Confirmation.Backup)]
     [InlineData(Confirmation.ReadOfFeed)]
     [InlineData(Confirmation.NewestPosition)]
+    [InlineData(Confirmation.Feeds)]
+    [InlineData(Confirmation.CompactCopy)]
     [InlineData(Confirmation.Close)]
     public async Task What_relies_on_lazy_commits_makes_them_durable_first(Confirmation confirmation)
     {
@@ -105,6 +109,49 @@ public sealed class DurabilityTests
             PutLazily(environment, key);
         var statistics = environment.GetStatistics();
         statistics.DurableTransactionId.Should().BeGreaterThan(statistics.PublishedTransactionId - 20, "no more than sixteen records wait");
+    }
+
+    [Fact]
+    public void A_large_lazy_commit_is_durable()
+    {
+        var options = Options();
+        options.JournaledValueBytes = 0;
+        options.JournalCompression = JournalCompression.Never;
+        using var environment = StorageEnvironment.Open(new SimulatedDisk(), options);
+        using var writing = environment.BeginWrite();
+        writing.Durability = Durability.Lazy;
+        var tree = writing.CreateTree(FaultTestKit.TreeName);
+        for (var key = 0; key < 50; key++)
+            tree.Put(FaultTestKit.Key(key), FaultTestKit.Value(key, 8_000));
+        writing.Commit();
+        IsDurable(environment).Should().BeTrue();
+    }
+
+    [Fact]
+    public void An_idle_consumer_of_a_feed_writes_nothing()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, Options());
+        using (var writing = environment.BeginWrite())
+        {
+            writing.CreateFeed("feed");
+            writing.Commit();
+        }
+
+        PutLazily(environment, 1);
+        using var reading = environment.BeginRead();
+        reading.ReadChanges("feed", ChangePosition.Start, new ChangeBatch()).Should().BeFalse();
+        IsDurable(environment).Should().BeFalse("nothing of the feed waits");
+    }
+
+    [Fact]
+    public void Declared_trees_are_durable()
+    {
+        var disk = new SimulatedDisk();
+        var options = Options(isLazy: true);
+        options.Trees.Add("declared");
+        using var environment = StorageEnvironment.Open(disk, options);
+        IsDurable(environment).Should().BeTrue();
     }
 
     [Fact]
@@ -318,15 +365,21 @@ public sealed class DurabilityTests
             case Confirmation.Backup:
                 await environment.BackupAsync(new MemoryStream(), cancellationToken: Cancellation);
                 break;
-            case Confirmation.ReadOfFeed or Confirmation.NewestPosition:
+            case Confirmation.ReadOfFeed or Confirmation.NewestPosition or Confirmation.Feeds:
                 using (var reading = environment.BeginRead())
                 {
                     if (confirmation == Confirmation.ReadOfFeed)
                         reading.ReadChanges("feed", ChangePosition.Start, new ChangeBatch()).Should().BeTrue();
-                    else
+                    else if (confirmation == Confirmation.NewestPosition)
                         reading.GetNewestPosition("feed");
+                    else
+                        reading.GetFeeds().Should().ContainSingle();
                 }
 
+                break;
+            case Confirmation.CompactCopy:
+                using (var directory = new TemporaryDirectory())
+                    await environment.CompactToAsync(Path.Combine(directory.Path, "copy"), cancellationToken: Cancellation);
                 break;
             default:
                 environment.Dispose();

@@ -87,7 +87,6 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.FlushPastOldestReader), "power-cut", 4_000),
         new(nameof(PlantedFault.FlushPastDurable), "power-cut", 4_000),
         new(nameof(PlantedFault.BelievePublished), "power-cut", 40_000) { First = 2 },
-        new(nameof(PlantedFault.SealBeforeOthers), "power-cut", 40_000) { First = 2 },
         new(nameof(PlantedFault.AppendToReplayedJournal), "power-cut", 4_000),
         new(nameof(PlantedFault.LeaveFreesOut), "power-cut", 4_000),
         new(nameof(PlantedFault.DiffAgainstSavepoint), "power-cut", 4_000),
