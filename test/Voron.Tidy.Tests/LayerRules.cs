@@ -121,6 +121,37 @@ internal static class LayerRules
     public static IReadOnlyList<string> ForbiddenCycles(SourceGraph graph) =>
         graph.Cycles().Where(cycle => !cycle.SequenceEqual(AllowedCycle)).Select(cycle => Describe(graph, cycle)).ToList();
 
+    /// <summary>All layers but the root.</summary>
+    public static IEnumerable<string> All => [.. Lowest, .. Upper.Select(line => line.Layer), .. AboveRoot];
+
+    /// <summary>
+    /// Draws the layers from the top to the bottom as a Mermaid flow chart. An arrow means "uses"; those that follow from others are left out.
+    /// </summary>
+    public static IEnumerable<string> Picture()
+    {
+        yield return "flowchart TD";
+        foreach (var above in AboveRoot)
+            yield return $"  {above} --> root[root: public API]";
+        var uses = Upper.ToDictionary(line => line.Layer, line => line.Uses);
+        uses.Add("root", [.. uses.Keys]);
+        foreach (var layer in uses.Keys.Reverse())
+        {
+            string[] direct = [.. uses[layer].Where(used => !uses[layer].Any(other => Reaches(uses, other, used)))];
+            if (direct.Length > 0)
+                yield return $"  {Node(layer)} --> {string.Join(" & ", direct.Select(Node))}";
+        }
+
+        yield return $"  {string.Join(" & ", uses.Keys.Where(layer => uses[layer].Length == 0).Select(Node))} --> lowest";
+        yield return "  subgraph lowest[every layer above uses these]";
+        yield return $"    {string.Join(" --> ", Lowest.Reverse())}";
+        yield return "  end";
+    }
+
+    private static bool Reaches(Dictionary<string, string[]> uses, string from, string to) =>
+        uses[from].Any(used => used == to || Reaches(uses, used, to));
+
+    private static string Node(string layer) => layer.Contains('/') ? $"{layer.Replace('/', '_')}[{layer}]" : layer;
+
     private static string Describe(SourceGraph graph, IReadOnlyList<string> cycle)
     {
         var inside = graph.References.Where(reference => cycle.Contains(reference.From) && cycle.Contains(reference.To));

@@ -42,6 +42,21 @@ public sealed class LayerTests(LayerTests.Engine engine) : IClassFixture<LayerTe
         Assert.True(found.Count == 0, Lines($"{found.Count} cycles of files", found));
     }
 
+    [Fact]
+    public void The_picture_of_the_layers_in_the_design_is_that_of_the_table()
+    {
+        var picture = string.Join('\n', LayerRules.Picture());
+        var design = SourceText.Load("", "*.md").Single(file => file.Path == "docs/design.md");
+        Assert.True(design.Text.Contains($"```mermaid\n{picture}\n```", StringComparison.Ordinal), $"docs/design.md must have this picture:\n{picture}");
+    }
+
+    [Fact]
+    public void Each_layer_has_a_line_in_the_table_of_the_contributors()
+    {
+        var contributing = SourceText.Load("", "*.md").Single(file => file.Path == "CONTRIBUTING.md");
+        LayerRules.All.Where(layer => !contributing.Lines.Any(line => line.StartsWith($"| `{layer}/` |", StringComparison.Ordinal))).Should().BeEmpty();
+    }
+
     // A compilation that finds nothing would satisfy every test above.
     [Fact]
     public void The_references_of_the_engine_are_found()
