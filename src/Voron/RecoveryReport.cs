@@ -2,8 +2,8 @@ namespace Voron;
 
 /// <summary>Describes what opening the environment found in its journal.</summary>
 /// <remarks>
-/// A tail is dropped when the write of its records was not finished, so that none of them was acknowledged, unless it was lazy. This is normal after a
-/// crash. A last record that has decayed on disk before the journal could confirm it (about 100 ms after it was written) looks the same;
+/// A tail is dropped when the write of its records was not finished, so that none of them was acknowledged, unless it was lazy. This is normal
+/// after a crash. A last record that has decayed on disk before the journal could confirm it (about 100 ms after it was written) looks the same;
 /// a report of a dropped tail after a clean shutdown of the machine is a sign of that.
 /// </remarks>
 public sealed record RecoveryReport

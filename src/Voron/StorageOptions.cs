@@ -182,8 +182,8 @@ public sealed partial class StorageOptions
     public Durability Durability { get; set => field = Changed(value); }
 
     /// <summary>
-    /// The time within which lazy commits are written, and so what a crash can take: 1 ms to 1 hour, 100 ms by default. A durable commit, a flush or a
-    /// backup makes those before it durable at once, as do more than seven that wait.
+    /// The time within which lazy commits are written, and so what a crash can take: 1 ms to 1 hour, 100 ms by default. A durable commit, a flush
+    /// or a backup makes those before it durable at once, as do more than seven that wait.
     /// </summary>
     public TimeSpan LazyInterval { get; set => field = Changed(value); } = TimeSpan.FromMilliseconds(100);
 

@@ -41,7 +41,7 @@ public ref struct IndexKeys
     {
         Finish();
         if (_list == null)
-            throw new InvalidOperationException("The keys are the default value: a table passes them to the function of an index.");
+            throw new InvalidOperationException("This IndexKeys is `default`. Use the one passed to your index function.");
         _writer = new KeyWriter(_list.Begin(), isFixed: true);
         _isOpen = true;
         return ref _writer;

@@ -152,7 +152,7 @@ public sealed class TableDefinition<TKey, TRow>
         ArgumentNullException.ThrowIfNull(time);
         ArgumentOutOfRangeException.ThrowIfNegative(version);
         if (Functions.ExpirySlot >= 0)
-            throw new ArgumentException($"The definition of table '{Name}' says already when its rows expire.", nameof(time));
+            throw new ArgumentException($"Table '{Name}' already has an expiry function.", nameof(time));
         CheckRoom(nameof(time));
         return new TableDefinition<TKey, TRow>(Functions.With(version, time));
     }
