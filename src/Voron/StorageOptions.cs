@@ -309,7 +309,7 @@ public sealed partial class StorageOptions
 
     /// <summary>
     /// Called for each durable commit, in commit order, after the commit is published: on a caller's thread at the end of its call, or on a
-    /// thread-pool thread. If only one thread commits, the observer has been called by the time Commit returns.
+    /// thread-pool thread. If only one thread commits, and durably, the observer has been called by the time Commit returns.
     /// </summary>
     /// <remarks>
     /// This observer and <see cref="FlushObserver"/> are called one at a time, in the order of the events. Every observer is called with no
