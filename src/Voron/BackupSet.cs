@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Runtime.CompilerServices;
 using Voron.Backup;
 using Voron.Format;
+using Voron.Testing;
 
 namespace Voron;
 
@@ -140,7 +141,7 @@ public sealed class BackupSet
         {
             cancellationToken.ThrowIfCancellationRequested();
             using var hold = dryRun ? null : BackupHold.TryOwn(chain[0].File);
-            if (hold == null && !dryRun)
+            if (hold == null && !dryRun && !PlantedFault.DeleteHeldBackups)
                 continue;
             foreach (var entry in chain.Reverse())
             {
@@ -212,7 +213,7 @@ public sealed class BackupSet
             options.Since = parent!.Info!.BackupId;
             var file = NewFile("incr");
             var report = await environment.BackupAsync(file, options, cancellationToken).ConfigureAwait(false);
-            if (parent.Chain.All(File.Exists))
+            if (parent.Chain.All(File.Exists) || PlantedFault.DeleteHeldBackups)
                 return report;
 
             // What it builds on has been deleted by hand.

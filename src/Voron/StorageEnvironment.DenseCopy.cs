@@ -3,6 +3,7 @@ using Voron.Backup;
 using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
+using Voron.Testing;
 using Voron.Trees;
 using Voron.Trees.Arrays;
 using Voron.Trees.IdSets;
@@ -269,7 +270,7 @@ public sealed partial class StorageEnvironment
         {
             _copied += bytes;
             _pending += bytes;
-            if (Left <= 0)
+            if (Left <= 0 || PlantedFault.CommitEachTree)
                 Commit(target);
         }
 

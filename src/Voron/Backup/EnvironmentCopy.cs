@@ -235,7 +235,7 @@ internal sealed class EnvironmentCopy : IDisposable
             {
                 Allocate(from, to);
                 from = to = end;
-                if (written is { } pages && pages.FindSet(page, end) >= 0)
+                if (written is { } pages && pages.FindSet(page, end) >= 0 && !PlantedFault.KeepRestoredBlocks)
                     _data!.TryPunchHole(page * _pageSize, (end - page) * _pageSize);
             }
 

@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
+using Voron.Testing;
 
 namespace Voron.Primitives;
 
@@ -55,7 +56,7 @@ internal sealed class BoundedCache<TKey, TValue>(long limitBytes, Action<long> c
             _kept[key] = node;
             _order.AddLast(node);
             Charge(bytes);
-            while (_bytes > limitBytes && _order.Count > 1)
+            while (_bytes > limitBytes && _order.Count > 1 && !PlantedFault.CacheWithoutLimit)
                 TakeFirst();
         }
 

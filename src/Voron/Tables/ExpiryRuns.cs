@@ -56,7 +56,7 @@ internal sealed class ExpiryRuns(
     }
 
     /// <summary>Forgets a table that a transaction has deleted. After a rollback, the next transaction that opens the table notes it again.</summary>
-    public void OnDeleted(string name) => _tables.TryRemove(name, out _);
+    public void OnDeleted(string name) => _ = PlantedFault.KeepDroppedDefinitions || _tables.TryRemove(name, out _);
 
     private void Begin()
     {

@@ -142,7 +142,7 @@ internal static class RowEditor
         try
         {
             KeepRowId(session, rowId);
-            if (version.Value >> VersionBits > session.Trees.Writing.TransactionId)
+            if (version.Value >> VersionBits > session.Trees.Writing.TransactionId && !PlantedFault.ReuseRowVersions)
                 session.SaveNextVersion(version.Value + 1);
             new WriteTree(session.Rows.Opened).Delete(RowKey.Write(rowId, key));
             session.Rows.Opened.NoteEntry(key, rowId, wasThere: !isExpired);

@@ -1,3 +1,5 @@
+using Voron.Testing;
+
 namespace Voron.Tables;
 
 /// <content>Calls that change or delete all rows of a range.</content>
@@ -46,7 +48,7 @@ public readonly partial struct WriteTable<TKey, TRow>
         {
             DeleteWhere(session, index, keys, most, ref deleted);
         }
-        catch (CorruptionException e) when (deleted > 0 && session.Break(e))
+        catch (CorruptionException e) when (deleted > 0 && !PlantedFault.CommitPartOfDeletion && session.Break(e))
         {
             throw;
         }
@@ -125,7 +127,7 @@ public readonly partial struct WriteTable<TKey, TRow>
         {
             // Each query continues behind the last one, so it passes over expired rows and those of other tables once.
             var count = 0;
-            using (var query = _table.FromRaw(index, keys).After(after))
+            using (var query = _table.FromRaw(index, keys).After(PlantedFault.RestartWalk ? default : after))
             {
                 while (count < Math.Min(DeletedTogether, most - deleted) && query.MoveNext())
                     rowIds[count++] = query.RowId;

@@ -24,6 +24,15 @@ internal static partial class PlantedFault
     /// <summary>A restored environment gets its header before its pages are durable.</summary>
     public static readonly bool HeaderBeforePages = Is(nameof(HeaderBeforePages));
 
+    /// <summary>The time of a commit counts for the order of backups even where it is later than the backup.</summary>
+    public static readonly bool BelieveCommitTimes = Is(nameof(BelieveCommitTimes));
+
+    /// <summary>A prune deletes backups that another call is building on.</summary>
+    public static readonly bool DeleteHeldBackups = Is(nameof(DeleteHeldBackups));
+
+    /// <summary>A restored chain keeps the blocks of pages that its last state does not use.</summary>
+    public static readonly bool KeepRestoredBlocks = Is(nameof(KeepRestoredBlocks));
+
     // Not by the field of the other file, which may be set later than those of this one.
     private static bool Is(string name) => AppContext.GetData("Voron.PlantedFault") as string == name;
 }

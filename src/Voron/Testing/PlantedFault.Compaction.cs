@@ -20,4 +20,7 @@ internal static partial class PlantedFault
 
     /// <summary>A group of sections that is cut off stays in the directory, although it is created a second time when the file grows again.</summary>
     public static readonly bool KeepGroup = Is(nameof(KeepGroup));
+
+    /// <summary>A copy in the order of the keys commits each tree.</summary>
+    public static readonly bool CommitEachTree = Is(nameof(CommitEachTree));
 }

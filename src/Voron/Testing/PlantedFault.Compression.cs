@@ -8,4 +8,7 @@ internal static partial class PlantedFault
 
     /// <summary>A recompression drops all dictionaries but the newest, although values still name them.</summary>
     public static readonly bool DropNamedDictionaries = Is(nameof(DropNamedDictionaries));
+
+    /// <summary>A cache keeps all that was ever added.</summary>
+    public static readonly bool CacheWithoutLimit = Is(nameof(CacheWithoutLimit));
 }

@@ -59,4 +59,22 @@ internal static partial class PlantedFault
 
     /// <summary>While existing rows get their times, their heads stay as they are.</summary>
     public static readonly bool LeaveHeadWithoutExpiry = Is(nameof(LeaveHeadWithoutExpiry));
+
+    /// <summary>The definition of a deleted table whose rows expire is kept.</summary>
+    public static readonly bool KeepDroppedDefinitions = Is(nameof(KeepDroppedDefinitions));
+
+    /// <summary>A deletion by an index begins at the first key again for each portion of rows.</summary>
+    public static readonly bool RestartWalk = Is(nameof(RestartWalk));
+
+    /// <summary>A deletion by an index that meets a damaged page leaves the transaction as it is, and it can be committed.</summary>
+    public static readonly bool CommitPartOfDeletion = Is(nameof(CommitPartOfDeletion));
+
+    /// <summary>The first opening to write compares no rows with the indexes.</summary>
+    public static readonly bool BelieveIndexFunctions = Is(nameof(BelieveIndexFunctions));
+
+    /// <summary>A query continues at a token of another table, index or direction.</summary>
+    public static readonly bool BelieveTokens = Is(nameof(BelieveTokens));
+
+    /// <summary>The versions that one transaction has given to a row are given again by the next one.</summary>
+    public static readonly bool ReuseRowVersions = Is(nameof(ReuseRowVersions));
 }

@@ -155,9 +155,10 @@ internal sealed unsafe class TransactionVersions
     {
         if (_changedBytes + bytes > _engine.Options.MaxTransactionBytes)
         {
-            throw new TransactionTooLargeException(
+            var message =
                 $"The transaction would change more than {_engine.Options.MaxTransactionBytes} bytes of pages ({nameof(StorageOptions.MaxTransactionBytes)}). " +
-                "Divide it into several transactions, or raise the limit.");
+                "Divide it into several transactions, or raise the limit.";
+            throw PlantedFault.CallLimitFullDisk ? new StorageFullException(message) : new TransactionTooLargeException(message);
         }
     }
 

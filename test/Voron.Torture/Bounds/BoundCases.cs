@@ -35,6 +35,11 @@ internal static class BoundCases
         new("transactions that pass a blocked caller", CallerCases.TurnOfBlockedCaller),
         new("waits of callers that block all threads of the pool", CallerCases.BlockedPool),
         new("bytes that a scrub reads a second", ScrubCases.Rate),
+        new("definitions of dropped tables", RepeatedCases.DroppedTables),
+        new("dictionaries under a limit", RepeatedCases.Dictionaries),
+        new("rows that a deletion passes", RepeatedCases.DeletedRows),
+        new("transactions of a copy of small trees", RepeatedCases.SmallTrees),
+        new("blocks of a restored chain", RepeatedCases.RestoredBlocks),
     ];
 
     private static void CannotGrow(BoundPlace place)

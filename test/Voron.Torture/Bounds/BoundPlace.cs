@@ -44,6 +44,13 @@ internal sealed class BoundPlace(SuiteRun run)
         writing.Commit();
     }
 
+    public static void DeleteAll(StorageEnvironment environment)
+    {
+        using var writing = environment.BeginWrite();
+        writing.OpenTree(TreeName).DeleteRange(KeyRange.All);
+        writing.Commit();
+    }
+
     /// <summary>Leaves the files as a killed process would leave them.</summary>
     public static void Kill(StorageEnvironment environment)
     {

@@ -2,6 +2,7 @@ using System.Text.RegularExpressions;
 using Microsoft.Extensions.Logging;
 using Voron.Simulation.Disks;
 using Voron.Simulation.Harness;
+using Voron.Tables;
 using Voron.Torture.Recorded;
 
 namespace Voron.Torture.Damage;
@@ -84,13 +85,51 @@ internal sealed partial class RotCase(StoreImage image, Rot rot, IReadOnlyList<(
             using (var reading = environment.BeginRead())
                 faults = image.Contents[id].Compare(reading);
             if (image.Contents[id].HasRecorded)
+            {
                 faults = [.. faults, .. FindRecordedFaults(environment)];
+                if (writable)
+                    CheckDeletion(environment);
+            }
+
             foreach (var fault in faults)
                 BrokenPromiseException.Require(Place().IsMatch(fault), $"no place is named: {fault}");
             var report = environment.Verify();
             BrokenPromiseException.Require(faults.Count == 0 || !report.IsSound, $"Verify finds nothing where reading reports {string.Join("; ", faults)}");
             return (faults.Count > 0 || !report.IsSound ? RotOutcome.Reported : outcome, id);
         }
+    }
+
+    // A deletion of many rows that damage ends is not committed in part. One that ends well is not committed either.
+    private static void CheckDeletion(StorageEnvironment environment)
+    {
+        var (rows, left) = (0L, 0L);
+        try
+        {
+            using (var writing = environment.BeginWrite())
+            {
+                if (!writing.TryOpenTable(RecordedStore.Rows, out var table))
+                    return;
+                rows = table.Count;
+                try
+                {
+                    _ = table.DeleteWhereRaw("pair", KeyRange.All);
+                    return;
+                }
+                catch (CorruptionException)
+                {
+                    writing.Commit();
+                }
+            }
+
+            using var reading = environment.BeginRead();
+            left = reading.OpenTable(RecordedStore.Rows).Count;
+        }
+        catch (Exception e) when (e is CorruptionException or InvalidOperationException)
+        {
+            return;
+        }
+
+        BrokenPromiseException.Require(left == rows, $"{rows - left} of {rows} rows were deleted by a call that has met a damaged page");
     }
 
     // What is found in tables and feeds must name a damaged page: otherwise something wrong was read.

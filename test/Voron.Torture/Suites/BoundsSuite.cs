@@ -8,11 +8,11 @@ internal sealed class BoundsSuite : Suite
 {
     public override string Name => "bounds";
 
-    public override string Summary => "memory, descriptors, addresses, attempts, snapshots and waits that must not grow with the journal, the store, a failure or other callers";
+    public override string Summary => "memory, descriptors, addresses, attempts, snapshots and waits that must not grow with the journal, the store, a failure, repetition or other callers";
 
     public override string Unit => "cases";
 
-    public override long TestCount => 26;
+    public override long TestCount => 36;
 
     public override long FullCount => 10_000;
 

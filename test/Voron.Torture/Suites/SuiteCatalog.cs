@@ -15,6 +15,7 @@ internal static class SuiteCatalog
         new ChangesSuite(),
         new BackupModelSuite(),
         new BackupCutSuite(),
+        new BackupSetSuite(),
         new CompactionSuite(),
         new SalvageDamageSuite(),
         new IoFaultSuite(),

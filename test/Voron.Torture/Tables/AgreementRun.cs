@@ -75,6 +75,7 @@ internal sealed partial class AgreementRun<TKey> : IDisposable
         }
 
         CheckAll();
+        RequireRefusals();
         EndReaders();
         Reopen();
         CheckAll();

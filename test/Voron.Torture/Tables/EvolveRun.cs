@@ -106,6 +106,7 @@ internal sealed class EvolveRun<TKey> : IDisposable
                 _store.Close();
                 _store.Open();
                 _store.Check(isEvolved: true);
+                _store.WriteWithChangedFunction();
                 break;
         }
     }

@@ -97,6 +97,31 @@ internal sealed partial class EvolvingStore<TKey>
         throw new ModelMismatchException($"a definition of the same version has dropped the index {index}");
     }
 
+    /// <summary>
+    /// A program whose index function has changed under its version must not write: the index would no longer have the keys of its rows.
+    /// </summary>
+    public void WriteWithChangedFunction()
+    {
+        // Each row has a key there, and another one in the other version.
+        var changed = Setting.Indexes.FirstOrDefault(index => index.Name == TableIndex.Plain);
+        if (changed == null || StatesOf(Setting)[changed.Name] != IndexState.Ready || Content.Count == 0 || !CanWrite())
+            return;
+        _run.Report($"write with other keys in {changed}");
+        var other = Define([.. Setting.Indexes.Select(index => index == changed ? index.WithOtherKeys() : index)], Setting.Version);
+        using var writing = Environment.BeginWrite();
+        try
+        {
+            _ = writing.OpenTable(other.Definition);
+        }
+        catch (IndexMismatchException e) when (e.IndexName == changed.Name)
+        {
+            _run.Tally("changed functions");
+            return;
+        }
+
+        throw new ModelMismatchException($"a program writes whose keys in {changed} are others than those of the index");
+    }
+
     private bool Finish(bool isReady)
     {
         // A trap that was set after the last step has met no row.

@@ -22,6 +22,9 @@ internal sealed class PagedQuery(TableIndex? index, ModelRange range, bool isBac
 
     public bool IsOver { get; set; }
 
+    /// <summary>Returns whether a token of the other query is one of this query too.</summary>
+    public bool HasOrderOf(PagedQuery other) => Index?.Name == other.Index?.Name && IsBackward == other.IsBackward;
+
     /// <summary>Sets where a query begins and ends.</summary>
     public static RowQuery<TableRow> Place(RowQuery<TableRow> query, bool isBackward, PageToken after, int most)
     {

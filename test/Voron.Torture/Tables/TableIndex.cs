@@ -42,6 +42,9 @@ internal sealed record TableIndex(string Name, int Version, bool IsUnique)
 
     private static readonly SharedIndex[] SharedVersions = [new(Shared, 1), new(Shared, 2)];
 
+    /// <summary>The version that the definition names.</summary>
+    public int NamedVersion { get; private init; } = Version;
+
     /// <summary>Fewer rows than this are in the partial index.</summary>
     private int Threshold => 150 * Version;
 
@@ -50,15 +53,18 @@ internal sealed record TableIndex(string Name, int Version, bool IsUnique)
 
     public static TableIndex Of(string name, int version) => new(name, version, name.StartsWith("unique", StringComparison.Ordinal));
 
+    /// <summary>Returns the index with the keys of its other version, under the version that it has.</summary>
+    public TableIndex WithOtherKeys() => this with { Version = 3 - Version };
+
     /// <summary>Adds the index to a definition.</summary>
     public TableDefinition<TKey, TableRow> AddTo<TKey>(TableDefinition<TKey, TableRow> definition, RowTraps traps)
     {
         if (Name == Expiry)
-            return definition.Expire(row => Expire(row, traps), Version);
+            return definition.Expire(row => Expire(row, traps), NamedVersion);
         IndexFunction<TableRow> function = (in TableRow row, ref IndexKeys keys) => Add(row, ref keys, traps);
         if (Name == Shared)
             return definition.Index(SharedOf(Version), function);
-        return IsUnique ? definition.UniqueIndex(Name, Version, function) : definition.Index(Name, Version, function);
+        return IsUnique ? definition.UniqueIndex(Name, NamedVersion, function) : definition.Index(Name, NamedVersion, function);
     }
 
     /// <summary>Returns the shared index of a version.</summary>

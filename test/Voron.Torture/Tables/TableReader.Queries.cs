@@ -24,11 +24,24 @@ internal sealed partial class TableReader<TKey>
             expected.RemoveAll(entry => !IsBehind(entry, key, token.RowId, paged.IsBackward));
         }
 
-        var begun = paged.Index == null ? table.Scan() : table.FromRaw(paged.Index.Name, paged.Range.ToKeyRange());
-        using var query = PagedQuery.Place(begun, paged.IsBackward, token, paged.Rows);
+        using var query = Begin(paged, token);
         Compare(query, expected, 0, paged.Rows);
         paged.Token = query.Token.ToString();
         paged.IsOver = expected.Count <= paged.Rows;
+    }
+
+    /// <summary>Asks for the first row of a page.</summary>
+    public void Continue(PagedQuery paged, PageToken token)
+    {
+        setting.Add($"page of {paged} at '{token}'");
+        using var query = Begin(paged, token);
+        _ = query.MoveNext();
+    }
+
+    private RowQuery<TableRow> Begin(PagedQuery paged, PageToken token)
+    {
+        var begun = paged.Index == null ? table.Scan() : table.FromRaw(paged.Index.Name, paged.Range.ToKeyRange());
+        return PagedQuery.Place(begun, paged.IsBackward, token, paged.Rows);
     }
 
     private static bool IsBehind(ModelEntry entry, string key, long rowId, bool isBackward)
