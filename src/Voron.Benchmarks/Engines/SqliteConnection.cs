@@ -12,7 +12,7 @@ internal sealed unsafe class SqliteConnection : IDisposable
     private readonly List<nint> _statements = [];
     private readonly nint _handle;
 
-    public SqliteConnection(string path)
+    public SqliteConnection(string path, string synchronous = "FULL")
     {
         nint handle;
         var code = Open(path, &handle, OpenReadWrite | OpenCreate, 0);
@@ -20,7 +20,7 @@ internal sealed unsafe class SqliteConnection : IDisposable
         Check(code);
         Check(SetBusyTimeout(handle, BusyMilliseconds));
         Run("PRAGMA journal_mode=WAL");
-        Run("PRAGMA synchronous=FULL");
+        Run($"PRAGMA synchronous={synchronous}");
     }
 
     public void Run(string sql) => Check(Execute(_handle, sql, 0, 0, null));

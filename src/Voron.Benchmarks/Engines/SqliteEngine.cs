@@ -18,8 +18,7 @@ internal sealed unsafe class SqliteEngine : BenchmarkEngine
     {
         _synchronous = synchronous;
         _path = Path.Combine(directory, "items.sqlite");
-        _connection = new SqliteConnection(_path);
-        _connection.Run($"PRAGMA synchronous={synchronous}");
+        _connection = new SqliteConnection(_path, synchronous);
         _connection.Run("CREATE TABLE IF NOT EXISTS items (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID");
         _begin = _connection.Prepare("BEGIN IMMEDIATE");
         _commit = _connection.Prepare("COMMIT");

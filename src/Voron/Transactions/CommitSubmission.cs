@@ -29,12 +29,13 @@ internal sealed unsafe class CommitSubmission
     /// <summary>Submits the changes. If this throws, nothing has been submitted, and the changes must be rolled back.</summary>
     /// <param name="write">The changes; only the time of the commit is missing from their state.</param>
     /// <param name="completion">Completed when the record is durable; null when a caller waits by the sequence.</param>
-    /// <param name="terms">How it is committed.</param>
+    /// <param name="isLazy"><inheritdoc cref="JournalEntry.IsLazy" path="/summary/node()"/></param>
+    /// <param name="began"><inheritdoc cref="JournalEntry.BeganTimestamp" path="/summary/node()"/></param>
     /// <param name="progress">Receives the report of the commit.</param>
     /// <returns>The sequence of the record.</returns>
     /// <exception cref="StorageFullException">There is no room.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
-    public long Submit(WriteScope write, CommitCompletion? completion, CommitTerms terms, ref CommitProgress progress)
+    public long Submit(WriteScope write, CommitCompletion? completion, bool isLazy, long began, ref CommitProgress progress)
     {
         _engine.AssertWriterHeld();
         Debug.Assert(
@@ -51,8 +52,8 @@ internal sealed unsafe class CommitSubmission
             if (FinishValues(write) || _newPages.Bytes > 0)
                 entry.Header->Flags |= RecordFlags.ExtentsUnsynced;
             entry.Completion = completion;
-            entry.BeganTimestamp = terms.BeganTimestamp;
-            entry.IsLazy = terms.IsLazy;
+            entry.BeganTimestamp = began;
+            entry.IsLazy = isLazy;
             entry.Attached = write.States;
             if (PlantedFault.PublishStateEarly)
             {
@@ -188,8 +189,3 @@ internal sealed unsafe class CommitSubmission
         return false;
     }
 }
-
-/// <summary>How a transaction is committed.</summary>
-/// <param name="IsLazy"><inheritdoc cref="JournalEntry.IsLazy" path="/summary/node()"/></param>
-/// <param name="BeganTimestamp"><inheritdoc cref="JournalEntry.BeganTimestamp" path="/summary/node()"/></param>
-internal readonly record struct CommitTerms(bool IsLazy, long BeganTimestamp);

@@ -293,7 +293,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
             {
                 WritePages.State.TransactionId = WritePages.Id;
                 WritePages.State.Catalog = Catalog.ToHeader();
-                sequence = _submission.Submit(Scope, completion, new CommitTerms(IsLazy, began), ref progress);
+                sequence = _submission.Submit(Scope, completion, IsLazy, began, ref progress);
             }
         }
         catch
