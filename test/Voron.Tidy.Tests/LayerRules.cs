@@ -3,12 +3,12 @@ namespace Voron.Tidy.Tests;
 /// <summary>The layers of the engine, which of them each may use, and the references that break this. CONTRIBUTING.md has the table.</summary>
 internal static class LayerRules
 {
-    private const string Root = "";
+    private const string Api = "Api";
 
-    /// <summary>The lowest layers, in their order: every layer may use them.</summary>
-    private static readonly string[] Lowest = ["Testing", "Primitives", "Format", "IO", "Compression"];
+    /// <summary>The lowest layers, in their order: every layer may use them. Contracts are plain data, and use nothing of the engine.</summary>
+    private static readonly string[] Lowest = ["Contracts", "Testing", "Primitives", "Format", "IO", "Compression"];
 
-    /// <summary>The layers above them, from the bottom to the top, each with the layers that it uses. The root uses all.</summary>
+    /// <summary>The layers above them, from the bottom to the top, each with the layers that it uses. The API uses all.</summary>
     private static readonly (string Layer, string[] Uses)[] Upper =
     [
         ("Keys", []),
@@ -54,54 +54,39 @@ internal static class LayerRules
         [
             "Paging", "ChangeTracking", "FreeSpace", "Trees/Pages", "Trees", "Snapshots", "Transactions", "Flushing", "Maintenance",
         ]),
-        ("Salvaging", ["Paging", "Scratch", "FreeSpace", "Journal", "Trees/Pages", "Trees/Arrays", "Trees/IdSets", "Trees", "Recovery", "Opening"]),
     ];
 
-    /// <summary>The layers above the public API, which use its handles and what lies behind them. The root does not know them.</summary>
-    private static readonly string[] AboveRoot = ["Tables", "Feeds"];
+    /// <summary>The layers above the API, from the bottom to the top, which use its handles and all that lies behind them.</summary>
+    private static readonly string[] AboveApi = ["Tables", "Feeds", "Salvaging"];
 
-    /// <summary>
-    /// The only references from the root to layers above it: at its end, a salvage makes tables usable; and an environment trims its feeds, and
-    /// deletes rows past their time.
-    /// </summary>
+    /// <summary>The only references from the API to layers above it: an environment trims its feeds, and deletes expired rows.</summary>
     private static readonly (string From, string To)[] Doors =
     [
-        ("SalvageTarget.cs", "Tables/TableSalvage.cs"),
-        ("StorageEnvironment.cs", "Feeds/FeedRetention.cs"),
-        ("StorageEnvironment.cs", "Tables/ExpiryRuns.cs"),
+        ("Api/Environment/StorageEnvironment.cs", "Feeds/FeedRetention.cs"),
+        ("Api/Environment/StorageEnvironment.cs", "Tables/ExpiryRuns.cs"),
     ];
 
     /// <summary>Folders that belong to the layer above them.</summary>
-    private static readonly string[] PartsOfLayers = ["IO/Posix", "IO/Windows"];
+    private static readonly string[] PartsOfLayers =
+        ["IO/Posix", "IO/Windows", "Api/Environment", "Api/Keys", "Api/Transactions", "Api/Trees"];
 
-    /// <summary>Options, reports and exceptions: plain data that every layer may use, and that uses nothing of the engine.</summary>
-    private static readonly string[] SharedFiles =
-    [
-        "StorageOptions.cs", "Durability.cs",
-        "OpenMode.cs", "ScrubClock.cs", "JournalCompression.cs", "TornPageProtection.cs", "CommitReport.cs", "FlushReport.cs",
-        "SlowReaderReport.cs", "RecoveryReport.cs", "VerificationReport.cs", "EnvironmentStatistics.cs", "TreeStatistics.cs", "CommitOutcome.cs",
-        "DroppedTreeStatistics.cs", "ValueCompression.cs",
-        "BackupFault.cs", "BackupInfo.cs", "BackupProgress.cs", "BackupReport.cs", "BackupSetEntry.cs",
-        "RestoreOptions.cs", "RestoreProgress.cs", "RestoreReport.cs", "CompactionOptions.cs", "CompactionProgress.cs", "CompactionReport.cs",
-        "SalvageDamage.cs", "SalvageGrade.cs", "SalvageOptions.cs", "SalvageProgress.cs", "SalvagedTree.cs",
-    ];
+    /// <summary>The public types of a salvage, whose namespace is that of the API.</summary>
+    private static readonly string[] PublicSalvage =
+        ["Salvaging/Salvage.cs", "Salvaging/SalvageReport.cs", "Salvaging/SalvageReport.Json.cs", "Salvaging/SalvagedTable.cs"];
 
     /// <summary>
     /// The only files that may use each other: the state of a tree lists the cursors that must save their positions before a change.
     /// </summary>
     private static readonly string[] AllowedCycle = ["Trees/TreeCursor.cs", "Trees/TreeState.cs"];
 
-    public static bool IsShared(string path) =>
-        SharedFiles.Contains(path)
-        || (!path.Contains('/') && path.EndsWith("Exception.cs", StringComparison.Ordinal));
-
     public static IReadOnlyList<string> FoldersThatAreNoLayer(IEnumerable<string> paths) =>
-        paths.Where(path => !IsShared(path)).Select(Folder).Distinct().Where(folder => !IsLayer(folder)).ToList();
+        paths.Select(Folder).Distinct().Where(folder => !IsLayer(folder)).ToList();
 
-    public static string Namespace(string path) =>
-        IsShared(path) || Folder(path) == Root ? "Voron" : "Voron." + Folder(path).Replace('/', '.');
+    public static string Namespace(string path) => Layer(path) is Api or "Contracts" || PublicSalvage.Contains(path)
+        ? "Voron"
+        : "Voron." + Folder(path).Replace('/', '.');
 
-    /// <summary>References to a layer that the referring one may not use, and those from shared files to anything but shared files.</summary>
+    /// <summary>References to a layer that the referring one may not use.</summary>
     public static IReadOnlyList<SourceReference> ForbiddenReferences(SourceGraph graph) =>
         graph.References.Where(reference => IsForbidden(reference.From, reference.To)).ToList();
 
@@ -121,8 +106,7 @@ internal static class LayerRules
     public static IReadOnlyList<string> ForbiddenCycles(SourceGraph graph) =>
         graph.Cycles().Where(cycle => !cycle.SequenceEqual(AllowedCycle)).Select(cycle => Describe(graph, cycle)).ToList();
 
-    /// <summary>All layers but the root.</summary>
-    public static IEnumerable<string> All => [.. Lowest, .. Upper.Select(line => line.Layer), .. AboveRoot];
+    public static IEnumerable<string> All => [.. Lowest, .. Upper.Select(line => line.Layer), Api, .. AboveApi];
 
     /// <summary>
     /// Draws the layers from the top to the bottom as a Mermaid flow chart. An arrow means "uses"; those that follow from others are left out.
@@ -130,10 +114,9 @@ internal static class LayerRules
     public static IEnumerable<string> Picture()
     {
         yield return "flowchart TD";
-        foreach (var above in AboveRoot)
-            yield return $"  {above} --> root[root: public API]";
+        yield return $"  {string.Join(" --> ", AboveApi.Reverse())} --> {Api}";
         var uses = Upper.ToDictionary(line => line.Layer, line => line.Uses);
-        uses.Add("root", [.. uses.Keys]);
+        uses.Add(Api, [.. uses.Keys]);
         foreach (var layer in uses.Keys.Reverse())
         {
             string[] direct = [.. uses[layer].Where(used => !uses[layer].Any(other => Reaches(uses, other, used)))];
@@ -160,28 +143,24 @@ internal static class LayerRules
 
     private static bool IsForbidden(string from, string to)
     {
-        if (IsShared(to))
-            return false;
-        if (IsShared(from))
-            return true;
         var (user, used) = (Layer(from), Layer(to));
-        if (user == used || AboveRoot.Contains(user))
+        if (user == used)
             return false;
-        if (user == Root)
-            return AboveRoot.Contains(used) && !Doors.Contains((from, to));
+        if (Array.IndexOf(AboveApi, used) is var above and >= 0)
+            return above > Array.IndexOf(AboveApi, user) && !Doors.Contains((from, to));
+        if (AboveApi.Contains(user) || user == Api)
+            return false;
         var rank = Array.IndexOf(Lowest, used);
         if (rank >= 0)
             return Array.IndexOf(Lowest, user) is var own && own >= 0 && own < rank;
         return !Upper.Any(line => line.Layer == user && line.Uses.Contains(used));
     }
 
-    private static bool IsLayer(string folder)
-    {
-        var layer = PartsOfLayers.Contains(folder) ? Folder(folder) : folder;
-        return layer == Root || AboveRoot.Contains(layer) || Lowest.Contains(layer) || Upper.Any(line => line.Layer == layer);
-    }
+    private static bool IsLayer(string folder) => All.Contains(LayerOf(folder));
 
-    private static string Layer(string path) => Folder(path) is var folder && PartsOfLayers.Contains(folder) ? Folder(folder) : Folder(path);
+    private static string Layer(string path) => LayerOf(Folder(path));
+
+    private static string LayerOf(string folder) => PartsOfLayers.Contains(folder) ? Folder(folder) : folder;
 
     private static string Folder(string path) => path[..Math.Max(0, path.LastIndexOf('/'))];
 }

@@ -64,8 +64,8 @@ public sealed class LayerTests(LayerTests.Engine engine) : IClassFixture<LayerTe
         engine.Graph.References.Should().HaveCountGreaterThan(1000);
         engine.Graph.References.Should().Contain(reference => reference.From == "Trees/TreeWriter.cs" && reference.To == "Trees/TreeState.cs"
             && reference.Symbols.Contains("TreeState"));
-        engine.Graph.References.Should().Contain(reference => reference.From == "StorageEnvironment.cs" && reference.To == "StorageOptions.cs");
-        engine.Graph.MainFile("StorageEnvironment.GroupCommit.cs").Should().Be("StorageEnvironment.cs");
+        engine.Graph.References.Should().Contain(reference => reference.From == "Api/Environment/StorageEnvironment.cs" && reference.To == "Contracts/StorageOptions.cs");
+        engine.Graph.MainFile("Api/Environment/StorageEnvironment.GroupCommit.cs").Should().Be("Api/Environment/StorageEnvironment.cs");
         engine.Graph.Unresolved.Should().BeEmpty("each name of the sources has a symbol");
     }
 
@@ -99,16 +99,16 @@ public sealed class LayerTests(LayerTests.Engine engine) : IClassFixture<LayerTe
     }
 
     [Fact]
-    public void Shared_data_that_uses_the_engine_is_reported()
+    public void Contracts_that_use_the_engine_are_reported()
     {
         var graph = SourceGraph.Of(
         [
-            new("StorageOptions.cs", "namespace Voron; class StorageOptions { FlushReport? _report; Voron.Primitives.Clock? _clock; }"),
-            new("FlushReport.cs", "namespace Voron; class FlushReport { }"),
+            new("Contracts/StorageOptions.cs", "namespace Voron; class StorageOptions { FlushReport? _report; Voron.Primitives.Clock? _clock; }"),
+            new("Contracts/FlushReport.cs", "namespace Voron; class FlushReport { }"),
             new("Primitives/Clock.cs", "namespace Voron.Primitives; class Clock { StorageOptions? _options; }"),
         ]);
         LayerRules.ForbiddenReferences(graph).Select(reference => reference.ToString())
-            .Should().Equal("StorageOptions.cs -> Primitives/Clock.cs: Clock");
+            .Should().Equal("Contracts/StorageOptions.cs -> Primitives/Clock.cs: Clock");
     }
 
     [Fact]
@@ -127,8 +127,9 @@ public sealed class LayerTests(LayerTests.Engine engine) : IClassFixture<LayerTe
     [Theory]
     [InlineData("Lost/Thing.cs", "Lost")]
     [InlineData("Trees/Lost/Thing.cs", "Trees/Lost")]
+    [InlineData("Thing.cs", "")]
     public void A_folder_that_is_no_layer_is_reported(string path, string folder) =>
-        LayerRules.FoldersThatAreNoLayer([path, "IO/Posix/Thing.cs", "LostException.cs", "Thing.cs"]).Should().Equal(folder);
+        LayerRules.FoldersThatAreNoLayer([path, "IO/Posix/Thing.cs", "Api/Trees/Thing.cs", "Contracts/Thing.cs"]).Should().Equal(folder);
 
     private static IEnumerable<string> Namespaces(SourceText file) =>
         file.Tree.GetRoot().DescendantNodes().OfType<BaseNamespaceDeclarationSyntax>().Select(space => space.Name.ToString()).Distinct();

@@ -85,7 +85,7 @@ internal sealed unsafe class DamagedSource : IDisposable
         if (_scan == null || (!TryReadStamp(out var stamp) && DataBytes > 0))
             yield break;
 
-        // A data file that is there, with a header, says by its stamp that the journal need not go back to the beginning.
+        // A data file with a header says by its stamp that the journal need not go back to the beginning.
         if (stamp == 0 && DataBytes > 0 && _headers.Count > 0)
             yield break;
         var template = new CheckpointHeader { Version = Version, PageSize = (uint)PageSize, EnvironmentId = EnvironmentId };
@@ -203,7 +203,7 @@ internal sealed unsafe class DamagedSource : IDisposable
             Damage.Add(CheckpointFile.FileName, "The header belongs to another environment than the pages of the data file, and does not count.");
     }
 
-    // A journal file names the environment. If the data file is there, its pages decide.
+    // A journal file names the environment. If the data file exists, its pages decide.
     private void IdentifyByContent(List<string> journals, (int PageSize, ulong SeedBase)? found)
     {
         var named = new List<JournalFileHeader>();

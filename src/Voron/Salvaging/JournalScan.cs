@@ -65,7 +65,7 @@ internal sealed unsafe class JournalScan
         return isWhole && HasAllFrom(transaction, lastOfFlush);
     }
 
-    // Whether the records are there from that of a transaction to one behind the last of its flush, and up to the last of all.
+    // Whether the records are present from that of a transaction to one behind the last of its flush, and up to the last of all.
     private bool HasAllFrom(long transactionId, long lastOfFlush)
     {
         var (first, last, count) = (0L, 0L, 0L);

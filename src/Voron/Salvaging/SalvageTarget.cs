@@ -1,10 +1,9 @@
 using Voron.Format;
-using Voron.Salvaging;
 using Voron.Tables;
 using Voron.Trees;
 using Voron.Trees.Arrays;
 
-namespace Voron;
+namespace Voron.Salvaging;
 
 /// <summary>The new environment of a salvage, which is written in transactions of some MiB.</summary>
 internal sealed class SalvageTarget : ISalvageTarget, IDisposable

@@ -1,7 +1,8 @@
 using Voron.Format;
+using Voron.Tables;
 using Voron.Trees;
 
-namespace Voron.Tables;
+namespace Voron.Salvaging;
 
 /// <summary>Makes indexes that tables share usable after a salvage.</summary>
 /// <remarks>

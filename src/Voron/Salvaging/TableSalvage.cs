@@ -1,10 +1,10 @@
 using System.Buffers.Binary;
 using System.Text;
 using Voron.Format;
-using Voron.Salvaging;
+using Voron.Tables;
 using Voron.Trees;
 
-namespace Voron.Tables;
+namespace Voron.Salvaging;
 
 /// <summary>Makes tables usable of which a salvage has found a part: their trees fit each other, and none of them is missing.</summary>
 /// <remarks>

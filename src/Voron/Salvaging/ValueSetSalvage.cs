@@ -1,8 +1,7 @@
 using Voron.Format;
-using Voron.Salvaging;
 using Voron.Trees.ValueSets;
 
-namespace Voron;
+namespace Voron.Salvaging;
 
 /// <summary>
 /// Builds the trees of value sets of a salvage: their records, and the values of their large sets, have been salvaged as ordinary trees.
