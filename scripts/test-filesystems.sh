@@ -4,7 +4,7 @@
 #
 #   scripts/test-filesystems.sh [KILLS] [SEED]
 #
-# kill      the process is killed, the system goes on
+# kill      the process is killed, the system continues
 # full      an environment and another process fill the volume; then everything has to be deleted
 # snapshot  a power cut: the volume as the device had it at one moment, while the process works. The file behind the device is cloned in one step
 #           (reflink on XFS). The device keeps all writes, in order: writes in a volatile cache of its own are not lost

@@ -105,7 +105,7 @@ check "documents end at their time" 'expires: $.end' documents expire end
 documents put '{"id":"old","end":"2020-01-01"}' >"$work/ids"
 check "a document that is due is not found" "" documents query 'end < "2021"' --ids
 check "and is deleted" "expired: 1" documents expire
-check "a prompt answers lines, and goes on after errors" $'stored: p\n1 found\nThere is no document \'q\'.' sh -c "printf 'put {\"id\":\"p\",\"size\":77}\nsize >\nsize = 77\nget q\ndelete p\n' | (cd '$work' && dotnet '$root/samples/Voron.Documents.Tool/bin/Release/net10.0/documents.dll' prompt) | grep -E 'stored|found|There'"
+check "a prompt answers lines, and continues after errors" $'stored: p\n1 found\nThere is no document \'q\'.' sh -c "printf 'put {\"id\":\"p\",\"size\":77}\nsize >\nsize = 77\nget q\ndelete p\n' | (cd '$work' && dotnet '$root/samples/Voron.Documents.Tool/bin/Release/net10.0/documents.dll' prompt) | grep -E 'stored|found|There'"
 
 url=
 serve() {
@@ -182,7 +182,7 @@ check "a note that is too long is refused" 413 status -X PUT --data-binary "@$wo
 puts() { seq 250 | xargs -P 16 -I{} curl -s -o /dev/null --max-time 20 -X PUT --data-binary "note {}" "$url/notes/n{}" && echo done; }
 check "many callers write at once" done puts
 check "a page has a hundred names" 100 sh -c "curl -s '$url/notes' | wc -l"
-check "the next page goes on behind it" 100 sh -c "curl -s \"$url/notes?after=\$(curl -s '$url/notes' | tail -1)\" | wc -l"
+check "the next page continues behind it" 100 sh -c "curl -s \"$url/notes?after=\$(curl -s '$url/notes' | tail -1)\" | wc -l"
 check "a file is stored" 201 status -X PUT -T "$work/upload" "$url/files/upload"
 check "and read" "" sh -c "curl -s '$url/files/upload' | cmp - '$work/upload'"
 check "a part of it is read" "$(tail -c 100 "$work/upload" | md5sum)" sh -c "curl -s -r -100 '$url/files/upload' | md5sum"

@@ -3,7 +3,7 @@
 //   enqueue COUNT              adds jobs
 //   work WORKERS [FAILING]     does them, until none is left; each attempt at the job of number FAILING fails
 //   die COUNT                  leases jobs and ends the process with the jobs undone, as a crash does
-//   status                     prints what is there
+//   status                     prints the state of the queue
 //   dead                       prints the jobs that are not tried again, and why
 //   revive ID                  lets one of them be tried again
 //   measure COUNT WORKERS      adds jobs, does them, and prints how long a claim takes while the queue becomes shorter

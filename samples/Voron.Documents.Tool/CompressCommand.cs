@@ -9,7 +9,7 @@ internal static class CompressCommand
     {
         var store = new StoreOptions();
         var how = new Argument<ValueCompression>("how") { Description = "fast, thorough, or none to decompress." };
-        var command = new Command("compress", "Compresses the documents of a collection, those that are there and those to come.") { how };
+        var command = new Command("compress", "Compresses the documents of a collection, existing and future ones.") { how };
         store.AddTo(command).SetAction(async (parsed, stop) =>
         {
             using var documents = store.Open(parsed);

@@ -1,7 +1,7 @@
 namespace Voron.Documents.Tool;
 
 /// <summary>A document on its way into a store.</summary>
-/// <param name="Place">Where it stands in its source, for messages.</param>
+/// <param name="Place">Where it occurs in its source, for messages.</param>
 /// <param name="Id">Its id; null to take its property <c>id</c>.</param>
 /// <param name="Json">The JSON.</param>
 /// <param name="Fault">Why it is no document; null if its source has found no fault.</param>

@@ -11,7 +11,7 @@ internal static class QueryCommand
     {
         var store = new StoreOptions();
         var text = new Argument<string>("query") { Description = "Such as: section = \"games\" and size > 5000 order by size desc take 20", DefaultValueFactory = _ => "" };
-        var after = new Option<string?>("--after") { Description = "Goes on behind a page: the value that it ended with." };
+        var after = new Option<string?>("--after") { Description = "Continues behind a page: the value that it ended with." };
         var ids = new Option<bool>("--ids") { Description = "Prints the ids alone." };
         var explain = new Option<bool>("--explain") { Description = "Says how the documents were found." };
         var command = new Command("query", "Finds documents, and prints them, one a line.") { text, after, ids, explain };

@@ -12,7 +12,7 @@ internal static class WatchCommand
         var url = new Option<string>("--url") { Description = "Where 'documents serve' listens.", DefaultValueFactory = _ => "http://127.0.0.1:5080" };
         var collection = new Option<string>("--in") { Description = "The collection.", DefaultValueFactory = _ => "documents" };
         var fromStart = new Option<bool>("--from-start") { Description = "Begins with the oldest change that is kept." };
-        var name = new Option<string?>("--name") { Description = "The name under which the store keeps the place: the next watch of that name goes on there." };
+        var name = new Option<string?>("--name") { Description = "The name under which the store keeps the place: the next watch of that name continues there." };
         var command = new Command("watch", "Prints the changes of documents as they are made, one a line, until Ctrl+C.") { query, url, collection, fromStart, name };
         command.SetAction(async (parsed, stop) =>
         {

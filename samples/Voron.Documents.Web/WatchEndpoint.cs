@@ -3,7 +3,7 @@ using Voron.Feeds;
 
 namespace Voron.Documents.Web;
 
-/// <summary>The changes of a collection as server-sent events, whose ids are positions: a client that comes back goes on where it was.</summary>
+/// <summary>The changes of a collection as server-sent events, whose ids are positions: a client that comes back continues where it was.</summary>
 internal sealed class WatchEndpoint(DocumentStore store, ServerOptions options, CancellationToken stopping)
 {
     private int _watches;

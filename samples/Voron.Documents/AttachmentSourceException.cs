@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace Voron.Documents;
 
-/// <summary>The source of an attachment broke off. Nothing of the attachment was stored: the one that was there before is still there.</summary>
+/// <summary>The source of an attachment broke off. Nothing of the attachment was stored: the one stored before remains.</summary>
 public sealed class AttachmentSourceException : IOException
 {
     internal AttachmentSourceException(string documentId, string attachmentName, long bytesRead, Exception cause)

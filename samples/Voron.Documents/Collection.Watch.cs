@@ -22,9 +22,9 @@ public sealed partial class Collection
     // Names of feeds and of tables are apart.
     private string Feed => Settings.Name;
 
-    /// <summary>Follows the changes of documents from this call on, or from a position: those that are there, and then each one as it is committed.</summary>
+    /// <summary>Follows the changes of documents from this call on, or from a position: existing ones, and then each one as it is committed.</summary>
     /// <remarks>
-    /// <para>The first watch of a collection makes it record its changes from then on, for a day or up to 256 MiB. What was there before is not in it.</para>
+    /// <para>The first watch of a collection makes it record its changes from then on, for a day or up to 256 MiB. Earlier changes are not in it.</para>
     /// <para>
     /// Between two changes nothing is held: a caller that is slow keeps no writer waiting. The position of a named consumer is stored when the caller asks
     /// for the change behind the last one of a batch, so that a crash repeats changes and skips none; it holds back up to 1 GiB of changes until

@@ -16,7 +16,7 @@ public enum DocumentChangeKind
 /// <summary>A change of a document.</summary>
 /// <param name="Kind">Whether it was stored or deleted.</param>
 /// <param name="Id">The id; null if a document was deleted that is too long for the feed (<see cref="Collection.MaxWatchedBytes"/>).</param>
-/// <param name="Position">The place of the change among all changes: a watch that begins behind it goes on with the next one.</param>
+/// <param name="Position">The place of the change among all changes: a watch that begins behind it continues with the next one.</param>
 public sealed record DocumentChange(DocumentChangeKind Kind, string? Id, ChangePosition Position)
 {
     /// <summary>The version that the change gave to the document; none of a deletion, or of a document that is too long for the feed.</summary>

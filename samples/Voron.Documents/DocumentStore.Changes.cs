@@ -6,7 +6,7 @@ using Voron.Tables;
 namespace Voron.Documents;
 
 // A change of settings is stored first, with the settings that the table may still have; then the table is brought to it. Wherever that breaks off, writes
-// find the settings that fit the table, and the next change goes on.
+// find the settings that fit the table, and the next change continues.
 public sealed partial class DocumentStore
 {
     private const int MaxNameBytes = 200;
@@ -32,7 +32,7 @@ public sealed partial class DocumentStore
     /// <param name="name">The name of the collection.</param>
     /// <param name="path">The path, such as <c>$.depends[*].name</c>.</param>
     /// <param name="progress">Receives the number of documents that are in the index.</param>
-    /// <param name="cancellationToken">Cancels the call. What was built stays, and the next call goes on.</param>
+    /// <param name="cancellationToken">Cancels the call. What was built stays, and the next call continues.</param>
     /// <exception cref="QueryException">The text is no path.</exception>
     /// <exception cref="KeyNotFoundException">There is no collection of that name.</exception>
     /// <exception cref="StorageFullException">There is no room for the index.</exception>
@@ -63,7 +63,7 @@ public sealed partial class DocumentStore
 
     /// <summary>
     /// Makes the text index of a collection, in place of the one that it has, which is dropped first: searches fail until the new one has all documents.
-    /// Documents can be read and written meanwhile. If the call breaks off, the next one with the same paths goes on.
+    /// Documents can be read and written meanwhile. If the call breaks off, the next one with the same paths continues.
     /// </summary>
     /// <param name="name">The name of the collection.</param>
     /// <param name="paths">The paths of the fields whose words the index has; none to drop the index.</param>
@@ -98,7 +98,7 @@ public sealed partial class DocumentStore
     /// </remarks>
     /// <param name="name">The name of the collection.</param>
     /// <param name="path">The path, such as <c>$.expires</c>, which leads to one value; null if documents do not end.</param>
-    /// <param name="cancellationToken">Cancels the call while it builds the index on the times. The next call goes on.</param>
+    /// <param name="cancellationToken">Cancels the call while it builds the index on the times. The next call continues.</param>
     /// <exception cref="QueryException">The text is no path, or leads to several values.</exception>
     /// <exception cref="KeyNotFoundException">There is no collection of that name.</exception>
     public ValueTask<Collection> SetExpiryAsync(string name, string? path, CancellationToken cancellationToken = default)
@@ -114,7 +114,7 @@ public sealed partial class DocumentStore
     }
 
     /// <summary>
-    /// Sets how documents are compressed, and rewrites those that are there, in short transactions beside other writers. The next call goes on where one
+    /// Sets how documents are compressed, and rewrites existing ones, in short transactions beside other writers. The next call continues where one
     /// has broken off.
     /// </summary>
     /// <param name="name">The name of the collection.</param>
@@ -163,7 +163,7 @@ public sealed partial class DocumentStore
         },
         cancellationToken);
 
-    // After a call that has broken off, the settings are without the index, and the table may still have it: the next call goes on.
+    // After a call that has broken off, the settings are without the index, and the table may still have it: the next call continues.
     private CollectionSettings Without(CollectionSettings settings, string index)
     {
         if (settings.Indexes.Contains(index))

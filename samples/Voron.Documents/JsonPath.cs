@@ -52,7 +52,7 @@ internal sealed class JsonPath
             if (rest.IsEmpty)
                 return new JsonPath(Canonical(steps), [.. steps]);
             if (rest[0] != '.')
-                throw new QueryException($"'{text}' is no path: '{rest}' was expected to go on with a period or with [*].");
+                throw new QueryException($"'{text}' is no path: '{rest}' was expected to continue with a period or with [*].");
             rest = rest[1..];
         }
     }

@@ -241,7 +241,7 @@ internal sealed class QueryParser
     [DoesNotReturn]
     private void Fail(string expected)
     {
-        var found = Next.Kind == TokenKind.End ? "the query ends" : $"'{Next.Text}' stands";
+        var found = Next.Kind == TokenKind.End ? "the query ends" : $"'{Next.Text}' occurs";
         throw new QueryException($"The query '{_text}' cannot be read: {found} at character {Next.At + 1}, where {expected} was expected.");
     }
 

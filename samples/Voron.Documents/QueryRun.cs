@@ -92,7 +92,7 @@ internal readonly ref struct QueryRun(Table<long, Document> table, Query query, 
         return ToResult(found, examined, null);
     }
 
-    // Of the values of a path that leads to several, the one that comes first in the order. Documents that are equal stand in the order of their numbers.
+    // Of the values of a path that leads to several, the one that comes first in the order. Equal documents come in the order of their numbers.
     private static byte[] KeyOf(JsonPath path, bool isDescending, in Document document)
     {
         var first = new FirstKey(isDescending);

@@ -8,7 +8,7 @@ public sealed record WatchOptions
     /// <summary>The position behind which to begin: that of a change that the caller has had.</summary>
     public ChangePosition? After { get; init; }
 
-    /// <summary>The name under which the collection keeps the position of the watch: the next watch of that name goes on there.</summary>
+    /// <summary>The name under which the collection keeps the position of the watch: the next watch of that name continues there.</summary>
     public string? Consumer { get; init; }
 
     /// <summary>True to begin with the oldest change that is kept, where no position says otherwise.</summary>

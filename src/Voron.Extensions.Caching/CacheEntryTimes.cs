@@ -4,7 +4,7 @@ using Microsoft.Extensions.Caching.Distributed;
 namespace Voron.Extensions.Caching;
 
 /// <summary>
-/// The times of an entry, in ticks of UTC, as they stand before its value: three little-endian integers of 64 bits.
+/// The times of an entry, in ticks of UTC, as they are stored before its value: three little-endian integers of 64 bits.
 /// </summary>
 /// <param name="Expires">The time at which the entry expires if nothing reads it, and under which the index has it.</param>
 /// <param name="Absolute">The time after which no access keeps the entry; <see cref="Never"/> for none.</param>

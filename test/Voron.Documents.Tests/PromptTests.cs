@@ -3,7 +3,7 @@ using Voron.Documents.Tool;
 
 namespace Voron.Documents.Tests;
 
-/// <summary>The prompt answers each line, and goes on after errors.</summary>
+/// <summary>The prompt answers each line, and continues after errors.</summary>
 [Quick]
 public sealed class PromptTests : IDisposable
 {

@@ -2,7 +2,7 @@ using System.Text;
 
 namespace Voron.Documents.Tests;
 
-/// <summary>Wherever a change of settings breaks off, documents are written and found, and the next change goes on.</summary>
+/// <summary>Wherever a change of settings breaks off, documents are written and found, and the next change continues.</summary>
 public sealed class SettingsTests : IDisposable
 {
     private readonly string _directory = Path.Combine(Path.GetTempPath(), Guid.NewGuid().ToString("N"));
@@ -20,7 +20,7 @@ public sealed class SettingsTests : IDisposable
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task A_change_that_broke_off_before_the_table_has_it_goes_on(bool reopens)
+    public async Task A_change_that_broke_off_before_the_table_has_it_continues(bool reopens)
     {
         var collection = await CreateAsync();
         var before = collection.Settings;

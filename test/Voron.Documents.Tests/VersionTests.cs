@@ -45,7 +45,7 @@ public sealed class VersionTests : IDisposable
         var collection = await _store.CreateCollectionAsync("items", _stop);
         var first = await PutAsync(collection, 1, null);
 
-        // A put that changes nothing leaves the version as it is, so none of them puts what is there already.
+        // A put that changes nothing leaves the version as it is, so none of them puts what is stored already.
         (await PutAsync(collection, 1, first.Version)).Version.Should().Be(first.Version);
         var results = await Task.WhenAll(Enumerable.Range(2, 20).Select(n => Task.Run(async () =>
         {

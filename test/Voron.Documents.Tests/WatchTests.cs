@@ -48,7 +48,7 @@ public sealed class WatchTests : IDisposable
     }
 
     [Fact]
-    public async Task A_named_consumer_goes_on_where_it_was()
+    public async Task A_named_consumer_continues_where_it_was()
     {
         var collection = await CreateAsync();
         var options = new WatchOptions { Consumer = "mirror" };
@@ -70,7 +70,7 @@ public sealed class WatchTests : IDisposable
     }
 
     [Fact]
-    public async Task A_watch_goes_on_when_an_index_is_added()
+    public async Task A_watch_continues_when_an_index_is_added()
     {
         var collection = await CreateAsync();
         await using var watch = Begin(collection);

@@ -12,7 +12,7 @@ public static partial class FileSizeLimit
     /// <summary>RLIMIT_FSIZE of Linux and macOS.</summary>
     private const int FileSize = 1;
 
-    /// <summary>Fills an environment until a write is refused, lifts the limit, and goes on writing.</summary>
+    /// <summary>Fills an environment until a write is refused, lifts the limit, and continues writing.</summary>
     /// <returns>"sound", or a description of the fault.</returns>
     public static string Run(string directory, long bytes)
     {

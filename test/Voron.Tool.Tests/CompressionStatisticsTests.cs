@@ -41,7 +41,7 @@ public sealed class CompressionStatisticsTests : IDisposable
         found.DictionaryBytes.Should().BeInRange(1_000, 64 << 10);
         found.SavedShare.Should().BeInRange(0.3, 0.9);
 
-        // The values that were there before have left room in their leaves.
+        // The values stored before have left room in their leaves.
         var leaves = environment.Statistics().LeafPages * (long)environment.GetStatistics().PageSize;
         found.StoredBytes.Should().BeInRange(leaves / 8, leaves);
     }

@@ -42,7 +42,7 @@ public sealed class ShellTests : IDisposable
             using var line = interrupts.BeginLine(stop.Token);
             interrupts.Press().Should().BeTrue("the first one cancels the line");
             line.Token.IsCancellationRequested.Should().BeTrue();
-            stop.IsCancellationRequested.Should().BeFalse("the shell goes on with the next line");
+            stop.IsCancellationRequested.Should().BeFalse("the shell continues with the next line");
             interrupts.Press().Should().BeFalse("the line hangs");
             stop.IsCancellationRequested.Should().BeFalse();
         }

@@ -150,7 +150,7 @@ public sealed class ToolContentTests : IDisposable
         }
 
         await ToolRun.Done("put", Store, "words", "car", "17", "--write");
-        (await ToolRun.Done("get", Store, "words", "car")).Output.Should().Be("17\t2\n18\t0\n", "an id that is there keeps its payload");
+        (await ToolRun.Done("get", Store, "words", "car")).Output.Should().Be("17\t2\n18\t0\n", "an existing id keeps its payload");
         var longest = new string('n', 255);
         await ToolRun.Done("put", Store, longest, "k", "v", "--write");
         (await ToolRun.Done("get", Store, longest, "k")).Output.Should().Be("v\n");

@@ -34,7 +34,7 @@ public sealed class ToolDrillTests : IDisposable
         backedUp.Should().HaveCount(2_098);
         await KillALoadAsync();
         await ToolRun.Done("verify", Store);
-        (await ScanAsync("store")).Should().Contain(backedUp, "a load adds, and the kill loses nothing of what was there");
+        (await ScanAsync("store")).Should().Contain(backedUp, "a load adds, and the kill loses no existing entry");
 
         await ToolRun.Done("restore", set, At("restored"));
         await ToolRun.Done("verify", At("restored"));

@@ -95,7 +95,7 @@ public sealed class ToolDumpTests : IDisposable
     }
 
     [Fact]
-    public async Task A_load_that_was_interrupted_goes_on()
+    public async Task A_load_that_was_interrupted_continues()
     {
         Fill();
         await ToolRun.Done("dump", Store, "--file", At("dump"));

@@ -96,7 +96,7 @@ public sealed class ToolNoRoomTests : IClassFixture<ToolNoRoomTests.Place>
         await ShouldHaveAsync(At("new"), Entries);
     }
 
-    /// <summary>The environment stays with what was committed, and --resume goes on.</summary>
+    /// <summary>The environment stays with what was committed, and --resume continues.</summary>
     [Fact]
     public async Task A_load_can_be_resumed_when_there_is_room()
     {

@@ -125,7 +125,7 @@ public sealed partial class ToolTerminalTests : IDisposable
             await TypeAsync(process, keys[0]);
         var shown = System.Text.Encoding.UTF8.GetString([.. before]) + (await ending).Output;
         shown.LastIndexOf(HideCursor, StringComparison.Ordinal).Should().BeLessThanOrEqualTo(
-            shown.LastIndexOf(ShowCursor, StringComparison.Ordinal), "the cursor is there at the end of: {0}", shown);
+            shown.LastIndexOf(ShowCursor, StringComparison.Ordinal), "the cursor is shown at the end of: {0}", shown);
         shown.Should().NotContain("   at Voron.", "it is no place for a stack trace");
         return shown;
     }

@@ -159,7 +159,7 @@ public sealed class ToolUsageTests : IDisposable
         }
     }
 
-    // Nothing is there under these names, so a command that is run in spite of the mistake has another exit code, or creates a file.
+    // Nothing exists under these names, so a command that is run in spite of the mistake has another exit code, or creates a file.
     private string[] ArgumentsOf(Command command)
     {
         string ValueFor(Argument argument, int i) =>

@@ -38,7 +38,7 @@ public sealed class SuiteRunnerTests
     }
 
     [Fact]
-    public void A_suite_that_has_to_end_goes_on_behind_the_run_that_ended_it()
+    public void A_suite_that_has_to_end_continues_behind_the_run_that_ended_it()
     {
         var firsts = new List<long>();
         var sequence = new SuiteSequence([Endless], TestWait.Limit, (suite, plan) =>
@@ -51,7 +51,7 @@ public sealed class SuiteRunnerTests
     }
 
     [Fact]
-    public async Task A_suite_goes_on_after_a_failure_and_keeps_each_different_one()
+    public async Task A_suite_continues_after_a_failure_and_keeps_each_different_one()
     {
         var suite = new ScriptedSuite(run =>
         {

@@ -4,7 +4,7 @@ using Voron;
 
 namespace Tour.Chapters;
 
-/// <summary>Kills a process that commits, several times on the same environment, and compares what is there with what it had acknowledged.</summary>
+/// <summary>Kills a process that commits, several times on the same environment, and compares what it finds with what was acknowledged.</summary>
 internal sealed class KillChapter(TourContext tour)
 {
     private const int Kills = 3;

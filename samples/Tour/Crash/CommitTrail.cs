@@ -4,7 +4,7 @@ using Voron;
 namespace Tour.Crash;
 
 /// <summary>
-/// What the child process commits, so that its parent can tell which commits are there, and whether they are whole. A commit has a caller and
+/// What the child process commits, so that its parent can tell which commits exist, and whether they are whole. A commit has a caller and
 /// a number. It puts several entries into one tree, and its number into another one.
 /// </summary>
 internal static class CommitTrail
@@ -42,7 +42,7 @@ internal static class CommitTrail
     }
 
     /// <summary>
-    /// Whether all commits up to the newest ones are there, each with all of its entries and the right bytes, and no entry of another one.
+    /// Whether all commits up to the newest ones exist, each with all of its entries and the right bytes, and no entry of another one.
     /// </summary>
     public static bool IsWhole(ReadTransaction reading)
     {

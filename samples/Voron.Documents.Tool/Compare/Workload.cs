@@ -42,7 +42,7 @@ internal sealed class Workload
 
     private ImportedDocument Any() => Documents[_random.Next(Documents.Count)];
 
-    // Words as they stand in the documents, so that frequent ones are searched for often.
+    // Words as they occur in the documents, so that frequent ones are searched for often.
     private WordSearch NewSearch()
     {
         for (var attempt = 0; attempt < MaxAttempts; attempt++)

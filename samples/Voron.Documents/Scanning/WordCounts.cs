@@ -69,7 +69,7 @@ internal sealed class WordCounts
         return count;
     }
 
-    /// <summary>Returns how often a word stands in the last document that has it, and makes the number 0; 0 if none has it.</summary>
+    /// <summary>Returns how often a word occurs in the last document that has it, and makes the number 0; 0 if none has it.</summary>
     public int Take(ReadOnlySpan<byte> word)
     {
         var slot = _slots[SlotOf(word)];

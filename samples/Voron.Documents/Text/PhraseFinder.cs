@@ -39,7 +39,7 @@ internal readonly ref struct PhraseFinder(TextIndex index, Table<long, Document>
         return new Postings(ids, times);
     }
 
-    // Counts how often the words of a phrase stand in a text one behind the other, each time also where they overlap.
+    // Counts how often the words of a phrase follow each other in a text, each time also where they overlap.
     private sealed class WordPlaces : IScanSink
     {
         private readonly int[] _phrase;

@@ -161,7 +161,7 @@ internal sealed class TextIndex
         }
     }
 
-    // Removes the words that the new text does not have, and notes those that stand in it as often as before.
+    // Removes the words that the new text does not have, and notes those that occur in it as often as before.
     private void RemoveOld(WriteIdTree words, DocumentBatch batch, int place, in Document document, WordCounts old, HashSet<int> unchanged)
     {
         Count(document, old);

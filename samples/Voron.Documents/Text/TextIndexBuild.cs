@@ -3,7 +3,7 @@ using Voron.Tables;
 
 namespace Voron.Documents.Text;
 
-/// <summary>Brings the documents that a collection has into a new text index, in short transactions beside other writers. It goes on where it has ended.</summary>
+/// <summary>Brings the documents that a collection has into a new text index, in short transactions beside other writers. It continues where it has ended.</summary>
 /// <param name="environment">The environment.</param>
 /// <param name="shape">The shape of the collection.</param>
 /// <param name="batch">An empty batch.</param>
@@ -17,7 +17,7 @@ internal sealed class TextIndexBuild(StorageEnvironment environment, CollectionS
     private readonly List<long> _numbers = [];
 
     /// <param name="progress">Receives the number of documents that the call has brought into the index.</param>
-    /// <param name="cancellationToken">Ends the call between two steps. The next build goes on.</param>
+    /// <param name="cancellationToken">Ends the call between two steps. The next build continues.</param>
     public async Task RunAsync(IProgress<long>? progress, CancellationToken cancellationToken)
     {
         for (var count = 0L; ;)

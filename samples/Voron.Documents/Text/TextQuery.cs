@@ -85,7 +85,7 @@ internal sealed class TextQuery
         return part.Length > 0 || isUnwanted;
     }
 
-    /// <summary>Words that stand one behind the other; often one word alone.</summary>
+    /// <summary>Words that follow each other; often one word alone.</summary>
     /// <param name="Words">The words.</param>
     internal sealed record Phrase(IReadOnlyList<byte[]> Words)
     {

@@ -87,7 +87,7 @@ internal sealed class DisposalPaths
     }
 
     // Where a condition decides whether the value is disposed, it usually depends on whether there is one. So a branch or loop that disposes it
-    // does so for both outcomes, unless the code returns there: then the other outcome goes on with the value.
+    // does so for both outcomes, unless the code returns there: then the other outcome continues with the value.
     private static IEnumerable<TextSpan> ConstructsAround(IOperation release, IOperation creation)
     {
         var arm = release;

@@ -3,7 +3,7 @@ using Microsoft.CodeAnalysis.Operations;
 
 namespace Voron.Analyzers.GroupCommit;
 
-/// <summary>Searches the body of an operation for work that goes on elsewhere, waits, and forbidden uses of its transaction.</summary>
+/// <summary>Searches the body of an operation for work that continues elsewhere, waits, and forbidden uses of its transaction.</summary>
 internal sealed class OperationBody
 {
     private readonly VoronTypes _types;
@@ -207,7 +207,7 @@ internal sealed class OperationBody
 
     private bool IsTransaction(IOperation? value) => value?.Bare().Variable() is { } variable && _transactions.Contains(variable);
 
-    // A variable may be declared before the one that it is a copy of is assigned, so the search goes on as long as it finds something.
+    // A variable may be declared before the one that it is a copy of is assigned, so the search continues as long as it finds something.
     private void FindVariables()
     {
         var assigned = _body.Descendants().Select(Assigned).Where(pair => pair.Variable != null && pair.Value != null).ToList();

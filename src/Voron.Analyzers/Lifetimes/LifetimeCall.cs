@@ -86,7 +86,7 @@ internal sealed class LifetimeCall(LifetimeFunction function, LifetimeState stat
             state.Close(receiver.First(), call.Syntax);
     }
 
-    // A call that returns false has written nothing. If its result decides how the code goes on, the write is noted on that path only; if the
+    // A call that returns false has written nothing. If its result decides how the code continues, the write is noted on that path only; if the
     // code does something else with the result, nothing is known.
     private void ApplyWrite(IInvocationOperation call, Values receiver)
     {

@@ -5,7 +5,7 @@ namespace Voron.Analyzers.Lifetimes;
 /// <summary>A transaction, handle or span that a variable may hold.</summary>
 /// <param name="Owner">Its transaction.</param>
 /// <param name="Kind">What it is.</param>
-/// <param name="Origin">The call, property or argument that it came from; null if it was there at the start.</param>
+/// <param name="Origin">The call, property or argument that it came from; null if it existed at the start.</param>
 /// <param name="Status">Whether it may be used.</param>
 /// <param name="EndedBy">The call that made it unusable.</param>
 internal sealed record LifetimeValue(Owner Owner, LifetimeKind Kind, SyntaxNode? Origin, LifetimeStatus Status, SyntaxNode? EndedBy)

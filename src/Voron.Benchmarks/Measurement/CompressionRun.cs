@@ -71,7 +71,7 @@ internal sealed record CompressionRun(string Way, int Round, int Records, double
         };
     }
 
-    // With the records of a part of the tree, which are there from the training on as they will be in a program.
+    // With the records of a part of the tree, which exist from the training on as they will be in a program.
     private static double Train(StorageEnvironment environment, ValueCompression compression, byte[][] records)
     {
         environment.Write(writing => writing.CompressValues(TreeName, compression));

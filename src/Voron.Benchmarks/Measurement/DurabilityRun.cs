@@ -28,7 +28,7 @@ internal sealed record DurabilityRun(
     private const int Items = 100_000;
     private const int ValueBytes = 100;
 
-    /// <summary>All ways. A lazy one stands beside the durable one that it is compared with.</summary>
+    /// <summary>All ways. A lazy one is listed beside the durable one that it is compared with.</summary>
     public static IReadOnlyList<DurabilityWay> Ways { get; } =
     [
         new("Voron, Durable", "nothing", Durability.Durable),

@@ -14,7 +14,7 @@ namespace Voron.Benchmarks.Measurement;
 /// <param name="BytesPerPair">The bytes in use for a pair, once everything has been written back.</param>
 /// <param name="LargeSet">The number of values of the largest set.</param>
 /// <param name="ReadNanoseconds">The time of reading a value of that set, in order.</param>
-/// <param name="LookupNanoseconds">The time of finding out whether a set has a value; half of those asked for are there.</param>
+/// <param name="LookupNanoseconds">The time of finding out whether a set has a value; half of those asked for exist.</param>
 /// <param name="Checksum">Of all values that were read.</param>
 internal sealed record ValueSetRun(
     string Way, long Pairs, double AddNanoseconds, double WrittenBytes, double BytesPerPair, int LargeSet, double ReadNanoseconds,

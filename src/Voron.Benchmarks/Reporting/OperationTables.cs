@@ -33,7 +33,7 @@ internal static class OperationTables
             [
                 $"An environment of {Figures.Bytes(bytes)}, items of 508 bytes, with 200 transactions behind the checkpoint. {rounds.Count} rounds: medians of rates, and the " +
                 "most entries that one of them missed.",
-                "Each entry of the salvaged environment is compared with the one that was there.",
+                "Each entry of the salvaged environment is compared with the original.",
                 $"The damaged leaf had {Figures.Count(Of(round => round.Leaf.Lost))} entries; the report names their range.",
             ],
             [

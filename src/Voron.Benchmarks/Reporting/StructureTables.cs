@@ -30,7 +30,7 @@ internal static class StructureTables
             "durable transaction. Bytes a pair: pages in use of Voron and LMDB, table files of RocksDB after a compaction, which is not timed.",
             "The large set has one id in ten, the small one one in a thousand, of as many ids as there are pairs. Peers read both sets, and merge them.",
             "Value sets: the names of the documents, of 10 to 16 bytes in random order, as values of their words, in the same transactions. The lookups ask " +
-            "for pairs of which half are there.",
+            "for pairs of which half exist.",
         ],
         [
             .. TablesOf(trees, Trees), .. TablesOf(sets, Sets), .. TablesOf(values, Values),

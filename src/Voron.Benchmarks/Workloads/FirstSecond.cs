@@ -24,7 +24,7 @@ internal sealed class FirstSecond
     private long _first;
 
     /// <param name="openingTimestamp">When the call began that opened the store.</param>
-    /// <param name="stops">True if the run is over after the last slice, false if it goes on with transactions that are not counted.</param>
+    /// <param name="stops">True if the run is over after the last slice, false if it continues with transactions that are not counted.</param>
     public FirstSecond(long openingTimestamp, bool stops = true) => (_opening, _stops) = (openingTimestamp, stops);
 
     /// <summary>True after the last slice, if the run stops there.</summary>

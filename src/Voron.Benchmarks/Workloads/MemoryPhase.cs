@@ -6,7 +6,7 @@ internal enum MemoryPhase
     /// <summary>Random puts of new items, 100 a transaction.</summary>
     Put,
 
-    /// <summary>Random updates behind a reader that was there before them, 10,000 a transaction.</summary>
+    /// <summary>Random updates behind a reader that began before them, 10,000 a transaction.</summary>
     UpdateBehindReader,
 
     /// <summary>Random puts of new items in a single transaction, however large.</summary>

@@ -12,7 +12,7 @@ internal sealed record RunRequest(string Engine, WorkloadDefinition Workload, st
     /// <summary>The time after which reads, scans and concurrent callers stop. Zero for no limit.</summary>
     public TimeSpan Limit { get; init; }
 
-    /// <summary>False if a workload of the first second goes on behind its last slice, up to its last operation.</summary>
+    /// <summary>False if a workload of the first second continues behind its last slice, up to its last operation.</summary>
     public bool StopsAfterLastSlice { get; init; } = true;
 
     /// <summary>False if the store is too large to be scanned before and after the run.</summary>

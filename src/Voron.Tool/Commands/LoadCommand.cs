@@ -15,7 +15,7 @@ internal static class LoadCommand
         var tree = new Option<string?>("--tree") { Description = "The tree for entries without a name of a tree, or for those of a dump that has one tree." };
         var resume = new Option<bool>("--resume")
         {
-            Description = "Goes on after a load that was interrupted: keys that are there already are left as they are.",
+            Description = "Continues after a load that was interrupted: existing keys are left as they are.",
         };
         var write = ToolContext.WriteOption();
         return new Command("load", "Puts the content of a dump into an environment.") { directory, file, tree, resume, write }.Runs(
@@ -38,7 +38,7 @@ internal static class LoadCommand
                 output.WriteFacts(
                 [
                     ("trees", targets.Count - tables), ("tables", tables), ("entries", load.Loaded),
-                    ("entries that were there", resumes ? load.Left : null),
+                    ("existing entries", resumes ? load.Left : null),
                 ]);
                 return ExitCode.Done;
             });

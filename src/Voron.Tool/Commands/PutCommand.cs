@@ -34,7 +34,7 @@ internal static class PutCommand
             var entry = EntryOf(section, parsed.GetRequiredValue(key), content);
             opened.Environment.Write(writing =>
             {
-                // An id that is there keeps its payload.
+                // An existing id keeps its payload.
                 var target = EntryTarget.Create(writing, section, name);
                 if (section.Kind != DumpKind.Ids || !target.Has(entry))
                     target.Put(entry);

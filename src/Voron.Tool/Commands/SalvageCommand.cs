@@ -15,7 +15,7 @@ internal static class SalvageCommand
         };
         var newest = new Option<bool>("--take-newest")
         {
-            Description = "Goes on behind a hole of the journal, so that trees may mix several states.",
+            Description = "Continues behind a hole of the journal, so that trees may mix several states.",
         };
         var command = new Command("salvage", "Brings what is left of a damaged environment to a new one.") { directory, to, stale, newest };
         return command.Runs(async (parsed, output, stop) =>

@@ -6,7 +6,7 @@ namespace Voron.Tool.Loading;
 /// <param name="environment">The environment.</param>
 /// <param name="dump">The dump, which has been checked.</param>
 /// <param name="treeOf">Returns the tree for an entry with this name of a tree, or without one.</param>
-/// <param name="resumes">Whether keys that are there already are left as they are.</param>
+/// <param name="resumes">Whether existing keys are left as they are.</param>
 internal sealed class LoadRun(StorageEnvironment environment, DumpFile dump, Func<string?, string> treeOf, bool resumes)
 {
     private const long BytesPerTransaction = 16 << 20;
@@ -17,7 +17,7 @@ internal sealed class LoadRun(StorageEnvironment environment, DumpFile dump, Fun
     /// <summary>The number of entries that were put and committed.</summary>
     public long Loaded { get; private set; }
 
-    /// <summary>The number of entries that were there already.</summary>
+    /// <summary>The number of existing entries.</summary>
     public long Left { get; private set; }
 
     /// <exception cref="ToolException">The load was cancelled, or there is no room. What was committed stays.</exception>
@@ -40,11 +40,11 @@ internal sealed class LoadRun(StorageEnvironment environment, DumpFile dump, Fun
         }
         catch (OperationCanceledException) when (stop.IsCancellationRequested)
         {
-            throw new ToolException(ExitCode.Cancelled, $"Cancelled. {Loaded} entries were loaded. Give --resume to go on later.");
+            throw new ToolException(ExitCode.Cancelled, $"Cancelled. {Loaded} entries were loaded. Give --resume to continue later.");
         }
         catch (StorageFullException e)
         {
-            throw new ToolException(ExitCode.NoRoom, $"{e.Message} {Loaded} entries were loaded. Give --resume to go on when there is room.");
+            throw new ToolException(ExitCode.NoRoom, $"{e.Message} {Loaded} entries were loaded. Give --resume to continue when there is room.");
         }
     }
 

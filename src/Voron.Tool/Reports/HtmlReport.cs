@@ -206,7 +206,7 @@ internal sealed class HtmlReport(SpaceReport report)
         var bars = HtmlCharts.Gather(report.Flushes);
         Add("Its change log tells which pages ");
         Add(report.Flushes.Count == 1 ? "one flush has" : $"{Sizes.Count(report.Flushes.Count)} flushes have");
-        Add(" changed: new ones, and those that were there before.</p>\n");
+        Add(" changed: new ones, and those that existed before.</p>\n");
         Add(HtmlCharts.Columns(
             "Bytes of pages changed by flushes, by transaction",
             [.. bars.Select(bar => (BytesOf(bar.Pages), Describe(bar)))],

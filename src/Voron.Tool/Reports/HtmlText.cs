@@ -10,7 +10,7 @@ internal static class HtmlText
     /// <summary>The number of characters of a name that are shown.</summary>
     private const int LongestName = 120;
 
-    /// <summary>Returns text that is shown as it is, whatever it has. It may stand between tags and within quoted attributes.</summary>
+    /// <summary>Returns text that is shown as it is, whatever it has. It may be used between tags and within quoted attributes.</summary>
     public static string Escape(string text)
     {
         var plain = new StringBuilder(text.Length);

@@ -36,7 +36,7 @@ internal static class StandardStreams
             Console.SetOut(new StreamWriter(pipe) { AutoFlush = true });
     }
 
-    // A file stream on a file would not move the place at which the next program goes on that writes to the same file.
+    // A file stream on a file would not move the place at which the next program continues that writes to the same file.
     private static FileStream? OpenPipe()
     {
         if (OperatingSystem.IsWindows())

@@ -1,6 +1,6 @@
 namespace Voron.Tool.Streams;
 
-/// <summary>Writes a new file that is there as a whole, or not at all.</summary>
+/// <summary>Writes a new file that appears as a whole, or not at all.</summary>
 internal static class WholeFile
 {
     /// <param name="path">The file, which must not exist.</param>

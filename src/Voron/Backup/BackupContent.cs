@@ -57,7 +57,7 @@ internal sealed unsafe class BackupContent : IDisposable
     /// <param name="frame">The header of the frame.</param>
     /// <param name="payload">The payload, uncompressed.</param>
     /// <param name="place">The place of the frame.</param>
-    /// <exception cref="BackupException">The frame cannot stand there, or its values are impossible.</exception>
+    /// <exception cref="BackupException">The frame cannot be there, or its values are impossible.</exception>
     public void Add(in BackupFrame frame, byte* payload, BackupPlace place)
     {
         if (!IsExpected(frame.Kind, place.Sequence))

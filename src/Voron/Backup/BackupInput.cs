@@ -75,7 +75,7 @@ internal sealed class BackupInput : IAsyncDisposable
         return Available >= bytes;
     }
 
-    /// <summary>Goes on behind bytes that are available.</summary>
+    /// <summary>Continues behind bytes that are available.</summary>
     public void Skip(int bytes)
     {
         _start += bytes;

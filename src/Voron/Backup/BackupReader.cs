@@ -57,7 +57,7 @@ internal sealed class BackupReader : IAsyncDisposable
         }
     }
 
-    /// <summary>Returns the header at the start of a backup, and goes on behind it.</summary>
+    /// <summary>Returns the header at the start of a backup, and continues behind it.</summary>
     public static unsafe BackupHeader TakeHeader(BackupInput input, string name)
     {
         var header = BackupHeaderCheck.Read(input.Address, Math.Min(input.Available, BackupHeader.BlockBytes), name);

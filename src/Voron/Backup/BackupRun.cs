@@ -18,7 +18,7 @@ namespace Voron.Backup;
 /// Each round copies what has changed since it was copied. A snapshot is held for about 100 ms, and not while the target or the pace makes the
 /// backup wait, so no flush waits longer. The last round is read into memory while its snapshot is held, and written afterwards. It comes when little
 /// is left, or when rounds do not shrink any more: then it may take longer, which the report says.
-/// <para>Reading goes on while the batch before is being written, by another thread.</para>
+/// <para>Reading continues while the batch before is being written, by another thread.</para>
 /// </remarks>
 internal sealed class BackupRun : IDisposable
 {

@@ -83,7 +83,7 @@ internal sealed record BackupSummary(string Name, BackupHeader Header, BackupTra
         return TakeNote(input, header, place);
     }
 
-    // The number of bytes of a note with its frame; null if the first frame is none. The checksum is checked when the bytes are there.
+    // The number of bytes of a note with its frame; null if the first frame is none. The checksum is checked when the bytes have been read.
     private static unsafe int? PeekNoteBytes(BackupInput input, BackupPlace place)
     {
         if (input.Available < BackupFrame.Size)

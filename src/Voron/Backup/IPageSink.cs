@@ -9,6 +9,6 @@ internal unsafe interface IPageSink
     /// <param name="place">The frame that holds them.</param>
     void Add(long first, int pages, byte* bytes, BackupPlace place);
 
-    /// <summary>Ends a frame. The sink may go on using its pages, but not those of the frame before it. Does nothing by default.</summary>
+    /// <summary>Ends a frame. The sink may continue using its pages, but not those of the frame before it. Does nothing by default.</summary>
     ValueTask EndFrameAsync() => ValueTask.CompletedTask;
 }

@@ -10,7 +10,7 @@ namespace Voron.Backup;
 ///   empty ─▶ marker durable ─▶ environment made in a directory below ─▶ closed
 ///         ─▶ files moved up, the header last ─▶ marker deleted
 /// </code>
-/// While the marker is there and the header is not, every opening refuses the directory.
+/// While the marker exists and the header does not, every opening refuses the directory.
 /// </remarks>
 internal sealed class NewEnvironmentDirectory : IDisposable
 {
@@ -91,7 +91,7 @@ internal sealed class NewEnvironmentDirectory : IDisposable
         _disk.SyncDirectory();
     }
 
-    // The environment is there, and durable: what stays beside it does no harm.
+    // The environment exists, and is durable: what stays beside it does no harm.
     private void DeleteTraces(string marker)
     {
         try

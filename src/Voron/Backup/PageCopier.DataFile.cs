@@ -13,7 +13,7 @@ internal sealed unsafe partial class PageCopier
         /// <summary>The batch is full.</summary>
         Room,
 
-        /// <summary>The next page is not used, or has a version: no extent goes on there.</summary>
+        /// <summary>The next page is not used, or has a version: no extent continues there.</summary>
         Blocked,
 
         /// <summary>The next page is not pending.</summary>

@@ -162,7 +162,7 @@ internal sealed unsafe partial class PageCopier : IDisposable
             _marks.NoteClaimed(first, pages);
     }
 
-    /// <summary>Makes the copying go on with an extent whose pages have not been copied together.</summary>
+    /// <summary>Makes the copying continue with an extent whose pages have not been copied together.</summary>
     /// <returns>False if they have.</returns>
     public bool TryAddUnsound(long first, long pages)
     {

@@ -79,7 +79,7 @@ internal sealed partial class ChangeTracker : IDisposable
     /// <summary>The entry that the header file has to name; 0 if there is no log. Read under the flusher's lock.</summary>
     public ulong Named => _named;
 
-    /// <summary>True if the log goes on, as far as is known.</summary>
+    /// <summary>True if the log continues, as far as is known.</summary>
     public bool IsOn
     {
         get
@@ -110,7 +110,7 @@ internal sealed partial class ChangeTracker : IDisposable
         }
         catch (OutOfMemoryException)
         {
-            // The transaction goes on, and the log ends at its next use.
+            // The transaction continues, and the log ends at its next use.
             _hasLostWrites = true;
         }
     }
@@ -370,7 +370,7 @@ internal sealed partial class ChangeTracker : IDisposable
         }
     }
 
-    // Points whose state the flush reaches stand before its entry, so that they count just when that does.
+    // Points whose state the flush reaches are written before its entry, so that they count just when that does.
     private void AddPending()
     {
         var reached = _points.Reached(_checkpoint);

@@ -12,7 +12,7 @@ internal static class MapMover
     /// <summary>Moves the map pages of some groups.</summary>
     /// <param name="pages">The writer's pages.</param>
     /// <param name="mover">Moves a page.</param>
-    /// <param name="group">The first group; then the one to go on with, or -1 when there is none.</param>
+    /// <param name="group">The first group; then the one to continue with, or -1 when there is none.</param>
     /// <returns>False if a page could not be moved: <see cref="PageMover.Obstacle"/>.</returns>
     public static bool TryMoveSome(CopyOnWritePages pages, PageMover mover, ref long group)
     {

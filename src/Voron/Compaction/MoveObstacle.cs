@@ -6,7 +6,7 @@ internal enum MoveObstacle
     /// <summary>Nothing.</summary>
     None,
 
-    /// <summary>The transaction has moved enough; the next one goes on.</summary>
+    /// <summary>The transaction has moved enough; the next one continues.</summary>
     Full,
 
     /// <summary>A section has free pages without blocks, which must be made first.</summary>

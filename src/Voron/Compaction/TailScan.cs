@@ -50,7 +50,7 @@ internal sealed class TailScan(RenewedSnapshot snapshot)
 
     /// <summary>Finds keys that lead to branches and leaves in the tail.</summary>
     /// <param name="name">The name of the tree; null for the catalog.</param>
-    /// <param name="key">The key to begin with; then the key to go on with, or null at the end of the tree.</param>
+    /// <param name="key">The key to begin with; then the key to continue with, or null at the end of the tree.</param>
     /// <param name="keys">Receives the keys.</param>
     public void FindPages(byte[]? name, ref byte[]? key, List<byte[]> keys) => key = InTree(name, key!, (pages, state, from) =>
     {
@@ -73,7 +73,7 @@ internal sealed class TailScan(RenewedSnapshot snapshot)
     /// <param name="isShort">
     /// True for overflow extents that are short enough to be copied with the writer held, and for sets; false for all other values.
     /// </param>
-    /// <param name="key">The key to begin with; then the key to go on with, or null at the end of the tree.</param>
+    /// <param name="key">The key to begin with; then the key to continue with, or null at the end of the tree.</param>
     /// <param name="keys">Receives the keys.</param>
     public void FindValues(byte[] name, bool isShort, ref byte[]? key, List<byte[]> keys) =>
         key = InTree(name, key!, (pages, state, from) =>

@@ -2,7 +2,7 @@ using System.Runtime.CompilerServices;
 
 namespace Voron.Compression;
 
-/// <summary>Decompresses values: LZ4 blocks whose matches may reach back into a dictionary, as if it stood directly before the content.</summary>
+/// <summary>Decompresses values: LZ4 blocks whose matches may reach back into a dictionary, as if it lay directly before the content.</summary>
 /// <remarks>
 /// The package that decompresses the journal can do this as well, at half the rate (docs/decisions/0039-lz4-package.md), and reads of values wait
 /// for it. Whatever the bytes of a block are, nothing outside of the three buffers is read, and nothing outside of the target is written. The

@@ -33,7 +33,7 @@ public sealed record CompactionReport
     public bool IsComplete { get; init; }
 
     /// <summary>
-    /// The reader that kept the file from being cut; null if none did. What was moved stays moved: a later call goes on from there.
+    /// The reader that kept the file from being cut; null if none did. What was moved stays moved: a later call continues from there.
     /// </summary>
     public SlowReaderReport? BlockedBy { get; init; }
 

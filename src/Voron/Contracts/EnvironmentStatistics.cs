@@ -102,7 +102,7 @@ public sealed record EnvironmentStatistics
     /// <summary>The time for which that snapshot has been in use; null when there is none.</summary>
     public required TimeSpan? OldestReaderAge { get; init; }
 
-    /// <summary>Waits for the writer that have lasted more than five seconds, those that go on included.</summary>
+    /// <summary>Waits for the writer that have lasted more than five seconds, those that continue included.</summary>
     public required long LongWriterWaits { get; init; }
 
     /// <summary>Read transactions that were never disposed and were released by the finalizer.</summary>

@@ -12,7 +12,7 @@ public sealed class SalvageOptions
     public bool IncludeStale { get; set; }
 
     /// <summary>
-    /// Goes on behind a hole of the journal: pages that later records have made whole replace older ones, so the trees may mix several states, and
+    /// Continues behind a hole of the journal: pages that later records have made whole replace older ones, so the trees may mix several states, and
     /// nothing counts as proven. The default is false: the state before the hole.
     /// </summary>
     public bool TakeNewest { get; set; }

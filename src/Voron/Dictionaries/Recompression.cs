@@ -91,7 +91,7 @@ internal sealed class Recompression(Engine engine, WriterEntrance entrance, byte
         return false;
     }
 
-    // True if a value was found, or the tree is gone. The place to go on from is noted.
+    // True if a value was found, or the tree is gone. The place to continue from is noted.
     private bool TryFindInSnapshot()
     {
         using var reading = new EngineSnapshot(engine);

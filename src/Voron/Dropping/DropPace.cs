@@ -6,7 +6,7 @@ namespace Voron.Dropping;
 /// <summary>Ends the steps of a drop early when other writers wait, and leaves those writers as much time as the drop takes.</summary>
 /// <remarks>
 /// <para>
-/// A step frees one slice of pages after the other. Beside nothing else it goes on to the full number of pages, since each step costs a durable
+/// A step frees one slice of pages after the other. Beside nothing else it continues to the full number of pages, since each step costs a durable
 /// commit. It ends early when another caller waits for the writer, but not before <see cref="LeastHold"/>: many tiny steps would keep the writer
 /// busy with commits.
 /// </para>

@@ -12,6 +12,6 @@ internal static partial class DroppingLog
 
     [LoggerMessage(
         EventId = 1001, EventName = "DroppingFailed", Level = LogLevel.Warning,
-        Message = "The pages of a dropped tree in the environment in '{Path}' could not all be freed. Nothing is lost: the next drop or opening goes on. Reason: {Reason}")]
+        Message = "The pages of a dropped tree in the environment in '{Path}' could not all be freed. Nothing is lost: the next drop or opening continues. Reason: {Reason}")]
     public static partial void Failed(ILogger logger, string path, string reason, Exception exception);
 }

@@ -13,11 +13,11 @@ namespace Voron.Dropping;
 ///                                             ▲                        │
 ///                                             └── an opening, a drop ──┴─ closed, failed, killed
 /// </code>
-/// The catalog is all the state there is, and each transaction leaves it whole: whatever ends a run, the next one goes on. One run at a time frees
+/// The catalog is all the state there is, and each transaction leaves it whole: whatever ends a run, the next one continues. One run at a time frees
 /// the pages of all dropped trees, one tree after the other; a caller waits for its own tree, and does not carry the run.
 /// <para>
 /// After every <see cref="BytesBetweenFlushes"/>, a flush makes sure that what was freed before the flush before is in the data file. A reader that
-/// keeps the flusher back therefore stops the run, which goes on when the reader has ended, and the memory for freed pages stays bounded.
+/// keeps the flusher back therefore stops the run, which continues when the reader has ended, and the memory for freed pages stays bounded.
 /// </para>
 /// <para>
 /// A damaged tree is passed over: it keeps the pages that are left, and the next run tries again. Where there is no room or no memory, the run fails
@@ -67,7 +67,7 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
                 {
                     tree = body.DropTree(name, Math.Min(engine.Options.PagesOfDrop, DropPace.PagesAtOnce));
 
-                    // Before the commit: a run that is under way may free the tree as soon as it is there.
+                    // Before the commit: a run that is under way may free the tree as soon as it sees it.
                     if (tree.HasPages)
                         freed = Expect(tree.Id);
                     if (tree.LargeSetsId is { } id)

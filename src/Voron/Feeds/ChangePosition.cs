@@ -4,7 +4,7 @@ namespace Voron.Feeds;
 
 /// <summary>A place in a feed: behind one change, and before the next one.</summary>
 /// <remarks>
-/// A consumer keeps the position of the last batch that it has worked off, and goes on behind it. Positions of one feed are in the order of its
+/// A consumer keeps the position of the last batch that it has worked off, and continues behind it. Positions of one feed are in the order of its
 /// changes. A position belongs to one feed of one environment; a feed recognises those of others, and of a feed that was deleted, and reports that
 /// changes between them and its own may be lost.
 /// </remarks>

@@ -104,7 +104,7 @@ internal sealed class FeedRetention(
         }
     }
 
-    // Goes on while there may be more. A step that was refused is left to the next run: the snapshots here are older than what the writer sees.
+    // Continues while there may be more. A step that was refused is left to the next run: the snapshots here are older than what the writer sees.
     private async Task<long> TrimAsync(string name, Run run, CancellationToken stop)
     {
         var deleted = 0L;
@@ -139,7 +139,7 @@ internal sealed class FeedRetention(
         }
         catch (Exception e) when (e is OperationCanceledException or ObjectDisposedException)
         {
-            // The environment is being closed: the next run goes on.
+            // The environment is being closed: the next run continues.
         }
         catch (Exception e)
         {

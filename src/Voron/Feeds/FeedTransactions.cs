@@ -122,7 +122,7 @@ public static class FeedTransactions
         FeedEditor.FindRows(transaction, table) is { } rows && new FeedEditor(transaction).Stop(rows);
 
     /// <summary>
-    /// Keeps the position of a consumer. In the transaction that has the effects of its changes, so that both are there, or none. From then on the
+    /// Keeps the position of a consumer. In the transaction that has the effects of its changes, so that both are stored, or none. From then on the
     /// consumer holds back the deletion of the changes behind its position.
     /// </summary>
     /// <param name="transaction">The transaction.</param>
@@ -172,7 +172,7 @@ public static class FeedTransactions
         TryGetPosition(new FeedRegistry(transaction), feed, consumer, out position);
 
     /// <summary>
-    /// Returns the position behind the last change that a snapshot has. A consumer that begins with a copy of the snapshot's data goes on from there.
+    /// Returns the position behind the last change that a snapshot has. A consumer that begins with a copy of the snapshot's data continues from there.
     /// If the snapshot has lazy commits that are not durable yet, they are made durable first.
     /// </summary>
     /// <param name="transaction">The snapshot.</param>

@@ -392,7 +392,7 @@ internal sealed class FlushScheduler : IBackPressure
         }
     }
 
-    // At half the limit, enough room is left to go on while the journal snapshot is being written. Another one is written only when more
+    // At half the limit, enough room is left to continue while the journal snapshot is being written. Another one is written only when more
     // bytes have been written since than it would hold or, where that is more than the journal may hold, when the journal is half full
     // again. Small files become too many before they hold as many bytes as a flush waits for: then their number alone decides and, beyond a
     // higher number, regardless of the cost of a journal snapshot.

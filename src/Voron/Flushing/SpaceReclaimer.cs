@@ -14,7 +14,7 @@ namespace Voron.Flushing;
 /// there are always other sections to allocate from. <see cref="PossibleHoles"/> records a hole before it is made. The file is truncated
 /// only after a checkpoint with the smaller page count is durable, which also means that no snapshot reads beyond it.
 /// <para>
-/// The reclaimer holds no lock while it waits for the writer, and flushes go on meanwhile: a flush writes pages that have versions, and the
+/// The reclaimer holds no lock while it waits for the writer, and flushes continue meanwhile: a flush writes pages that have versions, and the
 /// space that has been returned has none. One thread at a time returns space; a second one has nothing to do. If the writer is taken when
 /// the call has returned, its next holder offers the section again.
 /// </para>
@@ -215,7 +215,7 @@ internal sealed partial class SpaceReclaimer
             _writer.WritePages.Space.Offer(section);
     }
 
-    // Withholds the next sections that have something to return, from `next` on; then sets `next` to where to go on, or to -1.
+    // Withholds the next sections that have something to return, from `next` on; then sets `next` to where to continue, or to -1.
     private WithheldSlice Withhold(ref long next, TimeSpan patience)
     {
         var slice = new WithheldSlice([], []);

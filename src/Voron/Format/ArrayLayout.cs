@@ -12,7 +12,7 @@ namespace Voron.Format;
 /// </remarks>
 internal readonly struct ArrayLayout
 {
-    /// <summary>Flag of a page whose entries stand in key order in its cells, from the first cell on: its order is not used.</summary>
+    /// <summary>Flag of a page whose entries are in key order in its cells, from the first cell on: its order is not used.</summary>
     public const byte InOrderFlag = 1;
 
     /// <summary>Flag of a branch: its values are page numbers of children.</summary>

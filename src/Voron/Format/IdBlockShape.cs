@@ -2,7 +2,7 @@ using Voron.Testing;
 
 namespace Voron.Format;
 
-/// <summary>The shape of a block of ids: it says where in the block everything is. The first id stands outside of the block.</summary>
+/// <summary>The shape of a block of ids: it says where in the block everything is. The first id is stored outside of the block.</summary>
 /// <remarks>
 /// <code>
 /// | gaps less one, in equal width, lowest bits first | payloads in equal width, from a byte boundary on |

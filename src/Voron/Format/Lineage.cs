@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Format;
 
-/// <summary>The history that the files of an environment belong to. Copies that go on separately have lineages of their own.</summary>
+/// <summary>The history that the files of an environment belong to. Copies that continue separately have lineages of their own.</summary>
 /// <remarks>Zero in version 1. Transaction ids of two lineages say nothing about each other beyond the fork.</remarks>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct Lineage

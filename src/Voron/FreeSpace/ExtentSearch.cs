@@ -10,7 +10,7 @@ internal sealed unsafe class ExtentSearch
     /// <summary>The maximum number of unknown sections that a search examines before it lets the file grow instead.</summary>
     public const int MaxSectionsExamined = 4096;
 
-    /// <summary>The result of a search that has examined as many unknown sections as it may: the next one goes on.</summary>
+    /// <summary>The result of a search that has examined as many unknown sections as it may: the next one continues.</summary>
     public const long GoesOn = -2;
 
     private readonly SectionMapLayout _layout;

@@ -30,7 +30,7 @@ internal sealed class EnvironmentLock : IDisposable
     {
         for (var tries = 0; tries < MaxTries; tries++)
         {
-            // A new environment is never one whose header is there to be locked.
+            // A new environment is never one whose header exists to be locked.
             if (options.OpenMode == OpenMode.CreateNew)
                 ThrowIfExists(disk);
             else if (EnvironmentFileLock.TryTake(disk, CheckpointFile.FileName, options.ReadOnly) is { } held)

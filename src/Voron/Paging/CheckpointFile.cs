@@ -9,7 +9,7 @@ namespace Voron.Paging;
 /// <summary>The header file: two slots, each in its own block, written in turn.</summary>
 /// <remarks>
 /// If the power fails while a slot is being written, the other slot is still intact. The newer valid slot counts. The older one may be
-/// used only when everything from its start on is there; following the journal from its start shows whether it is.
+/// used only when everything from its start on is present; following the journal from its start shows whether it is.
 /// </remarks>
 internal sealed unsafe class CheckpointFile : IDisposable
 {

@@ -90,7 +90,7 @@ internal static unsafe class JournalSurvey
         return end;
     }
 
-    // Goes on behind a break, block by block, because whole records there show whether something was lost.
+    // Continues behind a break, block by block, because whole records there show whether something was lost.
     private static void ReadRecords(SurveyedJournalFile file, JournalFileReader reader, CancellationToken stop)
     {
         var offset = (long)JournalFormat.FirstRecordOffset;

@@ -17,7 +17,7 @@ internal static class TolerantRecovery
     /// <param name="checkpoint">Where to begin.</param>
     /// <param name="files">The journal files.</param>
     /// <param name="target">The parts that recovery reads from and fills.</param>
-    /// <param name="takesNewest">True to go on behind a hole of the journal.</param>
+    /// <param name="takesNewest">True to continue behind a hole of the journal.</param>
     public static TolerantResult Run(
         IDisk disk, in CheckpointHeader checkpoint, IReadOnlyList<JournalFileInfo> files, in RecoveryTarget target, bool takesNewest)
     {

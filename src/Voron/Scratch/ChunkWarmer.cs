@@ -76,7 +76,7 @@ internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
             var chunk = Warm();
             using (Uninterrupted.Hold(_lock))
             {
-                // There is room: only one thread adds chunks at a time, and it starts and goes on only below the maximum.
+                // There is room: only one thread adds chunks at a time, and it starts and continues only below the maximum.
                 Debug.Assert(_isWarming, "One thread at a time must add chunks, from the request on until it stops.");
                 Debug.Assert(_ready.Count < MaxReady, "There must be room for another chunk.");
                 var isKept = chunk != null && !_isClosed && _ready.Count < _maxReady;

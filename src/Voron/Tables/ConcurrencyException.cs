@@ -3,7 +3,7 @@ using Voron.Trees;
 namespace Voron.Tables;
 
 /// <summary>
-/// A row was changed, inserted or deleted by others since the caller has read it. Nothing was written, and the transaction goes on.
+/// A row was changed, inserted or deleted by others since the caller has read it. Nothing was written, and the transaction continues.
 /// </summary>
 public sealed class ConcurrencyException : TableException
 {

@@ -68,7 +68,7 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
             from = ReadRows(next);
     }
 
-    // Returns the row at which the next snapshot goes on; null at the end.
+    // Returns the row at which the next snapshot continues; null at the end.
     private long? ReadRows(long from)
     {
         using var reading = environment.BeginRead();

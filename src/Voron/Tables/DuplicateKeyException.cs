@@ -1,6 +1,6 @@
 namespace Voron.Tables;
 
-/// <summary>Another row has the key already. Nothing of the row was written, and the transaction goes on.</summary>
+/// <summary>Another row has the key already. Nothing of the row was written, and the transaction continues.</summary>
 public sealed class DuplicateKeyException : TableException
 {
     private readonly byte[] _key;

@@ -5,7 +5,7 @@ namespace Voron.Tables;
 
 /// <summary>Finds keys that two rows have, in memory that does not grow with the table.</summary>
 /// <remarks>
-/// It keeps half of a SHA-256 of each key. When there are too many, it goes on with every second one, by the last bits of the hashes, and leaves
+/// It keeps half of a SHA-256 of each key. When there are too many, it continues with every second one, by the last bits of the hashes, and leaves
 /// the others to further passes over all rows.
 /// </remarks>
 /// <param name="mostKeys">The most keys that are kept, with 40 bytes each.</param>

@@ -5,7 +5,7 @@ using Voron.Transactions;
 
 namespace Voron.Tables;
 
-/// <summary>Deletes rows past their time in the background, from the tables that the program has opened to write.</summary>
+/// <summary>Deletes expired rows in the background, from the tables that the program has opened to write.</summary>
 /// <remarks>
 /// <code>
 ///   idle ──a transaction opens such a table to write, the first one in a minute──▶ running ──all tables swept──▶ idle
@@ -92,7 +92,7 @@ internal sealed class ExpiryRuns(
         }
         catch (Exception e) when (e is OperationCanceledException or ObjectDisposedException)
         {
-            // The environment is being closed: the next run goes on.
+            // The environment is being closed: the next run continues.
         }
         finally
         {

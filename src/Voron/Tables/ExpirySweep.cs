@@ -2,7 +2,7 @@ using System.Runtime.ExceptionServices;
 
 namespace Voron.Tables;
 
-/// <summary>Deletes the rows of a table that are past their time.</summary>
+/// <summary>Deletes the expired rows of a table.</summary>
 /// <remarks>
 /// <code>
 ///   a snapshot: the next 256 rows of the index that are due ──▶ an operation of a group commit: those that are still due are deleted ──▶ again

@@ -76,7 +76,7 @@ internal static class FormerMembers
             schemas.Delete(SchemaKeys.Member(place));
     }
 
-    // Returns the key at which the next step goes on; null at the end.
+    // Returns the key at which the next step continues; null at the end.
     private static byte[]? RemoveIds(WriteTransaction writing, SharedPlace place, byte[] from, TimeSpan hold)
     {
         if (writing.FindSystemTree(place.TreeName, TreeKind.IdSets) is not { } open)

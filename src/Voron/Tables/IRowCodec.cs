@@ -8,7 +8,7 @@ namespace Voron.Tables;
 /// <see cref="RowReader.HasMoreFixed"/> and <see cref="RowReader.HasMoreVariable"/> show that an older row lacks them.
 /// </para>
 /// <para>
-/// A codec is used by many threads at the same time. It may throw: the change of the row is then not made, and the transaction goes on.
+/// A codec is used by many threads at the same time. It may throw: the change of the row is then not made, and the transaction continues.
 /// <see cref="RowCodec"/> has a codec for rows that are JSON documents.
 /// </para>
 /// <example>

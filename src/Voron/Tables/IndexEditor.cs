@@ -44,7 +44,7 @@ internal static class IndexEditor
     /// <param name="keys">The keys of the row.</param>
     /// <param name="key">Which of them.</param>
     /// <param name="rowId">The row.</param>
-    /// <param name="isExpired">True if the row is past its time, so that no query has found it.</param>
+    /// <param name="isExpired">True if the row is expired, so that no query has found it.</param>
     public static void Remove(OpenIndex index, KeyList keys, int key, long rowId, bool isExpired)
     {
         if (!index.Schema!.IsUnique)

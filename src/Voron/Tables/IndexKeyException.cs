@@ -2,7 +2,7 @@ namespace Voron.Tables;
 
 /// <summary>
 /// The keys of a row could not be computed: the function of an index threw, or returned a key that is empty. Nothing of the row was written, and the
-/// transaction goes on.
+/// transaction continues.
 /// </summary>
 public sealed class IndexKeyException : TableException
 {

@@ -9,7 +9,7 @@ public enum IndexState
     /// <summary>The index has the keys of all rows.</summary>
     Ready = 1,
 
-    /// <summary>The index does not have the keys of all rows yet. <c>EvolveAsync</c> goes on with it.</summary>
+    /// <summary>The index does not have the keys of all rows yet. <c>EvolveAsync</c> continues with it.</summary>
     Building = 2,
 
     /// <summary>Two rows have the same key of a unique index, so it cannot be built.</summary>

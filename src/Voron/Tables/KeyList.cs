@@ -86,7 +86,7 @@ internal sealed class KeyList(int maxKeyLength) : IDisposable
         _used += length;
     }
 
-    /// <summary>Sorts the keys by their bytes, and removes those that are there twice.</summary>
+    /// <summary>Sorts the keys by their bytes, and removes duplicates.</summary>
     public void SortDistinct()
     {
         if (IsSorted())

@@ -61,7 +61,7 @@ internal static class RowEditor
     }
 
     /// <summary>
-    /// Deletes the rows past their time that have a key of a row in the primary key or a unique index, also in one that is being built; and, where
+    /// Deletes the expired rows that have a key of a row in the primary key or a unique index, also in one that is being built; and, where
     /// the key of a row is its id, the row with the id. A failure leaves the transaction as it was, except for rows that were deleted before.
     /// </summary>
     /// <param name="session">The table. The keys of its rows as they were are lost if a row is deleted.</param>
@@ -211,7 +211,7 @@ internal static class RowEditor
         }
     }
 
-    // A row that is there already is reported by its primary key.
+    // An existing row is reported by its primary key.
     private static DuplicateKeyException Duplicate(TableSession session, int slot, ReadOnlySpan<byte> key, long? rowId, long other)
     {
         if (rowId == null && session.Functions.KeyCodec != null)

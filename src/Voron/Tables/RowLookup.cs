@@ -3,7 +3,7 @@ namespace Voron.Tables;
 /// <summary>Finds rows by their keys.</summary>
 internal static class RowLookup
 {
-    /// <summary>Finds the id of the row with a primary key, which may be past its time.</summary>
+    /// <summary>Finds the id of the row with a primary key, which may be expired.</summary>
     /// <exception cref="KeyTooLongException">The key is too long.</exception>
     public static bool TryFindId<TKey, TRow>(TableSession session, TypedFunctions<TKey, TRow> functions, TKey key, out long rowId)
     {
@@ -28,7 +28,7 @@ internal static class RowLookup
     }
 
     /// <summary>
-    /// Finds the row with a primary key, unless it is past its time, in the memory of its page, or, if it is compressed, in that of the session,
+    /// Finds the row with a primary key, unless it is expired, in the memory of its page, or, if it is compressed, in that of the session,
     /// where it stays until the next call.
     /// </summary>
     /// <exception cref="KeyTooLongException">The key is too long.</exception>
@@ -90,16 +90,16 @@ internal static class RowLookup
         return found && !session.IsExpired(row);
     }
 
-    /// <summary>Returns true if a row is past its time; false as well if there is none.</summary>
+    /// <summary>Returns true if a row is expired; false as well if there is none.</summary>
     public static bool IsExpired(TableSession session, long rowId) =>
         session.Now != RowExpiry.Never && TryGet(session, rowId, out var row) && session.IsExpired(row);
 
-    /// <summary>Gets a row by its id unless it is past its time, as <see cref="TryGet"/> does.</summary>
+    /// <summary>Gets a row by its id unless it is expired, as <see cref="TryGet"/> does.</summary>
     public static bool TryGetUnexpired(TableSession session, long rowId, out ReadOnlySpan<byte> row) =>
         TryGet(session, rowId, out row) && !session.IsExpired(row);
 
     /// <summary>
-    /// Gets a row by its id, which may be past its time, in the memory of its page, or, if it is compressed, in that of the session until the next
+    /// Gets a row by its id, which may be expired, in the memory of its page, or, if it is compressed, in that of the session until the next
     /// call.
     /// </summary>
     public static bool TryGet(TableSession session, long rowId, out ReadOnlySpan<byte> row)

@@ -182,7 +182,7 @@ public sealed class RowQuery<TRow> : IDisposable
 
     /// <summary>
     /// Counts all rows of the range without reading them, whatever <see cref="After"/> and <see cref="Take"/> leave out. A row that the index has
-    /// under several keys of the range counts for each, and rows past their time count until they are deleted.
+    /// under several keys of the range counts for each, and expired rows count until they are deleted.
     /// </summary>
     /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
     public long Count()

@@ -126,7 +126,7 @@ public sealed class SharedIndexQuery : IDisposable
 
     /// <summary>
     /// Counts all rows of the range without reading them, whatever <see cref="After"/> and <see cref="Take"/> leave out. A row that has several keys in
-    /// the range counts for each, and rows past their time count until they are deleted.
+    /// the range counts for each, and expired rows count until they are deleted.
     /// </summary>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
     /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>

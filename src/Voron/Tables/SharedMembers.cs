@@ -12,7 +12,7 @@ namespace Voron.Tables;
 ///   absent ──Enter──▶ member ──Leave, others stay──▶ former member ──its ids are removed──▶ absent
 ///                       └────Leave, the last one──▶ absent, with the index
 /// </code>
-/// The tree of schemas has a record of each member and former member. A number of a member is not used again while the index is there, so the ids
+/// The tree of schemas has a record of each member and former member. A number of a member is not used again while the index exists, so the ids
 /// of a former member disturb no other one.
 /// </remarks>
 internal static class SharedMembers
@@ -78,7 +78,7 @@ internal static class SharedMembers
     /// <summary>Returns the name of the table in the record of a member; null if it is one of a former member.</summary>
     public static byte[]? TableOf(ReadOnlySpan<byte> record) => record is [Current, .. var name] ? name.ToArray() : null;
 
-    /// <summary>Returns the key from which on the ids of a former member are there; null if it is a record of a member.</summary>
+    /// <summary>Returns the key at which the ids of a former member begin; null if it is a record of a member.</summary>
     public static byte[]? RestOf(ReadOnlySpan<byte> record) => record is [Former, .. var key] ? key.ToArray() : null;
 
     /// <summary>Notes that the ids of a former member are left from a key on.</summary>

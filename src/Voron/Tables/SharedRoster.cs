@@ -61,6 +61,6 @@ internal sealed class SharedRoster
     /// <summary>A table of the index.</summary>
     /// <param name="Schema">Its schema.</param>
     /// <param name="Rows">Its rows.</param>
-    /// <param name="PassesExpired">True if rows past their time count as deleted.</param>
+    /// <param name="PassesExpired">True if expired rows count as deleted.</param>
     internal readonly record struct Member(TableSchema Schema, Tree Rows, bool PassesExpired);
 }

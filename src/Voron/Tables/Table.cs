@@ -30,7 +30,7 @@ public readonly struct Table<TKey, TRow>
     public string Name => Functions.Name;
 
     /// <summary>
-    /// The number of rows, which is known without a walk through the table. It includes rows past their time that have not been deleted.
+    /// The number of rows, which is known without a walk through the table. It includes expired rows that have not been deleted.
     /// </summary>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public long Count => Session.Rows.Count;
@@ -281,7 +281,7 @@ public readonly struct Table<TKey, TRow>
     }
 
     /// <summary>
-    /// Returns the ids of the rows that have a key in an index that is not unique, with those of rows past their time. <see cref="IdQuery"/> combines
+    /// Returns the ids of the rows that have a key in an index that is not unique, with those of expired rows. <see cref="IdQuery"/> combines
     /// such sets, and <see cref="Rows"/> reads the rows.
     /// </summary>
     /// <param name="index">The name of the index.</param>

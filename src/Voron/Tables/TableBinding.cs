@@ -31,7 +31,7 @@ internal sealed class TableBinding
     /// </summary>
     public IndexSchema?[] Slots { get; }
 
-    /// <summary>True if rows past their time count as deleted, whether the definition has the times or not.</summary>
+    /// <summary>True if expired rows count as deleted, whether the definition has the times or not.</summary>
     public bool PassesExpired { get; }
 
     /// <summary>The name of the tree of the rows.</summary>

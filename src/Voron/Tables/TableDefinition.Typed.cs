@@ -109,11 +109,11 @@ public sealed class TableDefinition<TKey, TRow>
     public TableDefinition<TKey, TRow> IndexEach<TIndexKey>(SharedIndex index, Func<TRow, IEnumerable<TIndexKey>?> keys) => Index(index, Each(keys));
 
     /// <summary>
-    /// Returns the definition with compressed rows. A table that is there keeps what it has until
+    /// Returns the definition with compressed rows. An existing table keeps what it has until
     /// <see cref="TableEvolution.EvolveAsync{TKey, TRow}"/> is called; a definition that does not say leaves it as it is.
     /// </summary>
     /// <remarks>
-    /// See <see cref="WriteTransaction.CompressValues"/>, and <see cref="TableEvolution.RecompressTableAsync"/> for the rows that are there.
+    /// See <see cref="WriteTransaction.CompressValues"/>, and <see cref="TableEvolution.RecompressTableAsync"/> for existing rows.
     /// </remarks>
     /// <param name="compression">How to compress.</param>
     /// <exception cref="ArgumentOutOfRangeException">There is no such compression.</exception>

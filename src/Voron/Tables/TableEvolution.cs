@@ -14,16 +14,16 @@ public static class TableEvolution
     /// <para>
     /// Indexes are built in steps, beside readers and writers, which see the table as it is meanwhile: a new index answers queries when it is ready.
     /// A step is a transaction of its own, which keeps other writers waiting for as long as <see cref="EvolveOptions.MaxHold"/> says. An index that
-    /// is not ready rejects no write. What was built stays after a cancellation or a crash, and the next call goes on there.
+    /// is not ready rejects no write. What was built stays after a cancellation or a crash, and the next call continues there.
     /// </para>
     /// <para>
     /// Rows are read before anything is changed: if two have the same key of a new unique index, or a sample of 66 rows has other keys in the
     /// indexes that stay than their functions return, the call ends. If it fails for a row later, because a writer has added it meanwhile, or a
-    /// function refuses it, the table goes back to the version that it had, without the new indexes: the old program goes on in both cases.
+    /// function refuses it, the table goes back to the version that it had, without the new indexes: the old program continues in both cases.
     /// </para>
     /// <para>
     /// Indexes are dropped by a definition of a higher version alone, or by <see cref="DropIndexAsync"/>.
-    /// Programs with the old definition go on reading, but no longer write. Pages of dropped indexes are freed in the background. At its end, the
+    /// Programs with the old definition continue reading, but no longer write. Pages of dropped indexes are freed in the background. At its end, the
     /// call removes from shared indexes what tables have left there that were dropped or no longer have them.
     /// </para>
     /// </remarks>
@@ -85,7 +85,7 @@ public static class TableEvolution
 
     /// <summary>
     /// Drops an index of a table at once, durably, and frees its pages in the background; false if there is no such table or index. Programs whose
-    /// definition has the index go on without it, until <see cref="EvolveAsync{TKey, TRow}"/> builds it again.
+    /// definition has the index continue without it, until <see cref="EvolveAsync{TKey, TRow}"/> builds it again.
     /// </summary>
     /// <remarks>An index that the table shares with others loses the ids of the table as <see cref="DropTableAsync"/> says.</remarks>
     /// <param name="environment">The environment.</param>
@@ -118,7 +118,7 @@ public static class TableEvolution
     /// <remarks>
     /// If the table shares an index with others, the call then removes its ids from the index in steps of 2 ms. Queries do not return them meanwhile.
     /// If that is cancelled or fails, the table is dropped all the same, and the next call of this method or of
-    /// <see cref="EvolveAsync{TKey, TRow}"/> for any table goes on.
+    /// <see cref="EvolveAsync{TKey, TRow}"/> for any table continues.
     /// </remarks>
     /// <param name="environment">The environment.</param>
     /// <param name="name">The name of the table.</param>
@@ -287,7 +287,7 @@ public static class TableEvolution
         }
         catch (Exception e) when (e is VoronException or ObjectDisposedException)
         {
-            // The caller gets the first failure. The next call begins with what is there.
+            // The caller gets the first failure. The next call begins with what it finds.
         }
     }
 

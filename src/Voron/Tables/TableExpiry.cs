@@ -1,10 +1,10 @@
 namespace Voron.Tables;
 
-/// <summary>Deletes rows that are past their time.</summary>
+/// <summary>Deletes expired rows.</summary>
 public static class TableExpiry
 {
     /// <summary>
-    /// Deletes the rows of a table that are past their time, with the keys in its indexes, in steps of 256 rows that are merged with the writes
+    /// Deletes the expired rows of a table, with the keys in its indexes, in steps of 256 rows that are merged with the writes
     /// of other callers; a feed records the deletions.
     /// </summary>
     /// <remarks>
@@ -15,7 +15,7 @@ public static class TableExpiry
     /// <param name="environment">The environment.</param>
     /// <param name="definition">The definition of the table, with <see cref="TableDefinition{TKey, TRow}.Expire"/>.</param>
     /// <param name="cancellationToken">Ends the call between two steps, or its wait for one. What was deleted stays deleted.</param>
-    /// <returns>The number of rows deleted. Rows that have come past their time during the call may be left.</returns>
+    /// <returns>The number of rows deleted. Rows that expire during the call may be left.</returns>
     /// <exception cref="ArgumentException">The definition does not say when rows expire.</exception>
     /// <exception cref="KeyNotFoundException">There is no such table.</exception>
     /// <exception cref="IndexNotReadyException">

@@ -7,12 +7,12 @@ internal static partial class TableLog
 {
     [LoggerMessage(
         EventId = 1300, EventName = "ExpiredRowsDeleted", Level = LogLevel.Information,
-        Message = "Rows past their time were deleted from the table '{Table}' of the environment in '{Path}': {Rows} rows.")]
+        Message = "Expired rows were deleted from the table '{Table}' of the environment in '{Path}': {Rows} rows.")]
     public static partial void ExpiredDeleted(ILogger logger, string table, string path, long rows);
 
     [LoggerMessage(
         EventId = 1301, EventName = "ExpiryFailed", Level = LogLevel.Warning,
-        Message = "Rows past their time could not all be deleted from the table '{Table}' of the environment in '{Path}'. No query returns them, and the next run " +
+        Message = "Not all expired rows could be deleted from the table '{Table}' of the environment in '{Path}'. No query returns them, and the next run " +
             "tries again. Reason: {Reason}")]
     public static partial void ExpiryFailed(ILogger logger, string table, string path, string reason, Exception exception);
 

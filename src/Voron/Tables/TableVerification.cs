@@ -4,7 +4,7 @@ namespace Voron.Tables;
 public static class TableVerification
 {
     /// <summary>
-    /// Reads all rows of a table, computes their keys, and compares these with the indexes, both ways. Reads a snapshot, so others go on writing.
+    /// Reads all rows of a table, computes their keys, and compares these with the indexes, both ways. Reads a snapshot, so others continue writing.
     /// <see cref="StorageEnvironment.Verify"/> checks pages and trees, but does not know the functions of a definition.
     /// </summary>
     /// <param name="environment">The environment.</param>

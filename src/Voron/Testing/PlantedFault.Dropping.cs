@@ -9,6 +9,6 @@ internal static partial class PlantedFault
     /// <summary>Pages of values outside of the leaves of a dropped tree are not freed.</summary>
     public static readonly bool KeepDroppedValues = Is(nameof(KeepDroppedValues));
 
-    /// <summary>An opening does not go on with trees that were dropped before.</summary>
+    /// <summary>An opening does not continue with trees that were dropped before.</summary>
     public static readonly bool ForgetDropsAtOpening = Is(nameof(ForgetDropsAtOpening));
 }

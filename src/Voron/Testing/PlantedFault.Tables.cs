@@ -27,7 +27,7 @@ internal static partial class PlantedFault
     /// <summary>A query takes the first bytes of a key or a value for a row id, however many there are.</summary>
     public static readonly bool BelieveRowIds = Is(nameof(BelieveRowIds));
 
-    /// <summary>A query that looks up many rows together returns those that are past their time.</summary>
+    /// <summary>A query that looks up many rows together returns the expired ones.</summary>
     public static readonly bool ReturnExpiredRows = Is(nameof(ReturnExpiredRows));
 
     /// <summary>A row that is deleted stays in the index of the times.</summary>
@@ -42,7 +42,7 @@ internal static partial class PlantedFault
     /// <summary>When the ids of a table that has left a shared index are removed, those of the next table are removed as well.</summary>
     public static readonly bool RemoveNextMember = Is(nameof(RemoveNextMember));
 
-    /// <summary>Rows past their time keep their unique keys from others.</summary>
+    /// <summary>Expired rows keep their unique keys from others.</summary>
     public static readonly bool BlockExpiredKeys = Is(nameof(BlockExpiredKeys));
 
     /// <summary>A transaction reads the clock each time that it opens a table whose rows expire.</summary>

@@ -173,7 +173,7 @@ internal static partial class PlantedFault
     /// <summary>The pages of a deleted entry's value are not freed.</summary>
     public static readonly bool KeepExtentOfDeleted = Name == nameof(KeepExtentOfDeleted);
 
-    /// <summary>An exchange stores its value without comparing the value that is there.</summary>
+    /// <summary>An exchange stores its value without comparing the existing value.</summary>
     public static readonly bool ExchangeUncompared = Name == nameof(ExchangeUncompared);
 
     /// <summary>When several pages are freed, the last one stays marked as used.</summary>

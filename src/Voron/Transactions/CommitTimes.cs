@@ -5,7 +5,7 @@ using Voron.Primitives;
 
 namespace Voron.Transactions;
 
-/// <summary>Gives each commit its time. It never falls: while the clock is behind the last commit, time stands still.</summary>
+/// <summary>Gives each commit its time. It never falls: while the clock is behind the last commit, time stops.</summary>
 /// <remarks>Used by the holder of the writer.</remarks>
 internal sealed class CommitTimes
 {

@@ -182,7 +182,7 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
 
     public override ReadOnlySpan<byte> ReadLarge(scoped in LargeExtentReference reference, long offset, int count)
     {
-        // The value may belong to this transaction. If writing it failed, that failure must be reported, not the bytes that are there instead.
+        // The value may belong to this transaction. If writing it failed, that failure must be reported, not the bytes found instead.
         Stage?.Finish();
         return _largeValues.Read(_dataFile.Address(0), _state.PageCount, reference, offset, count);
     }

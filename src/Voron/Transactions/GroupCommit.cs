@@ -15,7 +15,7 @@ namespace Voron.Transactions;
 ///     │ └────an asynchronous caller comes──▶ offered ──▶ a thread of the pool, or the group commit's thread, until the queue is empty
 ///     └──────the queue is empty──────────────────────────────────────────────────────────────────┘
 /// </code>
-/// A thread of the pool usually takes the offer: it goes on with the continuations of the callers that it has answered, and no thread has
+/// A thread of the pool usually takes the offer: it continues with the continuations of the callers that it has answered, and no thread has
 /// to be woken. When all threads of the pool are busy or blocked, the group commit's own thread finds that the offer has been open for 10 ms,
 /// and takes it. The next offers are made to that thread alone, for a while. The lock of the queue guards the leadership too; nothing else is
 /// called under it.

@@ -54,7 +54,7 @@ internal sealed class GroupCommitQueue
         Note(operation, 1);
     }
 
-    /// <summary>Removes an operation from the queue, if it is there.</summary>
+    /// <summary>Removes an operation from the queue, if it is in it.</summary>
     public void Remove(GroupCommitOperation operation)
     {
         using (Hold())

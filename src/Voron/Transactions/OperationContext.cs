@@ -39,7 +39,7 @@ internal sealed class OperationContext(Action<Exception> failedLate) : Synchroni
 
     public override void Post(SendOrPostCallback d, object? state)
     {
-        // The exception of a method that is async void. The method has ended, and its caller may already have gone on.
+        // The exception of a method that is async void. The method has ended, and its caller may already have continued.
         if (state is ExceptionDispatchInfo failure)
         {
             using (Uninterrupted.Hold(_gate))

@@ -37,7 +37,7 @@ internal sealed class OperationSavepoint(PutBuffers buffers, Action throwIfBroke
     /// <summary>Creates the savepoint if the marks have served so far: applies the puts of earlier operations; those of this one wait on.</summary>
     /// <remarks>
     /// When the puts of earlier operations cannot be applied, the transaction is broken, without a savepoint: all its operations must run again. An
-    /// operation that catches the exception and goes on meets it again, instead of getting a savepoint that would hide it.
+    /// operation that catches the exception and continues meets it again, instead of getting a savepoint that would hide it.
     /// </remarks>
     /// <exception cref="InvalidOperationException">Puts of earlier operations could not be applied, now or before.</exception>
     public void Ensure()

@@ -57,7 +57,7 @@ internal static class TreeUpdater
         }
         catch (CounterException e)
         {
-            // As if it had waited: what a transaction may go on to do must not depend on that.
+            // As if it had waited: what a transaction may continue to do must not depend on that.
             throw tree.NoCounter(e);
         }
         catch (Exception e) when (write.Break(e))

@@ -3,7 +3,7 @@ using System.Text;
 namespace Voron.Transactions;
 
 /// <summary>
-/// What was added to a tree and removed from it ahead of a query, which returns the entries that were there when it began: otherwise a query whose
+/// What was added to a tree and removed from it ahead of a query, which returns the existing entries when it began: otherwise a query whose
 /// caller moves each row ahead would never end.
 /// </summary>
 /// <remarks>

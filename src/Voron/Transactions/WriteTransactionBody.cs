@@ -322,7 +322,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
         return sequence;
     }
 
-    // The transaction may have read changes that are submitted but not yet durable. To answer "it is there already" is to promise that it stays,
+    // The transaction may have read changes that are submitted but not yet durable. To answer "it already exists" is to promise that it stays,
     // unless the transaction is lazy.
     private long EndUnchanged(CommitCompletion? completion)
     {

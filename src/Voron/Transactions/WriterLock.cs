@@ -71,7 +71,7 @@ internal sealed class WriterLock
     /// <summary>As <see cref="Enter"/>, without blocking a thread.</summary>
     public Task EnterAsync(CancellationToken cancellationToken)
     {
-        // A schedule has the thread wait. A call that went on when the writer is handed over would go on with a thread of the pool.
+        // A schedule has the thread wait. A call that continued when the writer is handed over would continue with a thread of the pool.
         SchedulePoint.UntilFree(_isFree, Timeout.InfiniteTimeSpan, cancellationToken);
         if (cancellationToken.IsCancellationRequested)
             return Task.FromCanceled(cancellationToken);

@@ -8,7 +8,7 @@ namespace Voron.Trees;
 
 /// <summary>Walks the set of a leaf record and reports inconsistencies, down to each id. No bytes, however damaged, make it fail.</summary>
 /// <remarks>
-/// A slice may end behind each id page. The next one goes on at the lowest id of the page after it, however the set has changed by then; the numbers
+/// A slice may end behind each id page. The next one continues at the lowest id of the page after it, however the set has changed by then; the numbers
 /// that the record claims are compared only if the set was walked at once.
 /// </remarks>
 internal sealed unsafe class IdSetChecker(ITreeCheckHost host, Action<string> report)
@@ -38,7 +38,7 @@ internal sealed unsafe class IdSetChecker(ITreeCheckHost host, Action<string> re
     /// <param name="slot">The slot of the record.</param>
     /// <param name="record">The record.</param>
     /// <param name="treeMark">The mark of its tree.</param>
-    /// <param name="continues">True to go on where the last call has stopped, in the set of the same key, which may have changed since.</param>
+    /// <param name="continues">True to continue where the last call has stopped, in the set of the same key, which may have changed since.</param>
     /// <returns>False if not all pages of the set could be walked, so that the counts are too low.</returns>
     public bool Check(PageNumber leaf, int slot, byte* record, uint treeMark, bool continues)
     {

@@ -9,7 +9,7 @@ namespace Voron.Trees;
 
 /// <summary>Moves the pages of a set for a compaction, and changes what refers to them: an array page, or the record of the set.</summary>
 /// <remarks>
-/// The set is whole after each page: a call may stop anywhere, and be repeated. It goes on at the page for which there was no place, as
+/// The set is whole after each page: a call may stop anywhere, and be repeated. It continues at the page for which there was no place, as
 /// <see cref="IPageMover.SetPlace"/> says; the set may have changed since.
 /// </remarks>
 internal unsafe ref struct IdSetMover

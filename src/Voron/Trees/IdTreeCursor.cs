@@ -20,7 +20,7 @@ internal sealed class IdTreeCursor
     private Place _place;
     private long _changes;
 
-    // The id where the cursor stands while the set has no such id, or may not have it.
+    // The position of the cursor while the set has no such id, or may not have it.
     private long _id;
 
     // A seek went to the id, and it has not been copied since.

@@ -10,8 +10,8 @@ namespace Voron.Trees;
 
 /// <summary>Changes the sets of a tree of id sets, each under its key.</summary>
 /// <remarks>
-/// A set stands in its leaf while it is one block of at most 256 bytes. A larger one has pages of its own, until it has fewer than 64 ids and takes
-/// no more than three quarters of these bytes: so no set goes to and fro. A set without ids has no key in the tree. The header of the tree counts the
+/// A set is stored in its leaf while it is one block of at most 256 bytes. A larger one has pages of its own, until it has fewer than 64 ids and takes
+/// no more than three quarters of these bytes, so that no set alternates between the two. A set without ids has no key in the tree. The header of the tree counts the
 /// ids of all sets and their pages.
 /// </remarks>
 internal unsafe ref struct IdTreeWriter

@@ -5,7 +5,7 @@ namespace Voron.Trees;
 
 /// <summary>
 /// The trees of the engine's own: their names in the catalog begin with FF, a byte that UTF-8 never has, so no user can name one. They come last,
-/// and stand in no list of names. The second byte says what a tree is.
+/// and are in no list of names. The second byte says what a tree is.
 /// </summary>
 /// <remarks>
 /// <code>

@@ -78,7 +78,7 @@ internal static unsafe class TreeWriter
         state.Changed = true;
     }
 
-    /// <summary>Sets what is behind a key in a tree of sets. Pages of a set that was there are not freed.</summary>
+    /// <summary>Sets what is behind a key in a tree of sets. Pages of a set that it replaces are not freed.</summary>
     public static void PutExtended(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, ReadOnlySpan<byte> behind) =>
         Store(writer, state, key, NewValue.Extended(behind), replace: true);
 

@@ -129,7 +129,7 @@ public sealed class CollectionEndpointTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_download_goes_on_while_its_document_is_deleted()
+    public async Task A_download_continues_while_its_document_is_deleted()
     {
         await _server.SendAsync("PUT", "/collections/items/documents/a", RunningServer.Json("{}"));
         var content = new byte[900_000];

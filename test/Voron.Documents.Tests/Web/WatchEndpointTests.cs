@@ -15,7 +15,7 @@ public sealed class WatchEndpointTests : IAsyncLifetime
     public ValueTask DisposeAsync() => _server.DisposeAsync();
 
     [Fact]
-    public async Task Changes_are_events_and_a_client_that_comes_back_goes_on()
+    public async Task Changes_are_events_and_a_client_that_comes_back_continues()
     {
         string position;
         using (var watch = await WatchAsync("?q=n%20%3E%201"))

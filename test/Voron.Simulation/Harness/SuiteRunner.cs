@@ -62,7 +62,7 @@ internal sealed class SuiteRunner
                 _stop.Cancel();
             if (workers.Select(worker => worker.Overdue(_suite.RunLimit)).FirstOrDefault(run => run is not null) is { } hanging)
             {
-                var timeout = new TimeoutException($"Run {hanging.Index} has been going on for {_suite.RunLimit.TotalSeconds:0} s: it hangs.");
+                var timeout = new TimeoutException($"Run {hanging.Index} has run for {_suite.RunLimit.TotalSeconds:0} s: it hangs.");
                 Fail(hanging, timeout, null, FailureKind.Hang);
                 _stop.Cancel();
                 break;
@@ -256,7 +256,7 @@ internal sealed class SuiteRunner
 
         public void End() => Interlocked.Exchange(ref _since, 0);
 
-        /// <summary>Returns the run if it has gone on for longer than the limit, or null.</summary>
+        /// <summary>Returns the run if it has run for longer than the limit, or null.</summary>
         public SuiteRun? Overdue(TimeSpan limit) =>
             Interlocked.Read(ref _since) is var since && since != 0 && Stopwatch.GetElapsedTime(since) > limit ? _run : null;
     }

@@ -8,7 +8,7 @@ namespace Voron.Simulation.Harness;
 /// The time limit for all suites together. If suites end when they are asked to, they take at most about that long plus the least share.
 /// </param>
 /// <param name="run">
-/// Runs a suite by a plan. Also returns the run at which another process must go on if this one ended before its time.
+/// Runs a suite by a plan. Also returns the run at which another process must continue if this one ended before its time.
 /// </param>
 internal sealed class SuiteSequence(IReadOnlyList<Suite> suites, TimeSpan limit, Func<Suite, RunPlan, (SuiteResult Result, long? GoOnAt)> run)
 {

@@ -180,7 +180,7 @@ public sealed class BackupSetTests : IDisposable
     }
 
     [Fact]
-    public async Task A_set_follows_the_history_that_goes_on_after_a_restore()
+    public async Task A_set_follows_the_history_that_continues_after_a_restore()
     {
         await BackUp(BackupKind.Full);
         var first = (await _set.ListAsync(Token))[0].File;

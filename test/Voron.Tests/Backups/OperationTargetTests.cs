@@ -154,7 +154,7 @@ public sealed class OperationTargetTests
         using (var environment = StorageEnvironment.Open(disk, Options()))
             changes = await environment.BackupAsync(second, "a.vback", new BackupOptions { Since = full.BackupId }, Token);
 
-        // The snapshot goes on otherwise, with the same transaction ids.
+        // The snapshot continues otherwise, with the same transaction ids.
         Change(snapshot, seed: 1_700, keys: [5, 6], deleted: [8]);
         using (var environment = StorageEnvironment.Open(snapshot, Options()))
         {

@@ -80,7 +80,7 @@ internal static class ChangeLogKit
 
     public delegate void ChangeHeader(ref CheckpointHeader header);
 
-    /// <summary>True for calls while a log is written anew: to the unfinished file, or to the log when it exists, or when both are there.</summary>
+    /// <summary>True for calls while a log is written anew: to the unfinished file, or to the log when it exists, or when both exist.</summary>
     public static bool IsWithinShrinking(SimulatedDisk disk, DiskCall call) => call.Kind switch
     {
         DiskCallKind.Create => IsUnfinished(call.Name),

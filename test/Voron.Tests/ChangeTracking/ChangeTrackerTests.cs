@@ -85,7 +85,7 @@ public sealed class ChangeTrackerTests
     [Theory]
     [InlineData(nameof(DiskError.NoSpace))]
     [InlineData(nameof(DiskError.Failed))]
-    public void A_log_that_cannot_be_continued_ends_and_the_flush_goes_on(string error)
+    public void A_log_that_cannot_be_continued_ends_and_the_flush_continues(string error)
     {
         var (disk, logger) = (new SimulatedDisk(), new ListLogger());
         using (var environment = Open(disk, logger))

@@ -57,7 +57,7 @@ public sealed class CompactionFaultTests
     }
 
     [Fact]
-    public async Task A_compaction_on_a_full_disk_loses_nothing_and_goes_on_when_there_is_room()
+    public async Task A_compaction_on_a_full_disk_loses_nothing_and_continues_when_there_is_room()
     {
         var (full, complete) = (0, 0);
         for (var room = 0L; room < 12 << 20; room += 600 << 10)

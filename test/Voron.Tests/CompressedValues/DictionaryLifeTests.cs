@@ -39,7 +39,7 @@ public sealed class DictionaryLifeTests : IDisposable
     }
 
     [Fact]
-    public async Task A_recompression_that_was_cancelled_goes_on_at_the_next_call()
+    public async Task A_recompression_that_was_cancelled_continues_at_the_next_call()
     {
         using var environment = Fill();
         using var stop = new CancellationTokenSource();
@@ -52,7 +52,7 @@ public sealed class DictionaryLifeTests : IDisposable
     }
 
     [Fact]
-    public async Task Writers_and_readers_go_on_beside_a_recompression()
+    public async Task Writers_and_readers_continue_beside_a_recompression()
     {
         using var environment = Fill();
         using var old = environment.BeginRead();

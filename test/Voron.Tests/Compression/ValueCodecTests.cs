@@ -41,7 +41,7 @@ public unsafe class ValueCodecTests
     }
 
     [Fact]
-    public void A_match_may_go_on_from_the_dictionary_into_the_value()
+    public void A_match_may_continue_from_the_dictionary_into_the_value()
     {
         // The dictionary ends with the beginning of the value, which repeats itself.
         var text = Encoding.ASCII.GetBytes("abcdefgh");

@@ -63,7 +63,7 @@ public sealed class StatusFileTests
             FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 1_000));
         environment.Flush();
         StatusKit.WaitUntilIdle(environment);
-        _kit.Calls.Should().BeEmpty("the clock stands still");
+        _kit.Calls.Should().BeEmpty("the clock is stopped");
     }
 
     [Fact]

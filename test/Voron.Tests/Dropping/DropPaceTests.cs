@@ -15,7 +15,7 @@ public sealed class DropPaceTests : IDisposable
     public void Dispose() => _directory.Dispose();
 
     [Fact]
-    public async Task A_step_ends_soon_after_another_writer_has_begun_to_wait_and_goes_on_otherwise()
+    public async Task A_step_ends_soon_after_another_writer_has_begun_to_wait_and_continues_otherwise()
     {
         var writer = new WriterLock();
         var clock = new FakeTimeProvider();

@@ -155,7 +155,7 @@ public sealed class DropTreeTests : IDisposable
 
     /// <summary>Closed in whatever state it is, ten times: nothing is lost, and the rest of the pages is freed after an opening.</summary>
     [Fact]
-    public async Task Closing_ends_a_drop_and_an_opening_goes_on()
+    public async Task Closing_ends_a_drop_and_an_opening_continues()
     {
         for (var round = 0; round < 10; round++)
         {
@@ -250,7 +250,7 @@ public sealed class DropTreeTests : IDisposable
 
     /// <summary>A commit of the drop that fails must undo nothing of the writer that comes next.</summary>
     [Fact]
-    public async Task A_drop_that_finds_no_room_fails_alone_and_goes_on_when_there_is_room()
+    public async Task A_drop_that_finds_no_room_fails_alone_and_continues_when_there_is_room()
     {
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());

@@ -195,7 +195,7 @@ public sealed class DataFileKeyHeadsTests
             var isThereTogether = batch.TryGetValue(i, out var together);
             var isExpected = content.TryGetValue(number, out var step);
             if (isThere != isExpected || isThereTogether != isExpected)
-                throw new InvalidOperationException($"{where}: key {number} is there: {isThere}, {isThereTogether}, expected {isExpected}");
+                throw new InvalidOperationException($"{where}: key {number} exists: {isThere}, {isThereTogether}, expected {isExpected}");
             if (isExpected && (BinaryPrimitives.ReadInt64LittleEndian(alone) != step || !alone.SequenceEqual(together)))
                 throw new InvalidOperationException($"{where}: key {number} has a value of another snapshot");
         }

@@ -160,7 +160,7 @@ public sealed class JournalAccountingTests
     [InlineData(256 << 10, 256 << 10, 4 << 20, 16 << 20, 400_000)]
     [InlineData(4 << 20, 4 << 20, 4 << 20, 4 << 20, 100_000)]
     [InlineData((4 << 20) - 4096, 1 << 20, 4 << 20, 4 << 20, 100_000)]
-    public void Commits_far_beyond_a_small_limit_go_on_at_full_speed(long limit, long threshold, long firstFile, long maxFile, int valueBytes)
+    public void Commits_far_beyond_a_small_limit_continue_at_full_speed(long limit, long threshold, long firstFile, long maxFile, int valueBytes)
     {
         const int Commits = 200;
         var options = new StorageOptions

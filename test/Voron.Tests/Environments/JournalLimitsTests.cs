@@ -38,7 +38,7 @@ public sealed class JournalLimitsTests
     }
 
     [Fact]
-    public void Commits_on_a_full_disk_go_on_by_flushing()
+    public void Commits_on_a_full_disk_continue_by_flushing()
     {
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, SmallFiles);
@@ -51,7 +51,7 @@ public sealed class JournalLimitsTests
         for (var i = 0; i < 2_000; i++)
             Fill(environment, random, random.Next(100) * 10, 1);
 
-        // The journal of these commits would need several times the remaining room: each commit that found none has flushed and gone on.
+        // The journal of these commits would need several times the remaining room: each commit that found none has flushed and continued.
         var statistics = environment.GetStatistics();
         statistics.Flushes.Should().BeGreaterThan(before.Flushes);
         (statistics.JournalTransactionBytes - before.JournalTransactionBytes).Should().BeGreaterThan(3 * 4 * 65536);

@@ -24,7 +24,7 @@ public sealed class JournalRoomTests
     /// Each new file is twice as long as the one before. There may be no room for a file of the next length where a shorter one would fit.
     /// </summary>
     [Fact]
-    public void Commits_go_on_while_there_is_room_for_any_journal_file_that_they_fit_into()
+    public void Commits_continue_while_there_is_room_for_any_journal_file_that_they_fit_into()
     {
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, Options(16 << 20));

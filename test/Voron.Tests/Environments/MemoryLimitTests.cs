@@ -231,7 +231,7 @@ public sealed class MemoryLimitTests(ITestOutputHelper output)
         again.Verify().Problems.Should().BeEmpty();
     }
 
-    /// <summary>Without room for its record, a transaction is refused as without room in the journal, and the environment goes on.</summary>
+    /// <summary>Without room for its record, a transaction is refused as without room in the journal, and the environment continues.</summary>
     [Fact]
     public void A_record_for_which_there_is_neither_memory_nor_disk_is_refused()
     {

@@ -10,7 +10,7 @@ namespace Voron.Tests.Environments;
 
 /// <summary>
 /// Closing leaves one small journal file and no free tail of the data file, unless something is in the way. Whatever happens at any step, all
-/// commits are there afterwards.
+/// commits are found afterwards.
 /// </summary>
 public sealed class SmallCloseTests
 {

@@ -6,7 +6,7 @@ namespace Voron.Tests.Faults;
 public sealed class DiskFullTests(ITestOutputHelper output)
 {
     [Fact]
-    public void Wherever_the_disk_is_full_reads_go_on_the_flush_empties_it_and_work_resumes()
+    public void Wherever_the_disk_is_full_reads_continue_the_flush_empties_it_and_work_resumes()
     {
         var probe = new SimulatedDisk();
         Fill(probe, out var last);
@@ -73,7 +73,7 @@ public sealed class DiskFullTests(ITestOutputHelper output)
     }
 
     [Fact]
-    public void A_flush_that_finds_no_room_is_paused_and_goes_on_with_the_list_it_wrote()
+    public void A_flush_that_finds_no_room_is_paused_and_continues_with_the_list_it_wrote()
     {
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());

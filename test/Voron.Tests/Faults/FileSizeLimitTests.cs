@@ -7,7 +7,7 @@ public sealed class FileSizeLimitTests
 {
     /// <summary>SIGXFSZ ended the process. Now such a limit counts as a full disk, and has the same effect.</summary>
     [Fact]
-    public void A_process_that_reaches_its_file_size_limit_gets_an_exception_and_goes_on()
+    public void A_process_that_reaches_its_file_size_limit_gets_an_exception_and_continues()
     {
         Assert.SkipWhen(OperatingSystem.IsWindows(), "Windows has no limit for the size of a file.");
         using var directory = new TestDirectory();

@@ -1,7 +1,7 @@
 namespace Voron.Tests.Faults;
 
 /// <summary>
-/// A wrong call throws an ordinary exception that names the numbers, and the environment goes on as if the call had not been made.
+/// A wrong call throws an ordinary exception that names the numbers, and the environment continues as if the call had not been made.
 /// </summary>
 public sealed class MisuseTests : IDisposable
 {

@@ -56,7 +56,7 @@ public sealed class PendingPutTests : IDisposable
     [InlineData("release")]
     [InlineData("commit nested")]
     [InlineData("delete tree")]
-    public async Task A_call_that_the_put_would_not_survive_is_refused_and_the_put_goes_on(string call)
+    public async Task A_call_that_the_put_would_not_survive_is_refused_and_the_put_continues(string call)
     {
         using var environment = StorageEnvironment.Open(_disk, FaultTestKit.Options());
         using (var writing = environment.BeginWrite())
@@ -114,7 +114,7 @@ public sealed class PendingPutTests : IDisposable
                     await FluentActions.Awaiting(() => put.WaitAsync(TestWait.Limit, Cancellation)).Should().ThrowAsync<InvalidOperationException>();
                     break;
                 default:
-                    // Keeps the changes, and the put goes on.
+                    // Keeps the changes, and the put continues.
                     savepoint.Dispose();
                     await pipe.CompleteAsync();
                     (await put.WaitAsync(TestWait.Limit, Cancellation)).Should().Be(Sent);

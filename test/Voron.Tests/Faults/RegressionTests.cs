@@ -173,7 +173,7 @@ public sealed class RegressionTests
     }
 
     [Fact]
-    public void After_a_crash_on_a_full_disk_everything_can_be_read_and_room_lets_work_go_on()
+    public void After_a_crash_on_a_full_disk_everything_can_be_read_and_room_lets_work_continue()
     {
         var disk = new SimulatedDisk();
         var last = 0;

@@ -62,7 +62,7 @@ public sealed class FeedBudgetTests : IDisposable
         JournalMeter.MustFit(Delete(tree) - plain, 1, 30);
     }
 
-    // One change, with both bounds, whatever the range has. The rest is the map of free pages: those of the feed stand between those of the tree.
+    // One change, with both bounds, whatever the range has. The rest is the map of free pages: those of the feed lie between those of the tree.
     [Fact]
     public void A_recorded_range_adds_one_change()
     {
@@ -87,7 +87,7 @@ public sealed class FeedBudgetTests : IDisposable
             TableDefinition.Create(name, 1, new ItemCodec(), KeyCodec.Utf8, static (Item item) => item.Id);
     }
 
-    // The position of a consumer is a record of its own, which is there from the second time on.
+    // The position of a consumer is a record of its own, which exists from the second time on.
     [Fact]
     public void A_position_writes_the_bytes_that_change()
     {

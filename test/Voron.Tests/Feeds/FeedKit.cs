@@ -21,7 +21,7 @@ internal static class FeedKit
         return options;
     }
 
-    /// <summary>Creates a feed and a tree, unless they are there, and records the tree.</summary>
+    /// <summary>Creates a feed and a tree, unless they exist, and records the tree.</summary>
     public static void Record(
         this StorageEnvironment environment, RecordedContent content = RecordedContent.NewValues, FeedOptions? options = null,
         string feed = Feed, string tree = TreeName) =>
@@ -125,7 +125,7 @@ internal static class FeedKit
                 model[key] = change.HasNewValue ? Convert.ToHexString(change.NewValue) : "?";
                 break;
             case ChangeOperation.Delete:
-                model.Remove(key).Should().BeTrue("only an entry that was there is recorded as removed");
+                model.Remove(key).Should().BeTrue("only an existing entry is recorded as removed");
                 break;
             case ChangeOperation.DeleteRange:
                 var count = model.Count;

@@ -87,7 +87,7 @@ public sealed class FeedSurroundingsTests : IDisposable
     }
 
     [Fact]
-    public async Task A_copy_has_feeds_and_goes_on_from_positions_up_to_the_copy()
+    public async Task A_copy_has_feeds_and_continues_from_positions_up_to_the_copy()
     {
         using var environment = Open();
         Fill(environment);

@@ -97,7 +97,7 @@ public sealed class ReadingTests : IDisposable
     }
 
     [Fact]
-    public void A_consumer_can_go_on_behind_each_change()
+    public void A_consumer_can_continue_behind_each_change()
     {
         _environment.Write(writing =>
         {

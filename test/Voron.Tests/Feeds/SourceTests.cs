@@ -271,7 +271,7 @@ public sealed class SourceTests : IDisposable
     }
 
     [Fact]
-    public void What_cannot_be_recorded_is_refused_and_the_transaction_goes_on()
+    public void What_cannot_be_recorded_is_refused_and_the_transaction_continues()
     {
         _environment.Write(writing =>
         {

@@ -5,7 +5,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Flushing;
 
 /// <summary>
-/// A flush writes small pieces while commits have room to go on, and large ones when they are about to wait for it, or when none is left.
+/// A flush writes small pieces while commits have room to continue, and large ones when they are about to wait for it, or when none is left.
 /// </summary>
 public sealed class FlushPacingTests
 {

@@ -58,7 +58,7 @@ public sealed class MakeRoomTests
 
     /// <summary>The pages written before the pause and the rest written after it make the flush complete.</summary>
     [Fact]
-    public void A_flush_that_goes_on_after_a_pause_leaves_every_page_on_the_disk()
+    public void A_flush_that_continues_after_a_pause_leaves_every_page_on_the_disk()
     {
         var disk = new SimulatedDisk();
         using (var environment = StorageEnvironment.Open(disk, Options()))
@@ -131,7 +131,7 @@ public sealed class MakeRoomTests
     /// The search holds up the writer: it examines one section after another until its time is up, and the next commit continues it.
     /// </summary>
     [Fact]
-    public void The_search_for_free_pages_is_bounded_and_goes_on_with_the_next_commit()
+    public void The_search_for_free_pages_is_bounded_and_continues_with_the_next_commit()
     {
         var disk = new SimulatedDisk();
         var options = Options(longestPunch: TimeSpan.Zero, maxJournalFileBytes: 16 << 20);
@@ -172,7 +172,7 @@ public sealed class MakeRoomTests
             disk.SpaceLimit = disk.UsedBytes;
         }
 
-        sections.Distinct().Count().Should().Be(4, $"each search goes on where the one before ended; {refused} commits were refused");
+        sections.Distinct().Count().Should().Be(4, $"each search continues where the one before ended; {refused} commits were refused");
     }
 
     /// <summary>The engine did not know of the hole that the failed call had made: pages placed in it could not be flushed.</summary>

@@ -135,7 +135,7 @@ public sealed class TornPageProtectionTests
     }
 
     [Fact]
-    public void A_paused_flush_goes_on_with_the_images_it_wrote()
+    public void A_paused_flush_continues_with_the_images_it_wrote()
     {
         var disk = Prepare(TornPageProtection.FullPageImages, out var environment, out var expected);
         using (environment)
@@ -267,7 +267,7 @@ public sealed class TornPageProtectionTests
         return FaultTestKit.Bytes(disk);
     }
 
-    /// <summary>Lets the flush go on, and returns the pages that it has changed.</summary>
+    /// <summary>Lets the flush continue, and returns the pages that it has changed.</summary>
     private static List<int> Overwritten(SimulatedDisk disk, StorageEnvironment environment, SortedDictionary<string, byte[]> before)
     {
         var old = before[DataFile];

@@ -123,7 +123,7 @@ public sealed class FeatureTests
                 create.Should().Throw<EnvironmentPoisonedException>();
                 environment.Internals.Engine.Format.Features.Should().Be(FormatFeatures.None);
 
-                // Nothing of the tree is there, and nothing more is committed.
+                // Nothing of the tree exists, and nothing more is committed.
                 writing.GetTreeNames().Should().Equal(FaultTestKit.TreeName);
                 writing.OpenTree(FaultTestKit.TreeName).Put("more"u8, "more"u8);
                 var commit = () => writing.Commit();

@@ -12,7 +12,7 @@ namespace Voron.Tests.Format;
 [Quick]
 public sealed unsafe class FileImageTests
 {
-    private const string Meaning = "what stands on disk has changed, so existing files cannot be read.";
+    private const string Meaning = "the format on disk has changed, so existing files cannot be read.";
 
     private static readonly RandomId EnvironmentId = new(0x0F0E0D0C0B0A0908, 0x0706050403020100);
     private static readonly RandomId Incarnation = new(0x1F1E1D1C1B1A1918, 0x1716151413121110);

@@ -10,7 +10,7 @@ using Voron.Tests.Tables;
 
 namespace Voron.Tests.Format;
 
-/// <summary>The pages of trees of each kind, byte by byte as they stand in the data file.</summary>
+/// <summary>The pages of trees of each kind, byte by byte as they are stored in the data file.</summary>
 [Quick]
 public sealed class PageImageTests
 {

@@ -88,7 +88,7 @@ public sealed class StructureTests
         var type = TypeOf(name);
         var fields = HexImage.Fields(type).Select(field => $"{field.Offset,4} {field.Length,3} {field.Field}");
         var text = $"{name}, {size} bytes, zero: {(spare.Length == 0 ? "none" : spare)}\n{string.Join('\n', fields)}\n{HexImage.Of(FilledBytes(type))}";
-        AcceptedText.Check($"test/Voron.Tests/Format/Images/{name}.txt", text, "what stands on disk has changed, so existing files cannot be read.");
+        AcceptedText.Check($"test/Voron.Tests/Format/Images/{name}.txt", text, "the format on disk has changed, so existing files cannot be read.");
     }
 
     [Fact]

@@ -7,7 +7,7 @@ namespace Voron.Tests.Journal;
 
 /// <summary>How many bytes transactions write to the journal: their records as they are stored, without compression.</summary>
 /// <remarks>
-/// Many new pages of a transaction are written directly, and are not in its record. What is measured should therefore change pages that are there,
+/// Many new pages of a transaction are written directly, and are not in its record. What is measured should therefore change existing pages,
 /// and be some hundred operations, beside which the head of the record is little.
 /// </remarks>
 internal static class JournalMeter

@@ -14,7 +14,7 @@ public sealed class InterruptedCloseTests
 
     /// <summary>Opening ends with this wait: the environment was open, but its caller got an exception instead of it.</summary>
     [Fact]
-    public void A_thread_that_is_interrupted_while_it_waits_for_the_log_goes_on_waiting()
+    public void A_thread_that_is_interrupted_while_it_waits_for_the_log_continues_waiting()
     {
         using var log = new BlockingLogger();
         var logger = GuardedLogger.Of(OneLoggerFactory.Of(log));

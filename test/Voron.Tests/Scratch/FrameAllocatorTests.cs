@@ -153,7 +153,7 @@ public sealed unsafe class FrameAllocatorTests
 
             var trim = frames.BeginTrim();
 
-            // The writer goes on meanwhile.
+            // The writer continues meanwhile.
             var between = frames.RentExtent(3);
             new Span<byte>(between, 3 * pageSize).Fill(77);
             rented.Add(((nint)between, 3, 77));

@@ -131,7 +131,7 @@ public sealed class ExpiryEvolutionTests : IDisposable
         var steps = 0;
         var progress = new SynchronousProgress<EvolveProgress>(_ =>
         {
-            // The first row comes past its time when its key has been built.
+            // The first row expires when its key has been built.
             if (++steps != 2)
                 return;
             _clock.PassMinutes(5);

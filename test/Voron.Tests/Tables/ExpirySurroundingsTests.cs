@@ -170,11 +170,11 @@ public sealed class ExpirySurroundingsTests : IDisposable
         }
         catch (DuplicateKeyException)
         {
-            // Of a row that is not past its time.
+            // Of an unexpired row.
         }
     }
 
-    // Each change fits what the copy has: an insert comes after the deletion of a row past its time.
+    // Each change fits what the copy has: an insert comes after the deletion of an expired row.
     private static void Apply(Dictionary<string, byte[]> copy, Change change)
     {
         var key = System.Text.Encoding.UTF8.GetString(change.Key);

@@ -5,7 +5,7 @@ using Voron.Tests.Faults;
 
 namespace Voron.Tests.Tables;
 
-/// <summary>Rows past their time are deleted by a call, and in the background, with their keys and their changes in feeds.</summary>
+/// <summary>Expired rows are deleted by a call, and in the background, with their keys and their changes in feeds.</summary>
 public sealed class ExpirySweepTests : IDisposable
 {
     private readonly TestDirectory _directory = new();
@@ -134,7 +134,7 @@ public sealed class ExpirySweepTests : IDisposable
     }
 
     [Fact]
-    public async Task Closing_ends_a_deletion_and_the_next_program_goes_on()
+    public async Task Closing_ends_a_deletion_and_the_next_program_continues()
     {
         const int Rows = 20_000;
         _environment.Insert(ExpiryKit.Items, [.. Enumerable.Range(0, Rows).Select(i => new Item($"i{i:D5}", $"s{i % 9}", 1))]);

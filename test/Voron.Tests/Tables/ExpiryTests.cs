@@ -2,7 +2,7 @@ using Voron.Tables;
 
 namespace Voron.Tests.Tables;
 
-/// <summary>A row past its time is as if it were deleted: no read returns it, and its keys are free.</summary>
+/// <summary>An expired row is as if it were deleted: no read returns it, and its keys are free.</summary>
 public sealed class ExpiryTests : IDisposable
 {
     private readonly TestDirectory _directory = new();

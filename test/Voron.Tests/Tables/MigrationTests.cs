@@ -138,7 +138,7 @@ public sealed class MigrationTests : IDisposable
                 failure.ReturnedKey.ToArray().Should().Equal(TableKit.Key($"S{failure.RowId % 5}"));
             if (change != "one more key")
                 failure.FoundKey.ToArray().Should().Equal(TableKit.Key($"s{failure.RowId % 5}"));
-            writing.OpenTable(Old).Delete("i7").Should().BeTrue("the transaction goes on");
+            writing.OpenTable(Old).Delete("i7").Should().BeTrue("the transaction continues");
             writing.Commit();
         }
 

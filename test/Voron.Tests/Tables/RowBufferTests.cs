@@ -10,7 +10,7 @@ public sealed class RowBufferTests
     private const string Long = "a text that is longer than the rest of the row";
 
     [Fact]
-    public void Wrong_calls_are_refused_and_the_row_goes_on()
+    public void Wrong_calls_are_refused_and_the_row_continues()
     {
         var row = RowKit.Write(static (ref writer) =>
         {

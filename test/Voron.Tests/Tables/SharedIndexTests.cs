@@ -51,7 +51,7 @@ public sealed class SharedIndexTests : IDisposable
     }
 
     [Fact]
-    public void Ids_of_a_part_go_on_from_a_seek()
+    public void Ids_of_a_part_continue_from_a_seek()
     {
         _environment.Insert(Books, [.. Enumerable.Range(0, 700).Select(n => Tagged($"b{n:D3}", "red"))]);
         _environment.Insert(Notes, [.. Enumerable.Range(0, 700).Select(n => Tagged($"n{n:D3}", "red"))]);
@@ -71,7 +71,7 @@ public sealed class SharedIndexTests : IDisposable
     }
 
     [Fact]
-    public void Pages_go_on_behind_a_token_that_was_text()
+    public void Pages_continue_behind_a_token_that_was_text()
     {
         Fill(_environment);
         using var reading = _environment.BeginRead();

@@ -116,7 +116,7 @@ public sealed class TableBudgetTests : IDisposable
         JournalMeter.MustFit(bytes, Rows / 2, 137);
     }
 
-    // The ids have the number of the table above that of the row, and stand among those of other tables.
+    // The ids have the number of the table above that of the row, and lie among those of other tables.
     [Fact]
     public void A_key_of_a_shared_index_writes_its_id()
     {

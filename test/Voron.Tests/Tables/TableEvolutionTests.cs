@@ -3,7 +3,7 @@ using Voron.Tests.Faults;
 
 namespace Voron.Tests.Tables;
 
-/// <summary>Indexes come and go on existing rows, beside writers, and a building that was broken off goes on.</summary>
+/// <summary>Indexes are added to and dropped from existing rows while others write, and an interrupted build continues.</summary>
 public sealed class TableEvolutionTests : IDisposable
 {
     private static readonly EvolveOptions SmallSteps = new() { MaxBytes = 1 };
@@ -81,7 +81,7 @@ public sealed class TableEvolutionTests : IDisposable
     }
 
     [Fact]
-    public async Task A_building_that_was_cancelled_goes_on_after_a_restart()
+    public async Task A_building_that_was_cancelled_continues_after_a_restart()
     {
         _environment.Insert(TableKit.Plain(1), Items(200));
         using var cancel = new CancellationTokenSource();

@@ -3,7 +3,7 @@ using Voron.Tests.Faults;
 
 namespace Voron.Tests.Tables;
 
-/// <summary>What is refused leaves no part of its row, and the transaction goes on.</summary>
+/// <summary>What is refused leaves no part of its row, and the transaction continues.</summary>
 public sealed class TableRefusalTests : IDisposable
 {
     private readonly TestDirectory _directory = new();

@@ -5,7 +5,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Transactions;
 
 /// <summary>
-/// A transaction that changes nothing is acknowledged when the commits that it read are durable: "if it is there, do nothing" is an answer
+/// A transaction that changes nothing is acknowledged when the commits that it read are durable: "if it exists, do nothing" is an answer
 /// too.
 /// </summary>
 public sealed class EmptyCommitTests

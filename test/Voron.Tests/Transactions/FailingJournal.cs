@@ -5,7 +5,7 @@ using Voron.Tests.Faults;
 
 namespace Voron.Tests.Transactions;
 
-/// <summary>A simulated disk whose next write to the journal is held, and fails or goes on as the test decides.</summary>
+/// <summary>A simulated disk whose next write to the journal is held, and fails or continues as the test decides.</summary>
 internal sealed class FailingJournal : IDisposable
 {
     private readonly ManualResetEventSlim _isWriting = new();

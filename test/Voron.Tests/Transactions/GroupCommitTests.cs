@@ -162,7 +162,7 @@ public sealed class GroupCommitTests
         var tasks = QueueTogether(environment, 2, (writing, i) =>
         {
             if (!writing.OpenTree(FaultTestKit.TreeName).Insert(FaultTestKit.Key(2), [2]))
-                throw new InvalidDataException("It is there already.");
+                throw new InvalidDataException("It already exists.");
         });
         var wasHeld = true;
         var failed = tasks[1].ContinueWith(

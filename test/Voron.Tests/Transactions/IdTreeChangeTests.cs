@@ -37,7 +37,7 @@ public sealed class IdTreeChangeTests : IDisposable
         ids.MoveNext().Should().BeTrue();
         (ids.Id, ids.Count).Should().Be((12, count));
         ids.MovePrevious().Should().BeTrue();
-        ids.Id.Should().Be(10, "it is there again");
+        ids.Id.Should().Be(10, "it exists again");
         (later.Count, later.IsOnId, later.MoveNext()).Should().Be((0, false, false));
 
         // Away with the whole set, and back.
@@ -53,7 +53,7 @@ public sealed class IdTreeChangeTests : IDisposable
     [Theory]
     [InlineData(20)]
     [InlineData(5_000)]
-    public void A_query_goes_on_after_a_savepoint_is_rolled_back(int count)
+    public void A_query_continues_after_a_savepoint_is_rolled_back(int count)
     {
         using var writing = _environment.BeginWrite();
         var tree = writing.CreateIdTree("t");
@@ -87,7 +87,7 @@ public sealed class IdTreeChangeTests : IDisposable
     }
 
     [Fact]
-    public void Unions_and_differences_go_on_while_their_trees_change()
+    public void Unions_and_differences_continue_while_their_trees_change()
     {
         const int count = 4_000;
         using var writing = _environment.BeginWrite();

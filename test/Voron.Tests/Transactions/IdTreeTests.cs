@@ -172,7 +172,7 @@ public sealed class IdTreeTests : IDisposable
     }
 
     [Fact]
-    public void A_query_goes_on_while_its_trees_change()
+    public void A_query_continues_while_its_trees_change()
     {
         using var writing = _environment.BeginWrite();
         var left = writing.CreateIdTree("left");

@@ -21,7 +21,7 @@ public sealed class InterruptedThreadsTests
     [Theory]
     [InlineData(GroupCommit)]
     [InlineData(Completions)]
-    public void A_thread_that_is_interrupted_behind_the_code_of_the_user_goes_on(string name)
+    public void A_thread_that_is_interrupted_behind_the_code_of_the_user_continues(string name)
     {
         using var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
         FaultTestKit.Put(environment, 0, [0]);

@@ -46,7 +46,7 @@ public sealed class LargeValueTests
             Check(environment, Lengths.Length);
         }
 
-        // Before that, either the whole transaction is there or nothing of it.
+        // Before that, either the whole transaction is found or nothing of it.
         for (var cut = Math.Max(0, committed - 40); cut < committed; cut++)
         {
             using var environment = StorageEnvironment.Open(images.Build(cut, random), Manual);

@@ -89,7 +89,7 @@ public sealed class OperationEndTests : IDisposable
     }
 
     [Fact]
-    public void A_commit_is_refused_and_an_operation_that_goes_on_is_committed_with_the_others()
+    public void A_commit_is_refused_and_an_operation_that_continues_is_committed_with_the_others()
     {
         _environment.Write(writing =>
         {

@@ -85,7 +85,7 @@ public sealed class OperationSavepointTests
     }
 
     [Fact]
-    public async Task Puts_for_which_there_is_no_room_are_not_lost_when_the_next_operation_catches_that_and_goes_on()
+    public async Task Puts_for_which_there_is_no_room_are_not_lost_when_the_next_operation_catches_that_and_continues()
     {
         const int Trees = 16;
         const int Puts = 110;

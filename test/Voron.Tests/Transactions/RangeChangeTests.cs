@@ -69,7 +69,7 @@ public sealed class RangeChangeTests : IDisposable
                 model.Change(ranges, last);
         }
 
-        enumerator.MoveNext().Should().BeFalse("an enumeration that has ended does not go on");
+        enumerator.MoveNext().Should().BeFalse("an enumeration that has ended does not continue");
         model.EndSavepoint();
     }
 

@@ -36,7 +36,7 @@ public sealed class TreeKindTests : IDisposable
     }
 
     [Fact]
-    public void A_write_transaction_refuses_a_tree_of_another_kind_and_goes_on()
+    public void A_write_transaction_refuses_a_tree_of_another_kind_and_continues()
     {
         using var writing = _environment.BeginWrite();
         for (var round = 0; round < 2; round++)

@@ -5,7 +5,7 @@ using Voron.Trees.Pages;
 
 namespace Voron.Tests.Trees;
 
-/// <summary>A walk through a range whose pages cannot be read goes on when they can, and damaged branches end a count.</summary>
+/// <summary>A walk through a range whose pages cannot be read continues when they can, and damaged branches end a count.</summary>
 [Quick]
 public sealed class RangeWalkTests
 {

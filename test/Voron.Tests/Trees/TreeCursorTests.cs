@@ -210,7 +210,7 @@ public sealed class TreeCursorTests
             }
         }
 
-        // Behind the last entry of a leaf, the search goes on in the next leaf, which cannot be read.
+        // Behind the last entry of a leaf, the search continues in the next leaf, which cannot be read.
         var behind = Enumerable.Range(0, 3_000).First(i =>
         {
             tree.Pages.FailReadAfter = tree.State.Depth;

@@ -154,7 +154,7 @@ public sealed class SalvageTests : IDisposable
         damage.Expected.Should().NotBe(damage.Actual).And.HaveLength(16);
         Content().Should().HaveCount((int)tree.Proven);
 
-        // Every missing key is in the range, and every other key is there.
+        // Every missing key is in the range, and every other key is found.
         var keys = Content().Keys.Select(key => key["t/".Length..]).ToHashSet();
         for (var i = 0; i < 500; i++)
         {

@@ -126,14 +126,14 @@ internal sealed class BackupModelRun(SuiteRun run) : IDisposable
         CheckOrder(made);
     }
 
-    // What was committed since a backup, and all that was backed up since, is abandoned: the environment goes on from that backup.
+    // What was committed since a backup, and all that was backed up since, is abandoned: the environment continues from that backup.
     private void GoBack()
     {
         if (_made.Count == 0 || _store.Options.FormatVersion == (int)JournalFormat.Version1)
             return;
         var made = _made[_choices.Next(_made.Count)];
         run.Report($"go back to {made.Name}");
-        run.Tally("restores that went on");
+        run.Tally("restores that continued");
         var disk = new SimulatedDisk();
         NamedBackup.Restore(_backups, made.Chain.Select(part => part.Name), made.Report.TransactionId, disk, new RestoreOptions()).Dispose();
         _store.GoBack(disk);

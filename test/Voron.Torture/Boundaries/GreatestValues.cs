@@ -66,9 +66,9 @@ internal static class GreatestValues
             var tree = writing.OpenTree(TreeName);
             Throws<ArgumentException>(
                 () => tree.PutAsync(Key, new Pattern(Most + 1, isSeekable: false)).AsTask().GetAwaiter().GetResult(),
-                "a stream that goes on too long");
+                "a stream that continues too long");
             tree.Put([2], [2]);
-            Require(tree.Delete([2]), "the transaction does not go on");
+            Require(tree.Delete([2]), "the transaction does not continue");
             writing.Commit();
         }
         return before;
@@ -124,7 +124,7 @@ internal static class GreatestValues
         return report.UsedPages;
     }
 
-    /// <summary>Checks that a value is there, from a stream and in one piece, and no other in its tree.</summary>
+    /// <summary>Checks that a value can be read, from a stream and in one piece, and no other in its tree.</summary>
     public static void Check(StorageEnvironment environment, long length)
     {
         using var reading = environment.BeginRead();

@@ -287,7 +287,7 @@ internal sealed class ChangeRun(SuiteRun run) : IDisposable
         Report($"crash after call {cut} of {_disk.TraceCount}");
         CloseBeneathReaders();
 
-        // What came after the cut, the closing included, is a copy that has gone on separately.
+        // What came after the cut, the closing included, is a copy that has continued separately.
         _foreignLogs.Keep(_disk);
         _disk = next;
         NoteEnd(cut);

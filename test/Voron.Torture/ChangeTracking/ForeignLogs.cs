@@ -6,7 +6,7 @@ using Voron.Simulation.Harness;
 namespace Voron.Torture.ChangeTracking;
 
 /// <summary>
-/// Change logs that are not the environment's own: of earlier moments, of copies that have gone on separately, and of another environment. As if a
+/// Change logs that are not the environment's own: of earlier moments, of copies that have continued separately, and of another environment. As if a
 /// file had been taken from the wrong copy.
 /// </summary>
 internal sealed class ForeignLogs(Tape choices)

@@ -128,7 +128,7 @@ internal sealed class CopyRun(SuiteRun run)
             $"without [{string.Join(' ', names.Where((_, i) => (left >> i & 1) != 0))}]");
     }
 
-    // Copies each file whole, in any order, while the environment goes on.
+    // Copies each file whole, in any order, while the environment continues.
     private void CopyWhileRunning(int older, int newer)
     {
         var set = new FileSet();

@@ -82,7 +82,7 @@ internal sealed class Content
                 var key = Encoding.ASCII.GetString(entry.Key);
                 seen.Add(key);
                 if (!expected.TryGetValue(key, out var value))
-                    text.Append($"{name}/{key} is there; ");
+                    text.Append($"{name}/{key} exists; ");
                 else if (!entry.Value.SequenceEqual(value.ToBytes()))
                     text.Append($"{name}/{key} has {entry.Value.Length} other bytes than {value}; ");
                 if (text.Length > 600)

@@ -281,7 +281,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
     private void GoOn(SimulatedDisk image, IReadOnlyList<Content> allowed, bool isKilled, int level)
     {
         counts.WorkedOn++;
-        run.Report("go on");
+        run.Report("continue");
         WorkOn(image, allowed, isKilled ? allowed : null, level);
     }
 

@@ -30,7 +30,7 @@ internal sealed partial class CrashWorkload
         return reading.GetDroppedTrees().Count > 0;
     }
 
-    // The last transaction of a run finds nothing and is rolled back. The workload goes on when it has ended, so that the trace depends on the
+    // The last transaction of a run finds nothing and is rolled back. The workload continues when it has ended, so that the trace depends on the
     // choices alone.
     private static void AwaitDropper(StorageEnvironment environment)
     {
@@ -74,7 +74,7 @@ internal sealed partial class CrashWorkload
             Acknowledge();
         ContentCheck.Check(_environment!, [Newest]);
 
-        // After an opening, only the drop of a tree goes on with what is left of others: there is no background.
+        // After an opening, only the drop of a tree continues with what is left of others: there is no background.
         if (isThere && HasDropped(_environment!))
             throw new CrashViolationException($"The drop of {name} has returned, and a dropped tree keeps pages.");
         _readers.Check();

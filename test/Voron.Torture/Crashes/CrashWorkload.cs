@@ -287,7 +287,7 @@ internal sealed partial class CrashWorkload : IDisposable
 
     // Determines which commits have been acknowledged when a write happens beside others: those of all earlier journal writes. Looking at
     // the tasks themselves, rather than at the effects that other threads derive from them, finds the same ones each time. A flush that
-    // goes on when the first write is no longer held has waited for its record, which follows those of all commits here.
+    // continues when the first write is no longer held has waited for its record, which follows those of all commits here.
     private void AcknowledgePipelined(TraceEntry entry, bool isOutsideOfLocks)
     {
         if (Environment.CurrentManagedThreadId == _pipeliningThread || _held.IsHolding)

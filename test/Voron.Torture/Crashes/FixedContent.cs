@@ -64,7 +64,7 @@ internal sealed class FixedContent : TreeContent
                 return $"{name}/{key} has other bytes than those of {number}; ";
         }
 
-        var more = cursor.MoveNext() ? $"{name}/{cursor.Key} is there; " : "";
+        var more = cursor.MoveNext() ? $"{name}/{cursor.Key} exists; " : "";
         return tree.Count == Entries.Count ? more : $"{more}{name} counts {tree.Count} entries of {Entries.Count}; ";
     }
 

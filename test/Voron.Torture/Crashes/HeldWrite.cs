@@ -24,7 +24,7 @@ internal sealed class HeldWrite : IDisposable
     public void WaitUntilEntered()
     {
         if (!_entered.Wait(TimeSpan.FromSeconds(30)))
-            throw new CrashViolationException("A commit was not written although nothing stood in its way.");
+            throw new CrashViolationException("A commit was not written although nothing prevented it.");
     }
 
     public void Release()

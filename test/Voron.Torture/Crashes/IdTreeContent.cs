@@ -70,7 +70,7 @@ internal sealed class IdTreeContent : TreeContent
                 return $"{name}/{key} counts {keys.Count} ids of {set.Count}; ";
         }
 
-        var more = keys.MoveNext() ? $"{name}/{Encoding.ASCII.GetString(keys.Key)} is there; " : "";
+        var more = keys.MoveNext() ? $"{name}/{Encoding.ASCII.GetString(keys.Key)} exists; " : "";
         var values = Sets.Values.Sum(set => (long)set.Count);
         return tree.Count == Sets.Count && tree.ValueCount == values
             ? more

@@ -2,7 +2,7 @@ using System.Text;
 
 namespace Voron.Torture.Crashes;
 
-/// <content>Ranges, changes that depend on the value that is there, and values written piece by piece.</content>
+/// <content>Ranges, changes that depend on the existing value, and values written piece by piece.</content>
 internal sealed partial class ModelTransaction
 {
     private void Update(string name)

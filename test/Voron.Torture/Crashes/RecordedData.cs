@@ -54,7 +54,7 @@ internal sealed class RecordedData : TreeContent
                 return $"{name}/{key} does not have the bytes of {number}; ";
         }
 
-        var more = found.Count > 0 ? $"row {found.Keys.First()} is there; " : "";
+        var more = found.Count > 0 ? $"row {found.Keys.First()} exists; " : "";
         return tree.Count == Entries.Count ? more : $"{more}{name} counts {tree.Count} entries of {Entries.Count}; ";
     }
 

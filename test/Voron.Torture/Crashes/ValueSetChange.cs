@@ -7,7 +7,7 @@ internal enum ValueSetChangeKind
     Add,
     Remove,
 
-    /// <summary>Removes values that are there, in a row.</summary>
+    /// <summary>Removes existing values, in a row.</summary>
     RemoveKnown,
 
     RemoveAll,

@@ -109,7 +109,7 @@ internal sealed partial class MalformedCase(StoreImage image, StoreFiles files, 
         var pass = new ScrubPass(environment.Internals.Engine, ScrubPace.Unlimited(CancellationToken.None));
         using var reading = new EngineSnapshot(environment.Internals.Engine);
 
-        // The pages that lead to the rest of a phase may be unreadable: the next call goes on with the next phase.
+        // The pages that lead to the rest of a phase may be unreadable: the next call continues with the next phase.
         while (!pass.RunSlice(reading.Snapshot))
         {
         }

@@ -7,7 +7,7 @@ using Voron.Trees.Pages;
 namespace Voron.Torture.Damage;
 
 /// <summary>
-/// The bytes of a data file that something depends on: those of used pages whose newest content is there. If one of them changes, the
+/// The bytes of a data file that something depends on: those of used pages that hold the newest content. If one of them changes, the
 /// engine has to report it; an unreported change must be elsewhere.
 /// </summary>
 /// <remarks>

@@ -21,7 +21,7 @@ internal sealed record FaultCase(string Name, string Suite, long Count)
 
     /// <summary>
     /// The number of the run with which the tests begin, where those before it take long and do not show the fault. If the runs of the suite
-    /// change, the hunt goes on behind it as from any other.
+    /// change, the hunt continues behind it as from any other.
     /// </summary>
     public long First { get; init; }
 

@@ -11,7 +11,7 @@ internal sealed class CopiedSource
     private readonly SortedDictionary<string, CopiedValue> _entries = new(StringComparer.Ordinal);
     private readonly HashSet<string> _changed = new(StringComparer.Ordinal);
 
-    // Rows past their time, which may have been deleted before the recording began.
+    // Expired rows, which may have been deleted before the recording began.
     private readonly HashSet<string> _perhaps = new(StringComparer.Ordinal);
 
     public required Recording Recording { get; init; }
@@ -117,7 +117,7 @@ internal sealed class CopiedSource
         _changed.Clear();
     }
 
-    /// <summary>Compares with a table. Rows past their time are there until they are deleted.</summary>
+    /// <summary>Compares with a table. Expired rows exist until they are deleted.</summary>
     public void Compare(FeedSource source, TableContent content, bool all)
     {
         if (_entries.Count > content.Count + content.MostExpired)

@@ -15,13 +15,13 @@ internal sealed class FeedLog(ModelFeed feed, FeedCopy copy)
 
     public List<KnownChange> Changes { get; } = [];
 
-    /// <summary>The position from which the copy goes on.</summary>
+    /// <summary>The position from which the copy continues.</summary>
     public ChangePosition Position { get; set; }
 
     /// <summary>The transaction up to which the copy has all changes.</summary>
     public long ThroughId { get; set; } = feed.CreatedId - 1;
 
-    /// <summary>The model at that transaction; null before the feed was there.</summary>
+    /// <summary>The model at that transaction; null before the feed existed.</summary>
     public ModelState? Through { get; set; }
 
     /// <summary>The position behind which the feed must have all changes.</summary>
@@ -64,7 +64,7 @@ internal sealed class FeedLog(ModelFeed feed, FeedCopy copy)
         if (batch.IsTransactionComplete == goesOn || (goesOn && first != last.TransactionId))
             throw new ModelMismatchException($"a batch ends {(goesOn ? "within" : "with")} a transaction, and says otherwise: {last.Position}");
         if (batch.Position != last.Position || (bytes > batch.MaxBytes && batch.Count > 1))
-            throw new ModelMismatchException($"a batch of {bytes} bytes goes on behind {batch.Position}, its last change is {last.Position}");
+            throw new ModelMismatchException($"a batch of {bytes} bytes continues behind {batch.Position}, its last change is {last.Position}");
         return at;
     }
 }

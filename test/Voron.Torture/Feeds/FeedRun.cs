@@ -7,7 +7,7 @@ namespace Voron.Torture.Feeds;
 
 /// <summary>
 /// Changes trees and tables that feeds record, reads the feeds and compares the copies that their changes make, then cuts the power or kills the
-/// process at any call, and goes on with what is left.
+/// process at any call, and continues with what is left.
 /// </summary>
 internal sealed class FeedRun<TKey> : IDisposable
 {

@@ -42,10 +42,10 @@ internal sealed partial class FeedStore<TKey>
         var table = DrawTable();
         if (!Feeds.Tables.TryGetValue(table.Name, out var content))
             return;
-        table.Add($"delete the rows of '{table.Name}' past their time");
+        table.Add($"delete the expired rows of '{table.Name}'");
         var before = NewestId;
         var deleted = Environment.DeleteExpiredAsync(table.Definition).AsTask().GetAwaiter().GetResult();
-        _world.Run.Tally("rows past their time", deleted);
+        _world.Run.Tally("expired rows", deleted);
         var left = content.Copy();
         left.CheckCount(left.Count);
         var state = Newest.WithFeeds(Feeds.WithTable(table.Name, left));

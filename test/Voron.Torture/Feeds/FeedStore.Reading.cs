@@ -45,7 +45,7 @@ internal sealed partial class FeedStore<TKey>
             }
 
             if (batch.Position != log.Position)
-                throw new ModelMismatchException($"a batch goes on behind {batch.Position}, and its last change is {log.Position}");
+                throw new ModelMismatchException($"a batch continues behind {batch.Position}, and its last change is {log.Position}");
         }
 
         Finish(log, transactionId, begun);

@@ -36,7 +36,7 @@ internal sealed class LongFeedBranch : IDisposable
     /// <summary>The number of commits.</summary>
     public int Commits { get; private set; }
 
-    /// <summary>Opens a restored environment, which goes on with the content that it has.</summary>
+    /// <summary>Opens a restored environment, which continues with the content that it has.</summary>
     public LongFeedBranch Fork(string directory)
     {
         var fork = new LongFeedBranch(directory, _random);

@@ -17,7 +17,7 @@ internal sealed class LongFeedConsumer
     /// <summary>The number of batches that ended inside of a transaction.</summary>
     public int Parts { get; private set; }
 
-    /// <summary>Returns another copy that goes on from the same place.</summary>
+    /// <summary>Returns another copy that continues from the same place.</summary>
     public LongFeedConsumer Clone()
     {
         var clone = new LongFeedConsumer { Position = Position };
@@ -41,7 +41,7 @@ internal sealed class LongFeedConsumer
             _rows.Add(key, number);
     }
 
-    /// <summary>Goes on to the end of a snapshot, and compares the copy after each whole transaction.</summary>
+    /// <summary>Continues to the end of a snapshot, and compares the copy after each whole transaction.</summary>
     /// <exception cref="ChangesLostException">The feed does not have the next changes any more.</exception>
     public void Follow(LongFeedBranch branch, int batchBytes)
     {

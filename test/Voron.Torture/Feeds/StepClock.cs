@@ -1,6 +1,6 @@
 namespace Voron.Torture.Feeds;
 
-/// <summary>A clock that goes on only when it is moved.</summary>
+/// <summary>A clock that continues only when it is moved.</summary>
 internal sealed class StepClock : TimeProvider
 {
     private DateTimeOffset _now = new(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);

@@ -35,7 +35,7 @@ internal sealed class KillLedger
     {
         using var environment = StorageEnvironment.Open(directory, KillWorkload.Options());
         var isDropping = CountDropped(environment) > 0;
-        run.Tally("openings that go on with a drop", isDropping ? 1 : 0);
+        run.Tally("openings that continue with a drop", isDropping ? 1 : 0);
         run.Tally(environment.Recovery.ReplayedRecords > 0 ? "openings that replay" : "openings that find everything in the data file");
         var newest = KillWorkload.Newest(environment);
 
@@ -60,7 +60,7 @@ internal sealed class KillLedger
             AwaitDrop(environment, kill);
     }
 
-    // The opening goes on with what a killed drop has left.
+    // The opening continues with what a killed drop has left.
     private static void AwaitDrop(StorageEnvironment environment, int kill)
     {
         for (var begun = Stopwatch.GetTimestamp(); CountDropped(environment) > 0; Thread.Sleep(1))
@@ -230,7 +230,7 @@ internal sealed class KillLedger
             BrokenPromiseException.Require(_items.Count == 0, $"Kill {kill}: the tree is gone.");
             return;
         }
-        BrokenPromiseException.Require(tree.Count == _items.Count, $"Kill {kill}: {tree.Count} items are there, and {_items.Count} should be.");
+        BrokenPromiseException.Require(tree.Count == _items.Count, $"Kill {kill}: {tree.Count} items are found, and {_items.Count} should be.");
         foreach (var entry in tree.GetEntries())
         {
             var key = BinaryPrimitives.ReadInt64BigEndian(entry.Key);

@@ -16,7 +16,7 @@ internal sealed unsafe class LifetimeReader(StorageEnvironment environment, stri
             _spans.Add(((nint)address, value.ToArray()));
     }
 
-    /// <summary>Goes on in a fork. The pages stay where they are, because a reader of the same snapshot is open all the time.</summary>
+    /// <summary>Continues in a fork. The pages stay where they are, because a reader of the same snapshot is open all the time.</summary>
     public void Fork()
     {
         var fork = _reading.Fork();

@@ -191,7 +191,7 @@ internal sealed class LifetimeRun : IDisposable
     {
         _run.Step($"open a stream of {key}");
         var found = _tree.TryOpenStream(LifetimeKeys.Of(key), out var stream);
-        BrokenPromiseException.Require(found == _content.ContainsKey(key), $"Key {key} {(found ? "is there" : "is missing")}.");
+        BrokenPromiseException.Require(found == _content.ContainsKey(key), $"Key {key} {(found ? "exists" : "is missing")}.");
         if (found)
             _streams.Add(new LifetimeStream(stream!, key, _content[key]));
     }

@@ -27,7 +27,7 @@ internal sealed class ModelFixedTree(long seed)
         if (_random.Next(30) == 0)
         {
             history.Note("delete the fixed-size tree");
-            Require(transaction.DeleteTree(Name) == (entries != null), "it is there, or not, and should not be");
+            Require(transaction.DeleteTree(Name) == (entries != null), "it exists, or not, and should not");
             return null;
         }
 
@@ -54,10 +54,10 @@ internal sealed class ModelFixedTree(long seed)
             Require(cursor.MoveNext() && cursor.Key == key && cursor.Value.SequenceEqual(value), $"it differs at key {key}");
         }
 
-        Require(!cursor.MoveNext(), "it goes on behind its last key");
+        Require(!cursor.MoveNext(), "it continues behind its last key");
         foreach (var key in entries.Keys.Reverse())
             Require(cursor.MovePrevious() && cursor.Key == key, $"going back, it differs at key {key}");
-        Require(!cursor.MovePrevious(), "it goes on before its first key");
+        Require(!cursor.MovePrevious(), "it continues before its first key");
     }
 
     private ImmutableSortedDictionary<long, int> ChangeOnce(WriteFixedTree tree, ImmutableSortedDictionary<long, int> entries)

@@ -33,7 +33,7 @@ internal sealed class ModelIdTree(long seed)
         if (_random.Next(30) == 0)
         {
             history.Note("delete the tree of id sets");
-            Require(transaction.DeleteTree(Name) == (sets != null), "it is there, or not, and should not be");
+            Require(transaction.DeleteTree(Name) == (sets != null), "it exists, or not, and should not");
             return null;
         }
 
@@ -69,12 +69,12 @@ internal sealed class ModelIdTree(long seed)
                 at++;
             }
 
-            Require(at == filled && cursor.Fill(ids) == 0, $"key {key} goes on behind its last id");
+            Require(at == filled && cursor.Fill(ids) == 0, $"key {key} continues behind its last id");
             for (var i = set.Count - 1; i >= 0 && i > set.Count - 300; i--)
                 Require(cursor.MovePrevious(), $"going back, key {key} ends too early");
         }
 
-        Require(!keys.MoveNext(), "it goes on behind its last key");
+        Require(!keys.MoveNext(), "it continues behind its last key");
     }
 
     private ModelIdSets ChangeOnce(WriteIdTree tree, ModelIdSets sets)

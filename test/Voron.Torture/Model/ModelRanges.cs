@@ -35,7 +35,7 @@ internal static class ModelRanges
         foreach (var entry in range)
         {
             if (at == count)
-                throw new ModelMismatchException($"a range of {count} entries in tree '{tree.Name}' goes on", entry.Key.ToArray());
+                throw new ModelMismatchException($"a range of {count} entries in tree '{tree.Name}' continues", entry.Key.ToArray());
             CheckEntry(tree, true, entry, entries[first + at * step]);
             at++;
         }

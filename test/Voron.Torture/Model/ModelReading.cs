@@ -30,7 +30,7 @@ internal sealed record ModelReader(ReadTransaction Transaction, ModelState State
             if (entries.Count == 0 || random.Next(2) == 0)
                 continue;
             if (!Transaction.TryOpenTree(name, out var tree) || Transaction.TryOpenTree("no such tree", out _))
-                throw new ModelMismatchException($"tree '{name}' is missing, or one is there that was never made");
+                throw new ModelMismatchException($"tree '{name}' is missing, or one exists that was never made");
             if (random.Next(4) == 0)
                 ModelReading.CheckMany(tree, entries, random);
             for (var i = random.Next(1, 6); i > 0; i--)
@@ -61,12 +61,12 @@ internal static class ModelReading
         }
 
         if (cursor.MoveNext())
-            throw new ModelMismatchException($"tree '{tree.Name}' goes on behind its last key", cursor.Key.ToArray());
+            throw new ModelMismatchException($"tree '{tree.Name}' continues behind its last key", cursor.Key.ToArray());
 
         // Checks the same backwards, and by the enumerator.
         var at = entries.Count;
         while (cursor.MovePrevious())
-            CheckEntry(tree.Name, cursor, at > 0 ? entries[--at] : throw new ModelMismatchException($"tree '{tree.Name}' goes on before its first key"));
+            CheckEntry(tree.Name, cursor, at > 0 ? entries[--at] : throw new ModelMismatchException($"tree '{tree.Name}' continues before its first key"));
         foreach (var entry in tree.GetEntries())
         {
             if (at == entries.Count || !entry.Key.SequenceEqual(entries[at].Key) || !entry.Value.SequenceEqual(entries[at].Value))

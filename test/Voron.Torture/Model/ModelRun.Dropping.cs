@@ -12,7 +12,7 @@ internal sealed partial class ModelRun
     private readonly List<Task<bool>> _drops = [];
     private bool _frees;
 
-    // The name is free as soon as the first transaction is durable, and the pages follow while other operations go on.
+    // The name is free as soon as the first transaction is durable, and the pages follow while other operations continue.
     private void Drop()
     {
         Settle();
@@ -105,7 +105,7 @@ internal sealed partial class ModelRun
             }
             catch (ObjectDisposedException)
             {
-                // The next opening, or the next drop, goes on.
+                // The next opening, or the next drop, continues.
             }
         }
 

@@ -31,7 +31,7 @@ internal sealed class ModelValueSetTree(long seed)
         if (_random.Next(30) == 0)
         {
             history.Note("delete the tree of value sets");
-            Require(transaction.DeleteTree(Name) == (sets != null), "it is there, or not, and should not be");
+            Require(transaction.DeleteTree(Name) == (sets != null), "it exists, or not, and should not");
             return null;
         }
 
@@ -58,7 +58,7 @@ internal sealed class ModelValueSetTree(long seed)
                 Require(cursor.MoveNext() && IsAt(cursor, key, value), $"key {key} differs at value {value}");
         }
 
-        Require(!cursor.MoveNext(), "it goes on behind its last pair");
+        Require(!cursor.MoveNext(), "it continues behind its last pair");
         foreach (var (key, set) in sets.Keys.Reverse().Take(8))
         {
             foreach (var value in set.Reverse())
@@ -113,7 +113,7 @@ internal sealed class ModelValueSetTree(long seed)
         return sets.With(kind.Key, set);
     }
 
-    // The cursor stays where its value was, and goes on from there.
+    // The cursor stays where its value was, and continues from there.
     private ModelValueSets RemoveWithCursor(WriteValueSetTree tree, ModelValueSets sets, string key)
     {
         var set = sets.Of(key);

@@ -3,7 +3,7 @@ using System.Buffers.Binary;
 
 namespace Voron.Torture.Model;
 
-/// <content>Ranges, changes that depend on the value that is there, and values written piece by piece.</content>
+/// <content>Ranges, changes that depend on the existing value, and values written piece by piece.</content>
 internal sealed partial class ModelWriter
 {
     private void Update(Handle handle, string name, bool grow)

@@ -62,7 +62,7 @@ internal static class RecordedCheck
         {
             var isThere = actual.TryGetValue(key, out var found);
             if (isThere ? number != found : number != null)
-                return $"the feed leads to {number?.ToString() ?? "nothing"} under {key}, and {(isThere ? found : "nothing")} is there";
+                return $"the feed leads to {number?.ToString() ?? "nothing"} under {key}, and {(isThere ? found : "nothing")} is found";
         }
 
         var unknown = actual.Keys.FirstOrDefault(key => !replayed.ContainsKey(key));

@@ -75,7 +75,7 @@ internal sealed partial class ScheduleWorld
         try
         {
             var task = call(stop.Token);
-            BrokenPromiseException.Require(task.IsCompleted, "A call goes on with another thread, outside of the schedule.");
+            BrokenPromiseException.Require(task.IsCompleted, "A call continues with another thread, outside of the schedule.");
             return task.GetAwaiter().GetResult();
         }
         catch (OperationCanceledException) when (stop.IsCancellationRequested)

@@ -6,7 +6,7 @@ using Voron.Torture.Crashes;
 namespace Voron.Torture.Staging;
 
 /// <summary>
-/// Uploads values beside transactions, flushes, returned space, readers and crashes: each value that was put is there whole after its commit and
+/// Uploads values beside transactions, flushes, returned space, readers and crashes: each value that was put can be read whole after its commit and
 /// is ready again after a rollback, and everything that was reserved for others is free in the end.
 /// </summary>
 internal sealed class StagingRun : IDisposable

@@ -192,7 +192,7 @@ internal sealed class IsolationSuite : Suite
         using var reading = environment.BeginRead();
         IsolationRun.Judge(reading);
         var counted = IsolationRun.Counted(reading);
-        BrokenPromiseException.Require(counted == acknowledged, $"{acknowledged} transactions were acknowledged, and {counted} are there.");
+        BrokenPromiseException.Require(counted == acknowledged, $"{acknowledged} transactions were acknowledged, and {counted} are found.");
     }
 
     private static StorageOptions Options(bool verifyEveryRead) => new()

@@ -39,7 +39,7 @@ internal sealed class SchedulesSuite : Suite
         "instructions that a processor or a compiler reorders between two places",
         "changes of thread between the instructions of one place and the next",
         $"preemptions from decisions after the first {PreemptionUnits.MaxDecisions} of a schedule, and to a thread after the first "
-            + $"{PreemptionUnits.MaxOthers} others that can go on",
+            + $"{PreemptionUnits.MaxOthers} others that can continue",
         "backups that read and write on two threads, or release their snapshot by the clock; uploads beside both",
         "three preemptions at each place of every small script, some five million schedules, unless the run is as long as a full one; see the units in "
             + $"the tallies, of which those of the {PreemptionUnits.ScriptsToTheEnd} smallest scripts come first",

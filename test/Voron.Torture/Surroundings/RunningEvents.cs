@@ -185,7 +185,7 @@ internal static class RunningEvents
             }
         }
         var missing = place.ShouldHaveSome();
-        var found = missing < 0 ? "refused" : missing == 0 ? "all is there" : "an earlier state";
+        var found = missing < 0 ? "refused" : missing == 0 ? "all is found" : "an earlier state";
         place.Run.Tally($"removed journals: {found}");
     }
 

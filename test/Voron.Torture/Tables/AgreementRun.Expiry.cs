@@ -44,9 +44,9 @@ internal sealed partial class AgreementRun<TKey>
                 isThere = reading.TryOpenTable(setting.Definition, out _);
             if (!isThere)
                 return;
-            setting.Add("delete the rows past their time");
+            setting.Add("delete the expired rows");
             var deleted = _environment.DeleteExpiredAsync(setting.Definition).AsTask().GetAwaiter().GetResult();
-            _run.Tally("rows past their time", deleted);
+            _run.Tally("expired rows", deleted);
             using var after = _environment.BeginRead();
             if (after.OpenTable(setting.Definition).Count != content.Count)
                 throw new ModelMismatchException($"the table has {after.OpenTable(setting.Definition).Count} rows instead of {content.Count}");

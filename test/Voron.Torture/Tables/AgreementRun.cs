@@ -210,7 +210,7 @@ internal sealed partial class AgreementRun<TKey> : IDisposable
             savepoint.Rollback();
             savepoint.Release();
             if (writing.TryOpenTable(_setting.Definition, out _))
-                throw new ModelMismatchException("a table is there, and its creation was rolled back");
+                throw new ModelMismatchException("a table exists, and its creation was rolled back");
         }
 
         return writing.CreateTable(_setting.Definition);
@@ -220,7 +220,7 @@ internal sealed partial class AgreementRun<TKey> : IDisposable
     {
         _setting.Add("delete the table");
         if (!writing.DeleteTable(_setting.Name) || writing.TryOpenTable(_setting.Definition, out _))
-            throw new ModelMismatchException("a table was deleted, and is there");
+            throw new ModelMismatchException("a table was deleted, and exists");
         try
         {
             _ = table.Count;

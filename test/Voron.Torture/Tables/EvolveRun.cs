@@ -6,7 +6,7 @@ using Voron.Torture.Feeds;
 namespace Voron.Torture.Tables;
 
 /// <summary>
-/// Changes the definition of a table again and again while its rows change, then cuts the power or kills the process at any call, and goes on with
+/// Changes the definition of a table again and again while its rows change, then cuts the power or kills the process at any call, and continues with
 /// what is left.
 /// </summary>
 internal sealed class EvolveRun<TKey> : IDisposable

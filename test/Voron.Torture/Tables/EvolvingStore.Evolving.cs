@@ -133,7 +133,7 @@ internal sealed partial class EvolvingStore<TKey>
         return isReady;
     }
 
-    // The definition before can write again. The program goes on with those of the new indexes that can be built.
+    // The definition before can write again. The program continues with those of the new indexes that can be built.
     private bool FallBack(TableSetting<TKey>? reached)
     {
         Setting.Traps.Armed = null;
@@ -169,7 +169,7 @@ internal sealed partial class EvolvingStore<TKey>
         }
         catch (DuplicateKeyException)
         {
-            // The row is there already.
+            // The row exists already.
         }
         catch (SchemaMismatchException e)
         {

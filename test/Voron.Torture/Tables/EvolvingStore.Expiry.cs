@@ -23,15 +23,15 @@ internal sealed partial class EvolvingStore<TKey>
         Settle();
     }
 
-    /// <summary>Deletes the rows past their time, if the definition has the times.</summary>
+    /// <summary>Deletes the expired rows, if the definition has the times.</summary>
     public void DeleteExpired()
     {
         Settle();
         if (ReadyExpiry() is not { } expiry || !Setting.Indexes.Contains(expiry))
             return;
-        _run.Report("delete the rows past their time");
+        _run.Report("delete the expired rows");
         var deleted = Environment.DeleteExpiredAsync(Setting.Definition).AsTask().GetAwaiter().GetResult();
-        _run.Tally("rows past their time", deleted);
+        _run.Tally("expired rows", deleted);
         NoteDurable();
         using var reading = Environment.BeginRead();
         var rows = reading.OpenTable(Setting.Definition).Count;

@@ -29,7 +29,7 @@ internal sealed class SharedReader<TKey>
             (index, range) => writing.QuerySharedIndexRaw(index, range),
             setting => writing.TryOpenTable(setting.Definition, out var table) ? table.AsReadOnly() : null);
 
-    /// <summary>Adds a table that has the index, if the table is there.</summary>
+    /// <summary>Adds a table that has the index, if the table exists.</summary>
     public void Add(TableSetting<TKey> setting, TableIndex index, TableContent content)
     {
         if (_open(setting) is not { } table)
@@ -116,7 +116,7 @@ internal sealed class SharedReader<TKey>
         return found ?? throw new ModelMismatchException($"a row is one of table '{name}', which is not there");
     }
 
-    // Of one key, the rows of a table stand together, in the order of their ids.
+    // Of one key, the rows of a table lie together, in the order of their ids.
     private static void Compare(List<Entry> found, List<Entry> expected)
     {
         var left = expected.ToDictionary(entry => (entry.Key, entry.Table, entry.RowId), entry => entry.Row);

@@ -35,7 +35,7 @@ internal sealed class TableContent
     /// <summary>A row id below which all are known to have been used.</summary>
     public long NextId { get; private set; }
 
-    /// <summary>Rows past their time, some of which may have been deleted.</summary>
+    /// <summary>Expired rows, some of which may have been deleted.</summary>
     public IReadOnlyCollection<ModelRow> Expired => _expired;
 
     /// <summary>Returns the content at a time: rows past it are as if they were deleted.</summary>
@@ -58,9 +58,9 @@ internal sealed class TableContent
     }
 
     /// <summary>
-    /// Returns the content of a table whose rows have lost their times, or have got others: those that have not been deleted are there again.
+    /// Returns the content of a table whose rows have lost their times, or have got others: those that have not been deleted reappear.
     /// </summary>
-    /// <param name="isThere">Returns whether a row is there.</param>
+    /// <param name="isThere">Returns whether a row exists.</param>
     /// <param name="expire">True if rows expire, by other times: those that are not there may be past them.</param>
     public TableContent WithExpired(Func<ModelRow, bool> isThere, bool expire)
     {
@@ -87,23 +87,23 @@ internal sealed class TableContent
         return copy;
     }
 
-    /// <summary>Requires the number of rows, those past their time included that have not been deleted, and keeps it.</summary>
+    /// <summary>Requires the number of rows, including expired ones that have not been deleted, and keeps it.</summary>
     public void CheckCount(long rows)
     {
         if (rows < Count || rows > Count + _mostExpired)
-            throw new ModelMismatchException($"the table has {rows} rows instead of {Count}, and {_mostExpired} past their time at most");
+            throw new ModelMismatchException($"the table has {rows} rows instead of {Count}, and at most {_mostExpired} expired");
         _mostExpired = (int)(rows - Count);
         if (_mostExpired == 0)
             _expired.Clear();
     }
 
-    /// <summary>Returns whether a query counts that many entries instead of those of rows that are not past their time.</summary>
+    /// <summary>Returns whether a query counts that many entries instead of those of unexpired rows.</summary>
     public bool HasCount(long entries, long expected) => entries >= expected && entries <= expected + MostExpiredEntries;
 
-    /// <summary>The number of rows past their time at most that have not been deleted.</summary>
+    /// <summary>The number of expired rows at most that have not been deleted.</summary>
     public int MostExpired => _mostExpired;
 
-    /// <summary>The number of entries of an index that rows past their time have at most.</summary>
+    /// <summary>The number of entries of an index that expired rows have at most.</summary>
     public long MostExpiredEntries => (long)MostKeys * _mostExpired;
 
     /// <summary>Returns a copy, which does not follow later changes.</summary>

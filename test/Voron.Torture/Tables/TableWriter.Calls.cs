@@ -108,7 +108,7 @@ internal sealed partial class TableWriter<TKey>
         {
             rows[i] = i > 0 && _random.Next(20) == 19 ? rows[_random.Next(i)] with { Size = 1 } : DrawRow(isThere: false);
 
-            // Most of many rows would meet one that is there.
+            // Most of many rows would meet an existing one.
             for (var again = 0; again < 8 && RefusalOfInsert(rows[i], after) != null && _random.Next(8) > 0; again++)
                 rows[i] = DrawRow(isThere: false);
             if (refusal != null || (refusal = RefusalOfInsert(rows[i], after)) != null)

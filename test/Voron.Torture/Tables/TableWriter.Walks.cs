@@ -3,14 +3,14 @@ using Voron.Torture.Model;
 
 namespace Voron.Torture.Tables;
 
-/// <content>Queries that go on while the table changes.</content>
+/// <content>Queries that continue while the table changes.</content>
 internal sealed partial class TableWriter<TKey>
 {
     private const int MaxWalk = 40;
 
     private bool _isWalking;
 
-    // The query keeps its place: the next row is the first one behind it that was there when the query was made, and still is.
+    // The query keeps its place: the next row is the first one behind it that existed when the query was made, and still does.
     private void Walk()
     {
         _reader.LearnAll(Content);

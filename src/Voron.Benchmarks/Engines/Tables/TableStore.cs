@@ -12,7 +12,7 @@ internal abstract class TableStore : IDisposable
     /// <summary>Inserts rows whose keys are new.</summary>
     public abstract void Insert(ReadOnlySpan<Package> rows);
 
-    /// <summary>Changes the size of a row that is there.</summary>
+    /// <summary>Changes the size of an existing row.</summary>
     public abstract void SetSize(string id, int size);
 
     /// <summary>Ends the write transaction. It is durable on return.</summary>

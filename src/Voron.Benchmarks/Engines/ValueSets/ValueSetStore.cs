@@ -30,7 +30,7 @@ internal abstract class ValueSetStore : IDisposable
     public abstract int Read(ReadOnlySpan<byte> word, ref ulong checksum);
 
     /// <summary>Looks up pairs of word and value, in one read transaction.</summary>
-    /// <returns>The number of pairs that are there.</returns>
+    /// <returns>The number of pairs that exist.</returns>
     public abstract int CountKnown(ReadOnlySpan<(byte[] Word, byte[] Value)> pairs);
 
     public abstract void Dispose();

@@ -43,7 +43,7 @@ public static class BackupFile
     /// <summary>Reads all of a backup, and checks it. Throws at the first fault.</summary>
     /// <remarks>
     /// Checks the chain of checksums, each page with a header by its own checksum and structure, each overflow extent whose pages follow each other,
-    /// and, in a full backup, that all pages in use are there. Not checked are the order of keys across pages, and the content of large values
+    /// and, in a full backup, that all pages in use are present. Not checked are the order of keys across pages, and the content of large values
     /// (<see cref="StorageOptions.LargeValueBytes"/>) beyond the checksums of the backup itself. In an incremental backup, a page without a
     /// checksum of
     /// its own may belong to a value that only an earlier backup names, and is not checked either. A restore with

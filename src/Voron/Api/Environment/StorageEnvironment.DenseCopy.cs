@@ -132,7 +132,7 @@ public sealed partial class StorageEnvironment
             return trees;
         }
 
-        // Returns the key to go on with; null at the end of the tree.
+        // Returns the key to continue with; null at the end of the tree.
         private byte[]? CopySome(ReadTransaction reading, StorageEnvironment target, byte[] name, byte[]? from)
         {
             var (writing, most) = (WritingTo(target), Left);

@@ -19,8 +19,8 @@ public sealed partial class StorageEnvironment
     /// </para>
     /// <para>
     /// The call returns when all pages of the tree are free. Cancelling it ends the wait, but not the freeing, once the tree has lost its name. If
-    /// the environment is closed or its process ends, the next opening goes on in the background, unless <see cref="StorageOptions.BackgroundFlush"/>
-    /// is off: then the next drop of a tree goes on. A reader that is older than the pages freed last keeps the rest waiting until it ends.
+    /// the environment is closed or its process ends, the next opening continues in the background, unless <see cref="StorageOptions.BackgroundFlush"/>
+    /// is off: then the next drop of a tree continues. A reader that is older than the pages freed last keeps the rest waiting until it ends.
     /// </para>
     /// <para>In an environment of version 1 of the file format, all pages are freed by the first transaction.</para>
     /// </remarks>
@@ -52,7 +52,7 @@ public sealed partial class StorageEnvironment
             LongWork.Drop,
             nameof(DropTreeAsync),
             $"The drop of the tree '{name}' in '{Path}' was cancelled. If the tree has lost its name already, its pages are freed all the same.",
-            " It was closed while the pages of a dropped tree were freed. The next opening goes on with them.",
+            " It was closed while the pages of a dropped tree were freed. The next opening continues with them.",
             $"There is not enough memory to drop the tree '{name}' in '{Path}': ");
         var report = await RunLongAsync(
             call, async (_, stop) => new DropReport(await _dropper!.DropAsync(bytes, stop).ConfigureAwait(false)), isOnOneThread: false,

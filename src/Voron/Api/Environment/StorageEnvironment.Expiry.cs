@@ -2,7 +2,7 @@ using Voron.Tables;
 
 namespace Voron;
 
-/// <content>What the layer of tables needs of the environment to delete rows past their time.</content>
+/// <content>What the layer of tables needs of the environment to delete expired rows.</content>
 public sealed partial class StorageEnvironment
 {
     private ExpiryRuns? _expiry;

@@ -19,7 +19,7 @@ public sealed partial class StorageEnvironment
             LongWork.Trim,
             nameof(FeedTransactions.TrimFeedsAsync),
             $"The deletion of old changes from the feeds of '{Path}' was cancelled. What was deleted stays deleted.",
-            " It was closed while old changes were deleted from its feeds. The next run goes on with them.",
+            " It was closed while old changes were deleted from its feeds. The next run continues with them.",
             $"There is not enough memory to delete old changes from the feeds of '{Path}': ");
         var report = await RunLongAsync(
             call, async (_, stop) => new TrimReport(await _retention!.TrimAsync(stop).ConfigureAwait(false)), isOnOneThread: false,

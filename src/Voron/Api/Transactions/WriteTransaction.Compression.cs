@@ -11,7 +11,7 @@ public readonly partial struct WriteTransaction
     /// Each value of 64 bytes to 64 KiB is compressed on its own, if that saves an eighth of it. Most of what is saved comes from a dictionary of
     /// what values have in common, which the environment trains in the background when the tree has 1 MiB:
     /// see <see cref="StorageEnvironment.TrainDictionaryAsync"/>. <see cref="StorageEnvironment.RecompressAsync"/> rewrites
-    /// the values that are there already.
+    /// existing values.
     /// </para>
     /// <para>
     /// Values that are read as spans are decompressed into memory that the transaction keeps until it ends, up to 64 MiB; those of cursors and

@@ -16,7 +16,7 @@ namespace Voron;
 /// </para>
 /// <para>
 /// A query belongs to its transaction, and to one thread at a time. Each query is a part of one other query at most; only the outermost one is used
-/// and disposed. Dispose it so that its cursors can be reused. In a write transaction, the tree may change while a query runs: ids that are there all
+/// and disposed. Dispose it so that its cursors can be reused. In a write transaction, the tree may change while a query runs: ids that exist all
 /// the time are found, and those that come or go meanwhile may be found or not.
 /// </para>
 /// </remarks>
@@ -222,7 +222,7 @@ public sealed class IdQuery : IDisposable
             if (queries[i]._node.Depth >= MaxDepth)
                 throw new ArgumentException($"Query {i} of {queries.Length} is nested {MaxDepth} levels deep. Combine more queries in one call.", nameof(queries));
             if (queries[..i].Contains(queries[i]))
-                throw new ArgumentException($"The same query is there twice, as number {i} of {queries.Length} too. Open another one.", nameof(queries));
+                throw new ArgumentException($"The same query occurs twice, as number {i} of {queries.Length} too. Open another one.", nameof(queries));
         }
 
         var nodes = new IdQueryNode[queries.Length];

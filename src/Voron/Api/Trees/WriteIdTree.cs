@@ -60,7 +60,7 @@ public readonly struct WriteIdTree
     /// <summary>Adds an id to the set of a key. If the set has the id, it gets the new payload.</summary>
     /// <param name="key">The key, which is created with its first id.</param>
     /// <param name="id">The id: 0 to 2^63 - 1.</param>
-    /// <param name="payload">A number of the caller's, such as how often a word stands in a document.</param>
+    /// <param name="payload">A number of the caller's, such as how often a word occurs in a document.</param>
     /// <exception cref="ArgumentException">The key is empty or too long. Nothing was changed.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The id is negative. Nothing was changed.</exception>
     /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>

@@ -20,7 +20,7 @@ namespace Voron.Trees.Arrays;
 ///          0                                    entry count                        cells in use
 /// </code>
 /// <list type="number">
-/// <item>The order up to the cells in use is a permutation of their numbers: cells that were never in use do not stand in it.</item>
+/// <item>The order up to the cells in use is a permutation of their numbers: cells that were never in use are not in it.</item>
 /// <item>A page whose keys have only risen is <em>in order</em>: entry i is in cell i, no cell below the cells in use is free, and the bytes of
 /// the order have no meaning. The first change that breaks this writes the order.</item>
 /// <item>Entries at the end are dropped by lowering the count: their cells are free, and no other byte changes. So a split writes only the new
@@ -245,7 +245,7 @@ internal static unsafe class ArrayPage
         MarkHeader(page);
     }
 
-    // The cell stands behind the entries, or in none of the order: its place is overwritten by the last entry.
+    // The cell lies behind the entries, or in none of the order: its place is overwritten by the last entry.
     private static void InsertCell<T>(T* order, int index, int count, T cell)
         where T : unmanaged
     {

@@ -5,10 +5,10 @@ namespace Voron.Trees.Arrays;
 /// <summary>Finds a key among the keys of an array page.</summary>
 internal static unsafe class ArraySearch
 {
-    // Below this number of keys it is faster to compare all of them, a vector at a time, than to go on halving.
+    // Below this number of keys it is faster to compare all of them, a vector at a time, than to continue halving.
     private const int ComparedAtOnce = 32;
 
-    /// <summary>Returns the number of keys below one, among keys that stand in order.</summary>
+    /// <summary>Returns the number of keys below one, among keys in order.</summary>
     public static int CountBelow(long* keys, int count, long key)
     {
         var from = keys;

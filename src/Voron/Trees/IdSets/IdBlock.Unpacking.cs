@@ -186,7 +186,7 @@ internal static unsafe partial class IdBlock
         }
     }
 
-    /// <summary>Gives each of eight numbers, which stand one behind the other, a byte of its own.</summary>
+    /// <summary>Gives each of eight numbers, which follow each other, a byte of its own.</summary>
     private static ulong Spread(ulong packed, ulong mask, int width)
     {
         if (Bmi2.X64.IsSupported)

@@ -215,7 +215,7 @@ internal sealed class IdQueryNode
             if (operand.Current == id)
                 continue;
 
-            // The leading query goes on from an id that this one has.
+            // The leading query continues from an id that this one has.
             id = operand.Current;
             at = operand == lead ? 0 : -1;
         }

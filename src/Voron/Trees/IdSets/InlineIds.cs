@@ -3,7 +3,7 @@ using Voron.Paging;
 
 namespace Voron.Trees.IdSets;
 
-/// <summary>Reads and writes sets of ids that stand in their leaf record.</summary>
+/// <summary>Reads and writes sets of ids stored in their leaf record.</summary>
 internal static unsafe class InlineIds
 {
     /// <summary>Unpacks the ids of a record of the first two forms, and returns their number.</summary>

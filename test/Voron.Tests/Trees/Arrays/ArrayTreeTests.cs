@@ -136,7 +136,7 @@ public sealed unsafe class ArrayTreeTests
         var cursor = tree.OpenCursor();
         for (var round = 0; round < 3; round++)
         {
-            // Each key that was there before and stays is visited, in order, whatever happens around it.
+            // Each key that existed before and stays is visited, in order, whatever happens around it.
             var expected = long.MinValue;
             var found = cursor.SeekFirst();
             while (found)

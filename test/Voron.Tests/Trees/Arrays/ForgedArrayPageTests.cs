@@ -7,7 +7,7 @@ using Voron.Trees.Arrays;
 namespace Voron.Tests.Trees.Arrays;
 
 /// <summary>
-/// Impossible array pages. On Linux the page stands between two ranges of memory that cannot be accessed: a read outside of it would end the process.
+/// Impossible array pages. On Linux the page lies between two ranges of memory that cannot be accessed: a read outside of it would end the process.
 /// </summary>
 public sealed unsafe class ForgedArrayPageTests : IDisposable
 {

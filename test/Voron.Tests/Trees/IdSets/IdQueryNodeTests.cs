@@ -60,7 +60,7 @@ public sealed class IdQueryNodeTests
     }
 
     [Fact]
-    public void A_query_that_has_failed_goes_on_where_it_was()
+    public void A_query_that_has_failed_continues_where_it_was()
     {
         using var set = new TestIdSet();
         set.Apply([.. Enumerable.Range(0, 50_000).Select(id => new IdChange(5 + id * 100, 0))]);

@@ -86,7 +86,7 @@ public sealed unsafe class IdTreeTests
         tree.Pages.ChangedBytes.Should().Be(0);
         tree.Check();
         tree.Apply("large"u8.ToArray(), new IdChange(10, 1));
-        tree.Pages.TouchedPages.Should().Be(1, "the payload stands in the page of the id, and the record does not change");
+        tree.Pages.TouchedPages.Should().Be(1, "the payload is stored in the page of the id, and the record does not change");
         tree.Check();
     }
 
