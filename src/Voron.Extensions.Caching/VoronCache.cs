@@ -13,8 +13,8 @@ namespace Voron.Extensions.Caching;
 /// </summary>
 /// <remarks>
 /// <para>An entry that <c>Set</c> has stored is visible to all readers when the call returns, and durable then or soon after: see
-/// <see cref="VoronCacheOptions.Durability"/>. Reading never waits for a write, nor does it write: the times of access, which move the expiration of entries that slide, are written at each <see cref="VoronCacheOptions.ExpirationScanInterval"/> and when the cache is
-/// closed.</para>
+/// <see cref="VoronCacheOptions.Durability"/>. Reading never waits for a write, nor does it write: the times of access, which move the expiration of
+/// entries that slide, are written at each <see cref="VoronCacheOptions.ExpirationScanInterval"/> and when the cache is closed.</para>
 /// <para>The times are those of the computer's clock. If it is set back, entries expire later by as much.</para>
 /// </remarks>
 public sealed class VoronCache : IBufferDistributedCache, IDisposable, IAsyncDisposable

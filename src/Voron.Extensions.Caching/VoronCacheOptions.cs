@@ -35,8 +35,8 @@ public sealed class VoronCacheOptions
 
     /// <summary>
     /// When a change is acknowledged. Lazy by default: readers see it at once, and it becomes durable within
-    /// <see cref="StorageOptions.LazyInterval"/> of the environment. A crash in between undoes it, so that a key may have its former value again, or a
-    /// removed one be back. Where that would be wrong, choose <see cref="Voron.Durability.Durable"/>.
+    /// <see cref="StorageOptions.LazyInterval"/> of the environment. A crash in between undoes it, so that a key may have its former value again, or
+    /// a removed one be back. Where that would be wrong, choose <see cref="Voron.Durability.Durable"/>.
     /// </summary>
     public Durability Durability { get; set; } = Durability.Lazy;
 

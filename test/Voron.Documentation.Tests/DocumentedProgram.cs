@@ -11,8 +11,9 @@ namespace Voron.Documentation.Tests;
 internal sealed partial record DocumentedProgram(string File, int Line, string Code, string? Error, string? Output)
 {
     /// <summary>
-    /// Finds the programs of a document: each block of C#. A block of text right behind it, or behind "It prints:", is its output. A comment right before it gives what
-    /// the reader need not see: <c>given:</c> code to put before it, or <c>refused: CS0619</c> for one that the compiler must refuse.
+    /// Finds the programs of a document: each block of C#. A block of text right behind it, or behind "It prints:", is its output. A comment right
+    /// before it gives what the reader need not see: <c>given:</c> code to put before it, or <c>refused: CS0619</c> for one that the compiler must
+    /// refuse.
     /// </summary>
     public static IEnumerable<DocumentedProgram> In(string file)
     {

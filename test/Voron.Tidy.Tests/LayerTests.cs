@@ -64,7 +64,8 @@ public sealed class LayerTests(LayerTests.Engine engine) : IClassFixture<LayerTe
         engine.Graph.References.Should().HaveCountGreaterThan(1000);
         engine.Graph.References.Should().Contain(reference => reference.From == "Trees/TreeWriter.cs" && reference.To == "Trees/TreeState.cs"
             && reference.Symbols.Contains("TreeState"));
-        engine.Graph.References.Should().Contain(reference => reference.From == "Api/Environment/StorageEnvironment.cs" && reference.To == "Contracts/StorageOptions.cs");
+        engine.Graph.References.Should().Contain(
+            reference => reference.From == "Api/Environment/StorageEnvironment.cs" && reference.To == "Contracts/StorageOptions.cs");
         engine.Graph.MainFile("Api/Environment/StorageEnvironment.GroupCommit.cs").Should().Be("Api/Environment/StorageEnvironment.cs");
         engine.Graph.Unresolved.Should().BeEmpty("each name of the sources has a symbol");
     }

@@ -15,7 +15,7 @@ public sealed partial class StyleTests
     ];
 
     /// <summary>Outside of them: handles that keep the address of a value between two calls.</summary>
-    private static readonly string[] UnsafeFiles = ["LookupBatch.cs", "TreeEntry.cs", "ValueStream.cs"];
+    private static readonly string[] UnsafeFiles = ["Api/Trees/LookupBatch.cs", "Api/Trees/TreeEntry.cs", "Api/Trees/ValueStream.cs"];
 
     public static TheoryData<string> Projects => ShapeTests.Projects;
 

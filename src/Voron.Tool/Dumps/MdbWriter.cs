@@ -5,7 +5,8 @@ namespace Voron.Tool.Dumps;
 /// <summary>
 /// Writes a dump in the format of <c>mdb_dump</c> and <c>db_dump</c>: a section for each tree, keys and values in hexadecimal.
 /// </summary>
-/// <remarks>The format is described in the manual of Berkeley DB (db_dump, "VERSION=3"). It has no sum, and no name but that of the database.</remarks>
+/// <remarks>The format is described in the manual of Berkeley DB (db_dump, "VERSION=3"). It has no sum, and no name but that of the
+/// database.</remarks>
 internal sealed class MdbWriter(Stream stream) : DumpWriter
 {
     /// <summary>The longest value, in bytes: a line of this format has two digits for each byte, and is read as a whole.</summary>

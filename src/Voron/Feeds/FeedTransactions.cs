@@ -172,8 +172,8 @@ public static class FeedTransactions
         TryGetPosition(new FeedRegistry(transaction), feed, consumer, out position);
 
     /// <summary>
-    /// Returns the position behind the last change that a snapshot has. A consumer that begins with a copy of the snapshot's data continues from there.
-    /// If the snapshot has lazy commits that are not durable yet, they are made durable first.
+    /// Returns the position behind the last change that a snapshot has. A consumer that begins with a copy of the snapshot's data continues from
+    /// there. If the snapshot has lazy commits that are not durable yet, they are made durable first.
     /// </summary>
     /// <param name="transaction">The snapshot.</param>
     /// <param name="feed">The name of the feed.</param>

@@ -27,8 +27,8 @@ internal static class ValueSetLayout
     public static long FewBytes(long count, long bytes) => FewValuesHeader.Size + count * FewValuesHeader.BytesOfValue + bytes;
 
     /// <summary>
-    /// Returns whether a large set goes back into the leaf: at a quarter of the room that it outgrew, so that no set alternates between the two, and when it
-    /// has a single value.
+    /// Returns whether a large set goes back into the leaf: at a quarter of the room that it outgrew, so that no set alternates between the two, and
+    /// when it has a single value.
     /// </summary>
     public static bool IsSmall(int pageSize, long count, long bytes)
     {

@@ -1,5 +1,4 @@
 using Voron.Format;
-using Voron.Tables;
 using Voron.Trees;
 using Voron.Trees.Arrays;
 

@@ -26,7 +26,8 @@ internal sealed unsafe class SnapshotPages : PageReader
 
     /// <param name="source">Where the pages are.</param>
     /// <param name="forEngine">True to take one of the slots that are reserved for the engine.</param>
-    /// <param name="verifiesEveryRead">True to verify each page on the device when it is read, even if all other readers do so the first time only.</param>
+    /// <param name="verifiesEveryRead">True to verify each page on the device when it is read, even if all other readers do so the first time
+    /// only.</param>
     public SnapshotPages(SnapshotSource source, bool forEngine = false, bool verifiesEveryRead = false)
     {
         _readers = source.Readers;

@@ -28,7 +28,8 @@ public sealed class SharedIndex
     /// The version of the keys. Raise it when one of the functions returns other keys than before: each table moves to the index of the new version
     /// when it is brought to its definition, and that of the old version goes with its last table.
     /// </param>
-    /// <exception cref="ArgumentException">The name is empty, too long, not valid text, or that of the index of the times at which rows expire.</exception>
+    /// <exception cref="ArgumentException">The name is empty, too long, not valid text, or that of the index of the times at which rows
+    /// expire.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The version is negative.</exception>
     public SharedIndex(string name, int version)
     {

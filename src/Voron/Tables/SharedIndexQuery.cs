@@ -12,8 +12,8 @@ namespace Voron.Tables;
 /// </summary>
 /// <remarks>
 /// It is valid until its transaction ends, for one thread at a time. In a write transaction, the tables may change on the way, as with
-/// <see cref="RowQuery{TRow}"/>; rows of a table that gets the index meanwhile are left out. Direction, start and limit are set before the first row is
-/// found.
+/// <see cref="RowQuery{TRow}"/>; rows of a table that gets the index meanwhile are left out. Direction, start and limit are set before the first row
+/// is found.
 /// </remarks>
 /// <example>
 /// <code>
@@ -125,8 +125,8 @@ public sealed class SharedIndexQuery : IDisposable
     }
 
     /// <summary>
-    /// Counts all rows of the range without reading them, whatever <see cref="After"/> and <see cref="Take"/> leave out. A row that has several keys in
-    /// the range counts for each, and expired rows count until they are deleted.
+    /// Counts all rows of the range without reading them, whatever <see cref="After"/> and <see cref="Take"/> leave out. A row that has several keys
+    /// in the range counts for each, and expired rows count until they are deleted.
     /// </summary>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
     /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>

@@ -7,8 +7,8 @@ namespace Voron.Tables;
 /// <summary>A table that can be written: rows with a primary key, and with indexes that each write keeps up to date.</summary>
 /// <remarks>
 /// A handle, valid until its transaction ends, for one thread at a time. A call that is refused (a duplicate key, a stale version, a function that
-/// throws) has written nothing of its row, and the transaction continues. Writes are refused, while reads are not, if the table has another version or
-/// an index that the definition does not have: see <see cref="TableEvolution.EvolveAsync"/>.
+/// throws) has written nothing of its row, and the transaction continues. Writes are refused, while reads are not, if the table has another version
+/// or an index that the definition does not have: see <see cref="TableEvolution.EvolveAsync"/>.
 /// </remarks>
 /// <typeparam name="TKey">The type of the primary key.</typeparam>
 /// <typeparam name="TRow">The type of a row.</typeparam>

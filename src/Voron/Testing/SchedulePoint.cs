@@ -42,8 +42,8 @@ internal static class SchedulePoint
     }
 
     /// <summary>
-    /// Must be called for a task that work on the pool awaits. A schedule has the thread wait: work that continued when the task completes would continue
-    /// with a thread outside of the schedule.
+    /// Must be called for a task that work on the pool awaits. A schedule has the thread wait: work that continued when the task completes would
+    /// continue with a thread outside of the schedule.
     /// </summary>
     public static ValueTask UntilCompleted(ValueTask task) => IsOn && Current is { } schedule ? UntilCompleted(schedule, task) : task;
 

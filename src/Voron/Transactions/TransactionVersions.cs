@@ -150,7 +150,8 @@ internal sealed unsafe class TransactionVersions
         Refill(node, null, 0, VersionFlags.Tombstone);
     }
 
-    /// <exception cref="TransactionTooLargeException">With as many bytes more, the transaction would take more scratch memory than it may.</exception>
+    /// <exception cref="TransactionTooLargeException">With as many bytes more, the transaction would take more scratch memory than it
+    /// may.</exception>
     public void ThrowIfTooLarge(long bytes)
     {
         if (_changedBytes + bytes > _engine.Options.MaxTransactionBytes)

@@ -7,10 +7,10 @@ namespace Voron.Transactions;
 /// <remarks>
 /// While a transaction is open, only its own handles lead to the body; neither this object, nor the writer, nor the environment does. A
 /// transaction that was never ended therefore becomes garbage, and the body's finalizer notices it. The finalizer only schedules
-/// <see cref="WriteTransactionBody.EndAbandoned"/>, which runs on the thread pool after a while. No other thread can race with the rollback there: its caller would have to hold a handle, and then
-/// the body would not have been garbage. Two cases remain that no reference shows. One is a user's own finalizer that holds a handle;
-/// <see cref="WriteTransactionBody.TryClaim"/> keeps it from ending the transaction a second time. The other is a span, perhaps reserved for
-/// writing, that is in use on some stack when the last handle is gone. Because of it, frames are not reused at once: see
+/// <see cref="WriteTransactionBody.EndAbandoned"/>, which runs on the thread pool after a while. No other thread can race with the rollback there:
+/// its caller would have to hold a handle, and then the body would not have been garbage. Two cases remain that no reference shows. One is a user's
+/// own finalizer that holds a handle; <see cref="WriteTransactionBody.TryClaim"/> keeps it from ending the transaction a second time. The other is a
+/// span, perhaps reserved for writing, that is in use on some stack when the last handle is gone. Because of it, frames are not reused at once: see
 /// <see cref="StorageOptions.LeakGrace"/>.
 /// </remarks>
 internal sealed class WriteTransactionPool

@@ -8,8 +8,8 @@ namespace Voron.Trees;
 
 /// <summary>Walks the set of a leaf record and reports inconsistencies, down to each id. No bytes, however damaged, make it fail.</summary>
 /// <remarks>
-/// A slice may end behind each id page. The next one continues at the lowest id of the page after it, however the set has changed by then; the numbers
-/// that the record claims are compared only if the set was walked at once.
+/// A slice may end behind each id page. The next one continues at the lowest id of the page after it, however the set has changed by then; the
+/// numbers that the record claims are compared only if the set was walked at once.
 /// </remarks>
 internal sealed unsafe class IdSetChecker(ITreeCheckHost host, Action<string> report)
 {

@@ -10,9 +10,9 @@ namespace Voron.Trees;
 
 /// <summary>Changes the sets of a tree of id sets, each under its key.</summary>
 /// <remarks>
-/// A set is stored in its leaf while it is one block of at most 256 bytes. A larger one has pages of its own, until it has fewer than 64 ids and takes
-/// no more than three quarters of these bytes, so that no set alternates between the two. A set without ids has no key in the tree. The header of the tree counts the
-/// ids of all sets and their pages.
+/// A set is stored in its leaf while it is one block of at most 256 bytes. A larger one has pages of its own, until it has fewer than 64 ids and
+/// takes no more than three quarters of these bytes, so that no set alternates between the two. A set without ids has no key in the tree. The header
+/// of the tree counts the ids of all sets and their pages.
 /// </remarks>
 internal unsafe ref struct IdTreeWriter
 {

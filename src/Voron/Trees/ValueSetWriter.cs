@@ -13,8 +13,8 @@ namespace Voron.Trees;
 /// <summary>Changes the sets of a tree of value sets, each under its key.</summary>
 /// <remarks>
 /// A set is stored in its leaf while it fits into the largest room; then its values move to the companion, from which they come back when they take
-/// a quarter of that room, so that no set alternates between the two. A set without values has no key in the tree. The header of the tree counts the values of
-/// all sets. A failure can leave the two trees half changed: the transaction, or its savepoint, must be rolled back.
+/// a quarter of that room, so that no set alternates between the two. A set without values has no key in the tree. The header of the tree counts the
+/// values of all sets. A failure can leave the two trees half changed: the transaction, or its savepoint, must be rolled back.
 /// </remarks>
 internal unsafe ref struct ValueSetWriter
 {

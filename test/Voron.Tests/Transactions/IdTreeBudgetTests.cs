@@ -4,8 +4,8 @@ using Voron.Tests.Journal;
 namespace Voron.Tests.Transactions;
 
 /// <summary>
-/// How many bytes each operation of a tree of id sets writes to the journal: of sets of one id, and of few, which are stored in the leaf of their key,
-/// and of sets with pages of their own.
+/// How many bytes each operation of a tree of id sets writes to the journal: of sets of one id, and of few, which are stored in the leaf of their
+/// key, and of sets with pages of their own.
 /// </summary>
 [Quick]
 public sealed class IdTreeBudgetTests : IDisposable

@@ -137,7 +137,7 @@ internal sealed class BackupSetRun : IDisposable
             return;
         var entry = usable[_choices.Next(usable.Count)];
         _run.Report($"go back to {_numbers[entry.Info!.BackupId]}");
-        _run.Tally("restores that went on");
+        _run.Tally("restores that continued");
         _environment.Dispose();
         _disk.Dispose();
         _disk = new SimulatedDisk();

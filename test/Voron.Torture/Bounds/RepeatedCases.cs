@@ -56,7 +56,7 @@ internal static class RepeatedCases
             bytes <= options.MemoryLimitBytes, $"After values of {Trees} trees were compressed, {bytes} bytes of {options.MemoryLimitBytes} are in use.");
     }
 
-    /// <summary>Rows past their time come before the others in an index.</summary>
+    /// <summary>Expired rows come before the others in an index.</summary>
     public static void DeletedRows(BoundPlace place)
     {
         const int Expired = 20_000;

@@ -14,8 +14,8 @@ public sealed partial class StorageEnvironment
     /// </summary>
     /// <remarks>
     /// The environment does so itself, in the background, when the tree has 1 MiB, and again when values are compressed less well by a fifth than
-    /// with the dictionary when it was new; unless <see cref="StorageOptions.BackgroundFlush"/> is off. Training reads a thousand values in a snapshot, and
-    /// holds the writer only to install the dictionary. A tree has at most 250 dictionaries in its life.
+    /// with the dictionary when it was new; unless <see cref="StorageOptions.BackgroundFlush"/> is off. Training reads a thousand values in a
+    /// snapshot, and holds the writer only to install the dictionary. A tree has at most 250 dictionaries in its life.
     /// </remarks>
     /// <param name="name">The name of the tree.</param>
     /// <param name="cancellationToken">Cancels the training.</param>

@@ -19,8 +19,9 @@ public sealed partial class StorageEnvironment
     /// </para>
     /// <para>
     /// The call returns when all pages of the tree are free. Cancelling it ends the wait, but not the freeing, once the tree has lost its name. If
-    /// the environment is closed or its process ends, the next opening continues in the background, unless <see cref="StorageOptions.BackgroundFlush"/>
-    /// is off: then the next drop of a tree continues. A reader that is older than the pages freed last keeps the rest waiting until it ends.
+    /// the environment is closed or its process ends, the next opening continues in the background, unless <see
+    /// cref="StorageOptions.BackgroundFlush"/> is off: then the next drop of a tree continues. A reader that is older than the pages freed last keeps
+    /// the rest waiting until it ends.
     /// </para>
     /// <para>In an environment of version 1 of the file format, all pages are freed by the first transaction.</para>
     /// </remarks>

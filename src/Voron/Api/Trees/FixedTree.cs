@@ -128,7 +128,8 @@ public readonly partial struct FixedTree
 
     /// <summary>Copies the values of many keys. Their searches wait for memory together, so this is faster than one lookup after the other.</summary>
     /// <param name="keys">The keys, in any order.</param>
-    /// <param name="values">Receives the values: that of key i from byte i times <see cref="ValueSize"/> on. Those of missing keys stay as they are.</param>
+    /// <param name="values">Receives the values: that of key i from byte i times <see cref="ValueSize"/> on. Those of missing keys stay as they
+    /// are.</param>
     /// <param name="found">Receives for each key whether the tree has it.</param>
     /// <returns>The number of keys that the tree has.</returns>
     /// <exception cref="ArgumentException">A span has no room for the results of all keys.</exception>

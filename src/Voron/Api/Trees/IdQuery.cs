@@ -84,7 +84,8 @@ public sealed class IdQuery : IDisposable
     /// <summary>Returns a query for the ids that all queries have.</summary>
     /// <param name="queries">One query or more, which become parts of this one.</param>
     /// <exception cref="ArgumentException">There is no query, one is passed twice, or one is nested 100 levels deep.</exception>
-    /// <exception cref="InvalidOperationException">A query is a part of another one already, has begun, or belongs to another transaction.</exception>
+    /// <exception cref="InvalidOperationException">A query is a part of another one already, has begun, or belongs to another
+    /// transaction.</exception>
     /// <exception cref="ObjectDisposedException">A query has been disposed, or its transaction has ended.</exception>
     public static IdQuery And(params ReadOnlySpan<IdQuery> queries) => Combine(queries, static nodes => IdQueryNode.And(nodes));
 

@@ -66,8 +66,8 @@ public sealed unsafe partial class LookupBatch
     /// <summary>Gets the value that the last lookup found for a key; false when the tree does not have the key.</summary>
     /// <param name="index">The index of the key, from 0.</param>
     /// <param name="value">
-    /// As from <see cref="Tree.TryGet(ReadOnlySpan{byte}, out ReadOnlySpan{byte})"/>: valid until the transaction ends, or in a write transaction until its next write.
-    /// A compressed value is valid until the next lookup of the batch.
+    /// As from <see cref="Tree.TryGet(ReadOnlySpan{byte}, out ReadOnlySpan{byte})"/>: valid until the transaction ends, or in a write transaction
+    /// until its next write. A compressed value is valid until the next lookup of the batch.
     /// </param>
     /// <exception cref="InvalidOperationException">Nothing has been looked up since the batch changed.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
