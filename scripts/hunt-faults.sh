@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Plants faults in the engine, one at a time, and checks that the suite which is responsible for each finds it.
 # Usage: scripts/hunt-faults.sh [--no-build] [--changed [BASE]] [NAME...]
-# Without names, all faults; with --changed, those whose switch lies in a file of the engine that has changed since BASE. BASE is by default the
+# Without names, all faults; with --changed, those whose switch lies in a file of the engine that has changed since BASE, and those of the simulated
+# disk where calls to the disk, or that disk, have changed. BASE is by default the
 # point at which the branch left origin/main, or, on main itself, the newest commit that is four hours older than the last one.
 # The last line counts the hunts that passed and failed.
 set -uo pipefail
@@ -39,8 +40,15 @@ if [ -n "$changed" ]; then
   [ -n "$base" ] || base=$(default_base)
   # A history that begins later than that, or a shallow clone of it: everything has changed.
   [ -n "$base" ] || base=$(git hash-object -t tree /dev/null)
-  mapfile -t files < <(git diff --name-only --diff-filter=d "$base" -- 'src/Voron/*.cs' ':!src/Voron/Testing')
+  # A file that was only moved has not changed.
+  mapfile -t files < <(git diff -M --name-status --diff-filter=d "$base" -- 'src/Voron/*.cs' ':!src/Voron/Testing' | awk -F'\t' '$1 != "R100" {print $NF}')
   [ ${#files[@]} -eq 0 ] || mapfile -t names < <(grep -ohE '\bPlantedFault\.[A-Za-z]+' "${files[@]}" | sed 's/.*\.//' | sort -u)
+
+  # Those of the simulated disk take the place of calls that the engine makes.
+  if { [ ${#files[@]} -gt 0 ] && grep -qE '\.Sync(Directory)?\(|JournalSnapshotFile\.Delete|JournalFileHeaders' "${files[@]}"; } ||
+    ! git diff --quiet "$base" -- test/Voron.Simulation/Disks; then
+    mapfile -t -O ${#names[@]} names < <(sed -nE 's/.*public static readonly bool ([A-Za-z]+) =.*/\1/p' test/Voron.Simulation/Disks/DiskFault.cs)
+  fi
   echo "${#files[@]} files of the engine have changed since ${base:0:10}, with ${#names[@]} planted faults: ${names[*]:-}"
   [ ${#names[@]} -gt 0 ] || { echo "0 passed, 0 failed" && exit 0; }
 fi

@@ -4,16 +4,16 @@ using Voron.Torture.Faults;
 namespace Voron.Torture.Tests;
 
 /// <summary>
-/// Each switch of the engine is planted, hunted by a suite and documented. <c>scripts/hunt-faults.sh</c> shows that the suites find them.
+/// Each switch is planted, hunted by a suite and documented. <c>scripts/hunt-faults.sh</c> shows that the suites find them.
 /// </summary>
 public sealed partial class PlantedFaultCatalogTests
 {
     [Fact]
-    public void Every_switch_of_the_engine_is_in_the_catalogue() =>
+    public void Every_switch_is_in_the_catalogue() =>
         PlantedFaultCatalog.All.Select(fault => fault.Name).Distinct().Should().BeEquivalentTo(PlantedFaultCatalog.Switches);
 
     [Fact]
-    public void Every_switch_is_planted()
+    public void Every_switch_of_the_engine_is_planted()
     {
         // In the engine, or in the reads of a suite that checks what readers see.
         string[] places = ["src/Voron", "test/Voron.Torture"];
@@ -23,7 +23,20 @@ public sealed partial class PlantedFaultCatalogTests
             .SelectMany(path => PlantedName().Matches(File.ReadAllText(SourceTree.File(path))))
             .Select(match => match.Groups[1].Value)
             .ToHashSet();
-        PlantedFaultCatalog.Switches.Except(planted).Should().BeEmpty("a switch without a fault would never be found");
+        PlantedFaultCatalog.EngineSwitches.Except(planted).Should().BeEmpty("a switch without a fault would never be found");
+    }
+
+    [Fact]
+    public void Every_switch_of_the_disk_is_planted()
+    {
+        var faults = File.ReadAllText(SourceTree.File("test/Voron.Simulation/Disks/DiskFault.cs"));
+        var disk = string.Concat(new[] { "SimulatedDisk", "SimulatedFile" }
+            .Select(name => File.ReadAllText(SourceTree.File($"test/Voron.Simulation/Disks/{name}.cs"))));
+        PlantedFaultCatalog.Switches.Except(PlantedFaultCatalog.EngineSwitches)
+            .Where(name => Regex.Count(faults, $@"\b{name}\b") < 3).Should().BeEmpty("a switch that no method reads plants nothing");
+        AskedFor().Matches(faults).Select(match => match.Groups[1].Value)
+            .Where(method => !disk.Contains($"DiskFault.{method}(", StringComparison.Ordinal))
+            .Should().BeEmpty("a method that the disk does not call plants nothing");
     }
 
     [Fact]
@@ -37,6 +50,9 @@ public sealed partial class PlantedFaultCatalogTests
         PlantedFaultCatalog.All.Where(fault => !Regex.IsMatch(account, $@"^\| {fault.Name} \| {fault.Suite}\b", RegexOptions.Multiline))
             .Select(fault => $"{fault.Name} by {fault.Suite}").Should().BeEmpty();
     }
+
+    [GeneratedRegex(@"public static bool (\w+)\(")]
+    private static partial Regex AskedFor();
 
     [GeneratedRegex(@"\bPlantedFault\.(\w+)")]
     private static partial Regex PlantedName();

@@ -205,8 +205,7 @@ internal sealed class EnvironmentCopy : IDisposable
         if (_data!.Length != length)
             _data.SetLength(length);
         FitFreeRanges(pageCount, used, written);
-        if (!PlantedFault.HeaderBeforePages)
-            _data.Sync();
+        _data.Sync();
         if (isReadAgain)
             _data.DropCache();
         _data.Dispose();

@@ -125,11 +125,10 @@ internal sealed class CheckpointMover
         try
         {
             // The slot before this one may name the old journal snapshot: the file is deleted when neither slot does.
-            if (oldSnapshot != 0 && oldSnapshot != snapshot.Number)
+            if (oldSnapshot != 0 && oldSnapshot != snapshot.Number && !PlantedFault.KeepJournalSnapshots)
             {
                 _checkpoints.WriteBothAlike();
-                if (!PlantedFault.KeepJournalSnapshots)
-                    JournalSnapshotFile.Delete(_engine.Disk, oldSnapshot);
+                JournalSnapshotFile.Delete(_engine.Disk, oldSnapshot);
             }
         }
         catch (DiskException e)

@@ -40,12 +40,8 @@ internal static unsafe class JournalSnapshotWriter
             file.Allocate(0, PlantedFault.SnapshotWhatFits ? 0 : most);
             var offset = WritePages(engine, file, entry, plan, new RecordTarget(incarnation, recordBytes));
             file.SetLength(offset);
-            if (!PlantedFault.LeaveJournalSnapshotUnsynced)
-            {
-                file.Sync();
-                engine.Disk.SyncDirectory();
-            }
-
+            file.Sync();
+            engine.Disk.SyncDirectory();
             return new JournalSnapshotInfo(number, offset, incarnation);
         }
         catch (DiskException e)

@@ -2,7 +2,6 @@ using System.Numerics;
 using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
-using Voron.Testing;
 using Voron.Transactions;
 
 namespace Voron.Flushing;
@@ -65,7 +64,7 @@ internal sealed unsafe class PageFileWriter
             plan.Written = i;
             Bytes += bytes;
             unsynced += bytes;
-            if (unsynced >= piece && !PlantedFault.SkipSyncBeforeCheckpoint)
+            if (unsynced >= piece)
             {
                 _engine.DataFile.Sync();
                 unsynced = 0;

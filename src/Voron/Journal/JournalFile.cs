@@ -40,8 +40,6 @@ internal sealed class JournalFile
     /// <summary>Closes the file until it is written again, so that full files need no descriptor.</summary>
     public void Close()
     {
-        if (PlantedFault.KeepJournalsOpen)
-            return;
         _handle?.Dispose();
         _handle = null;
     }

@@ -1,7 +1,6 @@
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
-using Voron.Testing;
 
 namespace Voron.Journal;
 
@@ -21,8 +20,7 @@ internal static unsafe class JournalFileHeaders
             seals.CopyTo(new Span<JournalSeal>(block + JournalFileHeader.Size, JournalFileHeader.MaxSeals));
             target->Checksum = JournalFileHeader.ComputeChecksum(block);
             file.Write(0, new ReadOnlySpan<byte>(block, JournalFormat.Block));
-            if (!PlantedFault.OneJournalHeader)
-                file.Write(JournalFormat.Block, new ReadOnlySpan<byte>(block, JournalFormat.Block));
+            file.Write(JournalFormat.Block, new ReadOnlySpan<byte>(block, JournalFormat.Block));
         }
         finally
         {

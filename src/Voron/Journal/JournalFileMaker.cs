@@ -2,7 +2,6 @@ using System.Runtime.InteropServices;
 using Microsoft.Extensions.Logging;
 using Voron.Format;
 using Voron.IO;
-using Voron.Testing;
 
 namespace Voron.Journal;
 
@@ -39,8 +38,7 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
             file.Handle.Allocate(0, length);
             if (isZeroed && !disk.IsVolatile)
                 WriteZeros(file.Handle, length);
-            if (!PlantedFault.LeaveJournalUnsynced)
-                file.Handle.Sync();
+            file.Handle.Sync();
             return file;
         }
         catch
@@ -55,12 +53,10 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
     /// </summary>
     public void GiveName(JournalFile file)
     {
-        if (!PlantedFault.LeaveJournalUnsynced)
-            file.Handle.Sync();
+        file.Handle.Sync();
         var name = Rename(file.Name);
         file.Name = name;
-        if (!PlantedFault.LeaveJournalNameUnsynced)
-            disk.SyncDirectory();
+        disk.SyncDirectory();
         JournalLog.FileMade(logger, file.Name, file.Length);
     }
 

@@ -21,9 +21,6 @@ internal static partial class PlantedFault
     /// <summary>A backup is finished before the environment knows it as one that later backups can build on.</summary>
     public static readonly bool PointAfterTrailer = Is(nameof(PointAfterTrailer));
 
-    /// <summary>A restored environment gets its header before its pages are durable.</summary>
-    public static readonly bool HeaderBeforePages = Is(nameof(HeaderBeforePages));
-
     /// <summary>The time of a commit counts for the order of backups even where it is later than the backup.</summary>
     public static readonly bool BelieveCommitTimes = Is(nameof(BelieveCommitTimes));
 

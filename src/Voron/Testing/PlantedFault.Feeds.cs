@@ -3,8 +3,8 @@ namespace Voron.Testing;
 /// <content>The faults of change feeds.</content>
 internal static partial class PlantedFault
 {
-    /// <summary>The changes of a feed are kept beside the transaction until it commits, those included that a savepoint has undone.</summary>
-    public static readonly bool RecordBesideTransaction = Is(nameof(RecordBesideTransaction));
+    /// <summary>Changes are recorded under the id of the next transaction.</summary>
+    public static readonly bool RecordUnderNextId = Is(nameof(RecordUnderNextId));
 
     /// <summary>A feed is cut without regard to its consumers.</summary>
     public static readonly bool CutPastConsumer = Is(nameof(CutPastConsumer));

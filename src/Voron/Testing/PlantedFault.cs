@@ -39,9 +39,6 @@ internal static partial class PlantedFault
     /// <summary>A feature of the format is used before the header names it.</summary>
     public static readonly bool RaiseVersionLate = Name == nameof(RaiseVersionLate);
 
-    /// <summary>The flusher advances the checkpoint without syncing the data file first.</summary>
-    public static readonly bool SkipSyncBeforeCheckpoint = Name == nameof(SkipSyncBeforeCheckpoint);
-
     /// <summary>A commit that waits for its record is acknowledged before the record is written.</summary>
     public static readonly bool AcknowledgeBeforeWrite = Name == nameof(AcknowledgeBeforeWrite);
 
@@ -83,9 +80,6 @@ internal static partial class PlantedFault
     /// <summary>A page is compared with its version at the last savepoint instead of its version at the last transaction.</summary>
     public static readonly bool DiffAgainstSavepoint = Name == nameof(DiffAgainstSavepoint);
 
-    /// <summary>A failed sync of the data file is retried, and the result of the second sync is trusted.</summary>
-    public static readonly bool RetryFailedSync = Name == nameof(RetryFailedSync);
-
     /// <summary>A poisoned environment carries on.</summary>
     public static readonly bool IgnorePoison = Name == nameof(IgnorePoison);
 
@@ -98,20 +92,8 @@ internal static partial class PlantedFault
     /// <summary>The data file is cut even though the checkpoint has pages beyond the cut.</summary>
     public static readonly bool TruncateUnflushed = Name == nameof(TruncateUnflushed);
 
-    /// <summary>A new journal file is used even though its length is not durable.</summary>
-    public static readonly bool LeaveJournalUnsynced = Name == nameof(LeaveJournalUnsynced);
-
-    /// <summary>A new journal file is used even though its name is not durable.</summary>
-    public static readonly bool LeaveJournalNameUnsynced = Name == nameof(LeaveJournalNameUnsynced);
-
-    /// <summary>Only the first of the two copies of a journal file's header is written.</summary>
-    public static readonly bool OneJournalHeader = Name == nameof(OneJournalHeader);
-
     /// <summary>Every checkpoint is written to the same slot as the last one.</summary>
     public static readonly bool OneCheckpointSlot = Name == nameof(OneCheckpointSlot);
-
-    /// <summary>The header names a journal snapshot whose file name and length are not durable.</summary>
-    public static readonly bool LeaveJournalSnapshotUnsynced = Name == nameof(LeaveJournalSnapshotUnsynced);
 
     /// <summary>An open builds on data that a killed process left visible, without syncing it first.</summary>
     public static readonly bool SkipSyncAtOpen = Name == nameof(SkipSyncAtOpen);
@@ -245,9 +227,6 @@ internal static partial class PlantedFault
     /// <summary>Versions are kept while any older reader is open, whether or not it could see them.</summary>
     public static readonly bool KeepBehindReader = Name == nameof(KeepBehindReader);
 
-    /// <summary>A journal snapshot is kept after another one has replaced it.</summary>
-    public static readonly bool KeepJournalSnapshots = Name == nameof(KeepJournalSnapshots);
-
     /// <summary>A reader waits while the disk hangs under a flush, for at most five milliseconds. Planted in the suite, not in the engine.</summary>
     public static readonly bool ReadBehindFlush = Name == nameof(ReadBehindFlush);
 
@@ -362,6 +341,9 @@ internal static partial class PlantedFault
     /// <summary>An open that has nothing to flush releases no journal files.</summary>
     public static readonly bool KeepFlushedJournals = Name == nameof(KeepFlushedJournals);
 
+    /// <summary>A journal snapshot is kept after another one has replaced it.</summary>
+    public static readonly bool KeepJournalSnapshots = Name == nameof(KeepJournalSnapshots);
+
     /// <summary>A flush waits for the writer while it holds its lock.</summary>
     public static readonly bool DetachUnderLock = Name == nameof(DetachUnderLock);
 
@@ -376,9 +358,6 @@ internal static partial class PlantedFault
 
     /// <summary>The whole of a journal file counts towards the journal limit, flushed or not.</summary>
     public static readonly bool CountWholeJournal = Name == nameof(CountWholeJournal);
-
-    /// <summary>A full journal file stays open.</summary>
-    public static readonly bool KeepJournalsOpen = Name == nameof(KeepJournalsOpen);
 
     /// <summary>Addresses are reserved for every page that the volume could hold, however few addresses the process may have.</summary>
     public static readonly bool ReserveForVolume = Name == nameof(ReserveForVolume);

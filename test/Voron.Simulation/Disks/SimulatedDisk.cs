@@ -21,6 +21,7 @@ internal sealed class SimulatedDisk : IDisk
     private readonly Dictionary<int, SimulatedInode> _inodes = [];
     private readonly DurableState _initial;
     private int _nextFile = 1;
+    private string _newestName = "";
     private DiskException? _lastFault;
     private bool _lastFaultDrops;
     private bool _faultsAreSuspended;
@@ -139,6 +140,9 @@ internal sealed class SimulatedDisk : IDisk
     }
 
     /// <summary>The state before the first entry of the trace. Must not be changed.</summary>
+    /// <summary>True if the directory is that of an environment. The caller holds the lock.</summary>
+    internal bool HasHeader => _names.ContainsKey(Paging.CheckpointFile.FileName);
+
     internal DurableState Initial => _initial;
 
     internal Lock Gate => _gate;
@@ -296,7 +300,7 @@ internal sealed class SimulatedDisk : IDisk
                 throw new DiskException(DiskError.AlreadyExists, "rename", PathOf(source), $"there is a file '{target}'");
             _names.Remove(source);
             _names.Add(target, inode.File);
-            inode.Name = target;
+            inode.Name = _newestName = target;
             Append(new TraceEntry(TraceKind.Rename) { File = inode.File, Name = source, Target = target });
         }
     }
@@ -316,6 +320,8 @@ internal sealed class SimulatedDisk : IDisk
 
     public void SyncDirectory()
     {
+        if (DiskFault.SkipsDirectorySync(_newestName))
+            return;
         int begin;
         var entry = new TraceEntry(TraceKind.DirectorySync);
         lock (_gate)
@@ -422,7 +428,7 @@ internal sealed class SimulatedDisk : IDisk
     private SimulatedInode Create(string name)
     {
         var inode = new SimulatedInode { File = _nextFile++, Name = name };
-        _names.Add(name, inode.File);
+        _names.Add(_newestName = name, inode.File);
         _inodes.Add(inode.File, inode);
         Append(new TraceEntry(TraceKind.Create) { File = inode.File, Name = name });
         return inode;

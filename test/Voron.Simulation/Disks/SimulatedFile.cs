@@ -88,7 +88,8 @@ internal sealed unsafe class SimulatedFile(SimulatedDisk disk, SimulatedInode in
     {
         fixed (byte* start = source)
             DiskRules.CheckWrite(Access, offset, start, source.Length);
-        Write(offset, source.Length, Fragment.Split(offset, source));
+        if (!DiskFault.SkipsWrite(inode.Name, offset, source.Length))
+            Write(offset, source.Length, Fragment.Split(offset, source));
     }
 
     public override void WriteVectored(long offset, ReadOnlySpan<IoBlock> blocks)
@@ -107,6 +108,8 @@ internal sealed unsafe class SimulatedFile(SimulatedDisk disk, SimulatedInode in
         var entry = new TraceEntry(TraceKind.Sync) { File = inode.File };
         lock (disk.Gate)
         {
+            if (DiskFault.SkipsSync(inode.Name, disk.HasHeader))
+                return;
             try
             {
                 Enter(DiskCallKind.Sync);
@@ -114,7 +117,8 @@ internal sealed unsafe class SimulatedFile(SimulatedDisk disk, SimulatedInode in
             catch (DiskException)
             {
                 disk.NoteFailedSync(inode);
-                throw;
+                if (!DiskFault.TrustsSync(inode.Name))
+                    throw;
             }
             begin = disk.Append(entry);
         }
@@ -149,7 +153,7 @@ internal sealed unsafe class SimulatedFile(SimulatedDisk disk, SimulatedInode in
     {
         lock (disk.Gate)
         {
-            if (_disposed)
+            if (_disposed || DiskFault.StaysOpen(inode.Name))
                 return;
             _disposed = true;
             inode.Handles--;
@@ -172,7 +176,7 @@ internal sealed unsafe class SimulatedFile(SimulatedDisk disk, SimulatedInode in
                 Length = length,
                 LengthBefore = before,
                 LengthAfter = length == 0 ? before : Math.Max(before, offset + length),
-                WriteThrough = through,
+                WriteThrough = through && !DiskFault.CachesWrite(inode.Name),
                 IsCached = through && !disk.IsUnbuffered,
                 Fragments = fragments,
             };
@@ -199,6 +203,8 @@ internal sealed unsafe class SimulatedFile(SimulatedDisk disk, SimulatedInode in
                 return;
         }
         disk.InProgress?.Invoke(entry);
+        if (!entry.WriteThrough)
+            return;
         lock (disk.Gate)
             disk.Append(new TraceEntry(TraceKind.WriteEnd) { File = inode.File, Begin = begin });
     }

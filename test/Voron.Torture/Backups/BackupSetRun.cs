@@ -30,6 +30,7 @@ internal sealed class BackupSetRun : IDisposable
     private long _number;
     private long? _last;
     private int _restored;
+    private DateTimeOffset _seen;
 
     public BackupSetRun(SuiteRun run)
     {
@@ -47,6 +48,12 @@ internal sealed class BackupSetRun : IDisposable
             _choices.Mark();
             if (!_choices.GoesOn(i < MaxSteps && !_run.Stop.IsCancellationRequested))
                 break;
+
+            // The times of backups are those of the system: if its clock is set back, the backup that was made last need not be the newest.
+            var now = DateTimeOffset.UtcNow;
+            if (now < _seen)
+                return;
+            _seen = now;
             Step();
         }
 

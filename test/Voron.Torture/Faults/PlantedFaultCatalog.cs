@@ -1,4 +1,5 @@
 using System.Reflection;
+using Voron.Simulation.Disks;
 using Voron.Simulation.Harness;
 using Voron.Testing;
 using Voron.Torture.Suites;
@@ -59,7 +60,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.BelieveCommitTimes), "backup-set", 400),
         new(nameof(PlantedFault.DeleteHeldBackups), "backup-set", 400),
         new(nameof(PlantedFault.PointAfterTrailer), "backup-cut", 4_000),
-        new(nameof(PlantedFault.HeaderBeforePages), "backup-cut", 4_000),
+        new(nameof(DiskFault.LeaveCopyUnsynced), "backup-cut", 4_000),
         new(nameof(PlantedFault.MoveByPosition), "compaction", 4_000) { First = 26 },
         new(nameof(PlantedFault.KeepOldChild), "compaction", 4_000),
         new(nameof(PlantedFault.ReserveUntaken), "compaction", 4_000),
@@ -82,8 +83,8 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.MarkOfOtherTree), "model", 400_000),
         new(nameof(PlantedFault.UnpackWithNewestDictionary), "model", 400_000) { First = 1 },
         new(nameof(PlantedFault.DropNamedDictionaries), "model", 400_000) { First = 1 },
-        new(nameof(PlantedFault.SkipSyncBeforeCheckpoint), "power-cut", 4_000),
-        new(nameof(PlantedFault.AcknowledgeBeforeWrite), "power-cut", 4_000),
+        new(nameof(DiskFault.LeaveDataUnsynced), "power-cut", 4_000),
+        new(nameof(DiskFault.CacheJournalWrites), "power-cut", 4_000),
         new(nameof(PlantedFault.RecycleJournalEarly), "power-cut", 40_000) { First = 3 },
         new(nameof(PlantedFault.DeleteBeforeSeal), "power-cut", 40_000) { First = 6 },
         new(nameof(PlantedFault.FlushPastOldestReader), "power-cut", 4_000),
@@ -97,16 +98,16 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.BelieveUnsyncedExtents), "power-cut", 4_000),
         new(nameof(PlantedFault.WriteTouchedPages), "power-cut", 4_000),
         new(nameof(PlantedFault.AcknowledgeEmptyAtOnce), "power-cut", 4_000),
-        new(nameof(PlantedFault.RetryFailedSync), "io-fault", 5_000),
+        new(nameof(DiskFault.RetryFailedSync), "io-fault", 5_000),
         new(nameof(PlantedFault.IgnorePoison), "io-fault", 5_000),
         new(nameof(PlantedFault.WriteWhenPoisoned), "io-fault", 5_000),
         new(nameof(PlantedFault.PunchUnflushed), "kill-then-cut", 40_000) { First = 2 },
         new(nameof(PlantedFault.TruncateUnflushed), "kill-then-cut", 40_000) { First = 2 },
-        new(nameof(PlantedFault.LeaveJournalUnsynced), "power-cut", 4_000),
-        new(nameof(PlantedFault.LeaveJournalNameUnsynced), "power-cut", 4_000),
-        new(nameof(PlantedFault.OneJournalHeader), "power-cut", 100_000) { Seed = 4, First = 6 },
+        new(nameof(DiskFault.LeaveJournalUnsynced), "power-cut", 4_000),
+        new(nameof(DiskFault.LeaveJournalNameUnsynced), "power-cut", 4_000),
+        new(nameof(DiskFault.OneJournalHeader), "power-cut", 100_000) { Seed = 4, First = 6 },
         new(nameof(PlantedFault.OneCheckpointSlot), "power-cut", 60_000) { First = 12 },
-        new(nameof(PlantedFault.LeaveJournalSnapshotUnsynced), "power-cut", 4_000),
+        new(nameof(DiskFault.LeaveJournalSnapshotUnsynced), "power-cut", 4_000),
         new(nameof(PlantedFault.SkipSyncAtOpen), "kill-then-cut", 2_000) { First = 2 },
         new(nameof(PlantedFault.BelieveAnyRecord), "power-cut", 4_000),
         new(nameof(PlantedFault.BelieveBehindHole), "power-cut", 60_000) { First = 9 },
@@ -184,7 +185,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.KeepRaisedVersion), "evolve", 4_000) { First = 56 },
         new(nameof(PlantedFault.DropAtSameVersion), "evolve", 4_000),
         new(nameof(PlantedFault.LeaveHeadWithoutExpiry), "evolve", 4_000),
-        new(nameof(PlantedFault.RecordBesideTransaction), "feed", 40_000),
+        new(nameof(PlantedFault.RecordUnderNextId), "feed", 40_000),
         new(nameof(PlantedFault.CutPastConsumer), "feed", 40_000),
         new(nameof(PlantedFault.SkipLastOfBatch), "feed", 40_000),
         new(nameof(PlantedFault.BelieveAllOfParent), "feed", 100_000) { First = 5 },
@@ -250,19 +251,19 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.KeepPutsOfFailed), "model", 400_000) { Seed = 2 },
         new(nameof(PlantedFault.ForgetOperationSavepoint), "model", 400_000),
 
-        new(nameof(PlantedFault.StopAtFailedGrowth), "bounds", 20),
-        new(nameof(PlantedFault.SnapshotWhatFits), "bounds", 20),
-        new(nameof(PlantedFault.RetryAtOnce), "bounds", 20),
-        new(nameof(PlantedFault.CountWholeJournal), "bounds", 20) { First = 3 },
-        new(nameof(PlantedFault.KeepJournalsOpen), "bounds", 20) { First = 4 },
-        new(nameof(PlantedFault.ReserveForVolume), "bounds", 20) { First = 7 },
-        new(nameof(PlantedFault.KeepWindows), "bounds", 20) { First = 6 },
-        new(nameof(PlantedFault.KeepManyJournals), "bounds", 20) { First = 5 },
-        new(nameof(PlantedFault.ScrubInOneSlice), "bounds", 20) { First = 8 },
+        new(nameof(PlantedFault.StopAtFailedGrowth), "bounds", 36),
+        new(nameof(PlantedFault.SnapshotWhatFits), "bounds", 36),
+        new(nameof(PlantedFault.RetryAtOnce), "bounds", 36),
+        new(nameof(PlantedFault.CountWholeJournal), "bounds", 36) { First = 3 },
+        new(nameof(DiskFault.KeepJournalsOpen), "bounds", 36) { First = 4 },
+        new(nameof(PlantedFault.ReserveForVolume), "bounds", 36) { First = 7 },
+        new(nameof(PlantedFault.KeepWindows), "bounds", 36) { First = 6 },
+        new(nameof(PlantedFault.KeepManyJournals), "bounds", 36) { First = 5 },
+        new(nameof(PlantedFault.ScrubInOneSlice), "bounds", 36) { First = 8 },
         new(nameof(PlantedFault.PassMemoryErrors), "memory-fault", 2_000),
         new(nameof(PlantedFault.ListOwnedPages), "scale", 2),
         new(nameof(PlantedFault.PunchUnderWriter), "scale", 2) { First = 1 },
-        new(nameof(PlantedFault.LocateAllMaps), "bounds", 20) { First = 9 },
+        new(nameof(PlantedFault.LocateAllMaps), "bounds", 36) { First = 9 },
         new(nameof(PlantedFault.BargeForEver), "bounds", 48) { First = 10 },
         new(nameof(PlantedFault.CompleteOnPool), "bounds", 48) { First = 11 },
         new(nameof(PlantedFault.ScrubTooFast), "bounds", 52) { First = 12 },
@@ -280,7 +281,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.LeaveOldIndexKeys), "compaction", 4_000) { First = 21 },
         new(nameof(PlantedFault.LeaveOldIndexKeys), "changes", 4_000),
         new(nameof(PlantedFault.UnpackWithNewestDictionary), "power-cut", 40_000) { First = 51 },
-        new(nameof(PlantedFault.RecordBesideTransaction), "upgrade-cut", 4_000) { First = 3 },
+        new(nameof(PlantedFault.RecordUnderNextId), "upgrade-cut", 4_000) { First = 3 },
         new(nameof(PlantedFault.AcknowledgeEmptyAtOnce), "schedules", 4_000),
         new(nameof(PlantedFault.LookAtLogFirst), "schedules", 4_000),
         new(nameof(PlantedFault.ForgetPending), "schedules", 4_000),
@@ -309,10 +310,10 @@ internal static class PlantedFaultCatalog
     ];
 
     /// <summary>The names of all switches in the engine.</summary>
-    public static IEnumerable<string> Switches =>
-        typeof(PlantedFault).GetFields(BindingFlags.Static | BindingFlags.Public)
-            .Where(found => found.FieldType == typeof(bool))
-            .Select(found => found.Name);
+    public static IEnumerable<string> EngineSwitches => SwitchesOf(typeof(PlantedFault));
+
+    /// <summary>The names of all switches, those of the simulated disk included.</summary>
+    public static IEnumerable<string> Switches => [.. EngineSwitches, .. SwitchesOf(typeof(DiskFault))];
 
     /// <summary>Returns the hunts for a fault: one for each suite that has to find it.</summary>
     /// <exception cref="TortureException">There is no such fault.</exception>
@@ -320,4 +321,7 @@ internal static class PlantedFaultCatalog
         All.Where(fault => fault.Name.Equals(name, StringComparison.OrdinalIgnoreCase)).ToList() is { Count: > 0 } found
             ? found
             : throw new TortureException($"There is no fault '{name}'. There are: {string.Join(", ", All.Select(fault => fault.Name).Distinct())}.");
+
+    private static IEnumerable<string> SwitchesOf(Type faults) =>
+        faults.GetFields(BindingFlags.Static | BindingFlags.Public).Where(found => found.FieldType == typeof(bool)).Select(found => found.Name);
 }
