@@ -10,13 +10,13 @@ namespace Voron.Feeds;
 public static class FeedReading
 {
     /// <summary>
-    /// Fills a batch with the changes that a snapshot has behind a position; false, with an empty batch, when there are none. If the snapshot has
-    /// lazy commits that are not durable yet, they are made durable: a consumer must not have what a crash can take back.
+    /// Fills a batch with the changes that a snapshot contains after a position; false, with an empty batch, when there are none. If the snapshot
+    /// contains lazy commits that are not durable yet, they are made durable: a consumer must not see changes that a crash can undo.
     /// </summary>
     /// <param name="transaction">The snapshot.</param>
     /// <param name="feed">The name of the feed.</param>
-    /// <param name="after">The position behind which the batch begins: that of the batch before, or <see cref="ChangePosition.Start"/>.</param>
-    /// <param name="batch">The batch. Changes that were read from it before end.</param>
+    /// <param name="after">The position after which the batch begins: that of the previous batch, or <see cref="ChangePosition.Start"/>.</param>
+    /// <param name="batch">The batch. Changes read from it earlier are no longer valid.</param>
     /// <exception cref="KeyNotFoundException">There is no feed of that name.</exception>
     /// <exception cref="ChangesLostException">
     /// Changes behind the position have been deleted, or the position belongs to another feed.
@@ -62,8 +62,8 @@ public static class FeedReading
     /// which nothing changes, it ends behind the last change instead. To stop at the end of a snapshot, use <see cref="ReadChanges"/>.
     /// </para>
     /// <para>
-    /// All batches of an enumeration are the same object, filled again: copy what is to outlive the loop's body. A batch has whole transactions,
-    /// unless one is larger than the batch: see <see cref="ChangeBatch.IsTransactionComplete"/>.
+    /// All batches of an enumeration are the same object, refilled each time: copy data that must outlive the loop body. A batch contains whole
+    /// transactions, unless one is larger than the batch: see <see cref="ChangeBatch.IsTransactionComplete"/>.
     /// </para>
     /// </remarks>
     /// <param name="environment">The environment.</param>
@@ -97,8 +97,8 @@ public static class FeedReading
     /// stored none.
     /// </summary>
     /// <remarks>
-    /// The position is read once, when the enumeration begins. The loop stores the position of each batch, best in the transaction that has the
-    /// effects of its changes: then each change has its effects once.
+    /// The position is read once, when the enumeration begins. The loop stores the position of each batch, ideally in the transaction that applies
+    /// its changes: each change is then applied exactly once.
     /// </remarks>
     /// <param name="environment">The environment.</param>
     /// <param name="feed">The name of the feed.</param>

@@ -45,9 +45,9 @@ internal sealed unsafe class FlushRecordWriter
     {
         Bytes = 0;
         _records.Clear();
-        var images = _writesImages && plan.Target.State.TransactionId > snapshotId ? plan.PagesNeedingBase : 0;
-        if (PlantedFault.LeaveImageOut)
-            images = Math.Max(0, images - 1);
+        var images = _writesImages && plan.Target.State.TransactionId > snapshotId
+            ? plan.PagesNeedingBase - (PlantedFault.LeaveImageOut && plan.PagesNeedingBase > 0 ? 1 : 0)
+            : 0;
         if (images > 0)
             WriteImages(plan, images);
         if (_writesImages && plan.Items.Count > 0 && plan.Items[0].Page != 0)

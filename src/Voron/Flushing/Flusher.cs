@@ -439,8 +439,7 @@ internal sealed unsafe class Flusher
             throw _engine.Poison.Exception(CommitOutcome.NotCommitted);
         }
 
-        if (!PlantedFault.SkipSyncBeforeCheckpoint)
-            _engine.DataFile.Sync();
+        _engine.DataFile.Sync();
         _engine.DataFile.CheckLength();
         SchedulePoint.Reach(SchedulePlace.FlushSynced);
     }

@@ -168,8 +168,8 @@ internal sealed unsafe class JournalLeader
     {
         foreach (var entry in _batch)
         {
-            if ((entry.Header->Flags & RecordFlags.ExtentsUnsynced) != 0)
-                return !PlantedFault.AcknowledgeUnsyncedExtents;
+            if ((entry.Header->Flags & RecordFlags.ExtentsUnsynced) != 0 && !PlantedFault.AcknowledgeUnsyncedExtents)
+                return true;
         }
 
         return false;
@@ -193,10 +193,9 @@ internal sealed unsafe class JournalLeader
         var empty = _queue.TakeEmptyCommits();
 
         // Outside the lock, because completing a source may take time.
-        if (PlantedFault.AcknowledgeOutOfOrder)
-            _batch.Reverse();
-        foreach (var entry in _batch)
+        for (var i = 0; i < _batch.Count; i++)
         {
+            var entry = _batch[PlantedFault.AcknowledgeOutOfOrder ? _batch.Count - 1 - i : i];
             Debug.Assert(entry.Sequence <= _queue.DurableSequence, "no record is acknowledged before it is durable");
             entry.Acknowledge(null);
             empty = EmptyCommits.Complete(empty, entry.Sequence);

@@ -188,12 +188,6 @@ internal sealed unsafe class JournalWriter : IDisposable
     /// <exception cref="EnvironmentPoisonedException">The write failed; the outcome says whether it had begun.</exception>
     public void WaitUntilDurable(long sequence, bool notifiesObservers = false)
     {
-        if (PlantedFault.AcknowledgeBeforeWrite && notifiesObservers)
-        {
-            WriteInBackground();
-            return;
-        }
-
         var isInterrupted = false;
         try
         {

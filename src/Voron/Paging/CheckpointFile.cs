@@ -112,8 +112,7 @@ internal sealed unsafe class CheckpointFile : IDisposable
         Debug.Assert(number <= _lastNumber, "The number of a checkpoint must be taken before it is written.");
         header.CheckpointNumber = number;
         WriteSlot(_nextSlot, header);
-        if (!PlantedFault.OneCheckpointSlot)
-            _nextSlot = 1 - _nextSlot;
+        _nextSlot = PlantedFault.OneCheckpointSlot ? _nextSlot : 1 - _nextSlot;
         Current = header;
     }
 

@@ -169,12 +169,6 @@ internal sealed unsafe partial class DataFile : IDisposable
             }
             catch (DiskException e)
             {
-                if (PlantedFault.RetryFailedSync)
-                {
-                    File.Sync();
-                    return;
-                }
-
                 _poison.Set(e);
                 throw _poison.Exception(CommitOutcome.NotCommitted);
             }
@@ -202,8 +196,7 @@ internal sealed unsafe partial class DataFile : IDisposable
 
     private void CheckLengthHeld()
     {
-        if (!PlantedFault.GrowSideBySide)
-            _growth.AssertHeld();
+        _growth.AssertHeld();
         try
         {
             var length = File.Length;

@@ -322,10 +322,8 @@ internal sealed unsafe class PageReplay : IRecordVisitor
     {
         foreach (var (page, listed) in _lists.PagesOf(id))
         {
-            if (PlantedFault.SkipListCheck)
-                continue;
             var replayed = page < _capacity ? _versions.Newest(page) : null;
-            if (replayed == null)
+            if (replayed == null || PlantedFault.SkipListCheck)
                 continue;
             if (replayed->Frame == null || replayed->Pages != listed.Pages)
             {

@@ -4,7 +4,6 @@ using Voron.Format;
 using Voron.IO;
 using Voron.Journal;
 using Voron.Paging;
-using Voron.Testing;
 
 namespace Voron.Recovery;
 
@@ -30,8 +29,6 @@ internal sealed unsafe class UnsyncedExtents(DataFile dataFile, BlockMemory memo
     /// <exception cref="StorageAccessException">The data file cannot be read.</exception>
     public bool AreWhole(RecordHeader* record, string path)
     {
-        if (PlantedFault.BelieveUnsyncedExtents)
-            return true;
         using var payload = new RecordPayload(record, path, memory);
         _descriptors.Clear();
         for (var entries = new PageEntries(payload, record->EntryCount); entries.MoveNext();)

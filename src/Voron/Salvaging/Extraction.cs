@@ -230,9 +230,7 @@ internal sealed unsafe partial class Extraction : ITreeWalkHost, IDisposable
                 found.Add((page.Header->TransactionId, root));
         }
 
-        found.Sort();
-        if (!PlantedFault.PreferOlder)
-            found.Reverse();
+        found.Sort((one, other) => PlantedFault.PreferOlder ? one.CompareTo(other) : other.CompareTo(one));
         foreach (var (_, root) in found)
         {
             _stop.ThrowIfCancellationRequested();

@@ -236,8 +236,7 @@ internal sealed unsafe class ReaderTable : IDisposable
                 _ring.Read(out slot->State);
             SchedulePoint.Reach(SchedulePlace.StateCopied);
             Volatile.Write(ref slot->SnapshotPlusOne, slot->State.State.TransactionId + 1);
-            if (!PlantedFault.ForkUncounted)
-                Interlocked.Increment(ref _forks);
+            Interlocked.Add(ref _forks, PlantedFault.ForkUncounted ? 0 : 1);
         }
 
         Interlocked.MemoryBarrier();

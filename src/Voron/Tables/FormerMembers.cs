@@ -5,7 +5,7 @@ using Voron.Trees;
 
 namespace Voron.Tables;
 
-/// <summary>Removes the ids of tables that have left indexes they shared, in short transactions beside other writers.</summary>
+/// <summary>Removes the ids of tables that have left indexes they shared, in short transactions while others write.</summary>
 /// <remarks>
 /// The record of a former member has the key from which on its ids are left. A step removes ids and moves that key in one transaction, so a step that
 /// ends anywhere is continued by the next one, also after a restart.

@@ -3,7 +3,7 @@ using Voron.Testing;
 
 namespace Voron.Tables;
 
-/// <summary>Builds indexes of existing rows, in short transactions beside other writers.</summary>
+/// <summary>Builds indexes of existing rows, in short transactions while others write.</summary>
 /// <remarks>
 /// <code>
 ///   row ids   0 ........ cursor ............. limit ........
@@ -102,11 +102,9 @@ internal static class IndexBuilder
         var expiry = session.ReadExpiry(rowId, row);
         session.RequireUnchanged();
         long? before = RowLayout.TryGetExpiry(row, out var stored) ? stored : null;
-        if (expiry == before)
+        if (expiry == before || PlantedFault.LeaveHeadWithoutExpiry)
             return row;
         var changed = RowLayout.WithExpiry(row, expiry);
-        if (PlantedFault.LeaveHeadWithoutExpiry)
-            return session.Copy(changed);
         new WriteTree(session.Rows.Opened).Put(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]), changed);
         return session.Copy(changed);
     }

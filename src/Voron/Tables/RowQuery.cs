@@ -12,9 +12,9 @@ namespace Voron.Tables;
 /// <remarks>
 /// It is valid until its transaction ends, for one thread at a time. Direction, start and limit are set before the first row is read.
 /// <para>
-/// In a write transaction, the table may change on the way. The query returns the rows that its index had when the query was made, as they are by
-/// then, and leaves out those that were deleted, or whose key was changed, before it comes to them. So a loop may update the rows that it gets:
-/// none comes again.
+/// In a write transaction, the table may change during the query. The query returns the rows that its index contained when the query was created,
+/// in their current state, and skips rows that were deleted, or whose key was changed, before it reaches them. So a loop may update the rows
+/// that it gets: no updated row is returned again.
 /// </para>
 /// <para>To read page by page, each in a transaction of its own:</para>
 /// <code>

@@ -12,7 +12,7 @@ public static class TableEvolution
     /// </summary>
     /// <remarks>
     /// <para>
-    /// Indexes are built in steps, beside readers and writers, which see the table as it is meanwhile: a new index answers queries when it is ready.
+    /// Indexes are built in steps, while others read and write, which see the table as it is meanwhile: a new index answers queries when it is ready.
     /// A step is a transaction of its own, which keeps other writers waiting for as long as <see cref="EvolveOptions.MaxHold"/> says. An index that
     /// is not ready rejects no write. What was built stays after a cancellation or a crash, and the next call continues there.
     /// </para>
@@ -22,9 +22,9 @@ public static class TableEvolution
     /// function refuses it, the table goes back to the version that it had, without the new indexes: the old program continues in both cases.
     /// </para>
     /// <para>
-    /// Indexes are dropped by a definition of a higher version alone, or by <see cref="DropIndexAsync"/>.
-    /// Programs with the old definition continue reading, but no longer write. Pages of dropped indexes are freed in the background. At its end, the
-    /// call removes from shared indexes what tables have left there that were dropped or no longer have them.
+    /// Only a definition of a higher version, or <see cref="DropIndexAsync"/>, drops indexes. Programs with the old definition continue reading, but
+    /// no longer write. Pages of dropped indexes are freed in the background. At its end, the call removes from shared indexes the row ids of tables
+    /// that were dropped or no longer use the index.
     /// </para>
     /// </remarks>
     /// <param name="environment">The environment.</param>
@@ -57,8 +57,7 @@ public static class TableEvolution
     }
 
     /// <summary>
-    /// Reads all rows of a table with a definition to which it is to be brought, and lists those that the definition would not accept. Writes
-    /// nothing.
+    /// Reads all rows of a table with its new definition, and lists the rows that this definition would not accept. Writes nothing.
     /// </summary>
     /// <remarks>
     /// It finds rows that the codec or the function of an index refuses, rows that have the same key of a unique index that is not built yet, and
@@ -112,8 +111,8 @@ public static class TableEvolution
     }
 
     /// <summary>
-    /// Takes its name from a table at once, durably, and frees the pages of its rows and indexes in steps, in the background; false if there is none
-    /// of that name. A table of the same name can be created as soon as the call has returned.
+    /// Drops a table at once, durably, and frees the pages of its rows and indexes in steps, in the background; false if there is none of that name.
+    /// A table of the same name can be created as soon as the call has returned.
     /// </summary>
     /// <remarks>
     /// If the table shares an index with others, the call then removes its ids from the index in steps of 2 ms. Queries do not return them meanwhile.
@@ -142,12 +141,12 @@ public static class TableEvolution
     }
 
     /// <summary>
-    /// Gives rows their primary keys again that have lost them, as the report of a salvage says: they are listed, and not found by their keys. Call
+    /// Restores the primary keys of rows that have lost them, as a salvage reports: such rows are listed, but not found by their keys. Call
     /// it before <see cref="EvolveAsync{TKey, TRow}"/>, which refuses such a table.
     /// </summary>
     /// <remarks>
-    /// It reads all rows in steps of 2 ms, beside readers and writers. After a cancellation or a crash, the next call passes over what has been done.
-    /// Where another row has the key, both stay as they are, and the report names them: <see cref="Table{TKey, TRow}.TryGetByRowId"/> reads
+    /// It reads all rows in steps of 2 ms, while others read and write. After a cancellation or a crash, the next call passes over what has been
+    /// done. Where another row has the key, both stay as they are, and the report names them: <see cref="Table{TKey, TRow}.TryGetByRowId"/> reads
     /// the one that is not found.
     /// </remarks>
     /// <param name="environment">The environment.</param>
@@ -170,7 +169,7 @@ public static class TableEvolution
     }
 
     /// <summary>
-    /// Rewrites the rows of a table as new ones are compressed, in short transactions beside other writers, as
+    /// Rewrites the rows of a table as new ones are compressed, in short transactions while others write, as
     /// <see cref="StorageEnvironment.RecompressAsync"/> does with the values of a tree.
     /// </summary>
     /// <param name="environment">The environment.</param>

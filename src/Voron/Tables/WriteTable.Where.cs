@@ -61,7 +61,7 @@ public readonly partial struct WriteTable<TKey, TRow>
     /// <param name="key">The key, or its first fields: see <see cref="From{TIndexKey}(string, TIndexKey)"/>.</param>
     /// <param name="state">Passed to the function, so that it need not capture anything.</param>
     /// <param name="change">
-    /// Returns a row as it is to be, with the same primary key. It may change the row that it gets. It must not call the table.
+    /// Returns the changed row, with the same primary key. It may modify the row that it receives. It must not call the table.
     /// </param>
     /// <exception cref="ArgumentException">
     /// The definition has no index of that name, or its keys have another type, or the function has returned a row with another primary key.

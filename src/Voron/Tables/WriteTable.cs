@@ -187,10 +187,10 @@ public readonly partial struct WriteTable<TKey, TRow>
     /// <param name="key">The primary key.</param>
     /// <param name="state">Passed to the function, so that it need not capture anything.</param>
     /// <param name="change">
-    /// Returns the row as it is to be, with the same primary key. It may change the row that it gets. It must not call the table.
+    /// Returns the changed row, with the same primary key. It may modify the row that it receives. It must not call the table.
     /// </param>
     /// <param name="version">The version of the row, which stays if nothing changes; <see cref="RowVersion.None"/> when there is none.</param>
-    /// <exception cref="ArgumentException">The function has returned a row with another one.</exception>
+    /// <exception cref="ArgumentException">The function returned a row with another primary key.</exception>
     /// <inheritdoc cref="Insert"/>
     public bool TryUpdate<TState>(TKey key, TState state, Func<TRow, TState, TRow> change, out RowVersion version)
     {

@@ -35,7 +35,6 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
     private ushort _timedFeed;
     private long _time;
     private RecordedSource? _prepared;
-    private List<byte[]>? _beside;
 
     /// <summary>Opens the trees of feeds. Set by the transaction.</summary>
     public ITreeFinder? Trees { get; set; }
@@ -111,10 +110,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
         if (_prepared is not { } source)
             return;
         _prepared = null;
-        if (PlantedFault.RecordBesideTransaction)
-            (_beside ??= []).Add(_buffer[.._length]);
-        else
-            Append(source.Feed!, _buffer.AsSpan(0, _length));
+        Append(source.Feed!, _buffer.AsSpan(0, _length));
         _timedFeed = source.Record.Feed;
     }
 
@@ -188,24 +184,11 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
             "not known when the change is recorded. Use Put, or record the tree without values.");
     }
 
-    /// <summary>Appends what a planted fault has kept back.</summary>
-    public void Finish()
-    {
-        if (_beside == null || _beside.Count == 0)
-            return;
-        var beside = _beside;
-        _beside = null;
-        if (Trees!.FindTree(SystemTree.ChangesName(1, stackalloc byte[SystemTree.ChangesNameBytes])) is not { } feed)
-            return;
-        foreach (var record in beside)
-            Append(feed, record);
-    }
-
     private void Append(TreeState feed, ReadOnlySpan<byte> record)
     {
         if (_ordinal == uint.MaxValue)
             throw new TransactionTooLargeException($"A transaction of '{pages.FilePath}' has recorded {uint.MaxValue} changes, and can record no more. Divide it.");
-        var key = ChangeKey.Write(pages.Id, ++_ordinal, stackalloc byte[ChangeKey.Bytes]);
+        var key = ChangeKey.Write(PlantedFault.RecordUnderNextId ? pages.Id + 1 : pages.Id, ++_ordinal, stackalloc byte[ChangeKey.Bytes]);
         TreeWriter.Put(pages, feed, key, record);
         RecordedBytes += key.Length + record.Length;
     }

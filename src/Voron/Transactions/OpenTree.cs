@@ -103,8 +103,6 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
 
     private void Tell(ReadOnlySpan<byte> key, long id, bool wasThere)
     {
-        if (PlantedFault.MeetMovedRows)
-            return;
         foreach (var walk in _walks!)
             walk.Note(key, id, wasThere);
     }

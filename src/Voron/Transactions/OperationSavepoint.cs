@@ -42,15 +42,11 @@ internal sealed class OperationSavepoint(PutBuffers buffers, Action throwIfBroke
     /// <exception cref="InvalidOperationException">Puts of earlier operations could not be applied, now or before.</exception>
     public void Ensure()
     {
-        if (!IsMarked)
+        if (!IsMarked || PlantedFault.ForgetOperationSavepoint)
             return;
-        if (!PlantedFault.ForgetOperationSavepoint)
-        {
-            throwIfBroken();
-            buffers.ApplyMarked();
-            _id = Create!();
-        }
-
+        throwIfBroken();
+        buffers.ApplyMarked();
+        _id = Create!();
         IsMarked = false;
     }
 

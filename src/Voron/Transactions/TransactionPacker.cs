@@ -89,10 +89,8 @@ internal sealed unsafe class TransactionPacker
 
     private void AddFreed(ref RecordBuilder record)
     {
-        if (PlantedFault.LeaveFreesOut)
-            return;
         _freed.Sort();
-        for (var i = 0; i < _freed.Count;)
+        for (var i = 0; i < _freed.Count && !PlantedFault.LeaveFreesOut;)
         {
             var first = i++;
             while (i < _freed.Count && _freed[i] == _freed[i - 1] + 1)

@@ -109,8 +109,7 @@ internal sealed class WriteScope
         BrokenBy = null;
         Recorder.NoteRolledBack();
         Packer.Begin();
-        if (!PlantedFault.KeepStateOfRollback)
-            States = states;
+        States = PlantedFault.KeepStateOfRollback ? States : states;
     }
 
     /// <summary>Attaches an object to the state that the transaction leaves, or removes one.</summary>

@@ -266,7 +266,8 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
     }
 
     // A volatile journal writes at once.
-    private bool IsLazy => Durability == Durability.Lazy && !_engine.Journal!.WritesAtOnce;
+    private bool IsLazy =>
+        (Durability == Durability.Lazy || PlantedFault.AcknowledgeBeforeWrite) && !_engine.Journal!.WritesAtOnce;
 
     /// <summary>
     /// Packs the transaction and submits it to the journal. The transaction has then ended, and the writer is released.
@@ -378,7 +379,6 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
 
     private void SaveTrees()
     {
-        Scope.Recorder.Finish();
         Scope.Buffers.Apply();
         for (var i = 0; i < TreeCount; i++)
         {

@@ -133,8 +133,7 @@ internal unsafe ref struct ArrayRemoval
         var to = hasEnd ? ArrayPage.CountBelow(bytes, layout, _last + 1) : ArrayPage.Count(bytes);
         if (from >= to)
             return false;
-        if (!PlantedFault.CountWholeLeavesOnly)
-            _removed += to - from;
+        _removed += PlantedFault.CountWholeLeavesOnly ? 0 : to - from;
         if (from == 0 && to == ArrayPage.Count(bytes))
         {
             Free(page, isLeaf: true);

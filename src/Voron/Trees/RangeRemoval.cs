@@ -184,8 +184,7 @@ internal unsafe ref struct RangeRemoval
         FindEntries(bytes, hasStart, hasEnd, out var from, out var to);
         if (from >= to)
             return false;
-        if (!PlantedFault.CountWholeLeavesOnly)
-            _removed += to - from;
+        _removed += PlantedFault.CountWholeLeavesOnly ? 0 : to - from;
         FreeValues(bytes, from, to);
         if ((from == 0 || (PlantedFault.FreeBoundaryLeaf && hasStart)) && to == SlottedPage.Count(bytes))
         {
@@ -211,8 +210,7 @@ internal unsafe ref struct RangeRemoval
         {
             var leaf = TreePages.ReadLeaf(_pages, page);
             _removed += SlottedPage.Count(leaf);
-            if (!PlantedFault.KeepExtentsOfRange)
-                FreeValues(leaf, 0, SlottedPage.Count(leaf));
+            FreeValues(leaf, 0, PlantedFault.KeepExtentsOfRange ? 0 : SlottedPage.Count(leaf));
         }
 
         Free(page, isLeaf);

@@ -243,9 +243,7 @@ internal unsafe ref struct ValueSetWriter
     {
         if (!TreeWriter.Insert(_pages, Companion, LargeKey(set.Number, stackalloc byte[ValueSetLayout.NumberBytes + _value.Length]), default))
             return false;
-        if (PlantedFault.ForgetLargeCount)
-            return true;
-        set.Count++;
+        set.Count += PlantedFault.ForgetLargeCount ? 0 : 1;
         set.Bytes += _value.Length;
         StoreLarge(set);
         return true;

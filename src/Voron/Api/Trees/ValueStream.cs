@@ -136,7 +136,7 @@ internal sealed unsafe class ValueStream : Stream
         try
         {
             _tree.ThrowIfClosed(_generation);
-            if (_key != null && _tree.SettledState().ChangeCount != _changes)
+            if (_key != null && _tree.SettledState().ChangeCount != _changes && !PlantedFault.ReadChangedValues)
                 FindAgain();
             var source = _bytes != null
                 ? new ReadOnlySpan<byte>(_bytes + _position, count)
@@ -154,8 +154,6 @@ internal sealed unsafe class ValueStream : Stream
 
     private void FindAgain()
     {
-        if (PlantedFault.ReadChangedValues)
-            return;
         var hasEnded = _bytes != null || _tree.Owner.Write!.RollbackCount != _rollbacks;
         var record = hasEnded ? null : TreeReader.Find(_tree.SettledState(), _tree.Owner.Pages, _key);
         if (record == null || LeafPage.Kind(record) != ValueKind.LargeExtent || !IsSame(*(LargeExtentReference*)LeafPage.InlineBytes(record)))

@@ -163,8 +163,7 @@ internal static unsafe class ArrayPage
     /// <summary>Gives the first child of a branch the key of one, because those before it were removed.</summary>
     public static void SetFirstKey(in WritablePage branch, in ArrayLayout layout)
     {
-        if (!PlantedFault.KeepKeyOfFirst)
-            SetKey(branch, layout, 0, ArrayLayout.FirstKey);
+        SetKey(branch, layout, 0, PlantedFault.KeepKeyOfFirst ? Key(branch.Bytes, layout, 0) : ArrayLayout.FirstKey);
     }
 
     public static void Remove(in WritablePage page, in ArrayLayout layout, int index) => RemoveRange(page, layout, index, index + 1);
