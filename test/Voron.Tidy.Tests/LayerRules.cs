@@ -8,7 +8,7 @@ internal static class LayerRules
     /// <summary>The lowest layers, in their order: every layer may use them. Contracts are plain data, and use nothing of the engine.</summary>
     private static readonly string[] Lowest = ["Contracts", "Testing", "Primitives", "Format", "IO", "Compression"];
 
-    /// <summary>The layers above them, from the bottom to the top, each with the layers that it uses. The API uses all.</summary>
+    /// <summary>The layers above them, from the bottom to the top, each with the layers that it uses.</summary>
     private static readonly (string Layer, string[] Uses)[] Upper =
     [
         ("Keys", []),
@@ -54,10 +54,20 @@ internal static class LayerRules
         [
             "Paging", "ChangeTracking", "FreeSpace", "Trees/Pages", "Trees", "Snapshots", "Transactions", "Flushing", "Maintenance",
         ]),
+        (Api,
+        [
+            "Keys", "Paging", "ChangeTracking", "Journal", "Trees/Pages", "Trees/Arrays", "Trees/IdSets", "Trees", "Trees/Batches", "Recovery",
+            "Snapshots", "Transactions", "Flushing", "Staging", "Maintenance", "Diagnostics", "Opening", "Compaction", "Dropping", "Dictionaries",
+            "Backup",
+        ]),
+        ("Tables", ["Keys", "Trees/Pages", "Trees", "Recording", "Transactions", Api]),
+        ("Feeds", ["Paging", "Trees", "Recording", "Transactions", Api, "Tables"]),
+        ("Salvaging",
+        [
+            "Paging", "Scratch", "FreeSpace", "Journal", "Trees/Pages", "Trees/Arrays", "Trees/IdSets", "Trees/ValueSets", "Trees", "Recovery",
+            "Transactions", "Opening", "Backup", Api, "Tables",
+        ]),
     ];
-
-    /// <summary>The layers above the API, from the bottom to the top, which use its handles and all that lies behind them.</summary>
-    private static readonly string[] AboveApi = ["Tables", "Feeds", "Salvaging"];
 
     /// <summary>The only references from the API to layers above it: an environment trims its feeds, and deletes expired rows.</summary>
     private static readonly (string From, string To)[] Doors =
@@ -106,7 +116,7 @@ internal static class LayerRules
     public static IReadOnlyList<string> ForbiddenCycles(SourceGraph graph) =>
         graph.Cycles().Where(cycle => !cycle.SequenceEqual(AllowedCycle)).Select(cycle => Describe(graph, cycle)).ToList();
 
-    public static IEnumerable<string> All => [.. Lowest, .. Upper.Select(line => line.Layer), Api, .. AboveApi];
+    public static IEnumerable<string> All => [.. Lowest, .. Upper.Select(line => line.Layer)];
 
     /// <summary>
     /// Draws the layers from the top to the bottom as a Mermaid flow chart. An arrow means "uses"; those that follow from others are left out.
@@ -114,9 +124,7 @@ internal static class LayerRules
     public static IEnumerable<string> Picture()
     {
         yield return "flowchart TD";
-        yield return $"  {string.Join(" --> ", AboveApi.Reverse())} --> {Api}";
         var uses = Upper.ToDictionary(line => line.Layer, line => line.Uses);
-        uses.Add(Api, [.. uses.Keys]);
         foreach (var layer in uses.Keys.Reverse())
         {
             string[] direct = [.. uses[layer].Where(used => !uses[layer].Any(other => Reaches(uses, other, used)))];
@@ -144,11 +152,7 @@ internal static class LayerRules
     private static bool IsForbidden(string from, string to)
     {
         var (user, used) = (Layer(from), Layer(to));
-        if (user == used)
-            return false;
-        if (Array.IndexOf(AboveApi, used) is var above and >= 0)
-            return above > Array.IndexOf(AboveApi, user) && !Doors.Contains((from, to));
-        if (AboveApi.Contains(user) || user == Api)
+        if (user == used || Doors.Contains((from, to)))
             return false;
         var rank = Array.IndexOf(Lowest, used);
         if (rank >= 0)
