@@ -16,12 +16,13 @@ internal sealed class VoronTypes
         ("Voron.FixedTree", "Voron.WriteFixedTree"),
         ("Voron.FixedTree`1", "Voron.WriteFixedTree`1"),
         ("Voron.IdTree", "Voron.WriteIdTree"),
+        ("Voron.ValueSetTree", "Voron.WriteValueSetTree"),
         ("Voron.Tables.Table`2", "Voron.Tables.WriteTable`2"),
     ];
 
     // Cursors that delete; and those whose spans end when they move.
     private static readonly string[] Deleting = ["Voron.Cursor", "Voron.FixedCursor"];
-    private static readonly string[] Moving = ["Voron.Cursor", "Voron.IdKeyCursor"];
+    private static readonly string[] Moving = ["Voron.Cursor", "Voron.IdKeyCursor", "Voron.ValueCursor", "Voron.ValueSetCursor"];
 
     private static readonly string[] Queries = ["Voron.Tables.RowQuery`1", "Voron.Tables.SharedIndexQuery"];
 

@@ -7,6 +7,8 @@ public sealed class SpanLifetimeTests
 {
     public static TheoryData<string> Invalid => InvalidSpanSnippets.All.Names;
 
+    public static TheoryData<string> InvalidAtCursors => InvalidCursorSnippets.All.Names;
+
     public static TheoryData<string> Valid => ValidSpanSnippets.All.Names;
 
     public static TheoryData<string> ValidAtCursors => ValidCursorSnippets.All.Names;
@@ -14,6 +16,11 @@ public sealed class SpanLifetimeTests
     [Theory]
     [MemberData(nameof(Invalid))]
     public Task A_span_that_is_no_longer_valid_is_reported(string name) => AnalyzerRun.Check(InvalidSpanSnippets.All[name], "VORON002");
+
+    [Theory]
+    [MemberData(nameof(InvalidAtCursors))]
+    public Task A_span_of_a_cursor_that_is_no_longer_valid_is_reported(string name) =>
+        AnalyzerRun.Check(InvalidCursorSnippets.All[name], "VORON002");
 
     [Theory]
     [MemberData(nameof(Valid))]

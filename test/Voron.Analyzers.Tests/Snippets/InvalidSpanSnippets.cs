@@ -118,14 +118,6 @@ internal static class InvalidSpanSnippets
                 }
             }
             """,
-        ["a span of a cursor after its entry is deleted"] = """
-            void M(Cursor cursor)
-            {
-                var value = cursor.Value;
-                cursor.Delete();
-                Use([|value|]);
-            }
-            """,
         ["a field of a row after a change of the table"] = """
             void M(WriteTable<string, string> table)
             {
@@ -158,44 +150,6 @@ internal static class InvalidSpanSnippets
                 numbers.AsBytes().TryGet(1, out var value);
                 numbers.Put(2, 3);
                 Use([|value|]);
-            }
-            """,
-        ["a span of a cursor of a fixed-size tree after its entry is deleted"] = """
-            void M(FixedCursor cursor)
-            {
-                var value = cursor.Value;
-                cursor.Delete();
-                Use([|value|]);
-            }
-            """,
-        ["a span of a cursor that has moved"] = """
-            void M(Tree tree)
-            {
-                using var cursor = tree.OpenCursor();
-                if (!cursor.SeekFirst())
-                    return;
-                var first = cursor.Key;
-                while (cursor.MoveNext())
-                    Use([|first|]);
-            }
-            """,
-        ["a part of a span of a cursor that has moved elsewhere"] = """
-            bool M(Cursor cursor)
-            {
-                var prefix = cursor.Key[..2];
-                return cursor.Seek("b"u8) && cursor.Key.StartsWith([|prefix|]);
-            }
-            """,
-        ["a span of a cursor from the turn before"] = """
-            void M(Cursor cursor)
-            {
-                scoped ReadOnlySpan<byte> previous = default;
-                for (var found = cursor.SeekLast(); found; found = cursor.MovePrevious())
-                {
-                    if (cursor.Value.SequenceEqual([|previous|]))
-                        Use(cursor.Key);
-                    previous = cursor.Value;
-                }
             }
             """,
         ["two reserved spans"] = """
