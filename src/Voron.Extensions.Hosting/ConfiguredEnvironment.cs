@@ -44,7 +44,8 @@ internal sealed class ConfiguredEnvironment(string name, IServiceProvider servic
             options.Name ??= name;
     }
 
-    private static InMemoryOptions ToInMemoryOptions(StorageOptions options)
+    /// <summary>Returns the options that apply in memory.</summary>
+    internal static InMemoryOptions ToInMemoryOptions(StorageOptions options)
     {
         var inMemory = new InMemoryOptions
         {
@@ -58,6 +59,7 @@ internal sealed class ConfiguredEnvironment(string name, IServiceProvider servic
             Name = options.Name,
             LoggerFactory = options.LoggerFactory,
             MeterFactory = options.MeterFactory,
+            TimeProvider = options.TimeProvider,
             CommitObserver = options.CommitObserver,
         };
         inMemory.PageSize = options.PageSize ?? inMemory.PageSize;

@@ -4,7 +4,9 @@ using System.Reflection;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Options;
+using Microsoft.Extensions.Time.Testing;
 using Voron.Extensions.Hosting;
 
 namespace Voron.Extensions.Tests.Hosting;
@@ -86,6 +88,36 @@ public sealed class BoundSettingsTests
         using var provider = services.BuildServiceProvider();
         var opened = provider.GetRequiredService<StorageEnvironment>().Options;
         (opened.PageSize, opened.LargeValueBytes).Should().Be((16384, 32768));
+    }
+
+    /// <summary>The clock was left out, so rows expired by that of the system.</summary>
+    [Fact]
+    public void An_environment_in_memory_has_all_options_that_it_can_have()
+    {
+        var options = new StorageOptions
+        {
+            PageSize = 8192,
+            MaxTransactionBytes = 2 << 20,
+            MaxGroupCommitBytes = 1 << 20,
+            MaxQueuedOperations = 7,
+            KeyHeadCacheBytes = 1 << 20,
+            LargeValueBytes = 32 << 10,
+            FlowExecutionContext = false,
+            CaptureTransactionStacks = true,
+            Name = "name",
+            LoggerFactory = NullLoggerFactory.Instance,
+            MeterFactory = new ServiceCollection().AddMetrics().BuildServiceProvider().GetRequiredService<IMeterFactory>(),
+            TimeProvider = new FakeTimeProvider(),
+            CommitObserver = _ => { },
+        };
+        options.Trees.Add("tree");
+        var (taken, initial) = (ConfiguredEnvironment.ToInMemoryOptions(options), new InMemoryOptions());
+        taken.Trees.Should().Equal("tree");
+        foreach (var property in typeof(InMemoryOptions).GetProperties().Where(property => property.CanWrite && property.Name != "MaxDataBytes"))
+        {
+            property.GetValue(taken).Should().Be(typeof(StorageOptions).GetProperty(property.Name)!.GetValue(options), "{0} is taken", property.Name)
+                .And.NotBe(property.GetValue(initial), "the test sets {0}", property.Name);
+        }
     }
 
     [Fact]
