@@ -7,7 +7,7 @@ internal static class IndexCommand
 {
     public static Command Create() => new("index", "Adds and removes indexes on paths such as $.depends[*].")
     {
-        Create("add", "Adds an index, and builds it beside readers and writers.", static async (store, collection, path, stop) =>
+        Create("add", "Adds an index, and builds it while others read and write.", static async (store, collection, path, stop) =>
             await store.AddIndexAsync(collection, path, progress: null, stop)),
         CreateText(),
         Create("drop", "Removes an index.", static async (store, collection, path, stop) => await store.DropIndexAsync(collection, path, stop)),

@@ -7,7 +7,7 @@ public sealed partial class Collection
 {
     private const int DocumentsPerSlice = 200;
 
-    /// <summary>Deletes the documents whose time is over, and their attachments, in small transactions beside other writers.</summary>
+    /// <summary>Deletes the documents whose time is over, and their attachments, in small transactions while others write.</summary>
     /// <remarks>Does nothing while the index on the times is built.</remarks>
     /// <param name="cancellationToken">Cancels the call between two transactions.</param>
     /// <returns>The number of documents that were deleted.</returns>

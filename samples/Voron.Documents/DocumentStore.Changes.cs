@@ -114,7 +114,7 @@ public sealed partial class DocumentStore
     }
 
     /// <summary>
-    /// Sets how documents are compressed, and rewrites existing ones, in short transactions beside other writers. The next call continues where one
+    /// Sets how documents are compressed, and rewrites existing ones, in short transactions while others write. The next call continues where one
     /// has broken off.
     /// </summary>
     /// <param name="name">The name of the collection.</param>

@@ -68,7 +68,7 @@ public sealed class TextTests : IDisposable
     }
 
     [Fact]
-    public async Task A_build_that_was_cancelled_continues_beside_writers()
+    public async Task A_build_that_was_cancelled_continues_while_others_write()
     {
         var random = new Random(7);
         var collection = await _store.CreateCollectionAsync("items", TestContext.Current.CancellationToken);

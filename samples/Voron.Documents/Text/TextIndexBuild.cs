@@ -3,7 +3,7 @@ using Voron.Tables;
 
 namespace Voron.Documents.Text;
 
-/// <summary>Brings the documents that a collection has into a new text index, in short transactions beside other writers. It continues where it has ended.</summary>
+/// <summary>Brings the documents that a collection has into a new text index, in short transactions while others write. It continues where it has ended.</summary>
 /// <param name="environment">The environment.</param>
 /// <param name="shape">The shape of the collection.</param>
 /// <param name="batch">An empty batch.</param>

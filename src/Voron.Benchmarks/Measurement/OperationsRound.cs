@@ -42,7 +42,7 @@ internal sealed record OperationsRound
 
     public required LatencySummary LookupBeside { get; init; }
 
-    /// <summary>The longest time in milliseconds for which a backup beside writers held a snapshot.</summary>
+    /// <summary>The longest time in milliseconds for which a backup held a snapshot while others wrote.</summary>
     public double LongestHold { get; private init; }
 
     /// <summary>The most bytes of journal and scratch memory beside a slow target.</summary>

@@ -3,7 +3,7 @@ namespace Voron;
 /// <summary>Describes a backup: <see cref="BackupFile"/>.</summary>
 public sealed record BackupInfo
 {
-    /// <summary>The id of the backup. A merged backup has that of the newest one that it was made of; no other two have the same.</summary>
+    /// <summary>The id of the backup. A merged backup keeps the id of its newest source; otherwise no two backups share an id.</summary>
     public Guid BackupId { get; init; }
 
     /// <summary>The id of the backup that an incremental one builds on; null for a full one.</summary>
@@ -12,10 +12,10 @@ public sealed record BackupInfo
     /// <summary>The id of the environment. A restored environment keeps it.</summary>
     public Guid EnvironmentId { get; init; }
 
-    /// <summary>The transaction whose state the backup has.</summary>
+    /// <summary>The transaction whose state the backup contains.</summary>
     public long TransactionId { get; init; }
 
-    /// <summary>The transaction whose state the backup has that an incremental one builds on; 0 for a full one.</summary>
+    /// <summary>The transaction whose state the parent of an incremental backup contains; 0 for a full backup.</summary>
     public long ParentTransactionId { get; init; }
 
     /// <summary>The time at which <see cref="TransactionId"/> was committed; null where it is not recorded, as in format version 1.</summary>

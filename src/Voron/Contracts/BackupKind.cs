@@ -1,9 +1,9 @@
 namespace Voron;
 
-/// <summary>Which pages a backup has.</summary>
+/// <summary>Which pages a backup contains.</summary>
 public enum BackupKind
 {
-    /// <summary>Those that have changed since the newest backup of the set that it can build on; all of them if there is none.</summary>
+    /// <summary>The pages that have changed since the newest backup of the set that it can build on; all pages if there is none.</summary>
     Incremental = 0,
 
     /// <summary>All pages.</summary>

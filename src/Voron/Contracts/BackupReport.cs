@@ -10,9 +10,8 @@ public sealed record BackupReport
     public Guid? ParentId { get; init; }
 
     /// <summary>
-    /// True if later backups can build on this one, because the environment knows it durably. False if that was not asked for, if the environment
-    /// keeps
-    /// no change log, or if a reader kept the flusher from reaching the backup's state.
+    /// True if later backups can build on this one, because the environment has recorded it durably. False if that was not requested, if the
+    /// environment keeps no change log, or if a reader kept the flusher from reaching the backup's state.
     /// </summary>
     public bool IsBase { get; init; }
 
@@ -28,18 +27,18 @@ public sealed record BackupReport
     /// <summary>The number of bytes that were written.</summary>
     public long Bytes { get; init; }
 
-    /// <summary>The number of copies that were made of pages that had been copied before.</summary>
+    /// <summary>The number of repeated copies of pages that had been copied before.</summary>
     public long CopiedAgain { get; init; }
 
-    /// <summary>The number of rounds that copied what had changed meanwhile, the last one included.</summary>
+    /// <summary>The number of rounds that copied pages changed during the backup, including the last round.</summary>
     public int Rounds { get; init; }
 
     /// <summary>
-    /// True if the backup held one snapshot from its beginning to its end, so that nothing newer could be flushed meanwhile: there was no change log.
+    /// True if there was no change log, so the backup held one snapshot from beginning to end, and no newer state could be flushed meanwhile.
     /// </summary>
     public bool HeldOneSnapshot { get; init; }
 
-    /// <summary>The longest time for which the backup held a snapshot, and with it a flush.</summary>
+    /// <summary>The longest time for which the backup held a snapshot, and so delayed a flush.</summary>
     public TimeSpan LongestHold { get; init; }
 
     /// <summary>The time that the backup took.</summary>

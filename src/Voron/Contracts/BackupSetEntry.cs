@@ -6,10 +6,10 @@ public sealed record BackupSetEntry
     /// <summary>The path of the file.</summary>
     public required string File { get; init; }
 
-    /// <summary>What the file says of itself; null if it cannot be read.</summary>
+    /// <summary>The description that the file contains; null if it cannot be read.</summary>
     public BackupInfo? Info { get; init; }
 
-    /// <summary>Why the backup cannot be restored, as a sentence; null if it can, as far as beginnings and ends of the files show.</summary>
+    /// <summary>A sentence that says why the backup cannot be restored; null if the beginnings and ends of the files show no reason.</summary>
     public string? Problem { get; init; }
 
     /// <summary>The files that a restore of this backup needs, the full one first; empty if it cannot be restored.</summary>

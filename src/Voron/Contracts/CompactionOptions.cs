@@ -4,7 +4,7 @@ namespace Voron;
 public sealed class CompactionOptions
 {
     /// <summary>
-    /// The greatest number of bytes that are moved in a second; 0, the default, for no limit. A long value moves at once, and is paid for afterwards.
+    /// The maximum number of bytes moved per second; 0, the default, for no limit. A long value is moved at once, and a longer pause follows.
     /// </summary>
     public long MaxBytesPerSecond { get; set; }
 

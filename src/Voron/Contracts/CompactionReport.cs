@@ -7,7 +7,7 @@ public sealed record CompactionReport
     public long BytesBefore { get; init; }
 
     /// <summary>
-    /// The length of the data file at the end. Where a file that is mapped cannot be cut (Windows), it has that length when it is closed.
+    /// The length of the data file at the end. On Windows, which cannot truncate a mapped file, the file shrinks to it when it is closed.
     /// </summary>
     public long BytesAfter { get; init; }
 
@@ -21,13 +21,13 @@ public sealed record CompactionReport
     public int Passes { get; init; }
 
     /// <summary>
-    /// The number of values that the last pass left in the tail that it meant to empty, where they were or somewhat lower, because nowhere before the
-    /// tail were as many free pages in a row.
+    /// The number of values that the last pass left in the tail that it tried to empty, at their old place or somewhat lower, because no run of free
+    /// pages before the tail was long enough.
     /// </summary>
     public int ValuesLeft { get; init; }
 
     /// <summary>
-    /// True if the file is about as short as what it holds. False if a reader kept it from being cut, if values were left in the tail, or if other
+    /// True if the file is about as short as its content. False if a reader kept it from being cut, if values were left in the tail, or if other
     /// callers used up the free pages.
     /// </summary>
     public bool IsComplete { get; init; }

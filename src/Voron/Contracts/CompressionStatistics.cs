@@ -5,9 +5,9 @@ namespace Voron;
 /// <param name="Dictionaries">The number of dictionaries that the environment keeps for them.</param>
 /// <param name="DictionaryBytes">The bytes of the dictionaries.</param>
 /// <param name="Values">The number of values.</param>
-/// <param name="CompressedValues">The number of those that are compressed.</param>
-/// <param name="PlainBytes">The bytes that the compressed values have when they are read.</param>
-/// <param name="StoredBytes">The bytes that they take, with their headers.</param>
+/// <param name="CompressedValues">The number of compressed values.</param>
+/// <param name="PlainBytes">The size of the compressed values in bytes after decompression.</param>
+/// <param name="StoredBytes">The stored size of the compressed values in bytes, including their headers.</param>
 public sealed record CompressionStatistics(
     ValueCompression Compression, int Dictionaries, long DictionaryBytes, long Values, long CompressedValues, long PlainBytes, long StoredBytes)
 {

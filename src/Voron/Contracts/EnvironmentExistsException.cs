@@ -1,6 +1,6 @@
 namespace Voron;
 
-/// <summary>The directory already has an environment, and the opening was to create a new one. Nothing was changed.</summary>
+/// <summary>The directory already contains an environment, but the caller wanted to create a new one. Nothing was changed.</summary>
 public sealed class EnvironmentExistsException : VoronException
 {
     internal EnvironmentExistsException(string message, Exception? cause = null)

@@ -1,7 +1,7 @@
 namespace Voron;
 
 /// <summary>
-/// There is no environment in the directory, or no directory, and the opening was not to create one. Nothing was changed.
+/// The directory contains no environment, or does not exist, and the caller did not want to create one. Nothing was changed.
 /// </summary>
 public sealed class EnvironmentNotFoundException : VoronException
 {

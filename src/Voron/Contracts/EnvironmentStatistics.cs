@@ -37,7 +37,7 @@ public sealed record EnvironmentStatistics
     /// </summary>
     public required long? FreeDataFileBytes { get; init; }
 
-    /// <summary>Bytes that can still be written to the volume; null where the system does not report them, and in memory.</summary>
+    /// <summary>Bytes that can still be written to the volume; null where the system does not report them, and in memory without a limit.</summary>
     public required long? VolumeFreeBytes { get; init; }
 
     /// <summary>
@@ -175,16 +175,16 @@ public sealed record EnvironmentStatistics
     /// <summary>Finished verifications in the background.</summary>
     public required long ScrubRuns { get; init; }
 
-    /// <summary>Bytes that they have read.</summary>
+    /// <summary>Bytes read by background verifications.</summary>
     public required long ScrubbedBytes { get; init; }
 
-    /// <summary>Problems that they have found. A problem that stays is found again by each of them.</summary>
+    /// <summary>Problems found by background verifications. Each verification finds a persistent problem again.</summary>
     public required long ScrubProblems { get; init; }
 
-    /// <summary>The time at which the last of them ended; null when there was none since the opening.</summary>
+    /// <summary>The time at which the last background verification ended; null if none has ended since the environment was opened.</summary>
     public required DateTimeOffset? LastScrubAt { get; init; }
 
-    /// <summary>Problems that the last of them has found.</summary>
+    /// <summary>Problems found by the last background verification.</summary>
     public required long LastScrubProblems { get; init; }
 
     /// <summary>True once a write has failed: the environment accepts no more writes.</summary>

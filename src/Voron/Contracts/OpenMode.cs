@@ -1,9 +1,9 @@
 namespace Voron;
 
-/// <summary>What an opening does about an environment that exists, and about one that is missing.</summary>
+/// <summary>Whether an opening accepts an existing environment, and whether it creates a missing one.</summary>
 /// <remarks>
-/// An environment exists when its header does: see <see cref="StorageEnvironment.Exists"/>. A creation that was cut short, by a crash for
-/// example, has left none. The next opening that may create an environment completes it.
+/// An environment exists when its header does: see <see cref="StorageEnvironment.Exists"/>. A creation that was interrupted, for example by a
+/// crash, leaves no header. The next opening that may create an environment completes it.
 /// </remarks>
 public enum OpenMode
 {

@@ -3,12 +3,12 @@ namespace Voron;
 /// <summary>How much is known of an entry that a salvage has found.</summary>
 public enum SalvageGrade
 {
-    /// <summary>Reached from a verified root, by verified pages, as of one state.</summary>
+    /// <summary>Reached from a verified root through verified pages of one state.</summary>
     Proven,
 
     /// <summary>
-    /// In a verified page that a verified map says to be in use, but not reached from a root; or reached, but header, journal and data file are not
-    /// known to be of one moment.
+    /// In a verified page that a verified map marks as used, but not reached from a root; or reached, but header, journal and data file may be from
+    /// different moments.
     /// </summary>
     Current,
 

@@ -6,14 +6,14 @@ namespace Voron;
 public sealed class SalvageOptions
 {
     /// <summary>
-    /// Takes entries of pages that are free, or whose use is not known, too. They have perhaps been deleted, or are older versions, so they come into
-    /// trees of their own, whose names begin with <c>lost+found</c>. The default is false.
+    /// Also salvages entries from free pages and from pages whose use is not known. They may have been deleted, or be older versions, so they are
+    /// stored in separate trees, whose names begin with <c>lost+found</c>. The default is false.
     /// </summary>
     public bool IncludeStale { get; set; }
 
     /// <summary>
-    /// Continues behind a hole of the journal: pages that later records have made whole replace older ones, so the trees may mix several states, and
-    /// nothing counts as proven. The default is false: the state before the hole.
+    /// Continues after a gap in the journal: pages that later records restore completely replace older ones, so the trees may mix several states,
+    /// and no entry counts as proven. The default is false: the salvage takes the state before the gap.
     /// </summary>
     public bool TakeNewest { get; set; }
 

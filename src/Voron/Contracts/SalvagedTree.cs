@@ -51,8 +51,8 @@ public sealed record SalvagedTree
 /// <param name="Reason">A sentence that describes what is wrong with the page.</param>
 public sealed record LostRange(byte[]? Low, byte[]? High, long Page, long Found, string Reason);
 
-/// <summary>An entry whose value is lost, or a set of ids or values of which some are lost.</summary>
+/// <summary>An entry whose value is lost, or whose set of ids or values has lost some members.</summary>
 /// <param name="Key">The key.</param>
-/// <param name="Length">The length of the value in bytes; nine bytes for each lost id of a set; those of the lost values of a set.</param>
+/// <param name="Length">The bytes of the lost value; for a set, the bytes of its lost values, or nine bytes for each lost id.</param>
 /// <param name="Reason">A sentence that describes what is wrong with the value.</param>
 public sealed record LostValue(byte[] Key, long Length, string Reason);

@@ -4,7 +4,7 @@ namespace Voron;
 /// There was no room, on the disk or within a configured limit, for the requested operation. The transaction has not been
 /// committed, and the environment continues to work.
 /// </summary>
-/// <remarks>A <see cref="TransactionTooLargeException"/> needs no room on the disk, but smaller transactions.</remarks>
+/// <remarks>A <see cref="TransactionTooLargeException"/> calls for smaller transactions, not for more disk space.</remarks>
 public class StorageFullException : VoronException
 {
     internal StorageFullException(string message, Exception? cause = null)

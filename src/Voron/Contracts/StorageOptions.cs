@@ -155,8 +155,8 @@ public sealed partial class StorageOptions
 
     /// <summary>
     /// The size of the first journal file in bytes, at least 64 KiB. Each later file that is made is four times as large as the one before it, up
-    /// to <see cref="MaxJournalFileBytes"/>. A larger value takes more space in an environment that is hardly used, and spares the first commits
-    /// after an opening the small files.
+    /// to <see cref="MaxJournalFileBytes"/>. A larger value takes more space in a rarely used environment, but lets the first commits after an
+    /// opening avoid small files.
     /// </summary>
     public long InitialJournalFileBytes { get; set => field = Changed(value); } = 64 << 10;
 
@@ -182,8 +182,8 @@ public sealed partial class StorageOptions
     public Durability Durability { get; set => field = Changed(value); }
 
     /// <summary>
-    /// The time within which lazy commits are written, and so what a crash can take: 1 ms to 1 hour, 100 ms by default. A durable commit, a flush
-    /// or a backup makes those before it durable at once, as do more than seven that wait.
+    /// The time within which lazy commits are written, and so the most that a crash can undo: 1 ms to 1 hour, 100 ms by default. A durable commit,
+    /// a flush or a backup makes earlier lazy commits durable at once; so does an eighth waiting lazy commit.
     /// </summary>
     public TimeSpan LazyInterval { get; set => field = Changed(value); } = TimeSpan.FromMilliseconds(100);
 
@@ -216,8 +216,8 @@ public sealed partial class StorageOptions
     /// The size in bytes from which a value is written once, directly to the data file, instead of through the journal. The default is 16 KiB.
     /// </summary>
     /// <remarks>
-    /// As long as the option has its default, a transaction writes such values to the journal all the same if they have at most 64 KiB together,
-    /// those of the last transaction had no more, and no flush is due: one write of the device is then faster than two. Streams and staged
+    /// While the option has its default, a transaction still writes such values to the journal if they add up to at most 64 KiB, those of the last
+    /// transaction did too, and no flush is due: one write to the device is then faster than two. Streams and staged
     /// values are always written directly. Any other value of the option, such as 16,385, is taken as it is.
     /// </remarks>
     public int LargeValueBytes
@@ -268,9 +268,9 @@ public sealed partial class StorageOptions
     /// <c>voron top</c>: at least 10 ms, 1 second by default; zero or <see cref="Timeout.InfiniteTimeSpan"/> for no such file.
     /// </summary>
     /// <remarks>
-    /// One block of 4 KiB, which is never synced, and only when something has happened since the last one. Callers never wait for it, and a failure
-    /// to write it is logged and otherwise ignored. The file is deleted when the environment is closed. There is none without
-    /// <see cref="BackgroundFlush"/>, with <see cref="ReadOnly"/>, and in memory.
+    /// The environment writes one 4 KiB block without a sync, and only after new activity. Callers never wait for the write, and a failed write is
+    /// logged and otherwise ignored. The file is deleted when the environment is closed. No file is written without
+    /// <see cref="BackgroundFlush"/>, with <see cref="ReadOnly"/>, or for an environment in memory.
     /// </remarks>
     public TimeSpan StatusInterval { get; set => field = Changed(value); } = TimeSpan.FromSeconds(1);
 

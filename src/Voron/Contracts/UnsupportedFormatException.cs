@@ -2,9 +2,9 @@ namespace Voron;
 
 /// <summary>A file is not in this format, has a newer version of it, or belongs to another environment. Nothing was changed.</summary>
 /// <remarks>
-/// A file is foreign if it has the name of a file of an environment, but none of the magic numbers with which such a file begins; in a data
-/// file, the first page takes their place. An empty file, or one of zeros, shows nothing: it is foreign unless a valid header beside it
-/// shows that there is an environment, which has lost the content of the file (<see cref="CorruptionException"/>).
+/// A file is foreign if it is named like a file of an environment, but does not begin with a magic number of such files, or, for a data file,
+/// with a first page. An empty or zeroed file proves nothing: it is foreign unless a valid header in the directory shows that an
+/// environment exists and has lost the content of the file (<see cref="CorruptionException"/>).
 /// </remarks>
 public sealed class UnsupportedFormatException : VoronException
 {

@@ -45,17 +45,17 @@ public readonly struct Change
     public ChangePosition Position => new(Entry.TransactionId, Entry.Ordinal, _buffer.Stamp);
 
     /// <summary>
-    /// The key in the tree, or the primary key of the row as the table's <see cref="Tables.IKeyCodec{TKey}"/> has written it. Empty if the change is
-    /// not of one key.
+    /// The key in the tree, or the primary key of the row as the table's <see cref="Tables.IKeyCodec{TKey}"/> has written it. Empty for a change that
+    /// does not concern a single key.
     /// </summary>
     /// <inheritdoc cref="Operation"/>
     public ReadOnlySpan<byte> Key => Operation == ChangeOperation.DeleteRange ? default : _buffer.Bytes(Entry.Key);
 
-    /// <summary>True if the change has its new value.</summary>
+    /// <summary>True if the change contains the new value or row.</summary>
     /// <inheritdoc cref="Operation"/>
     public bool HasNewValue => Operation < ChangeOperation.Delete && (Entry.Flags & ChangeRecord.HasNew) != 0;
 
-    /// <summary>The value, or the bytes of the row, as the change has left it; empty if the change does not have it.</summary>
+    /// <summary>The new value, or the bytes of the new row; empty if the change does not contain it.</summary>
     /// <inheritdoc cref="Operation"/>
     public ReadOnlySpan<byte> NewValue => HasNewValue ? _buffer.Bytes(Entry.New) : default;
 
@@ -66,11 +66,11 @@ public readonly struct Change
     /// <inheritdoc cref="Operation"/>
     public bool IsNewValueLeftOut => (Entry.Flags & ChangeRecord.LeavesOutNew) != 0;
 
-    /// <summary>True if the change has the row as it was before.</summary>
+    /// <summary>True if the change contains the old row.</summary>
     /// <inheritdoc cref="Operation"/>
     public bool HasOldValue => (Entry.Flags & ChangeRecord.HasOld) != 0;
 
-    /// <summary>The bytes of the row as it was before the change; empty if the change does not have them.</summary>
+    /// <summary>The bytes of the row before the change; empty if the change does not contain them.</summary>
     /// <inheritdoc cref="Operation"/>
     public ReadOnlySpan<byte> OldValue => HasOldValue ? _buffer.Bytes(Entry.Old) : default;
 

@@ -2,7 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Voron.Feeds;
 
-/// <summary>Changes of a feed, copied out of it. Can be filled again and again, without taking more memory.</summary>
+/// <summary>Changes copied from a feed. A batch can be refilled any number of times without taking more memory.</summary>
 /// <remarks>For one thread at a time.</remarks>
 [SuppressMessage("Naming", "CA1710", Justification = "A batch is what it is, and can be enumerated.")]
 public sealed class ChangeBatch
@@ -14,8 +14,8 @@ public sealed class ChangeBatch
     public const int LargestMaxBytes = 256 << 20;
 
     /// <param name="maxBytes">
-    /// The number of bytes up to which whole transactions are put together, with 64 bytes for each change. A batch has at least one change, however
-    /// long that is.
+    /// The number of bytes up to which a batch combines whole transactions, counting 64 more bytes for each change. A batch contains at least one
+    /// change, however long.
     /// </param>
     /// <exception cref="ArgumentOutOfRangeException">
     /// <paramref name="maxBytes"/> is less than 1 or above <see cref="LargestMaxBytes"/>.

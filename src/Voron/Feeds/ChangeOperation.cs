@@ -21,15 +21,15 @@ public enum ChangeOperation
     /// <summary>All entries of a tree in a range of keys were removed: see <see cref="Change.Range"/>.</summary>
     DeleteRange = 5,
 
-    /// <summary>The tree or the table was deleted, with all that was in it. No more changes of this source follow.</summary>
+    /// <summary>The tree or the table was deleted with its whole content. No more changes of this source follow.</summary>
     SourceDeleted = 6,
 
     /// <summary>
-    /// The tree got another name: see <see cref="Change.NewName"/>. No more changes of this source follow; those of the source with the new name do.
+    /// The tree was renamed: see <see cref="Change.NewName"/>. No more changes of this source follow; changes of the source with the new name do.
     /// </summary>
     SourceRenamed = 7,
 
-    /// <summary>The feed records the changes of the tree or table from here on. What it has at this point is not in the feed.</summary>
+    /// <summary>The feed records the changes of the tree or table from here on. Its existing content is not in the feed.</summary>
     SourceAdded = 8,
 
     /// <summary>The feed records no more changes of the tree or table.</summary>

@@ -2,15 +2,15 @@ using System.Globalization;
 
 namespace Voron.Feeds;
 
-/// <summary>A place in a feed: behind one change, and before the next one.</summary>
+/// <summary>A place in a feed: after one change, and before the next one.</summary>
 /// <remarks>
-/// A consumer keeps the position of the last batch that it has worked off, and continues behind it. Positions of one feed are in the order of its
-/// changes. A position belongs to one feed of one environment; a feed recognises those of others, and of a feed that was deleted, and reports that
-/// changes between them and its own may be lost.
+/// A consumer keeps the position of the last batch that it has processed, and continues after it. Positions of one feed sort in the order of its
+/// changes. A position belongs to one feed of one environment; a feed recognises the positions of other feeds and of deleted feeds, and reports
+/// that changes between them and its own may be lost.
 /// </remarks>
 /// <param name="TransactionId">The transaction of the change.</param>
 /// <param name="Ordinal">The place of the change in its transaction. Ordinals rise, and may have gaps.</param>
-/// <param name="Stamp">Says which feed of which environment the position belongs to.</param>
+/// <param name="Stamp">Identifies the feed, and its environment, to which the position belongs.</param>
 public readonly record struct ChangePosition(long TransactionId, uint Ordinal, long Stamp) : IComparable<ChangePosition>
 {
     /// <summary>The place before the first change that a feed has ever recorded.</summary>

@@ -39,9 +39,11 @@ public static class ChangedRows
             ? rowId
             : throw new InvalidOperationException($"The change {change.Position} of the {change.Source} has no row id as its key.");
 
-    /// <summary>Returns the version that the change has given to the row, which a change of the table may expect it to have.</summary>
+    /// <summary>Returns the version that the change gave the row. A write to the table can pass it as the expected version.</summary>
     /// <param name="change">The change of a row.</param>
-    /// <exception cref="InvalidOperationException">The change is not of a row, or does not have it: see <see cref="Change.HasNewValue"/>.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The change does not concern a row, or does not contain it: see <see cref="Change.HasNewValue"/>.
+    /// </exception>
     /// <exception cref="RowFormatException">The row is damaged.</exception>
     /// <exception cref="ObjectDisposedException">The batch has been filled again.</exception>
     public static RowVersion GetVersion(this Change change)

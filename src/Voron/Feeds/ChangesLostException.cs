@@ -1,14 +1,14 @@
 namespace Voron.Feeds;
 
 /// <summary>
-/// A feed does not have all changes behind a position any more, or has never had them. The consumer copies the data again, and continues from the
-/// position of the snapshot that it has copied.
+/// A feed no longer contains all changes after a position, or never contained them. The consumer copies the data again, and continues from the
+/// position of the copied snapshot.
 /// </summary>
 public sealed class ChangesLostException : VoronException
 {
     internal ChangesLostException(string feed, ChangePosition position, ChangePosition oldest, string reason)
         : base(
-            $"The feed '{feed}' does not have all changes behind position {position}: {reason} It has all of them behind {oldest}. " +
+            $"The feed '{feed}' does not contain all changes after position {position}: {reason} It contains all changes after {oldest}. " +
             "Copy the data again, and continue from the position of that snapshot.")
     {
         FeedName = feed;

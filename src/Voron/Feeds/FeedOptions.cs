@@ -17,14 +17,14 @@ public sealed record FeedOptions
     public long MaxBytes { get; init; } = 1L << 30;
 
     /// <summary>
-    /// A named consumer holds back the changes behind its position, whatever their age, unless these have more bytes than this. A consumer that is
-    /// further behind gets a <see cref="ChangesLostException"/>; others keep theirs. 4 GiB unless set; at least <see cref="MaxBytes"/>.
+    /// Up to this number of bytes, changes after the position of a named consumer are kept for it, whatever their age. A consumer that is further
+    /// behind gets a <see cref="ChangesLostException"/>; others keep their changes. 4 GiB unless set; at least <see cref="MaxBytes"/>.
     /// </summary>
     public long HoldLimitBytes { get; init; } = 4L << 30;
 
     /// <summary>
-    /// The length in bytes up to which values and rows are recorded. A change with a longer one has none: <see cref="Change.IsNewValueLeftOut"/>. 64
-    /// KiB unless set; at most <see cref="LargestValueBytes"/>.
+    /// The length in bytes up to which values and rows are recorded. A change leaves out longer ones: <see cref="Change.IsNewValueLeftOut"/>.
+    /// 64 KiB unless set; at most <see cref="LargestValueBytes"/>.
     /// </summary>
     public int MaxValueBytes { get; init; } = 64 << 10;
 

@@ -9,12 +9,12 @@ namespace Voron.Feeds;
 /// <summary>Change feeds: ordered lists of the changes of trees and tables, for consumers that follow them.</summary>
 /// <remarks>
 /// <para>
-/// A change is recorded in the transaction that makes it, so a feed has exactly the changes that were committed, in their order. What a feed records,
-/// and where named consumers are, are data of the environment as well: a rollback undoes them, and a backup has them.
+/// A change is recorded in the transaction that makes it, so a feed contains exactly the committed changes, in their order. The sources of a feed
+/// and the positions of named consumers are stored in the environment as well: a rollback undoes them, and a backup includes them.
 /// </para>
 /// <para>
-/// The calls that set up a feed can be repeated at each start of a program: they change nothing if it is as it should be. A compacted copy and a
-/// salvage have no feeds; a feed that is created again refuses the positions of the old one.
+/// The calls that set up a feed can be repeated at each program start: they change nothing if the feed is already set up. A compacted copy and a
+/// salvaged environment contain no feeds; a recreated feed refuses the positions of the old one.
 /// </para>
 /// </remarks>
 public static class FeedTransactions
@@ -41,8 +41,8 @@ public static class FeedTransactions
         new FeedEditor(transaction).Create(feed, key, options);
     }
 
-    /// <summary>Deletes a feed with all of its changes; false when there is none of that name. Its sources are recorded no more.</summary>
-    /// <remarks>Takes a millisecond for some thousand pages, in which the transaction holds the writer.</remarks>
+    /// <summary>Deletes a feed with all of its changes; false when there is none of that name. Its sources are no longer recorded.</summary>
+    /// <remarks>Takes a millisecond for some thousand pages, while the transaction holds the writer.</remarks>
     /// <param name="transaction">The transaction.</param>
     /// <param name="feed">The name of the feed.</param>
     /// <inheritdoc cref="CreateFeed"/>
@@ -52,13 +52,13 @@ public static class FeedTransactions
         return new FeedEditor(transaction).Delete(feed);
     }
 
-    /// <summary>Records the changes of a tree from here on. What the tree has at this point is not in the feed.</summary>
+    /// <summary>Records the changes of a tree from here on. The existing entries of the tree are not in the feed.</summary>
     /// <param name="transaction">The transaction.</param>
     /// <param name="feed">The name of the feed.</param>
     /// <param name="tree">The name of the tree.</param>
     /// <param name="content">
-    /// What is recorded beside the keys. If the feed records the tree with other content, the source is removed and added again; no change is lost in
-    /// between.
+    /// The content recorded in addition to the keys. If the feed records the tree with other content, the source is removed and added again; no
+    /// change is lost in between.
     /// </param>
     /// <exception cref="KeyNotFoundException">There is no feed, or no tree, of that name.</exception>
     /// <exception cref="InvalidOperationException">Another feed records the tree, or the tree is of another kind.</exception>
@@ -82,13 +82,13 @@ public static class FeedTransactions
         new FeedEditor(transaction).Record(feed, record, open, new FeedSource(tree, IsTable: false), content);
     }
 
-    /// <summary>Records the changes of a table from here on. What the table has at this point is not in the feed.</summary>
+    /// <summary>Records the changes of a table from here on. The existing rows of the table are not in the feed.</summary>
     /// <param name="transaction">The transaction.</param>
     /// <param name="feed">The name of the feed.</param>
     /// <param name="table">The name of the table.</param>
     /// <param name="content">
-    /// What is recorded beside the primary keys. If the feed records the table with other content, the source is removed and added again; no change
-    /// is lost in between.
+    /// The content recorded in addition to the primary keys. If the feed records the table with other content, the source is removed and added
+    /// again; no change is lost in between.
     /// </param>
     /// <exception cref="KeyNotFoundException">There is no feed, or no table, of that name.</exception>
     /// <exception cref="InvalidOperationException">Another feed records the table.</exception>
@@ -106,7 +106,7 @@ public static class FeedTransactions
         new FeedEditor(transaction).Record(feed, record, rows, new FeedSource(table, IsTable: true), content);
     }
 
-    /// <summary>Records the changes of a tree no more; false when no feed records them, or there is no such tree.</summary>
+    /// <summary>Stops recording the changes of a tree; false when no feed records them, or there is no such tree.</summary>
     /// <param name="transaction">The transaction.</param>
     /// <param name="tree">The name of the tree.</param>
     /// <exception cref="InvalidOperationException">The tree is of another kind.</exception>
@@ -114,7 +114,7 @@ public static class FeedTransactions
     public static bool StopRecordingTree(this WriteTransaction transaction, string tree) =>
         FindTree(transaction, tree) is { } open && new FeedEditor(transaction).Stop(open);
 
-    /// <summary>Records the changes of a table no more; false when no feed records them, or there is no such table.</summary>
+    /// <summary>Stops recording the changes of a table; false when no feed records them, or there is no such table.</summary>
     /// <param name="transaction">The transaction.</param>
     /// <param name="table">The name of the table.</param>
     /// <inheritdoc cref="CreateFeed"/>
@@ -122,15 +122,15 @@ public static class FeedTransactions
         FeedEditor.FindRows(transaction, table) is { } rows && new FeedEditor(transaction).Stop(rows);
 
     /// <summary>
-    /// Keeps the position of a consumer. In the transaction that has the effects of its changes, so that both are stored, or none. From then on the
-    /// consumer holds back the deletion of the changes behind its position.
+    /// Stores the position of a consumer. Call it in the transaction that applies the changes, so that both are stored, or neither. From then on the
+    /// consumer holds back the deletion of the changes after its position.
     /// </summary>
     /// <param name="transaction">The transaction.</param>
     /// <param name="feed">The name of the feed.</param>
     /// <param name="consumer">
     /// The name of the consumer: at most 200 bytes in UTF-8. For one consumer at a time: two of the same name overwrite each other's position.
     /// </param>
-    /// <param name="position">The position behind the last change that the consumer has worked off. It may be before the one that it had.</param>
+    /// <param name="position">The position after the last change that the consumer has processed. It may be before the stored one.</param>
     /// <exception cref="KeyNotFoundException">There is no feed of that name.</exception>
     /// <exception cref="ChangesLostException">Changes behind the position have been deleted, or it belongs to another feed.</exception>
     /// <inheritdoc cref="CreateFeed"/>
@@ -143,7 +143,7 @@ public static class FeedTransactions
         FeedEditor.OpenFeeds(transaction).Put(key, FeedRegistry.ToBytes(resolved));
     }
 
-    /// <summary>Forgets a consumer, which holds back nothing from then on; false when the feed has none of that name.</summary>
+    /// <summary>Removes a consumer, which then holds back no more changes; false when the feed has none of that name.</summary>
     /// <param name="transaction">The transaction.</param>
     /// <param name="feed">The name of the feed.</param>
     /// <param name="consumer">The name of the consumer.</param>
@@ -188,7 +188,7 @@ public static class FeedTransactions
     }
 
     /// <summary>
-    /// Returns the position behind the last change, with those that the transaction has recorded itself. The position counts when the transaction is
+    /// Returns the position after the last change, including changes recorded by this transaction. The position is valid once the transaction is
     /// durable. If it is rolled back, or was lazy and is lost in a crash, the position must not be used: later changes may be before it.
     /// </summary>
     /// <param name="transaction">The transaction.</param>
@@ -223,8 +223,8 @@ public static class FeedTransactions
     }
 
     /// <summary>
-    /// Deletes the changes that are older than the feeds keep them, or that make the feeds larger than they may be, and waits until it is done. The
-    /// environment does the same in the background while changes are recorded, unless <see cref="StorageOptions.BackgroundFlush"/> is off.
+    /// Deletes the changes that exceed the age or size limits of their feeds, and waits until they are deleted. The environment does the same in the
+    /// background while changes are recorded, unless <see cref="StorageOptions.BackgroundFlush"/> is off.
     /// </summary>
     /// <param name="environment">The environment.</param>
     /// <param name="cancellationToken">Cancels the call. What was deleted stays deleted.</param>

@@ -3,7 +3,7 @@ using Voron.Trees;
 namespace Voron.Tables;
 
 /// <summary>
-/// A row was changed, inserted or deleted by others since the caller has read it. Nothing was written, and the transaction continues.
+/// Another writer changed, inserted or deleted a row after the caller had read it. Nothing was written, and the transaction continues.
 /// </summary>
 public sealed class ConcurrencyException : TableException
 {
@@ -18,7 +18,7 @@ public sealed class ConcurrencyException : TableException
         Actual = actual;
     }
 
-    /// <summary>The bytes of the primary key, as the index of keys has them, or the row id, where that is the key.</summary>
+    /// <summary>The bytes of the primary key as the key index stores them, or of the row id if that is the key.</summary>
     public ReadOnlyMemory<byte> Key => _key;
 
     /// <summary>The id of the row; null if there is none.</summary>

@@ -17,10 +17,10 @@ public sealed class DuplicateKeyException : TableException
     /// <summary>The name of the unique index; empty for the primary key.</summary>
     public string IndexName { get; }
 
-    /// <summary>The bytes of the key, as the index has them.</summary>
+    /// <summary>The bytes of the key as the index stores them.</summary>
     public ReadOnlyMemory<byte> Key => _key;
 
-    /// <summary>The id of the row that was refused; null for a row that was to be inserted.</summary>
+    /// <summary>The id of the refused row; null for an insert.</summary>
     public long? RowId { get; }
 
     /// <summary>The id of the row that has the key.</summary>

@@ -1,6 +1,6 @@
 namespace Voron.Tables;
 
-/// <summary>Writes the primary keys of a table as bytes, in whose order the table has its keys.</summary>
+/// <summary>Writes the primary keys of a table as bytes. The table sorts its keys by these bytes.</summary>
 /// <remarks>
 /// Equal keys must have equal bytes, other keys other bytes, at any time and on any machine. <see cref="KeyCodec"/> has codecs for common types, and
 /// makes others from a function. A codec is used by many threads at the same time.

@@ -5,8 +5,8 @@ namespace Voron.Tables;
 /// <summary>Receives the keys of a row from an <see cref="IndexFunction{TRow}"/>.</summary>
 /// <remarks>
 /// <para>
-/// <c>Add</c> adds a key of one field; <see cref="Begin"/> begins one of several fields. A row can have any number of keys in an index, also none;
-/// a key that is added twice counts once. The bytes of a key are those that <see cref="KeyWriter"/> writes, so ranges are made with it:
+/// <c>Add</c> adds a key of one field; <see cref="Begin"/> begins one of several fields. A row can have any number of keys in an index, or none;
+/// a key that is added twice counts once. <see cref="KeyWriter"/> writes the same bytes for a key, so it can build ranges:
 /// <c>new KeyWriter(buffer).Add("net")</c> is the key that <c>keys.Add("net")</c> adds.
 /// </para>
 /// <para>

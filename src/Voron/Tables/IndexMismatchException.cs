@@ -1,7 +1,7 @@
 namespace Voron.Tables;
 
 /// <summary>
-/// An index has other keys than its function returns: the function has changed, and the version of the index has not. Nothing was written.
+/// The keys in an index differ from those that its function returns: the function was changed without a new index version. Nothing was written.
 /// </summary>
 /// <remarks>
 /// Raise the version of the index when its function returns other keys; <see cref="TableEvolution.EvolveAsync"/> then builds it again. If the

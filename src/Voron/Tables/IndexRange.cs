@@ -24,7 +24,7 @@ public static class IndexRange
     public static IndexRange<T> Through<T>(T last) => IndexRange<T>.All.Through(last);
 
     /// <summary>
-    /// Returns the range of the keys whose text begins with a text; of several fields, the last one of the value is the beginning of a text.
+    /// Returns the range of the keys whose text begins with a prefix; if the value has several fields, its last field is the prefix.
     /// </summary>
     public static IndexRange<T> Prefix<T>(T prefix) => IndexRange<T>.OfPrefix(prefix);
 }

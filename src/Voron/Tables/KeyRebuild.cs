@@ -3,7 +3,7 @@ using System.Diagnostics;
 namespace Voron.Tables;
 
 /// <summary>
-/// Adds the primary keys of rows that have lost theirs, and removes keys that are those of no row, in short transactions beside other writers.
+/// Adds the primary keys of rows that have lost theirs, and removes keys that are those of no row, in short transactions while others write.
 /// </summary>
 /// <param name="environment">The environment.</param>
 /// <param name="functions">The definition.</param>

@@ -1,8 +1,8 @@
 namespace Voron.Tables;
 
 /// <summary>
-/// A key of a table is longer than keys can be: that of a row to be written, of which nothing was written, or one that was asked for. A service
-/// answers it as a bad request: a field is too long.
+/// A key of a table exceeds the maximum key length: the key of a row to be written, of which nothing was written, or the key of a lookup. A service
+/// reports it as a bad request: a field is too long.
 /// </summary>
 public sealed class KeyTooLongException : TableException
 {

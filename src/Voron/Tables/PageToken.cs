@@ -9,8 +9,8 @@ namespace Voron.Tables;
 /// <remarks>
 /// It holds the row's key in the index of the query, its id, and a mark of the table, the index and the direction: a query in another order refuses
 /// it with a <see cref="PageTokenException"/>. Whatever is inserted, changed or deleted between two pages, a row whose key stays is returned once.
-/// The default stands for the start. A token that comes back from outside can be any text: it can skip rows, and reveal none that the query would not
-/// return.
+/// The default value means the start. A token received from outside can be any text: it can skip rows, but cannot reveal a row that the query would
+/// not return.
 /// </remarks>
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly struct PageToken : IEquatable<PageToken>

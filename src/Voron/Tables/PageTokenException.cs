@@ -1,8 +1,8 @@
 namespace Voron.Tables;
 
 /// <summary>
-/// A page token belongs to another table, index or direction than the query that it was given to. A service that has it from a client answers that
-/// the request is wrong.
+/// A page token does not belong to the table, the index or the direction of the query to which it was passed. A service that received it from a
+/// client reports a bad request.
 /// </summary>
 public sealed class PageTokenException : VoronException
 {

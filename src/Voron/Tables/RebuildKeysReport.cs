@@ -1,12 +1,13 @@
 namespace Voron.Tables;
 
-/// <summary>What <see cref="TableEvolution.RebuildKeysAsync"/> has done.</summary>
+/// <summary>The result of <see cref="TableEvolution.RebuildKeysAsync"/>.</summary>
 /// <param name="RowsRead">The number of rows that were read.</param>
-/// <param name="KeysAdded">The number of rows that have got their primary keys again.</param>
-/// <param name="KeysRemoved">The number of keys that were those of no row, or of another one than they named.</param>
-/// <param name="ProblemCount">The number of rows that have not: the codec or the function of the key refuses them, or another row has the
-/// key.</param>
-/// <param name="Problems">The first thousand of those.</param>
+/// <param name="KeysAdded">The number of rows whose primary keys were restored.</param>
+/// <param name="KeysRemoved">The number of removed keys, which belonged to no row, or to a row other than the one they named.</param>
+/// <param name="ProblemCount">
+/// The number of rows whose keys were not restored: the codec or the key function refuses the row, or another row has the key.
+/// </param>
+/// <param name="Problems">The first thousand of these problems.</param>
 public sealed record RebuildKeysReport(long RowsRead, long KeysAdded, long KeysRemoved, long ProblemCount, IReadOnlyList<TableCheckProblem> Problems)
 {
     /// <inheritdoc/>

@@ -1,8 +1,7 @@
 namespace Voron.Tables;
 
 /// <summary>
-/// A row does not have the fields that are read, was written with a newer version of its definition, or is damaged; or a codec has failed to write
-/// it.
+/// A row lacks the fields that are read, was written with a newer version of its definition, or is damaged; or a codec failed to write the row.
 /// </summary>
 /// <remarks>
 /// The usual cause is a codec that reads other fields than it wrote, or reads them in another order. Pages have checksums, so damage to the files

@@ -10,8 +10,8 @@ namespace Voron.Tables;
 /// with its own position; which of them is read first does not matter.
 /// </para>
 /// <para>
-/// Types are not stored. A field read as another type of the same size is another value; what cannot be a value of the type, and a field that
-/// the row does not have, is a <see cref="RowFormatException"/>. No read ever reaches outside of the row. To pass a reader to a method, pass
+/// Types are not stored. A field read as another type of the same size yields another value; bytes that encode no value of the type, and a
+/// missing field, cause a <see cref="RowFormatException"/>. No read ever reaches outside of the row. To pass a reader to a method, pass
 /// it by reference.
 /// </para>
 /// </remarks>

@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace Voron.Tables;
 
-/// <summary>The version of a row: another number after each change of the row, and a higher one.</summary>
+/// <summary>The version of a row: a number that rises with each change of the row.</summary>
 /// <remarks>
 /// A caller that read a row earlier passes its version with a change, which is then refused if the row has been changed since. Only versions of
 /// the same key are comparable. The number is suitable for an ETag.

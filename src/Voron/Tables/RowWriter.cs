@@ -14,8 +14,8 @@ namespace Voron.Tables;
 /// must be the one in which <see cref="RowReader"/> reads. Types are not stored.
 /// </para>
 /// <para>
-/// A field of fixed size has the same size whatever its value. A row that changes in such fields only is changed where it is, so put
-/// counters and states there, and the field that grows most last: only those behind it move.
+/// A field of fixed size has the same size whatever its value. If only such fields change, the row is changed in place, so put counters and
+/// states there. Write the field that grows most last: only the fields after it move.
 /// </para>
 /// <para>The writer allocates nothing once the buffers of the transaction are large enough for its rows.</para>
 /// </remarks>

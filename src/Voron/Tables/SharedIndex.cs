@@ -7,8 +7,8 @@ namespace Voron.Tables;
 /// <remarks>
 /// <para>
 /// Each definition that takes part adds its own function with <see cref="TableDefinition{TKey, TRow}.Index(SharedIndex, IndexFunction{TRow})"/>; the
-/// functions of all tables must write keys of one kind. <see cref="SharedIndexQueries"/>
-/// finds the rows of all tables, and <see cref="Table{TKey, TRow}.From(string)"/> those of one.
+/// functions of all tables must write keys of one kind. <see cref="SharedIndexQueries"/> finds the rows of all tables, and
+/// <see cref="Table{TKey, TRow}.From(string)"/> those of one.
 /// </para>
 /// <para>
 /// It never changes. Keep one in a static field, for all definitions, environments and threads. Two of the same name and version stand for the same

@@ -109,8 +109,8 @@ public sealed class TableDefinition<TKey, TRow>
     public TableDefinition<TKey, TRow> IndexEach<TIndexKey>(SharedIndex index, Func<TRow, IEnumerable<TIndexKey>?> keys) => Index(index, Each(keys));
 
     /// <summary>
-    /// Returns the definition with compressed rows. An existing table keeps what it has until
-    /// <see cref="TableEvolution.EvolveAsync{TKey, TRow}"/> is called; a definition that does not say leaves it as it is.
+    /// Returns the definition with compressed rows. An existing table keeps its setting until <see cref="TableEvolution.EvolveAsync{TKey, TRow}"/>
+    /// is called; a definition without this call leaves the setting unchanged.
     /// </summary>
     /// <remarks>
     /// See <see cref="WriteTransaction.CompressValues"/>, and <see cref="TableEvolution.RecompressTableAsync"/> for existing rows.
@@ -124,7 +124,7 @@ public sealed class TableDefinition<TKey, TRow>
     }
 
     /// <summary>
-    /// Returns the definition with rows that expire: from their time on, they are as if they were deleted, and their keys are free.
+    /// Returns the definition with rows that expire: from its expiry time on, a row counts as deleted, and its keys are free.
     /// </summary>
     /// <remarks>
     /// <para>

@@ -1,6 +1,6 @@
 namespace Voron.Tables;
 
-/// <summary>A table as an environment has it, and its size, which is known without a walk through the table: <see cref="TableListing"/>.</summary>
+/// <summary>A table of an environment and its size, which is known without reading the table: <see cref="TableListing"/>.</summary>
 /// <param name="Name">The name.</param>
 /// <param name="Version">The version of the definition that has evolved the table last.</param>
 /// <param name="KeyKind">The name of the codec of keys; null if the key of a row is its id.</param>

@@ -71,7 +71,7 @@ public static class TableTransactions
         return session != null;
     }
 
-    /// <summary>Counts the compressed rows of a table, and the bytes that they have and take. Reads all leaves of the rows.</summary>
+    /// <summary>Counts the compressed rows of a table, and their plain and stored bytes. Reads all leaf pages of the rows.</summary>
     /// <param name="transaction">The transaction.</param>
     /// <param name="name">The name of the table.</param>
     /// <param name="cancellationToken">Cancels the call.</param>

@@ -4,7 +4,7 @@ using static Voron.Tests.Backups.BackupTestKit;
 
 namespace Voron.Tests.Backups;
 
-/// <summary>Backups beside writers, flushes, cancellation and closing.</summary>
+/// <summary>Backups during writes and flushes, cancellation and closing.</summary>
 public sealed class BackupBesideTests
 {
     private static CancellationToken Token => TestContext.Current.CancellationToken;

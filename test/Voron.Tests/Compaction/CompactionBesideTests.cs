@@ -2,7 +2,7 @@ using System.Text;
 
 namespace Voron.Tests.Compaction;
 
-/// <summary>Compactions beside writers, readers, flushes, cancellation and closing.</summary>
+/// <summary>Compactions during reads, writes and flushes, cancellation and closing.</summary>
 public sealed class CompactionBesideTests
 {
     private static CancellationToken Token => TestContext.Current.CancellationToken;

@@ -2,7 +2,7 @@ using Voron.Trees;
 
 namespace Voron.Tests.CompressedValues;
 
-/// <summary>Dictionaries come and go beside readers and writers.</summary>
+/// <summary>Dictionaries come and go while others read and write.</summary>
 public sealed class DictionaryLifeTests : IDisposable
 {
     private readonly TestDirectory _directory = new();

@@ -29,7 +29,7 @@ public sealed partial class StorageEnvironment
     }
 
     /// <summary>
-    /// Rewrites the values of a tree as new ones are compressed, in short transactions beside other writers: those from before the compression or
+    /// Rewrites the values of a tree as new ones are compressed, in short transactions while others write: those from before the compression or
     /// with older dictionaries, or, if the compression was turned off, all compressed ones. Trains a dictionary first, if one is worth it.
     /// </summary>
     /// <remarks>

@@ -108,11 +108,13 @@ public sealed partial class StorageEnvironment
     /// </summary>
     /// <remarks>
     /// The calling thread may run operations of other callers meanwhile. The remarks on operations of <c>WriteAsync</c> apply here too.
-    /// The wait for the writer has no limit: a thread that calls this while it holds a write transaction of its own waits for itself, and the
-    /// log names the holder (<c>WriterHeldForLong</c>).
+    /// The wait for the writer has no limit. A thread of the pool that calls this while it holds a write transaction waits for itself, and the log
+    /// names the holder (<c>WriterHeldForLong</c>); another thread gets an exception.
     /// </remarks>
     /// <param name="operation">Must not commit, nor wait for another write.</param>
-    /// <exception cref="InvalidOperationException">The call was made inside an operation, and would wait for itself.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The call was made inside an operation, or by the thread that has begun the open transaction, and would wait for itself.
+    /// </exception>
     public void Write(Action<WriteTransaction> operation)
     {
         ArgumentNullException.ThrowIfNull(operation);
