@@ -12,10 +12,10 @@ namespace Voron.Extensions.Caching;
 /// called by several threads at once.
 /// </summary>
 /// <remarks>
-/// <para>An entry that <c>Set</c> has stored is visible to all readers when the call returns, and durable then or soon after: see
-/// <see cref="VoronCacheOptions.Durability"/>. Reading never waits for a write, nor does it write: the times of access, which move the expiration of
-/// entries that slide, are written at each <see cref="VoronCacheOptions.ExpirationScanInterval"/> and when the cache is closed.</para>
-/// <para>The times are those of the computer's clock. If it is set back, entries expire later by as much.</para>
+/// <para>An entry stored by <c>Set</c> is visible to all readers when the call returns, and durable then or soon after: see
+/// <see cref="VoronCacheOptions.Durability"/>. Reads never wait for a write, and write nothing: access times, which extend sliding expirations, are
+/// written at each <see cref="VoronCacheOptions.ExpirationScanInterval"/> and when the cache is closed.</para>
+/// <para>Expiration uses the computer's clock. If the clock is set back, entries expire later by the same amount.</para>
 /// </remarks>
 public sealed class VoronCache : IBufferDistributedCache, IDisposable, IAsyncDisposable
 {
@@ -113,7 +113,7 @@ public sealed class VoronCache : IBufferDistributedCache, IDisposable, IAsyncDis
         return token.IsCancellationRequested ? ValueTask.FromCanceled<bool>(token) : ValueTask.FromResult(TryGet(key, destination));
     }
 
-    /// <summary>Sets the value of a key. How durable it is when the call returns, <see cref="VoronCacheOptions.Durability"/> says.</summary>
+    /// <summary>Sets the value of a key. <see cref="VoronCacheOptions.Durability"/> determines its durability when the call returns.</summary>
     /// <exception cref="ArgumentOutOfRangeException">The absolute expiration is not in the future.</exception>
     /// <exception cref="StorageFullException">There is no room on the disk.</exception>
     public void Set(string key, byte[] value, DistributedCacheEntryOptions options)
@@ -130,7 +130,7 @@ public sealed class VoronCache : IBufferDistributedCache, IDisposable, IAsyncDis
         _accesses.TryRemove(key, out _);
     }
 
-    /// <summary>Sets the value of a key. How durable it is when the task completes, <see cref="VoronCacheOptions.Durability"/> says.</summary>
+    /// <summary>Sets the value of a key. <see cref="VoronCacheOptions.Durability"/> determines its durability when the task completes.</summary>
     /// <inheritdoc cref="Set(string, byte[], DistributedCacheEntryOptions)"/>
     public Task SetAsync(string key, byte[] value, DistributedCacheEntryOptions options, CancellationToken token = default)
     {
@@ -145,7 +145,7 @@ public sealed class VoronCache : IBufferDistributedCache, IDisposable, IAsyncDis
         return SetAfterChecks(key, value, times, token);
     }
 
-    /// <summary>Notes an access to the value of a key, as <see cref="Get"/> does, without copying the value.</summary>
+    /// <summary>Records an access to the value of a key, like <see cref="Get"/>, without copying the value.</summary>
     public void Refresh(string key)
     {
         ArgumentNullException.ThrowIfNull(key);
@@ -184,7 +184,7 @@ public sealed class VoronCache : IBufferDistributedCache, IDisposable, IAsyncDis
     }
 
     /// <summary>
-    /// Writes the times of access, deletes expired entries, and those above the limit of size. A timer does the same at each
+    /// Writes access times, and deletes expired entries and entries above the size limit. A timer does the same at each
     /// <see cref="VoronCacheOptions.ExpirationScanInterval"/>.
     /// </summary>
     /// <returns>The number of entries deleted.</returns>

@@ -10,8 +10,8 @@ public sealed class VoronCacheOptions
     public string? Directory { get; set; }
 
     /// <summary>
-    /// The name of the tree that holds the entries; a second one, with ".expiry" behind the name, orders them by the time of their
-    /// expiration. Caches with different names can share an environment.
+    /// The name of the tree that stores the entries; a second tree, with the suffix ".expiry", orders them by expiration time. Caches with different
+    /// names can share an environment.
     /// </summary>
     public string TreeName { get; set; } = "cache";
 
@@ -21,15 +21,15 @@ public sealed class VoronCacheOptions
     public TimeSpan? DefaultSlidingExpiration { get; set; }
 
     /// <summary>
-    /// The interval at which expired entries are deleted. No expired entry is returned before that either. At the same interval the times of
-    /// access are written for entries with a sliding expiration: a crash loses those since the last time, and such an entry may then expire
-    /// earlier by up to this interval.
+    /// The interval at which expired entries are deleted. Expired entries are never returned, not even before their deletion. At the same interval,
+    /// access times are written for entries with a sliding expiration: a crash loses the access times since the last write, and such an entry may
+    /// then expire earlier by up to this interval.
     /// </summary>
     public TimeSpan ExpirationScanInterval { get; set; } = TimeSpan.FromMinutes(1);
 
     /// <summary>
-    /// The number of bytes of values above which entries are deleted at the next scan, those that expire first before the others; null, the
-    /// default, for no limit.
+    /// The total size of the values, in bytes, above which the next scan deletes entries, starting with those that expire first; null, the default,
+    /// for no limit.
     /// </summary>
     public long? SizeLimitBytes { get; set; }
 

@@ -13,14 +13,14 @@ public sealed class VoronHealthCheckSettings
     public long MinVolumeFreeBytes { get; set; } = 1L << 30;
 
     /// <summary>
-    /// The age from which a reader is slow that keeps newer changes out of the data file: the environment is then degraded, provided that
+    /// The age at which a reader that keeps newer changes out of the data file counts as slow: the environment is then degraded, if
     /// <see cref="SlowReaderBytes"/> is reached too. The default is one minute; <see cref="Timeout.InfiniteTimeSpan"/> for never.
     /// </summary>
     public TimeSpan SlowReaderAge { get; set; } = TimeSpan.FromMinutes(1);
 
     /// <summary>
-    /// The number of bytes, of the journal or of page versions, from which an old reader is slow. The default is 64 MiB: an old reader of an
-    /// environment in which little changes does no harm.
+    /// The number of bytes, of the journal or of page versions, at which an old reader counts as slow. The default is 64 MiB: while little changes,
+    /// an old reader does no harm.
     /// </summary>
     public long SlowReaderBytes { get; set; } = 64L << 20;
 
@@ -31,7 +31,7 @@ public sealed class VoronHealthCheckSettings
     /// </summary>
     public TimeSpan BackPressureWindow { get; set; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>Tags of the health check, beside <c>voron</c>: applications select the checks of an endpoint by their tags.</summary>
+    /// <summary>Tags of the health check, in addition to <c>voron</c>: applications select the checks of an endpoint by tag.</summary>
     public IList<string> Tags { get; } = [];
 
     internal void AddFaults(string name, List<string> faults)

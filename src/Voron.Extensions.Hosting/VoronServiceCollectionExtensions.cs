@@ -16,10 +16,8 @@ public static class VoronServiceCollectionExtensions
     /// </summary>
     /// <remarks>
     /// <para>The environment is opened when the host starts, before other hosted services start, or earlier if a service needs it. It is closed when
-    /// the host, or the provider of the services, is disposed, after all hosted services have stopped. If it cannot be opened, the host does not
-    /// start.</para>
-    /// <para>Its health check is called <c>voron</c>, with the tag <c>voron</c>. A further call adds its delegates to those of the calls before
-    /// it.</para>
+    /// the host or the service provider is disposed, after all hosted services have stopped. If it cannot be opened, the host does not start.</para>
+    /// <para>Its health check is called <c>voron</c>, with the tag <c>voron</c>. Further calls add their delegates to those of earlier calls.</para>
     /// </remarks>
     /// <example>
     /// <code>
@@ -47,7 +45,7 @@ public static class VoronServiceCollectionExtensions
     /// come from section <c>Voron:name</c> of the configuration. They inherit nothing from section <c>Voron</c>.
     /// </summary>
     /// <remarks>
-    /// As <see cref="AddVoron"/> otherwise. The health check is called <c>voron_name</c>.
+    /// Otherwise like <see cref="AddVoron"/>. The health check is called <c>voron_name</c>.
     /// </remarks>
     /// <example>
     /// <code>
@@ -84,10 +82,10 @@ public static class VoronServiceCollectionExtensions
     /// (<see cref="TableEvolution.EvolveAsync"/>).
     /// </summary>
     /// <remarks>
-    /// <para>That comes behind the opening of the environment, and before other hosted services start. If it fails, the host does not start, and the
-    /// program that ran before can still use the table. To build the indexes of a large table beside the running service, call
-    /// <see cref="TableEvolution.EvolveAsync"/> in a service of the background instead.</para>
-    /// <para>The health check of the environment is degraded until the table is ready, and says how far it is. In an environment that is open for
+    /// <para>This happens after the environment has been opened, and before other hosted services start. If it fails, the host does not start, and
+    /// the program that ran previously can still use the table. To build the indexes of a large table while the service runs, call
+    /// <see cref="TableEvolution.EvolveAsync"/> in a background service instead.</para>
+    /// <para>The health check of the environment is degraded until the table is ready, and reports its progress. In an environment that is open for
     /// reading only, the table stays as it is.</para>
     /// </remarks>
     /// <example>

@@ -1,8 +1,8 @@
 namespace Voron.Extensions.Hosting;
 
 /// <summary>
-/// What an application decides about an environment among its services: where it is, and when it is healthy. The options of the engine are in
-/// <see cref="StorageOptions"/>, which are bound to the same section of the configuration.
+/// The application's settings for an environment among its services: its location, and its health thresholds. The engine options are in
+/// <see cref="StorageOptions"/>, which are bound to the same configuration section.
 /// </summary>
 /// <remarks>The settings are read once. Later changes of the configuration take effect when the application starts again.</remarks>
 public sealed class VoronSettings
@@ -14,8 +14,8 @@ public sealed class VoronSettings
     public string? Directory { get; set; }
 
     /// <summary>
-    /// Whether the environment is in memory instead of in a directory: for tests and demonstrations. Its contents end with the application. Of
-    /// the <see cref="StorageOptions"/>, those apply that <see cref="InMemoryOptions"/> has too.
+    /// Whether the environment is in memory instead of in a directory: for tests and demonstrations. Its contents are lost when the application ends.
+    /// Of the <see cref="StorageOptions"/>, only those that <see cref="InMemoryOptions"/> also has apply.
     /// </summary>
     public bool InMemory { get; set; }
 

@@ -7,19 +7,19 @@ using Voron.Salvaging;
 
 namespace Voron;
 
-/// <summary>Brings what is left of a damaged environment to a new one.</summary>
+/// <summary>Salvages the remaining data of a damaged environment to a new one.</summary>
 /// <remarks>
-/// For the day on which an environment cannot be opened, or reports a damaged page, and there is no backup of it. The source is only read.
-/// Everything that comes to the new environment has a checksum that was verified; nothing is made up. The report says what is missing.
+/// Use it if an environment cannot be opened, or reports a damaged page, and has no backup. The source is only read. The new environment contains
+/// only data with verified checksums; nothing is invented. The report lists the missing data.
 /// </remarks>
 public static class Salvage
 {
     private static readonly TimeSpan LogPatience = TimeSpan.FromSeconds(5);
 
-    /// <summary>Brings what is left of an environment to a new one, and verifies the new one.</summary>
+    /// <summary>Salvages the remaining data of an environment to a new one, and verifies the new one.</summary>
     /// <remarks>
-    /// Any file of the source may be missing or damaged: header, data file, journal, catalog. The new environment appears as a whole: if the call
-    /// fails or is cancelled, it deletes what it has made; if the process is killed, openings refuse the directory until it is emptied.
+    /// Any file of the source may be missing or damaged: header, data file, journal, catalog. The salvage is all or nothing: a failed or cancelled
+    /// call deletes the files that it has made. After a killed process, openings refuse the directory until it is emptied.
     /// </remarks>
     /// <param name="source">The directory of the damaged environment, which no process has open for writing.</param>
     /// <param name="target">The directory of the new one, which is created if it is missing, and otherwise must be empty.</param>
@@ -28,7 +28,9 @@ public static class Salvage
     /// <exception cref="ArgumentException">A path is empty, or the target is the source or inside it.</exception>
     /// <exception cref="EnvironmentInUseException">The source is open for writing.</exception>
     /// <exception cref="EnvironmentNotFoundException">There is no file of an environment in the source.</exception>
-    /// <exception cref="CorruptionException">Nothing can be read of the source, or the new environment is not what was written to it.</exception>
+    /// <exception cref="CorruptionException">
+    /// Nothing in the source can be read, or the new environment differs from the data written to it.
+    /// </exception>
     /// <exception cref="UnsupportedFormatException">The source is of a newer version.</exception>
     /// <exception cref="BackupException">The target is not empty: <see cref="BackupFault.TargetNotEmpty"/>.</exception>
     /// <exception cref="StorageFullException">There is no room for the new environment.</exception>

@@ -3,7 +3,7 @@ using Voron.Trees;
 
 namespace Voron;
 
-/// <summary>What a salvage has found, and what it has not: <see cref="Salvage"/>.</summary>
+/// <summary>The report of a salvage, with the data found and the data missing: see <see cref="Salvage"/>.</summary>
 public sealed partial record SalvageReport
 {
     /// <summary>The path of the damaged environment.</summary>
@@ -19,7 +19,8 @@ public sealed partial record SalvageReport
     public required DateTimeOffset? Time { get; init; }
 
     /// <summary>
-    /// What named that state, as a phrase: the header, the older slot of the header, a record of the journal, or the pages themselves.
+    /// The source that identified that state, as a phrase: the header, the older slot of the header, a record of the journal, or the pages
+    /// themselves.
     /// </summary>
     public required string Origin { get; init; }
 
@@ -29,20 +30,20 @@ public sealed partial record SalvageReport
     public required bool IsProven { get; init; }
 
     /// <summary>
-    /// False if the journal is missing, or has a hole, so that commits which came after the state may be missing. Nothing says how many.
+    /// False if the journal is missing or has a gap, so that commits after the state may be missing. Their number is unknown.
     /// </summary>
     public required bool IsJournalWhole { get; init; }
 
-    /// <summary>The damage that was met, in the order in which it was met; at most 10,000.</summary>
+    /// <summary>The damage found, in the order of its discovery; at most 10,000 items.</summary>
     public required IReadOnlyList<SalvageDamage> Damage { get; init; }
 
-    /// <summary>The number of damages, those beyond the list included.</summary>
+    /// <summary>The total number of damage items, including those beyond the list.</summary>
     public required long DamageCount { get; init; }
 
     /// <summary>The number of trees that the catalog had; null if that is lost.</summary>
     public required long? ExpectedTrees { get; init; }
 
-    /// <summary>The ranges of names of trees whose pages of the catalog are lost.</summary>
+    /// <summary>The ranges of tree names whose catalog pages are lost.</summary>
     public required IReadOnlyList<LostRange> LostNames { get; init; }
 
     /// <summary>The trees of the new environment.</summary>

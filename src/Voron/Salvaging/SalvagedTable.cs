@@ -3,11 +3,11 @@ using Voron.Tables;
 
 namespace Voron;
 
-/// <summary>A table as a salvage has left it in the new environment: <see cref="SalvageReport"/>.</summary>
+/// <summary>A salvaged table in the new environment: see <see cref="SalvageReport"/>.</summary>
 /// <remarks>
-/// An index of which anything may be missing, or that may name rows which are lost, is empty and answers no queries until
-/// <see cref="TableEvolution.EvolveAsync"/> has built it again from the rows. The primary key cannot be built without the definition, so it comes
-/// over as it is, without the keys of lost rows; <see cref="TableEvolution.RebuildKeysAsync"/> adds the keys that are lost.
+/// An index that may be incomplete, or may refer to lost rows, is empty and answers no queries until <see cref="TableEvolution.EvolveAsync"/> has
+/// rebuilt it from the rows. The primary key cannot be rebuilt without the definition, so it is copied as it is, without the keys of lost rows;
+/// <see cref="TableEvolution.RebuildKeysAsync"/> adds the lost keys.
 /// </remarks>
 public sealed record SalvagedTable
 {
@@ -21,8 +21,8 @@ public sealed record SalvagedTable
     public required long KeysWithoutRow { get; init; }
 
     /// <summary>
-    /// The number of rows whose primary keys are lost, at least: lookups by key do not find them, but <see cref="Table{TKey, TRow}.Scan()"/> does.
-    /// <see cref="TableEvolution.RebuildKeysAsync"/> gives them their keys again.
+    /// The minimum number of rows whose primary keys are lost: lookups by key do not find them, but <see cref="Table{TKey, TRow}.Scan()"/> does.
+    /// <see cref="TableEvolution.RebuildKeysAsync"/> restores their keys.
     /// </summary>
     public required long RowsWithoutKey { get; init; }
 

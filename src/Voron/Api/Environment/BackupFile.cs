@@ -5,11 +5,11 @@ using Voron.Primitives;
 
 namespace Voron;
 
-/// <summary>Reads, verifies and restores backups. The environment that a backup was made of need not exist.</summary>
+/// <summary>Reads, verifies and restores backups. The original environment need not exist.</summary>
 /// <remarks>
-/// A backup is a file with a chain of checksums, or the same bytes in a stream. A backup without its end, because its making was cut short or its
-/// copying was, is never restored. All members read forward, with a few MiB of memory and some bits for each page, and may be called by several
-/// threads at the same time.
+/// A backup is a file with a checksum chain, or the same bytes in a stream. A backup that lacks its end, because the backup or a copy of it was
+/// interrupted, is never restored. All members read forward, and use a few MiB of memory and some bits per page. Several threads may call them at the
+/// same time.
 /// </remarks>
 public static class BackupFile
 {
@@ -28,8 +28,8 @@ public static class BackupFile
         ReadAsync(BackupSource.OfFile(file), cancellationToken);
 
     /// <summary>
-    /// Returns the description of a backup in a stream, which is read from its position to its end. Checks the chain of checksums on the way, but
-    /// not the pages.
+    /// Reads a backup in a stream, from the current position to the end, and returns its description. Checks the checksum chain on the way, but not
+    /// the pages.
     /// </summary>
     /// <param name="source">The stream, which stays open. Its exceptions pass through.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
@@ -40,13 +40,12 @@ public static class BackupFile
     public static ValueTask<BackupInfo> ReadAsync(Stream source, CancellationToken cancellationToken = default) =>
         ReadAsync(BackupSource.OfStream(source), cancellationToken);
 
-    /// <summary>Reads all of a backup, and checks it. Throws at the first fault.</summary>
+    /// <summary>Reads and checks a whole backup. Throws at the first fault.</summary>
     /// <remarks>
-    /// Checks the chain of checksums, each page with a header by its own checksum and structure, each overflow extent whose pages follow each other,
-    /// and, in a full backup, that all pages in use are present. Not checked are the order of keys across pages, and the content of large values
-    /// (<see cref="StorageOptions.LargeValueBytes"/>) beyond the checksums of the backup itself. In an incremental backup, a page without a
-    /// checksum of
-    /// its own may belong to a value that only an earlier backup names, and is not checked either. A restore with
+    /// Checks the checksum chain, the checksum and the structure of each page with a header, each overflow extent with consecutive pages, and, in a
+    /// full backup, that all used pages are present. Does not check the key order across pages, nor the content of large values
+    /// (<see cref="StorageOptions.LargeValueBytes"/>) beyond the backup's own checksums. In an incremental backup, a page without its own checksum
+    /// may belong to a value that only an earlier backup references, and is not checked either. A restore with
     /// <see cref="RestoreOptions.VerifyRestored"/> checks all of these.
     /// </remarks>
     /// <param name="file">The path of the backup.</param>
@@ -67,10 +66,10 @@ public static class BackupFile
     public static ValueTask<BackupInfo> VerifyAsync(Stream source, CancellationToken cancellationToken = default) =>
         VerifyAsync(BackupSource.OfStream(source), cancellationToken);
 
-    /// <summary>Restores the environment of a full backup to a directory.</summary>
+    /// <summary>Restores a full backup to a directory.</summary>
     /// <remarks>
-    /// The restored environment has the state of <see cref="BackupInfo.TransactionId"/>, the id of the original, and a history of its own from then
-    /// on. It appears as a whole: if the call fails or is cancelled, it deletes what it has restored; if the process is killed, openings and further
+    /// The restored environment starts in the state of <see cref="BackupInfo.TransactionId"/>, keeps the original's id, and continues with its own
+    /// history. The restore is all or nothing: a failed or cancelled call deletes the restored files. After a killed process, openings and further
     /// restores refuse the directory until it is emptied.
     /// </remarks>
     /// <param name="file">The path of the backup.</param>
@@ -126,11 +125,10 @@ public static class BackupFile
         return RestoreAsync(directory, options, target => BackupRestorer.RestoreAsync(stream, target, cancellationToken), cancellationToken);
     }
 
-    /// <summary>Makes one full backup out of a full one and the incremental ones that build on it, and verifies it.</summary>
+    /// <summary>Merges a full backup and the incremental backups based on it into one full backup, and verifies it.</summary>
     /// <remarks>
-    /// It has the id, the note and the state of the last one, so later backups build on it, and the permissions of its file. The files stay. The
-    /// merged
-    /// file gets its name when it has been verified.
+    /// The merged backup keeps the id, the note, the state and the file permissions of the last backup, so later backups build on it. The source
+    /// files are kept. The merged file gets its name after it has been verified.
     /// </remarks>
     /// <param name="files">The paths of the backups: the full one first, then the incremental ones, oldest first, none left out.</param>
     /// <param name="target">The path of the merged backup, which must not exist yet.</param>

@@ -6,20 +6,19 @@ namespace Voron;
 public sealed class BackupOptions
 {
     /// <summary>
-    /// The id of a backup to build on: only the pages are copied that have changed since. Null, the default, for all pages.
+    /// The id of the backup to build on: only pages changed since that backup are copied. Null, the default, to copy all pages.
     /// </summary>
     public Guid? Since { get; set; }
 
     /// <summary>
-    /// True, the default, to make the backup one that later ones can build on. Then the environment keeps a change log from the first backup on, of
-    /// <see cref="StorageOptions.ChangeLogBytes"/> at most.
+    /// True, the default, to let later backups build on this one. The environment then keeps a change log, from the first backup on, of at most
+    /// <see cref="StorageOptions.ChangeLogBytes"/>.
     /// </summary>
     public bool IsBase { get; set; } = true;
 
     /// <summary>
-    /// True to copy all pages if the backup in <see cref="Since"/> is not known any more. False, the default, to throw a <see
-    /// cref="BackupException"/>
-    /// then (<see cref="BackupFault.UnknownBase"/>).
+    /// True to copy all pages if the environment no longer recognises the backup in <see cref="Since"/>. False, the default, to throw a
+    /// <see cref="BackupException"/> in that case (<see cref="BackupFault.UnknownBase"/>).
     /// </summary>
     public bool FallBackToFull { get; set; }
 
@@ -30,10 +29,9 @@ public sealed class BackupOptions
     public bool Compress { get; set; } = true;
 
     /// <summary>
-    /// True to verify all values, and the order of all trees, before anything is copied: that reads the environment once more, by its trees.
-    /// False, the
-    /// default, to check only the pages themselves as they are copied. Large values, which are stored in pages of their own, have their checksums
-    /// elsewhere: without this, they are copied unchecked.
+    /// True to verify all values and the key order of all trees before copying: this reads the environment once more, tree by tree. False, the
+    /// default, to check only the pages themselves while they are copied. Large values are stored in separate pages, and their checksums elsewhere:
+    /// without this option, they are copied unchecked.
     /// </summary>
     public bool VerifyValues { get; set; }
 

@@ -6,10 +6,10 @@ using Voron.Testing;
 
 namespace Voron;
 
-/// <summary>A directory of backups of one environment: full ones, and incremental ones that build on them.</summary>
+/// <summary>A directory with backups of one environment: full backups, and incremental backups based on them.</summary>
 /// <remarks>
-/// Each file says what kind it is, and on which other it builds; there is no list that could disagree with the files. They may be copied, moved in
-/// together or deleted by hand: <see cref="ListAsync"/> shows what is missing then. Several processes may use a set at the same time.
+/// Each file records its kind and the backup that it builds on; no separate list could contradict the files. Files may be copied, moved in together
+/// or deleted by hand: <see cref="ListAsync"/> then shows which are missing. Several processes may use a set at the same time.
 /// </remarks>
 public sealed class BackupSet
 {
@@ -43,20 +43,19 @@ public sealed class BackupSet
     }
 
     /// <summary>
-    /// Returns the backups, the oldest first, with what each needs to be restored, and why one cannot be. Reads the beginning and the end of each
-    /// file:
-    /// <see cref="BackupFile.VerifyAsync(string, CancellationToken)"/> reads all of it.
+    /// Lists the backups, oldest first, with the files that each restore needs, or the reason why a backup cannot be restored. Reads only the
+    /// beginning and the end of each file; <see cref="BackupFile.VerifyAsync(string, CancellationToken)"/> reads a whole file.
     /// </summary>
     /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="StorageAccessException">The directory cannot be listed.</exception>
     public async ValueTask<IReadOnlyList<BackupSetEntry>> ListAsync(CancellationToken cancellationToken = default) =>
         (await BackupShelf.ReadAsync(Directory, cancellationToken).ConfigureAwait(false)).Entries;
 
-    /// <summary>Backs up an environment to a new file of the set, whose name has the kind, the time and a part of the id.</summary>
+    /// <summary>Backs up an environment to a new file in the set. The file name contains the kind, the time and a part of the id.</summary>
     /// <param name="environment">The environment.</param>
     /// <param name="kind">
-    /// Whether all pages are copied. An incremental backup builds on the newest one that can be restored and that the environment knows; if there is
-    /// none, a full one is made.
+    /// Whether all pages are copied. An incremental backup builds on the newest restorable backup that the environment recognises; if none exists, a
+    /// full backup is made.
     /// </param>
     /// <param name="options">The options; null for the defaults. <see cref="BackupOptions.Since"/> is not used.</param>
     /// <param name="cancellationToken">Cancels the backup.</param>
@@ -95,9 +94,8 @@ public sealed class BackupSet
     }
 
     /// <summary>
-    /// Makes one full backup out of the newest backup that can be restored and all that it builds on, and verifies it. It has the id of the newest
-    /// one,
-    /// so later backups build on it. Nothing is deleted: <see cref="PruneAsync"/> does that.
+    /// Merges the newest restorable backup and all backups that it builds on into one full backup, and verifies it. The merged backup keeps the id of
+    /// the newest one, so later backups build on it. Nothing is deleted: <see cref="PruneAsync"/> does that.
     /// </summary>
     /// <param name="cancellationToken">Cancels the merging.</param>
     /// <returns>The merged backup; the newest one itself if that is a full one.</returns>
@@ -119,10 +117,10 @@ public sealed class BackupSet
     }
 
     /// <summary>
-    /// Deletes old chains: a full backup with all that build on it. A chain stays if it is one of the newest, if one of its backups is young enough,
-    /// or if a backup, a restore or a merge of this or another process is using it. So does the chain whose last backup was finished last, whatever
-    /// history it belongs to. The youngest file of a chain is deleted first, so nothing that is left ever lacks what it builds on. Files that cannot
-    /// be restored stay.
+    /// Deletes old chains: full backups together with all backups based on them. A chain is kept if it is one of the newest, if one of its backups is
+    /// recent enough, or if a backup, restore or merge in this or another process is using it. The chain with the most recently finished backup is
+    /// also kept, whatever its history. The youngest file of a chain is deleted first, so no remaining file ever lacks its base. Files that cannot be
+    /// restored are kept.
     /// </summary>
     /// <param name="keepFull">The number of chains to keep, at least 1.</param>
     /// <param name="keepFor">The age below which a backup is kept.</param>

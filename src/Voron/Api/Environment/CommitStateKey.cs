@@ -6,7 +6,7 @@ namespace Voron;
 /// </summary>
 /// <typeparam name="T">The type of the object, which must be immutable: many threads read it at once.</typeparam>
 /// <remarks>
-/// A key is known by its reference, not by its name: keep one object, usually in a static field, and use it for all environments. Keys are few.
+/// Keys are compared by reference, not by name: keep one object, usually in a static field, and use it for all environments. Define only a few keys.
 /// </remarks>
 public sealed class CommitStateKey<T>
     where T : class

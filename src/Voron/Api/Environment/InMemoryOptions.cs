@@ -17,9 +17,9 @@ public sealed class InMemoryOptions
     public int PageSize { get; set; } = 4096;
 
     /// <summary>
-    /// The maximum number of bytes of pages that the environment may have, free ones included: at least 1 MiB; null for no limit, which is the
-    /// default. A transaction that needs more throws <see cref="StorageFullException"/> and is not committed. Versions of pages that open
-    /// transactions use come on top.
+    /// The maximum total size of the environment's pages in bytes, including free pages: at least 1 MiB; null, the default, for no limit. A
+    /// transaction that needs more throws <see cref="StorageFullException"/> and is not committed. Page versions in use by open transactions are not
+    /// included.
     /// </summary>
     public long? MaxDataBytes { get; set; }
 

@@ -4,14 +4,14 @@ using Voron.Transactions;
 namespace Voron;
 
 /// <summary>
-/// A value that was uploaded by <see cref="StorageEnvironment.StageAsync(Stream, CancellationToken)"/>, and waits to be put by
+/// A value uploaded by <see cref="StorageEnvironment.StageAsync(Stream, CancellationToken)"/>, to be put by
 /// <see cref="WriteTree.Put(ReadOnlySpan{byte}, StagedValue)"/>.
 /// </summary>
 /// <remarks>
-/// Any thread may use it. It can be put once. Until a transaction that has put it is committed, its bytes take space in the data file, or memory if
-/// they are fewer than <see cref="StorageOptions.LargeValueBytes"/>. Dispose it when it is no longer needed: this gives the space back if the value
-/// was not put, and does nothing if it was. A staged value that nothing refers to any more is reported in the log, and its space is given back.
-/// Staged values do not survive the closing of the environment, nor a crash; their space is free then.
+/// Any thread may use a staged value, which can be put once. Until a transaction that has put it is committed, its bytes occupy space in the data
+/// file, or memory if they are fewer than <see cref="StorageOptions.LargeValueBytes"/>. Dispose it when it is no longer needed: this frees the space
+/// of a value that was not put, and does nothing after a put. If a staged value is no longer referenced, the log reports it, and its space is freed.
+/// Staged values are lost when the environment is closed or crashes; their space is then free.
 /// </remarks>
 [DebuggerDisplay("{ToString(),nq}")]
 public sealed class StagedValue : IDisposable
@@ -33,8 +33,8 @@ public sealed class StagedValue : IDisposable
     internal StagedContent Content { get; }
 
     /// <summary>
-    /// Gives the space of the value back if it was not put. A value that was put in an open transaction stays, if the transaction is committed; if it
-    /// is rolled back, the space is given back then. Never waits; any thread may call this method, also after the environment was disposed.
+    /// Frees the space of the value if it was not put. If an open transaction has put it, a commit keeps the value, and a rollback frees its space.
+    /// Never waits. Any thread may call this method, even after the environment was disposed.
     /// </summary>
     public void Dispose() => Content.Dispose();
 

@@ -16,19 +16,16 @@ public sealed partial class StorageEnvironment
     private const int MaxNoteBytes = 64 << 10;
 
     /// <summary>
-    /// Backs up the environment to a file, while other callers read and write. The backup is the state of one transaction, which was committed during
-    /// the call. <see cref="BackupFile"/> verifies and restores it.
+    /// Backs up the environment to a file, while other callers read and write. The backup contains the state of one transaction that was committed
+    /// during the call. <see cref="BackupFile"/> verifies and restores it.
     /// </summary>
     /// <remarks>
-    /// Pages are read from one snapshot after the other, each held for a fraction of a second; what has changed since it was copied is copied
-    /// again. So
-    /// the backup keeps no flush waiting for long. Each page is checked as it is copied; a damaged one ends the backup. The bytes of large values,
-    /// which
-    /// have pages of their own, are checked only with <see cref="BackupOptions.VerifyValues"/>.
+    /// The backup reads pages from one snapshot after another, each held for a fraction of a second, and copies again the pages that have changed
+    /// since they were copied. No flush therefore waits for long. Each page is checked while it is copied; a damaged page ends the backup. Large
+    /// values, stored in separate pages, are checked only with <see cref="BackupOptions.VerifyValues"/>.
     /// <para>
-    /// Until it is complete, the file has a random number and ".partial" after its name. A call that fails or is cancelled deletes it. One that a
-    /// killed
-    /// process has left is deleted by the next backup of that name.
+    /// Until the backup is complete, a random number and ".partial" follow the file name. A failed or cancelled call deletes the partial file. If a
+    /// killed process has left one, the next backup with that name deletes it.
     /// </para>
     /// </remarks>
     /// <param name="file">The path of the file, which must not exist yet, in a directory that exists.</param>
@@ -56,17 +53,17 @@ public sealed partial class StorageEnvironment
         return BackUpAsync(() => FileOutput.Open(file, Options.FileMode), options, cancellationToken);
     }
 
-    /// <summary>Backs up the environment to a stream, which is written from its position on, and left open.</summary>
-    /// <param name="target">The stream. It may be slow: nothing waits for it but this call.</param>
+    /// <summary>Backs up the environment to a stream, from its current position on. The stream stays open.</summary>
+    /// <param name="target">The stream. It may be slow: only this call waits for it.</param>
     /// <param name="options">The options; null for the defaults.</param>
-    /// <param name="cancellationToken">Cancels the backup, if the stream heeds its token while it is writing.</param>
+    /// <param name="cancellationToken">Cancels the backup, if the stream observes its token during a write.</param>
     /// <remarks>
-    /// If the call fails or is cancelled, the stream has the beginning of a backup, which nothing takes for a backup. What the stream throws is
-    /// thrown here.
+    /// If the call fails or is cancelled, the stream contains the beginning of a backup, which nothing accepts as a backup. Exceptions from the
+    /// stream pass through.
     /// <para>
-    /// A stream that hangs and does not heed its token keeps this call until its write returns, because the stream is in use until then; dispose
-    /// the stream to end that. It keeps nothing else: once the call is cancelled or the environment is closed, no snapshot is held, closing does not
-    /// wait for the stream, and the environment can be opened again.
+    /// If a stream hangs and ignores its token, this call cannot return before the stream's write returns, because the stream is in use until then;
+    /// dispose the stream to end that. Nothing else is blocked: once the call is cancelled or the environment is closed, no snapshot is held, closing
+    /// does not wait for the stream, and the environment can be opened again.
     /// </para>
     /// </remarks>
     /// <exception cref="ArgumentException">The stream cannot be written, or an option is not valid.</exception>
@@ -93,14 +90,13 @@ public sealed partial class StorageEnvironment
     }
 
     /// <summary>
-    /// Copies the environment to a directory, while other callers read and write. The copy is the state of one transaction, which was committed
-    /// during
-    /// the call, and can be opened at once.
+    /// Copies the environment to a directory, while other callers read and write. The copy contains the state of one transaction that was committed
+    /// during the call, and can be opened at once.
     /// </summary>
     /// <remarks>
-    /// The copy has the id of the original, and a history of its own from then on (a lineage). Until it is complete and durable, the directory has
-    /// a file
-    /// "voron.backup.partial", and cannot be opened. A call that fails or is cancelled deletes what it has made; after a kill, empty the directory.
+    /// The copy keeps the original's id and continues with its own history (a lineage). Until the copy is complete and durable, the directory
+    /// contains a file "voron.backup.partial" and cannot be opened. A failed or cancelled call deletes the partial copy; after a killed process,
+    /// empty the directory.
     /// </remarks>
     /// <param name="directory">The directory, which is created if it is missing, and otherwise must be empty.</param>
     /// <param name="options">The options; null for the defaults.</param>

@@ -9,20 +9,20 @@ public sealed partial class StorageEnvironment
     private int _isCompacting;
 
     /// <summary>
-    /// Makes the data file about as short as what it holds, while other callers read and write: moves pages from its end to free places before, and
-    /// cuts it off.
+    /// Shortens the data file to about the size of its content, while other callers read and write: moves pages from the end of the file to earlier
+    /// free space, and truncates the file.
     /// </summary>
     /// <remarks>
     /// <para>
     /// Pages move in short transactions of at most 128 KiB, each of which holds the writer for some milliseconds; long values are copied before their
-    /// transaction. The file does not grow because of the compaction. Beyond the file, the environment takes at most
-    /// <see cref="StorageOptions.JournalLimitBytes"/> for the journal, as always, and for places whose blocks had been returned to the file system
-    /// 256 MiB or, if that is more, the longest value.
+    /// transaction. The compaction does not make the file grow. In addition to the file, the environment needs at most
+    /// <see cref="StorageOptions.JournalLimitBytes"/> for the journal, as always, and, for ranges whose blocks had been returned to the file system,
+    /// 256 MiB or the length of the longest value, whichever is larger.
     /// </para>
     /// <para>
-    /// Readers are not disturbed, and the space that they still use is cut off when they have ended: see
+    /// Readers continue undisturbed, and the space that they still use is truncated after they have ended: see
     /// <see cref="CompactionOptions.ReaderPatience"/>. While a caller keeps a write transaction open, the compaction waits for it; cancel the call to
-    /// end that wait. However the call ends, what has been moved stays moved, and nothing has to be resumed or repaired.
+    /// end that wait. However the call ends, moved pages stay moved, and nothing has to be resumed or repaired.
     /// </para>
     /// </remarks>
     /// <param name="options">The options; null for the defaults.</param>
@@ -54,14 +54,14 @@ public sealed partial class StorageEnvironment
     }
 
     /// <summary>
-    /// Writes what the environment holds to a new environment in another directory, in the order of the keys, while other callers read and write. The
-    /// new one has the content of one transaction, and an id of its own.
+    /// Copies the content of the environment, in key order, to a new environment in another directory, while other callers read and write. The copy
+    /// contains the state of one transaction, and gets a new id.
     /// </summary>
     /// <remarks>
-    /// The data file of the copy is as short as it can be, and its pages are in order, which <see cref="CompactAsync"/> does not do. The call holds
-    /// one snapshot to its end: meanwhile nothing newer is flushed, and the journal grows up to <see cref="StorageOptions.JournalLimitBytes"/> as
-    /// beside any reader that stays open. Until the copy is complete, its directory has a file "voron.backup.partial", and cannot be opened. A call
-    /// that fails or is cancelled deletes what it has made. After a kill, empty the directory.
+    /// Unlike <see cref="CompactAsync"/>, this call makes the data file as short as possible and stores the pages in order. It holds one snapshot
+    /// until it ends: meanwhile, nothing newer is flushed, and the journal grows up to <see cref="StorageOptions.JournalLimitBytes"/>, as with any
+    /// reader that stays open. Until the copy is complete, its directory contains a file "voron.backup.partial" and cannot be opened. A failed or
+    /// cancelled call deletes the partial copy. After a killed process, empty the directory.
     /// </remarks>
     /// <param name="directory">The directory, which is created if it is missing, and otherwise must be empty.</param>
     /// <param name="options">The options; null for the defaults.</param>

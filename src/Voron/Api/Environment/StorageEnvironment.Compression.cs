@@ -10,16 +10,16 @@ public sealed partial class StorageEnvironment
     private DictionaryTrainer? _trainer;
 
     /// <summary>
-    /// Trains a dictionary from the values that a tree has now, and uses it for new values if it saves a twentieth more than the one before.
+    /// Trains a dictionary from the current values of a tree, and uses it for new values if it saves a twentieth more than the previous dictionary.
     /// </summary>
     /// <remarks>
-    /// The environment does so itself, in the background, when the tree has 1 MiB, and again when values are compressed less well by a fifth than
-    /// with the dictionary when it was new; unless <see cref="StorageOptions.BackgroundFlush"/> is off. Training reads a thousand values in a
-    /// snapshot, and holds the writer only to install the dictionary. A tree has at most 250 dictionaries in its life.
+    /// Unless <see cref="StorageOptions.BackgroundFlush"/> is off, the environment also trains dictionaries in the background: when the tree reaches
+    /// 1 MiB, and again when values compress a fifth less than when the dictionary was new. Training reads a thousand values from a snapshot, and
+    /// holds the writer only to install the dictionary. A tree can have at most 250 dictionaries over its lifetime.
     /// </remarks>
     /// <param name="name">The name of the tree.</param>
     /// <param name="cancellationToken">Cancels the training.</param>
-    /// <returns>False if the tree keeps what it has: a dictionary would save too little, or its values are not compressed.</returns>
+    /// <returns>False if the tree gets no new dictionary: it would save too little, or the tree's values are not compressed.</returns>
     /// <exception cref="KeyNotFoundException">There is no tree of that name.</exception>
     /// <inheritdoc cref="RecompressAsync"/>
     public ValueTask<bool> TrainDictionaryAsync(string name, CancellationToken cancellationToken = default)
@@ -29,12 +29,13 @@ public sealed partial class StorageEnvironment
     }
 
     /// <summary>
-    /// Rewrites the values of a tree as new ones are compressed, in short transactions while others write: those from before the compression or
-    /// with older dictionaries, or, if the compression was turned off, all compressed ones. Trains a dictionary first, if one is worth it.
+    /// Applies the current compression settings to the existing values of a tree, in short transactions while other callers write: rewrites values
+    /// stored before the compression or with older dictionaries, or, if the compression was turned off, all compressed values. First trains a
+    /// dictionary, if that is worthwhile.
     /// </summary>
     /// <remarks>
-    /// At the end, dictionaries that no value names any more are dropped. A transaction holds the writer for 2 ms. Change feeds record nothing, since
-    /// no value changes. However the call ends, what has been rewritten stays so, and the next call passes over it.
+    /// At the end, dictionaries that no value uses any more are dropped. A transaction holds the writer for 2 ms. Change feeds record nothing, since
+    /// no value changes. However the call ends, rewritten values stay rewritten, and the next call skips them.
     /// </remarks>
     /// <param name="name">The name of the tree.</param>
     /// <param name="cancellationToken">Ends the call between two of its transactions.</param>

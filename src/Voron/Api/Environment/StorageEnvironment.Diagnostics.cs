@@ -18,8 +18,8 @@ public sealed partial class StorageEnvironment
     public string Name => _engine.Name.Text;
 
     /// <summary>
-    /// Returns statistics of what the environment has done and what it holds. Takes no lock, waits for no other thread and calls no observer, so it
-    /// suits a health check; it asks the system for the free space of the volume.
+    /// Returns statistics about the environment's activity and content. Takes no lock, waits for no other thread and calls no observer, so it suits
+    /// health checks. Queries the free space of the volume from the system.
     /// </summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public EnvironmentStatistics GetStatistics()

@@ -10,8 +10,8 @@ public sealed partial class StorageEnvironment : IAsyncDisposable
     private readonly TaskCompletionSource _closed = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     /// <summary>
-    /// Closes the environment as <see cref="Dispose"/> does, on a background thread: neither the calling thread nor a thread of the pool waits
-    /// for the device.
+    /// Closes the environment like <see cref="Dispose"/>, but on a background thread: neither the calling thread nor a pool thread waits for the
+    /// device.
     /// </summary>
     /// <returns>
     /// A task that completes when the environment is closed. If another call of this method or of <see cref="Dispose"/> has begun to close it,

@@ -13,17 +13,17 @@ public sealed partial class StorageEnvironment
     /// </summary>
     /// <remarks>
     /// <para>
-    /// One short transaction takes the name from the tree; it is committed as any other, and waits for the writer. Then the pages are freed in
-    /// transactions of up to a thousand pages each, and of fewer if another caller waits for the writer. <see cref="WriteTransaction.DeleteTree"/>
-    /// frees all of them in the caller's transaction instead.
+    /// One short transaction removes the tree's name; like any other, it waits for the writer and is committed. Then the pages are freed in
+    /// transactions of up to a thousand pages each, or fewer if another caller waits for the writer. <see cref="WriteTransaction.DeleteTree"/>, by
+    /// contrast, frees all pages in the caller's transaction.
     /// </para>
     /// <para>
-    /// The call returns when all pages of the tree are free. Cancelling it ends the wait, but not the freeing, once the tree has lost its name. If
-    /// the environment is closed or its process ends, the next opening continues in the background, unless <see
-    /// cref="StorageOptions.BackgroundFlush"/> is off: then the next drop of a tree continues. A reader that is older than the pages freed last keeps
-    /// the rest waiting until it ends.
+    /// The call returns when all pages of the tree are free. Once the tree has lost its name, cancellation ends the wait, but not the freeing. If the
+    /// environment is closed or its process ends, the next opening continues the freeing in the background; if
+    /// <see cref="StorageOptions.BackgroundFlush"/> is off, the next tree drop continues it. A reader older than the most recently freed pages delays
+    /// the remaining pages until it ends.
     /// </para>
-    /// <para>In an environment of version 1 of the file format, all pages are freed by the first transaction.</para>
+    /// <para>In an environment with file format version 1, the first transaction frees all pages.</para>
     /// </remarks>
     /// <param name="name">The name of the tree.</param>
     /// <param name="cancellationToken">Cancels the wait.</param>

@@ -9,12 +9,12 @@ public sealed partial class StorageEnvironment
     /// (<see cref="WriteTransaction.Durability"/>). Operations run one at a time, in the order of the calls.
     /// </summary>
     /// <remarks>
-    /// <para>If an operation throws, only its own changes are undone, and its caller gets the exception when everything that the operation has
-    /// read is durable. An operation that runs out of room or memory beside others is undone, and is run again alone before its caller gets
-    /// the failure. So an operation may run more than once, and should change nothing but the transaction.</para>
-    /// <para>An operation runs on a thread of the engine or of another, waiting caller. It sees the execution context of its own caller
-    /// (<c>AsyncLocal</c>, the current activity, logging scopes) unless <see cref="StorageOptions.FlowExecutionContext"/> is false or
-    /// the caller has suppressed the flow, and none of another caller. What it changes there is gone when it returns.</para>
+    /// <para>If an operation throws, only its own changes are undone, and its caller gets the exception when everything that the operation has read
+    /// is durable. An operation that runs out of room or memory while it shares a transaction is undone, and runs again alone before its caller gets
+    /// the failure. An operation may therefore run more than once, and should change nothing but the transaction.</para>
+    /// <para>An operation runs on an engine thread, or on the thread of another waiting caller. It sees the execution context of its own caller
+    /// (<c>AsyncLocal</c>, the current activity, logging scopes) unless <see cref="StorageOptions.FlowExecutionContext"/> is false or the caller has
+    /// suppressed the flow, and never that of another caller. Its changes to the context are discarded when it returns.</para>
     /// <para>An operation must use its transaction, and the trees it opens, only until it returns, and not from several threads at once. It
     /// must not be asynchronous: the compiler refuses one that returns a task, and an <c>async void</c> method fails and is undone. Read
     /// transactions begun inside it see the published state. Any call that needs the writer is refused there: <c>BeginWrite</c>, <c>Write</c>,
@@ -46,7 +46,7 @@ public sealed partial class StorageEnvironment
             cancellationToken);
     }
 
-    /// <summary>Runs an operation that has a result, as <see cref="WriteAsync(Action{WriteTransaction}, CancellationToken)"/> does.</summary>
+    /// <summary>Runs an operation that returns a result, like <see cref="WriteAsync(Action{WriteTransaction}, CancellationToken)"/>.</summary>
     /// <returns>
     /// The result; if the operation was run more than once, the result of its last run. A tree, cursor or stream has ended by then, and a span
     /// cannot be a result.
@@ -64,8 +64,8 @@ public sealed partial class StorageEnvironment
     }
 
     /// <summary>
-    /// Runs an operation with a state, as <see cref="WriteAsync(Action{WriteTransaction}, CancellationToken)"/> does. A static operation, which
-    /// gets all that it needs as its state, costs no closure.
+    /// Runs an operation with a state, like <see cref="WriteAsync(Action{WriteTransaction}, CancellationToken)"/>. A static operation that gets
+    /// everything through its state allocates no closure.
     /// </summary>
     /// <param name="state">Passed to the operation; a tuple for several values.</param>
     /// <inheritdoc cref="WriteAsync(Action{WriteTransaction}, CancellationToken)"/>
@@ -87,8 +87,8 @@ public sealed partial class StorageEnvironment
     }
 
     /// <summary>
-    /// Runs an operation with a state and a result, as <see cref="WriteAsync{T}(Func{WriteTransaction, T}, CancellationToken)"/> does. A static
-    /// operation, which gets all that it needs as its state, costs no closure.
+    /// Runs an operation with a state and a result, like <see cref="WriteAsync{T}(Func{WriteTransaction, T}, CancellationToken)"/>. A static
+    /// operation that gets everything through its state allocates no closure.
     /// </summary>
     /// <param name="state">Passed to the operation; a tuple for several values.</param>
     /// <inheritdoc cref="WriteAsync{T}(Func{WriteTransaction, T}, CancellationToken)"/>
@@ -103,13 +103,13 @@ public sealed partial class StorageEnvironment
     }
 
     /// <summary>
-    /// Runs an operation as <see cref="WriteAsync(Action{WriteTransaction}, CancellationToken)"/> does, but blocks until the write is durable.
-    /// The operation shares a transaction with those of other callers, and no thread-pool thread is needed.
+    /// Runs an operation like <see cref="WriteAsync(Action{WriteTransaction}, CancellationToken)"/>, but blocks until the write is durable. The
+    /// operation shares a transaction with those of other callers, and needs no thread-pool thread.
     /// </summary>
     /// <remarks>
-    /// The calling thread may run operations of other callers meanwhile. The remarks on operations of <c>WriteAsync</c> apply here too.
-    /// The wait for the writer has no limit. A thread of the pool that calls this while it holds a write transaction waits for itself, and the log
-    /// names the holder (<c>WriterHeldForLong</c>); another thread gets an exception.
+    /// Meanwhile, the calling thread may run operations of other callers. The remarks on <c>WriteAsync</c> operations also apply here. The wait for
+    /// the writer has no limit. A pool thread that calls this while it holds a write transaction waits for itself, and the log names the holder
+    /// (<c>WriterHeldForLong</c>); another thread gets an exception.
     /// </remarks>
     /// <param name="operation">Must not commit, nor wait for another write.</param>
     /// <exception cref="InvalidOperationException">
@@ -129,7 +129,7 @@ public sealed partial class StorageEnvironment
             }).Run(_groupCommit!);
     }
 
-    /// <summary>Runs an operation that has a result, as <see cref="Write(Action{WriteTransaction})"/> does.</summary>
+    /// <summary>Runs an operation that returns a result, like <see cref="Write(Action{WriteTransaction})"/>.</summary>
     /// <returns>
     /// The result; if the operation was run more than once, the result of its last run. A tree, cursor or stream has ended by then, and a span
     /// cannot be a result.
@@ -146,8 +146,8 @@ public sealed partial class StorageEnvironment
     }
 
     /// <summary>
-    /// Runs an operation with a state, as <see cref="Write(Action{WriteTransaction})"/> does. A static operation, which gets all that it needs
-    /// as its state, costs no closure.
+    /// Runs an operation with a state, like <see cref="Write(Action{WriteTransaction})"/>. A static operation that gets everything through its state
+    /// allocates no closure.
     /// </summary>
     /// <param name="state">Passed to the operation; a tuple for several values.</param>
     /// <inheritdoc cref="Write(Action{WriteTransaction})"/>
@@ -166,8 +166,8 @@ public sealed partial class StorageEnvironment
     }
 
     /// <summary>
-    /// Runs an operation with a state and a result, as <see cref="Write{T}(Func{WriteTransaction, T})"/> does. A static operation, which gets
-    /// all that it needs as its state, costs no closure.
+    /// Runs an operation with a state and a result, like <see cref="Write{T}(Func{WriteTransaction, T})"/>. A static operation that gets everything
+    /// through its state allocates no closure.
     /// </summary>
     /// <param name="state">Passed to the operation; a tuple for several values.</param>
     /// <inheritdoc cref="Write{T}(Func{WriteTransaction, T})"/>

@@ -6,12 +6,12 @@ namespace Voron;
 public sealed partial class StorageEnvironment
 {
     /// <summary>
-    /// Creates an environment in memory. Its contents are lost when it is disposed, or when the process ends. Everything else is as in an
-    /// environment on disk, whose code it runs: transactions, snapshots, exceptions, observers.
+    /// Creates an in-memory environment. Its contents are lost when it is disposed, or when the process ends. Everything else works as on disk, with
+    /// the same code: transactions, snapshots, exceptions, observers.
     /// </summary>
     /// <remarks>
-    /// Opening, a small commit and disposing take well below a millisecond together, so that each test can have an environment of its own.
-    /// An environment in which little is stored has no thread, and a thousand of them can be open at a time.
+    /// Opening, a small commit and disposal together take well below a millisecond, so each test can have its own environment. An environment with
+    /// little data has no thread, and a thousand such environments can be open at the same time.
     /// </remarks>
     /// <param name="options">The options; null for the defaults. Later changes of the object have no effect.</param>
     /// <exception cref="ArgumentException">The options are not valid; the message names each fault.</exception>

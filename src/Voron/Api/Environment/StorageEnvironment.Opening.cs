@@ -59,13 +59,13 @@ public sealed partial class StorageEnvironment
     }
 
     /// <summary>
-    /// Returns true if the directory has an environment. Opens, locks and creates nothing, so that the answer may have changed when it
-    /// arrives: <see cref="StorageOptions.OpenMode"/> decides without a gap.
+    /// Returns true if the directory contains an environment. Opens, locks and creates nothing, so the answer may be outdated when it arrives;
+    /// <see cref="StorageOptions.OpenMode"/> decides without a gap.
     /// </summary>
     /// <remarks>
-    /// The header decides, the file that a creation makes last. False if the directory is missing or cannot be read, if the creation of an
-    /// environment there was cut short, and if a copy or a restore there was not finished, or files of an environment have lost their header, which
-    /// <see cref="Open(string, StorageOptions?)"/> reports as damage. True says nothing about the condition of the files.
+    /// The header decides: a creation writes this file last. Returns false if the directory is missing or cannot be read, if the creation of an
+    /// environment was interrupted, and if a copy or a restore was not finished or an environment has lost its header, which
+    /// <see cref="Open(string, StorageOptions?)"/> reports as damage. True does not mean that the files are intact.
     /// </remarks>
     /// <param name="directory">The path of the directory.</param>
     /// <exception cref="ArgumentException">The path is empty.</exception>

@@ -105,10 +105,10 @@ public sealed partial class StorageEnvironment : IDisposable
 
     /// <summary>Begins the write transaction, after waiting until the previous one has been committed or disposed.</summary>
     /// <remarks>
-    /// The wait has no limit. A thread of its own that has begun the open transaction by this call would wait for itself, and gets an exception.
-    /// One of the thread pool, and asynchronous code, cannot be known to wait for themselves: after five seconds, the log names the holder
-    /// (<c>WriterHeldForLong</c>), <see cref="EnvironmentStatistics.LongWriterWaits"/> and the metric count the wait, the current activity gets an
-    /// event, and <see cref="ToString"/> names the open transaction. The overload with a timeout throws.
+    /// The wait has no limit. A dedicated thread that has begun the open transaction by this call would wait for itself, and gets an exception. The
+    /// engine cannot detect this for pool threads and asynchronous code: after five seconds, the log names the holder (<c>WriterHeldForLong</c>),
+    /// <see cref="EnvironmentStatistics.LongWriterWaits"/> and the metric count the wait, the current activity gets an event, and
+    /// <see cref="ToString"/> names the open transaction. The overload with a timeout throws.
     /// </remarks>
     /// <exception cref="InvalidOperationException">
     /// The environment is read-only, or the call was made inside a group-commit operation, or by the thread that has begun the open transaction.
@@ -126,8 +126,8 @@ public sealed partial class StorageEnvironment : IDisposable
         new(Begin(timeout, nameof(BeginWrite), cancellationToken));
 
     /// <summary>
-    /// Begins the write transaction, without blocking a thread while another write transaction is open. Await it: threads of the pool that block on
-    /// its result can keep each other from the thread that completes it. <see cref="BeginWrite()"/> blocks without needing one.
+    /// Begins the write transaction without blocking a thread while another write transaction is open. Await it: pool threads that block on its
+    /// result can starve the thread that completes it. <see cref="BeginWrite()"/> blocks without needing a pool thread.
     /// </summary>
     /// <exception cref="OperationCanceledException">The call was cancelled while it waited.</exception>
     /// <inheritdoc cref="BeginWrite()"/>
@@ -140,10 +140,10 @@ public sealed partial class StorageEnvironment : IDisposable
     }
 
     /// <summary>
-    /// Brings the data file up to the newest state that it can take: the published state, or the one that the oldest reader sees. Makes lazy
-    /// commits durable first.
+    /// Updates the data file to the newest possible state: the published state, or the state that the oldest reader sees. Makes lazy commits durable
+    /// first.
     /// </summary>
-    /// <returns>A description of the flush; null if there was nothing to do or a reader is in the way.</returns>
+    /// <returns>A description of the flush; null if there was nothing to do or a reader prevents it.</returns>
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
     public FlushReport? Flush()
     {

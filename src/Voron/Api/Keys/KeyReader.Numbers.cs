@@ -7,7 +7,7 @@ public ref partial struct KeyReader
 {
     /// <summary>Reads a truth value.</summary>
     /// <exception cref="FormatException">
-    /// The key ends before the field does, or the bytes there are not those of such a field. The reader has not moved.
+    /// The key ends inside the field, or its bytes are not valid for the type of the field. The reader has not moved.
     /// </exception>
     public bool ReadBoolean() => DecodeBoolean(Ascending);
 
@@ -143,7 +143,7 @@ public ref partial struct KeyReader
     /// <inheritdoc cref="ReadBoolean"/>
     public double ReadDoubleDescending() => DecodeDouble(Descending);
 
-    /// <summary>Reads a decimal, without the trailing zeros that it may have had in descending order.</summary>
+    /// <summary>Reads a decimal in descending order, without its original trailing zeros.</summary>
     /// <inheritdoc cref="ReadBoolean"/>
     public decimal ReadDecimalDescending() => DecodeDecimal(Descending);
 

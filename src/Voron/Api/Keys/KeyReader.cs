@@ -11,8 +11,8 @@ namespace Voron;
 
 /// <summary>Reads the fields of a key that a <see cref="KeyWriter"/> has written, in the same order and as the same types.</summary>
 /// <remarks>
-/// The types are not part of the key: fields read as other types than those written are other values, or cause a <see cref="FormatException"/>
-/// that names the offset. A read that throws leaves the reader where it was. To pass a reader to a method, pass it by reference.
+/// The key does not store the types: a field read as a different type returns a different value, or causes a <see cref="FormatException"/> that names
+/// the offset. A read that throws does not move the reader. To pass a reader to a method, pass it by reference.
 /// <example>
 /// <code>
 /// var key = new KeyReader(entry.Key);
@@ -52,7 +52,7 @@ public ref partial struct KeyReader
     public bool TryReadNullDescending() => !DecodeFlag("null marker", Descending);
 
     /// <summary>Reads a point in time.</summary>
-    /// <param name="kind">The kind of the result: the key does not have it.</param>
+    /// <param name="kind">The kind of the result, which the key does not store.</param>
     /// <exception cref="ArgumentException">There is no such kind.</exception>
     /// <inheritdoc cref="ReadBoolean"/>
     public DateTime ReadDateTime(DateTimeKind kind = DateTimeKind.Unspecified) => DecodeDateTime(kind, Ascending);
@@ -97,11 +97,11 @@ public ref partial struct KeyReader
     /// <inheritdoc cref="ReadBytes(Span{byte})"/>
     public int ReadBytesDescending(Span<byte> destination) => DecodeBytes(destination, Descending);
 
-    /// <summary>Moves behind a text, or behind bytes, without decoding it.</summary>
+    /// <summary>Skips a text field or a byte field without decoding it.</summary>
     /// <inheritdoc cref="ReadBoolean"/>
     public void SkipString() => _offset += Measure("text", Ascending, out _);
 
-    /// <summary>Moves behind a text, or behind bytes, in descending order without decoding it.</summary>
+    /// <summary>Skips a text field or a byte field in descending order without decoding it.</summary>
     /// <inheritdoc cref="ReadBoolean"/>
     public void SkipStringDescending() => _offset += Measure("text", Descending, out _);
 

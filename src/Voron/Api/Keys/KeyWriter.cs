@@ -8,14 +8,14 @@ using Voron.Keys;
 
 namespace Voron;
 
-/// <summary>Writes the fields of a key one after the other, so that the order of the keys' bytes is that of their fields.</summary>
+/// <summary>Writes the fields of a key one after another, so that the byte order of keys is the order of their fields.</summary>
 /// <remarks>
 /// <para>
-/// The writer fills a buffer of its caller, and allocates nothing while the key fits into it; a longer key moves to memory of its own. Each field
-/// ends on its own, so keys are compared field by field, and the bytes of the first fields are a prefix of exactly those keys that begin with these
-/// fields: <c>tree.Prefix(key.Written)</c> finds them. Each field can be in ascending or descending order. The types of the fields are not part of
-/// the key: <see cref="KeyReader"/> has to read the same ones. Equal values have equal bytes, with one exception: the offset of a <see
-/// cref="DateTimeOffset"/> counts.
+/// The writer fills its caller's buffer, and allocates nothing while the key fits into it; a longer key moves to its own memory. Each field is
+/// self-delimiting, so keys are compared field by field, and the bytes of the first fields are a prefix of exactly those keys that begin with these
+/// fields: <c>tree.Prefix(key.Written)</c> finds them. Each field can be in ascending or descending order. The key does not store the field types:
+/// <see cref="KeyReader"/> has to read the same ones. Equal values have equal bytes, with one exception: the offset of a <see cref="DateTimeOffset"/>
+/// is significant.
 /// </para>
 /// <para>
 /// The format never changes; <c>docs/key-encoding.md</c> describes it for other languages. To pass a writer to a method, pass it by reference.
@@ -41,8 +41,8 @@ public ref partial struct KeyWriter
 
     private bool _isFull;
 
-    /// <summary>Begins a key in a buffer. Keys have at most a quarter of the page size less 64 bytes: 960 bytes with pages of 4 KiB.</summary>
-    /// <param name="buffer">Room for the key. Bytes behind the key may be overwritten. A key that needs more room leaves the buffer.</param>
+    /// <summary>Begins a key in a buffer. The maximum key length is a quarter of the page size less 64 bytes: 960 bytes with 4 KiB pages.</summary>
+    /// <param name="buffer">The buffer for the key. Bytes after the key may be overwritten. A longer key moves out of the buffer.</param>
     public KeyWriter(Span<byte> buffer) => _buffer = buffer;
 
     /// <summary>Begins a key in a buffer that it must not leave.</summary>
@@ -70,7 +70,7 @@ public ref partial struct KeyWriter
     }
 
     /// <summary>Cuts the key to its first bytes, so that other fields can follow those that remain.</summary>
-    /// <param name="count">The bytes that remain: a value that <see cref="WrittenCount"/> had earlier.</param>
+    /// <param name="count">The number of bytes to keep: an earlier value of <see cref="WrittenCount"/>.</param>
     /// <exception cref="ArgumentOutOfRangeException">The count is negative, or greater than <see cref="WrittenCount"/>.</exception>
     public void Truncate(int count)
     {
@@ -82,9 +82,9 @@ public ref partial struct KeyWriter
     }
 
     /// <summary>
-    /// Changes the key to the first one that is after all keys that begin with it: the end of a range up to and including these keys.
+    /// Changes the key to the first key after all keys that begin with it: the end of a range up to and including these keys.
     /// </summary>
-    /// <returns>False, with nothing changed, when there is none, because the key is empty or all of its bytes are 255.</returns>
+    /// <returns>False, with nothing changed, if no such key exists, because the key is empty or all of its bytes are 255.</returns>
     public bool TryIncrement()
     {
         var last = Written.LastIndexOfAnyExcept(byte.MaxValue);
@@ -124,8 +124,8 @@ public ref partial struct KeyWriter
     }
 
     /// <summary>
-    /// Adds a point in time: eight bytes. Its <see cref="DateTime.Kind"/> does not count, as in <see cref="DateTime.CompareTo(DateTime)"/>, and is
-    /// not kept: use times of one kind only, best UTC.
+    /// Adds a point in time: eight bytes. Its <see cref="DateTime.Kind"/> is ignored, as in <see cref="DateTime.CompareTo(DateTime)"/>, and not
+    /// stored: use times of one kind only, preferably UTC.
     /// </summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
@@ -146,12 +146,12 @@ public ref partial struct KeyWriter
     }
 
     /// <summary>
-    /// Adds a text: its bytes in UTF-8 and one that ends it. U+0000 and U+0001 take two bytes. Texts sort by their code points, which is the order of
+    /// Adds a text: its UTF-8 bytes and a terminating byte. U+0000 and U+0001 take two bytes. Texts sort by code point, which is the order of
     /// <see cref="string.CompareOrdinal(string, string)"/> except where a surrogate pair meets a character from U+E000 on.
     /// </summary>
     /// <returns>This writer.</returns>
-    /// <exception cref="InvalidOperationException">The key belongs to an index, and would be longer than keys can be. It has not changed.</exception>
-    /// <exception cref="ArgumentException">The text has half of a surrogate pair. The key has not changed.</exception>
+    /// <exception cref="InvalidOperationException">The key belongs to an index, and would exceed the maximum length. It has not changed.</exception>
+    /// <exception cref="ArgumentException">The text contains an unpaired surrogate. The key has not changed.</exception>
     /// <exception cref="ArgumentNullException">The text is null: see <see cref="AddNull"/>.</exception>
     [UnscopedRef]
     public ref KeyWriter Add(string value)

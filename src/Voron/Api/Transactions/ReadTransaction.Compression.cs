@@ -18,7 +18,7 @@ public readonly partial struct ReadTransaction
         return (ValueCompression)GetCompression(header.TreeId).Mode;
     }
 
-    /// <summary>Counts the compressed values of a tree, and the bytes that they have and take. Reads all leaves of the tree, but no value.</summary>
+    /// <summary>Counts the compressed values of a tree, and their original and stored bytes. Reads all leaves of the tree, but no value.</summary>
     /// <param name="name">The name of the tree.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="InvalidOperationException">The tree is of another kind.</exception>

@@ -102,7 +102,7 @@ public readonly partial struct ReadTransaction : IDisposable
         }
     }
 
-    /// <summary>Returns what dropped trees still have in this snapshot, in the order of their ids; none when all their pages are free.</summary>
+    /// <summary>Returns the dropped trees that still have pages in this snapshot, ordered by id; none when all their pages are free.</summary>
     /// <remarks>Such a tree has lost its name, and <see cref="StorageEnvironment.DropTreeAsync"/> is freeing its pages in the background.</remarks>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     /// <exception cref="CorruptionException">The catalog is damaged.</exception>
@@ -122,12 +122,12 @@ public readonly partial struct ReadTransaction : IDisposable
     }
 
     /// <summary>
-    /// Gets the object that a write transaction has attached to the snapshot's state with <see cref="WriteTransaction.SetState"/>; false when
-    /// there is none, as after the opening of the environment. Allocates nothing.
+    /// Gets the object that a write transaction has attached to the snapshot's state with <see cref="WriteTransaction.SetState"/>; false when there
+    /// is none, for example after the environment has been opened. Allocates nothing.
     /// </summary>
     /// <remarks>
-    /// The object is that of the newest commit up to the snapshot which has set one, and stays the same while the transaction is open. It must not be
-    /// changed, because other threads may use it too. It may be used after the transaction has ended, as a description of that snapshot.
+    /// Returns the object from the newest commit, up to the snapshot, that has set one; it stays the same while the transaction is open. Do not
+    /// change the object, because other threads may use it too. It may be used after the transaction has ended, as a description of that snapshot.
     /// </remarks>
     /// <param name="key">The key with which it was attached.</param>
     /// <param name="state">The object; null if there is none.</param>

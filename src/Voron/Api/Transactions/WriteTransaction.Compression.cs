@@ -5,17 +5,16 @@ namespace Voron;
 /// <content>Compressed values.</content>
 public readonly partial struct WriteTransaction
 {
-    /// <summary>Sets how the values of a tree are compressed from here on. What the tree has stays as it is, and is read as ever.</summary>
+    /// <summary>Sets the compression of new values in a tree. Existing values stay unchanged and readable.</summary>
     /// <remarks>
     /// <para>
-    /// Each value of 64 bytes to 64 KiB is compressed on its own, if that saves an eighth of it. Most of what is saved comes from a dictionary of
-    /// what values have in common, which the environment trains in the background when the tree has 1 MiB:
-    /// see <see cref="StorageEnvironment.TrainDictionaryAsync"/>. <see cref="StorageEnvironment.RecompressAsync"/> rewrites
-    /// existing values.
+    /// Each value of 64 bytes to 64 KiB is compressed separately, if that saves an eighth of it. Most of the saving comes from a dictionary of common
+    /// content, which the environment trains in the background when the tree reaches 1 MiB: see
+    /// <see cref="StorageEnvironment.TrainDictionaryAsync"/>. <see cref="StorageEnvironment.RecompressAsync"/> rewrites existing values.
     /// </para>
     /// <para>
-    /// Values that are read as spans are decompressed into memory that the transaction keeps until it ends, up to 64 MiB; those of cursors and
-    /// enumerations until the next move; and those of a <see cref="LookupBatch"/> until its next lookup. The calls that copy values keep nothing.
+    /// Values read as spans are decompressed into memory that the transaction keeps until it ends, up to 64 MiB. Cursors and enumerations keep such
+    /// memory until their next move, and a <see cref="LookupBatch"/> keeps it until its next lookup. Calls that copy values keep nothing.
     /// </para>
     /// <para>
     /// The first call in an environment raises its format: older engines cannot open it any more, even if the transaction is rolled back.

@@ -23,12 +23,12 @@ public readonly partial struct WriteTransaction : IDisposable
     public long TransactionId => Body.WritePages.Id;
 
     /// <summary>
-    /// When the commit is acknowledged: <see cref="StorageOptions.Durability"/> of the environment, unless it is set before the commit. A group
-    /// commit is lazy if all its operations are.
+    /// When the commit is acknowledged: by default, as set by the environment's <see cref="StorageOptions.Durability"/>. It can be changed before the
+    /// commit. A group commit is lazy if all its operations are.
     /// </summary>
     /// <remarks>
-    /// A lazy commit waits for the device only if an earlier transaction is being written, many lazy ones wait to be, or its record has more than
-    /// 256 KiB. To make all commits so far durable, commit a durable transaction; it need not change anything.
+    /// A lazy commit waits for the device only if an earlier transaction is being written, if many lazy commits wait to be written, or if its record
+    /// is larger than 256 KiB. To make all previous commits durable, commit a durable transaction; it need not change anything.
     /// </remarks>
     /// <exception cref="ArgumentOutOfRangeException">The value is not a durability.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
@@ -105,24 +105,25 @@ public readonly partial struct WriteTransaction : IDisposable
     public IReadOnlyList<string> GetTreeNames() => TreeNames.List(Body);
 
     /// <summary>
-    /// Attaches an object to the state that the transaction leaves, in place of the one that the key has had. Meant for what is derived from the
-    /// data, such as parsed schemas: a transaction that changes the data attaches what fits the new data, and a reader finds what fits its snapshot.
+    /// Attaches an object to the state that the transaction produces, and replaces the previous object of the key. Intended for objects derived from
+    /// the data, such as parsed schemas: a transaction that changes the data attaches the matching object, and a reader finds the object that matches
+    /// its snapshot.
     /// </summary>
     /// <remarks>
-    /// The object becomes visible to readers with the commit. It stays attached to all later states until a transaction
-    /// replaces or removes it. Each snapshot keeps its own. A rollback undoes the call, whether of the transaction, of a savepoint, of a nested
-    /// transaction, or of a group-commit operation that fails.
+    /// The object becomes visible to readers on commit, and stays attached to all later states until a transaction replaces or removes it. Each
+    /// snapshot keeps its own object. A rollback of the transaction, of a savepoint, of a nested transaction or of a failed group-commit operation
+    /// undoes the call.
     /// <para>
-    /// The object must be a function of the committed data alone: it is never stored, and there is none after the environment has been opened. It
-    /// must be immutable, because many threads read it at once. The environment does not dispose of it. The newest state and the snapshots that
-    /// have it keep it alive, and so do places of up to 63 earlier states until the environment trims its memory: about every 15 seconds in the
+    /// The object must be a function of the committed data alone: it is never stored, and a newly opened environment has none. It must be immutable,
+    /// because many threads read it at once. The environment does not dispose of it. The newest state and the snapshots that refer to it keep it
+    /// alive. The slots of up to 63 earlier states also keep it alive until the environment trims its memory: about every 15 seconds in the
     /// background, or when it is closed if <see cref="StorageOptions.BackgroundFlush"/> is off.
     /// </para>
-    /// A transaction that changes nothing else is committed like others: its record takes a block of the journal. Setting the object that the key
-    /// has already changes nothing.
+    /// A transaction that changes nothing else is committed like others: its record takes one journal block. Setting the key's current object again
+    /// changes nothing.
     /// </remarks>
     /// <param name="key">The key.</param>
-    /// <param name="state">The object; null to remove the one that the key has.</param>
+    /// <param name="state">The object; null to remove the key's current object.</param>
     /// <exception cref="ArgumentNullException">The key is null.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     /// <exception cref="InvalidOperationException">
@@ -136,8 +137,8 @@ public readonly partial struct WriteTransaction : IDisposable
     }
 
     /// <summary>
-    /// Gets the object that the transaction has attached with <see cref="SetState"/> or, if it has attached none, that of the transaction before
-    /// it, which may not be durable yet, like the data that it has left. False when there is none.
+    /// Gets the object that the transaction has attached with <see cref="SetState"/> or, if it has attached none, the object of the previous
+    /// transaction, which, like that transaction's data, may not be durable yet. False when there is none.
     /// </summary>
     /// <param name="key">The key with which it was attached.</param>
     /// <param name="state">The object; null if there is none.</param>

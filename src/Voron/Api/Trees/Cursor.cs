@@ -9,9 +9,9 @@ namespace Voron;
 /// <remarks>
 /// <para>A handle: copies refer to the same cursor. In a write transaction it keeps its position while the tree changes. After a seek that
 /// threw, it has to seek again.</para>
-/// <para>When its entry is deleted, through the cursor or the tree, the cursor is on no entry but stays at the place: <see cref="MoveNext"/>
-/// goes to the entry after the deleted one, and <see cref="MovePrevious"/> to the one before it. So a loop moves in the same way whether it has
-/// deleted the entry or not, and visits each entry exactly once:</para>
+/// <para>When its entry is deleted, through the cursor or the tree, the cursor keeps its place without being on an entry: <see cref="MoveNext"/>
+/// moves to the entry after the deleted one, and <see cref="MovePrevious"/> to the entry before it. A loop therefore moves in the same way whether or
+/// not it has deleted the entry, and visits each entry exactly once:</para>
 /// <code>
 /// for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
 /// {

@@ -8,9 +8,9 @@ namespace Voron;
 
 /// <summary>A position in a fixed-size tree, which can be moved in both directions.</summary>
 /// <remarks>
-/// A handle: copies refer to the same cursor. In a write transaction it keeps its position while the tree changes. When its entry is deleted, it
-/// is on no entry but stays at the place: the next move goes to the neighbour, as a <see cref="Cursor"/> does. After a seek that threw, it has to
-/// seek again.
+/// A handle: copies refer to the same cursor. In a write transaction it keeps its position while the tree changes. When its entry is deleted, the
+/// cursor keeps its place without being on an entry, and the next move reaches a neighbour, as with a <see cref="Cursor"/>. After a seek has thrown,
+/// it has to seek again.
 /// </remarks>
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly struct FixedCursor : IDisposable

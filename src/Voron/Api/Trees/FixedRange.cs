@@ -8,8 +8,8 @@ namespace Voron;
 /// <summary>Entries of a fixed-size tree in the order of their keys, for <c>foreach</c>.</summary>
 /// <remarks>
 /// <para>
-/// A description: nothing is read before the entries are enumerated, which allocates nothing and can be done again. In a write transaction, the
-/// tree may be changed meanwhile: the enumeration continues behind the last entry that it returned.
+/// A range only describes its entries: nothing is read before they are enumerated. An enumeration allocates nothing and can be repeated. In a write
+/// transaction, the tree may change meanwhile: the enumeration continues after the last entry that it returned.
 /// </para>
 /// <code>
 /// foreach (var entry in tree.Range(first: 100, last: 199))

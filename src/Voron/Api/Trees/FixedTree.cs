@@ -50,8 +50,8 @@ public readonly partial struct FixedTree
     /// <summary>Reads the value of a key without copying it; false when the tree does not have the key.</summary>
     /// <param name="key">The key.</param>
     /// <param name="value">
-    /// The value's own bytes, not a copy: valid until the transaction is disposed, or in a write transaction until its next write. What is said
-    /// about them at <see cref="Tree.TryGet(ReadOnlySpan{byte}, out ReadOnlySpan{byte})"/> is true here too.
+    /// The value's own bytes, not a copy: valid until the transaction is disposed, or in a write transaction until its next write. The remarks on
+    /// <see cref="Tree.TryGet(ReadOnlySpan{byte}, out ReadOnlySpan{byte})"/> also apply here.
     /// </param>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
@@ -126,10 +126,11 @@ public readonly partial struct FixedTree
     [UnscopedRef]
     public bool TryGetCeiling(long key, out long found, out ReadOnlySpan<byte> value) => TryGetNear(key, 1, out found, out value);
 
-    /// <summary>Copies the values of many keys. Their searches wait for memory together, so this is faster than one lookup after the other.</summary>
+    /// <summary>Copies the values of many keys. The searches overlap their memory waits, so this is faster than single lookups.</summary>
     /// <param name="keys">The keys, in any order.</param>
-    /// <param name="values">Receives the values: that of key i from byte i times <see cref="ValueSize"/> on. Those of missing keys stay as they
-    /// are.</param>
+    /// <param name="values">
+    /// Receives the values; the value of key i begins at byte i times <see cref="ValueSize"/>. The bytes of missing keys stay unchanged.
+    /// </param>
     /// <param name="found">Receives for each key whether the tree has it.</param>
     /// <returns>The number of keys that the tree has.</returns>
     /// <exception cref="ArgumentException">A span has no room for the results of all keys.</exception>

@@ -8,9 +8,9 @@ namespace Voron;
 
 /// <summary>A position in the set of a key, which can be moved in both directions.</summary>
 /// <remarks>
-/// A handle: copies refer to the same cursor. In a write transaction it keeps its position while the tree changes. When its id is removed, it is on
-/// no id but stays at the place: the next move goes to the neighbour, as that of a <see cref="Cursor"/> does. After a seek that threw, it has to seek
-/// again.
+/// A handle: copies refer to the same cursor. In a write transaction it keeps its position while the tree changes. When its id is removed, the cursor
+/// keeps its place without being on an id, and the next move reaches a neighbour, as with a <see cref="Cursor"/>. After a seek has thrown, it has to
+/// seek again.
 /// </remarks>
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly struct IdCursor : IDisposable

@@ -8,8 +8,8 @@ namespace Voron;
 
 /// <summary>A position on a key of a tree of id sets, which can be moved in both directions.</summary>
 /// <remarks>
-/// A handle: copies refer to the same cursor. In a write transaction it keeps its position while the tree changes. When its key is deleted, it is on
-/// no key but stays at the place: the next move goes to the neighbour, as that of a <see cref="Cursor"/> does.
+/// A handle: copies refer to the same cursor. In a write transaction it keeps its position while the tree changes. When its key is deleted, the
+/// cursor keeps its place without being on a key, and the next move reaches a neighbour, as with a <see cref="Cursor"/>.
 /// </remarks>
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly struct IdKeyCursor : IDisposable

@@ -8,16 +8,16 @@ using Voron.Trees.IdSets;
 
 namespace Voron;
 
-/// <summary>A query over id sets: the ids of one set, or those that other queries have together. It goes forward, in ascending order.</summary>
+/// <summary>A query over id sets: the ids of one set, or a combination of other queries. It moves forward, in ascending order.</summary>
 /// <remarks>
 /// <para>
-/// In an intersection, the query with the fewest ids leads, and the others pass over blocks of ids without unpacking them. Combining queries
-/// allocates a few small objects, and finding ids none.
+/// In an intersection, the query with the fewest ids leads, and the others skip blocks of ids without unpacking them. Combining queries allocates a
+/// few small objects; finding ids allocates none.
 /// </para>
 /// <para>
-/// A query belongs to its transaction, and to one thread at a time. Each query is a part of one other query at most; only the outermost one is used
-/// and disposed. Dispose it so that its cursors can be reused. In a write transaction, the tree may change while a query runs: ids that exist all
-/// the time are found, and those that come or go meanwhile may be found or not.
+/// A query belongs to its transaction, and to one thread at a time. A query can be part of at most one other query; only the outermost query is used
+/// and disposed. Dispose it so that its cursors can be reused. In a write transaction, the tree may change while a query runs: the query finds ids
+/// that exist throughout; it may or may not find ids that are added or removed meanwhile.
 /// </para>
 /// </remarks>
 [DebuggerDisplay("{ToString(),nq}")]
@@ -62,7 +62,7 @@ public sealed class IdQuery : IDisposable
 
     private bool CanChange => _sets[0].Owner.Write != null;
 
-    /// <summary>No more than that many ids can be found: that of the smallest set of an intersection, or the sum of a union.</summary>
+    /// <summary>The maximum number of ids that can be found: the size of the smallest set in an intersection, or the sum in a union.</summary>
     public long MostIds => _node.MostIds;
 
     /// <summary>The id that was found last.</summary>
@@ -84,8 +84,7 @@ public sealed class IdQuery : IDisposable
     /// <summary>Returns a query for the ids that all queries have.</summary>
     /// <param name="queries">One query or more, which become parts of this one.</param>
     /// <exception cref="ArgumentException">There is no query, one is passed twice, or one is nested 100 levels deep.</exception>
-    /// <exception cref="InvalidOperationException">A query is a part of another one already, has begun, or belongs to another
-    /// transaction.</exception>
+    /// <exception cref="InvalidOperationException">A query is already part of another one, has begun, or belongs to another transaction.</exception>
     /// <exception cref="ObjectDisposedException">A query has been disposed, or its transaction has ended.</exception>
     public static IdQuery And(params ReadOnlySpan<IdQuery> queries) => Combine(queries, static nodes => IdQueryNode.And(nodes));
 

@@ -61,11 +61,11 @@ public readonly partial struct Tree
 
     /// <summary>Reads the value of a key without copying it; false when the tree does not have the key.</summary>
     /// <remarks>
-    /// The fastest way to read. The bytes are the tree's own memory, which nothing checks: when the transaction has ended, they may show other
-    /// data, and when the environment has been closed, reading them may end the process. So the compiler keeps the span from leaving the block in
-    /// which the variable of the tree is declared; a variable declared before must be <c>scoped</c>. A span read through a field of a class is
-    /// not checked. A compressed value is decompressed into memory that the transaction keeps until it ends, up to 64 MiB.
-    /// <see cref="Get"/> and <see cref="TryGet(ReadOnlySpan{byte}, IBufferWriter{byte})"/> return copies.
+    /// The fastest way to read. The span points into the tree's own memory, which nothing checks: after the transaction has ended, the bytes may show
+    /// other data, and after the environment has been closed, reading them may end the process. The compiler therefore keeps the span inside the
+    /// block that declares the tree variable; a variable declared earlier must be <c>scoped</c>. A span read through a class field is not checked. A
+    /// compressed value is decompressed into memory that the transaction keeps until it ends, up to 64 MiB. <see cref="Get"/> and
+    /// <see cref="TryGet(ReadOnlySpan{byte}, IBufferWriter{byte})"/> return copies.
     /// </remarks>
     /// <param name="key">The key.</param>
     /// <param name="value">

@@ -12,9 +12,9 @@ namespace Voron;
 /// <summary>An entry of a tree: a view of its key and its value, without a copy.</summary>
 /// <remarks>
 /// <para>
-/// The view is valid until its transaction ends, and in a write transaction until the tree changes. Each member checks that, and throws
-/// otherwise. The spans that it returns are the tree's own memory, which nothing checks: the compiler keeps them from leaving the block in
-/// which the variable of the entry is declared. To keep more than that, keep the entry, or copy the bytes with <c>ToArray</c>.
+/// The view is valid until its transaction ends, and in a write transaction until the tree changes. Each member checks this, and throws otherwise.
+/// The returned spans point into the tree's own memory, which nothing checks: the compiler keeps them inside the block that declares the entry
+/// variable. To keep data longer, keep the entry, or copy the bytes with <c>ToArray</c>.
 /// </para>
 /// <code>
 /// foreach (var entry in tree.Prefix("user/"u8))
@@ -54,10 +54,10 @@ public readonly unsafe ref struct TreeEntry
         get => LeafPage.Key(Record);
     }
 
-    /// <summary>The value. The bytes of a long one are read from its own pages, and verified, when they are asked for.</summary>
+    /// <summary>The value. A long value is read from its own pages, and verified, on access.</summary>
     /// <remarks>
-    /// A compressed value of an entry of a cursor or an enumeration is valid until that moves on. The entry may be asked again then, or one that was
-    /// found by its key: such values stay in the memory of the transaction until it ends, up to 64 MiB.
+    /// If the entry comes from a cursor or an enumeration, a compressed value is valid until the next move. After that, the same entry, or an entry
+    /// found by its key, can return it again: transaction memory then keeps such values until the transaction ends, up to 64 MiB.
     /// </remarks>
     /// <exception cref="CorruptionException">The value is damaged.</exception>
     /// <inheritdoc cref="Key"/>

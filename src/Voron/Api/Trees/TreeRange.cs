@@ -8,9 +8,9 @@ namespace Voron;
 /// <summary>Entries of a tree in order, for <c>foreach</c>: a range of keys, possibly reversed, of which some are skipped or taken.</summary>
 /// <remarks>
 /// <para>
-/// A description: nothing is read before the entries are enumerated, which allocates nothing and can be done again. The methods apply in
-/// the order in which they are called: <c>Reverse().Take(5)</c> is the last five entries from the last one on, and
-/// <c>Reverse().Take(5).Reverse()</c> the same five in the order of their keys.
+/// A range only describes its entries: nothing is read before they are enumerated. An enumeration allocates nothing and can be repeated. The methods
+/// apply in call order: <c>Reverse().Take(5)</c> returns the last five entries, beginning with the last one, and <c>Reverse().Take(5).Reverse()</c>
+/// returns the same five in key order.
 /// </para>
 /// <para>
 /// To read a long range in pages, copy the last key of a page, and continue after it, whether the tree still has it or not. Unlike
@@ -94,8 +94,9 @@ public readonly ref partial struct TreeRange
 
     /// <summary>Counts the entries.</summary>
     /// <remarks>
-    /// The tree knows the number of all its entries. For a part of it, the headers of the leaves in that part, or in the rest of the tree if
-    /// that is smaller, are read: for entries of 100 bytes, one for about 30 entries. Counting stops at the entries that <see cref="Take"/> asks for.
+    /// The tree stores the number of all its entries. For a range, the call reads the headers of the leaves in that range, or in the rest of the tree
+    /// if that is smaller: with 100-byte entries, one header per about 30 entries. Counting stops at the number of entries that <see cref="Take"/>
+    /// requests.
     /// </remarks>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
     public long Count()

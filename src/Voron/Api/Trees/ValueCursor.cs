@@ -8,8 +8,8 @@ namespace Voron;
 
 /// <summary>A position in the set of a key of a <see cref="ValueSetTree"/>, which can be moved in both directions.</summary>
 /// <remarks>
-/// A handle: copies refer to the same cursor. In a write transaction it keeps its position while the tree changes. When its value is removed, it
-/// is on no value but stays at the place: the next move goes to the neighbour, as that of a <see cref="Cursor"/> does. After a call that threw a
+/// A handle: copies refer to the same cursor. In a write transaction it keeps its position while the tree changes. When its value is removed, the
+/// cursor keeps its place without being on a value, and the next move reaches a neighbour, as with a <see cref="Cursor"/>. After a call has thrown a
 /// <see cref="CorruptionException"/>, it has to seek again.
 /// </remarks>
 [DebuggerDisplay("{ToString(),nq}")]

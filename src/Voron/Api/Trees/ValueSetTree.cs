@@ -34,7 +34,7 @@ public readonly struct ValueSetTree
     /// <inheritdoc cref="Count"/>
     public long ValueCount => Opened.SettledState().NestedValues;
 
-    /// <summary>The length of the longest value in bytes: 952 with pages of 4 KiB, eight less than that of the longest key.</summary>
+    /// <summary>The maximum value length in bytes: 952 with 4 KiB pages, eight less than the maximum key length.</summary>
     /// <inheritdoc cref="Count"/>
     public int MaxValueLength => ValueSetLayout.MaxValueLength(Opened.Owner.Pages.PageSize);
 

@@ -11,10 +11,10 @@ namespace Voron;
 /// </summary>
 /// <remarks>
 /// <para>
-/// The bytes become the value of the key when <see cref="Complete"/> is called; <see cref="Dispose"/> without it discards them. Until then the
-/// tree does not change, and the transaction can neither be committed nor get a savepoint, and its tree cannot be deleted. A rollback ends the
-/// writer. A value of 256 KiB or more is written to the data file as it grows, if it is a large one
-/// (<see cref="StorageOptions.LargeValueBytes"/>); otherwise the bytes are gathered in a pooled buffer and copied to their page once.
+/// The bytes become the value of the key when <see cref="Complete"/> is called; <see cref="Dispose"/> without it discards them. Until then, the tree
+/// does not change and cannot be deleted, and the transaction can neither be committed nor create a savepoint. A rollback ends the writer. A value of
+/// 256 KiB or more is written to the data file as it grows, if it is a large one (<see cref="StorageOptions.LargeValueBytes"/>); otherwise the bytes
+/// are collected in a pooled buffer and copied to their page once.
 /// </para>
 /// <para>
 /// A handle: copies refer to the same writer, and after its end each of them throws. It is no <c>ref struct</c>, because <c>Utf8JsonWriter</c> keeps

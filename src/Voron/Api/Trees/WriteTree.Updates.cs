@@ -8,9 +8,9 @@ public readonly partial struct WriteTree
 {
     /// <summary>Removes all entries of a range of keys.</summary>
     /// <remarks>
-    /// Whole pages inside the range are freed. Their leaves are read only where that is needed: to find values in pages of their own, if the tree has
-    /// any, and otherwise to keep <see cref="Count"/> exact, for which the leaves that remain are read instead if they are fewer. Cursors in the
-    /// range are on no entry afterwards, as after <see cref="Delete"/>.
+    /// Pages entirely inside the range are freed. Leaves are read only if necessary: to find values in separate pages, if the tree has any; otherwise
+    /// to keep <see cref="Count"/> exact, from the removed or the remaining leaves, whichever are fewer. Afterwards, cursors in the range are on no
+    /// entry, as after <see cref="Delete"/>.
     /// </remarks>
     /// <param name="range">The keys. Its bounds may be keys read from the tree.</param>
     /// <returns>The number of entries removed.</returns>
@@ -107,11 +107,11 @@ public readonly partial struct WriteTree
     /// <inheritdoc cref="Insert"/>
     public long Add(ReadOnlySpan<byte> key, long delta) => TreeUpdater.Add(_tree.Opened, key, delta);
 
-    /// <summary>Adds to a counter whose value is not needed now: a value of eight bytes, a signed integer in little-endian order.</summary>
+    /// <summary>Adds to a counter, an eight-byte signed integer in little-endian order, without returning its value.</summary>
     /// <remarks>
-    /// An increment waits, like a put, until the tree is read or the transaction commits, and is then made together with others. Many increments of
-    /// one key are one change. A counter that cannot be changed is noticed by the call that applies the increment: this one, a later one of the
-    /// transaction, or the commit. Use <see cref="Add"/> where the value may be something else than a counter.
+    /// Like a put, an increment waits until the tree is read or the transaction commits, and is then made together with others. Many increments of
+    /// one key become one change. If a counter cannot be changed, the call that applies the increment throws: this call, a later one of the
+    /// transaction, or the commit. Use <see cref="Add"/> if the value may not be a counter.
     /// </remarks>
     /// <param name="key">The key. A missing counter is 0.</param>
     /// <param name="delta">The number to add, which may be negative.</param>
@@ -133,8 +133,9 @@ public readonly partial struct WriteTree
 
     /// <summary>Opens a writer for a value whose length is not known yet. The value is set when the writer is completed.</summary>
     /// <remarks>
-    /// The space of a large value is doubled as the bytes arrive, so that up to three times its length may be taken until the transaction has been
-    /// flushed, and is then free for other values. Where the length is known, a stream that can seek and <c>PutAsync</c> take what is needed.
+    /// The space of a large value is doubled as the bytes arrive, so the value may take up to three times its length until the transaction has been
+    /// flushed; the excess is then free for other values. If the length is known, <c>PutAsync</c> with a seekable stream takes only the necessary
+    /// space.
     /// </remarks>
     /// <returns>A buffer writer. Dispose it, so that it ends if it is not completed.</returns>
     /// <exception cref="ArgumentException">The key is empty or too long.</exception>

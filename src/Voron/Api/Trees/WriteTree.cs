@@ -130,8 +130,8 @@ public readonly partial struct WriteTree
 
     /// <summary>Sets the value of a key to the content of a stream, without keeping it in memory. Its length need not be known.</summary>
     /// <remarks>
-    /// A stream that can seek says how long it is, and its value gets exactly the space that it needs. The space of another one is doubled as the
-    /// bytes arrive, so that up to three times the length may be taken until the transaction has been flushed, and is then free for other values.
+    /// A seekable stream reports its length, and its value gets exactly the necessary space. For other streams, the space is doubled as the bytes
+    /// arrive, so the value may take up to three times its length until the transaction has been flushed; the excess is then free for other values.
     /// <para>
     /// Until the task completes, the transaction can neither be committed nor get a savepoint; a rollback ends the put, and the task fails. The
     /// stream may be read on any thread, and the transaction is used on that thread: meanwhile, nothing else should use the transaction except
