@@ -14,7 +14,7 @@ fail() {
 
 dotnet pack src/Voron -c Release -o "$work/feed" -p:Version=0.0.1-check -v quiet
 
-# The packages that the solution uses are there already; the engine's is kept out of the machine's cache.
+# The packages that the solution uses already exist; the engine's is kept out of the machine's cache.
 mkdir "$work/program"
 cat >"$work/program/Program.csproj" <<END
 <Project Sdk="Microsoft.NET.Sdk">

@@ -43,6 +43,12 @@ internal static class ProseRules
         ("whole image*", "full-page image"),
         ("keeper*", "version reclaimer"),
         ("come|comes|came about", "happens; is created"),
+        ("goes|going|went|gone on", "continues"),
+        ("past its|their time|times", "expired"),
+        ("to and fro", "back and forth; alternates"),
+        ("beside readers|writers", "while others read or write"),
+        ("stands|stood still", "stops"),
+        ("is|are|was|were there already", "already exists"),
     ];
 
     private static readonly (Regex Pattern, string Construction, string Better)[] Rules =

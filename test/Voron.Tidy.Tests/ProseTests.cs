@@ -12,7 +12,8 @@ public sealed class ProseTests
         "A thread takes it on.", "The caller passes his buffer.", "The file is made anew.", "It looks whether a page is free.",
         "It drops what is not saved.", "It keeps what they read.", "The marker vouches for it.", "The rewrite file grows.",
         "The life number grows.", "A merged write fails.", "A merged operation fails.", "It reads a home page.", "It logs whole images.",
-        "The keeper waits.", "That is how it comes about.",
+        "The keeper waits.", "That is how it comes about.", "The scan goes on.", "The row is past its time.", "The set moves to and fro.",
+        "It runs beside writers.", "The clock stands still.", "The key is there already.",
     ];
 
     [Theory]

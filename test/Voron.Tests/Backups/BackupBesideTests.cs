@@ -10,7 +10,7 @@ public sealed class BackupBesideTests
     private static CancellationToken Token => TestContext.Current.CancellationToken;
 
     [Fact]
-    public async Task Backups_beside_writers_and_flushes_are_sound()
+    public async Task Backups_during_writes_and_flushes_are_sound()
     {
         using var place = new TemporaryDirectory();
         var options = new StorageOptions { FlushThresholdBytes = 1 << 20, InitialJournalFileBytes = 64 << 10, MaxJournalFileBytes = 1 << 20 };

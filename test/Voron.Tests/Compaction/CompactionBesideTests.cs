@@ -8,7 +8,7 @@ public sealed class CompactionBesideTests
     private static CancellationToken Token => TestContext.Current.CancellationToken;
 
     [Fact]
-    public async Task Compactions_beside_writers_lose_nothing()
+    public async Task Compactions_during_writes_lose_nothing()
     {
         var seed = TestSeed.Choose();
         using var directory = new TestDirectory();

@@ -120,7 +120,7 @@ public sealed class ExpiryEvolutionTests : IDisposable
     }
 
     [Fact]
-    public async Task A_unique_index_is_built_although_a_row_past_its_time_has_the_same_key()
+    public async Task A_unique_index_is_built_although_an_expired_row_has_the_same_key()
     {
         var before = TableKit.Plain(1).Expire(ExpiryKit.TimeOf);
         var after = TableKit.Plain(1).Expire(ExpiryKit.TimeOf)

@@ -116,7 +116,7 @@ public sealed class ExpirySurroundingsTests : IDisposable
     }
 
     [Fact]
-    public async Task A_copy_made_of_a_feed_has_the_same_rows_when_those_past_their_time_are_deleted()
+    public async Task A_copy_made_of_a_feed_has_the_same_rows_when_expired_ones_are_deleted()
     {
         using var environment = Open(Store);
         environment.Write(writing =>

@@ -23,7 +23,7 @@ public sealed class ExpirySweepTests : IDisposable
     }
 
     [Fact]
-    public async Task Rows_past_their_time_are_deleted_with_their_keys()
+    public async Task Expired_rows_are_deleted_with_their_keys()
     {
         _environment.Insert(ExpiryKit.Items, [.. Enumerable.Range(0, 2000).Select(i => new Item($"i{i:D4}", $"s{i % 3}", i % 4, $"source {i}"))]);
         (await _environment.DeleteExpiredAsync(ExpiryKit.Items, Token)).Should().Be(0);
@@ -172,7 +172,7 @@ public sealed class ExpirySweepTests : IDisposable
 
     /// <summary>DeleteWhere began its walk again for each 256 rows, and looked at all expired rows again.</summary>
     [Fact]
-    public void A_deletion_by_an_index_passes_rows_past_their_time_once()
+    public void A_deletion_by_an_index_passes_expired_rows_once()
     {
         const int Expired = 60_000;
         const int Left = 5_000;

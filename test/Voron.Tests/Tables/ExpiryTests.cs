@@ -18,7 +18,7 @@ public sealed class ExpiryTests : IDisposable
     }
 
     [Fact]
-    public void No_read_returns_a_row_past_its_time()
+    public void No_read_returns_an_expired_row()
     {
         _environment.Insert(ExpiryKit.Items, new Item("a", "s", 10, "source a"), new Item("b", "s", 20, "source b"), new Item("c", "t"));
         _clock.PassMinutes(9.999);
@@ -54,7 +54,7 @@ public sealed class ExpiryTests : IDisposable
     }
 
     [Fact]
-    public void Long_queries_and_pages_pass_over_rows_past_their_time()
+    public void Long_queries_and_pages_pass_over_expired_rows()
     {
         // Runs of expired rows that are longer than the rows that are looked up together.
         _environment.Insert(ExpiryKit.Items, [.. Enumerable.Range(0, 1000).Select(i => new Item($"i{i:D4}", $"s{i % 3}", i / 100 % 2 == 0 ? 5 : 0))]);
@@ -105,7 +105,7 @@ public sealed class ExpiryTests : IDisposable
     }
 
     [Fact]
-    public void Inserts_and_upserts_replace_a_row_past_its_time()
+    public void Inserts_and_upserts_replace_an_expired_row()
     {
         _environment.Insert(ExpiryKit.Items, new Item("a", "s", 10, "source a"), new Item("b", "s", 10, "source b"));
         var old = Version("a");
@@ -148,7 +148,7 @@ public sealed class ExpiryTests : IDisposable
     }
 
     [Fact]
-    public void Updates_free_the_unique_keys_of_rows_past_their_time()
+    public void Updates_free_the_unique_keys_of_expired_rows()
     {
         _environment.Insert(
             ExpiryKit.Items, new Item("a", "s", 10, "source a"), new Item("b", "s", 10, "source b"), new Item("c", "s", 0, "source c"),
@@ -187,7 +187,7 @@ public sealed class ExpiryTests : IDisposable
     }
 
     [Fact]
-    public void Rows_that_are_past_their_time_when_they_are_written_are_not_seen()
+    public void Rows_that_have_expired_when_they_are_written_are_not_seen()
     {
         var ancient = TableKit.Plain(1).Expire(static item => item.Size switch
         {

@@ -107,7 +107,7 @@ public sealed class TableBudgetTests : IDisposable
 
     // 256 rows in a transaction, whose record has whole blocks.
     [Fact]
-    public async Task Rows_past_their_time_write_what_shifts_when_they_are_deleted()
+    public async Task Expired_rows_write_what_shifts_when_they_are_deleted()
     {
         Create(Expiring);
         _clock.PassMinutes(50);

@@ -45,7 +45,7 @@ public sealed unsafe class IdTreeTests
     }
 
     [Fact]
-    public void A_set_leaves_the_leaf_and_returns_without_going_to_and_fro()
+    public void A_set_leaves_the_leaf_and_returns_without_alternating()
     {
         using var tree = new TestIdTree();
         var forms = new List<ExtendedForm>();
