@@ -12,8 +12,8 @@ public sealed class SalvageOptions
     public bool IncludeStale { get; set; }
 
     /// <summary>
-    /// Continues after a gap in the journal: pages that later records restore completely replace older ones, so the trees may mix several states,
-    /// and no entry counts as proven. The default is false: the salvage takes the state before the gap.
+    /// Continues after a hole in the journal: a page that later records have made whole replaces the older one, so the trees may mix several
+    /// states, and no entry counts as proven. The default is false: the salvage takes the state before the hole.
     /// </summary>
     public bool TakeNewest { get; set; }
 

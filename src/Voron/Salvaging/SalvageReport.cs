@@ -30,7 +30,7 @@ public sealed partial record SalvageReport
     public required bool IsProven { get; init; }
 
     /// <summary>
-    /// False if the journal is missing or has a gap, so that commits after the state may be missing. Their number is unknown.
+    /// False if the journal is missing or has a hole, so that commits after the state may be missing. Their number is unknown.
     /// </summary>
     public required bool IsJournalWhole { get; init; }
 

@@ -124,7 +124,7 @@ public sealed class TableDefinition<TKey, TRow>
     }
 
     /// <summary>
-    /// Returns the definition with rows that expire: from its expiry time on, a row counts as deleted, and its keys are free.
+    /// Returns the definition with rows that expire: from its expiry time on, a row is read as if it were deleted, and its keys are free.
     /// </summary>
     /// <remarks>
     /// <para>

@@ -12,7 +12,7 @@ public static class TableEvolution
     /// </summary>
     /// <remarks>
     /// <para>
-    /// Indexes are built in steps, while others read and write, which see the table as it is meanwhile: a new index answers queries when it is ready.
+    /// Indexes are built in steps while others read and write. Meanwhile, these see the table as it is: a new index answers queries when it is ready.
     /// A step is a transaction of its own, which keeps other writers waiting for as long as <see cref="EvolveOptions.MaxHold"/> says. An index that
     /// is not ready rejects no write. What was built stays after a cancellation or a crash, and the next call continues there.
     /// </para>
@@ -24,7 +24,7 @@ public static class TableEvolution
     /// <para>
     /// Only a definition of a higher version, or <see cref="DropIndexAsync"/>, drops indexes. Programs with the old definition continue reading, but
     /// no longer write. Pages of dropped indexes are freed in the background. At its end, the call removes from shared indexes the row ids of tables
-    /// that were dropped or no longer use the index.
+    /// that were dropped or no longer use these indexes.
     /// </para>
     /// </remarks>
     /// <param name="environment">The environment.</param>

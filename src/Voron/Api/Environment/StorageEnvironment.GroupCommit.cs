@@ -109,7 +109,7 @@ public sealed partial class StorageEnvironment
     /// <remarks>
     /// Meanwhile, the calling thread may run operations of other callers. The remarks on <c>WriteAsync</c> operations also apply here. The wait for
     /// the writer has no limit. A pool thread that calls this while it holds a write transaction waits for itself, and the log names the holder
-    /// (<c>WriterHeldForLong</c>); another thread gets an exception.
+    /// (<c>WriterHeldForLong</c>); a dedicated thread gets an exception instead.
     /// </remarks>
     /// <param name="operation">Must not commit, nor wait for another write.</param>
     /// <exception cref="InvalidOperationException">

@@ -7,7 +7,7 @@ public ref partial struct KeyReader
 {
     /// <summary>Reads a truth value.</summary>
     /// <exception cref="FormatException">
-    /// The key ends inside the field, or its bytes are not valid for the type of the field. The reader has not moved.
+    /// The key ends before the field does, or the bytes there are not valid for the type of the field. The reader has not moved.
     /// </exception>
     public bool ReadBoolean() => DecodeBoolean(Ascending);
 
