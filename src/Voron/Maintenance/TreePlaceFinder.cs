@@ -2,8 +2,6 @@ using Voron.Format;
 using Voron.Primitives;
 using Voron.Snapshots;
 using Voron.Trees;
-using Voron.Trees.Arrays;
-using Voron.Trees.Pages;
 
 namespace Voron.Maintenance;
 
@@ -25,8 +23,7 @@ internal static unsafe class TreePlaceFinder
             return new TreePlace(name, tree.Depth, -1, 0);
 
         // The first entry of a branch has no key of its own, or the lowest there is. All others of the page lead through it.
-        var inTurn = tree.Kind == TreeKind.Array ? entries.Skip(1).Concat(entries) : entries;
-        var key = inTurn.FirstOrDefault(entry => entry.Fault == null && entry.Key.Length > 0)?.Key;
+        var key = entries.Skip(1).Concat(entries).FirstOrDefault(entry => entry.Fault == null && entry.Key.Length > 0)?.Key;
         var (level, parent) = page == tree.RootPage ? (tree.Depth - 1, 0) : key == null ? (-1, 0) : Descend(snapshot, tree, key, page);
         return new TreePlace(name, tree.Depth, level, parent);
     }
@@ -64,24 +61,16 @@ internal static unsafe class TreePlaceFinder
         var (page, parent) = (tree.RootPage, 0L);
         try
         {
-            fixed (byte* bytes = key)
+            var form = PageForm.Of(tree.Kind);
+            for (var level = tree.Depth - 1; level >= 0; level--)
             {
-                for (var level = tree.Depth - 1; level >= 0; level--)
-                {
-                    if (page == sought)
-                        return (level, parent);
-                    if (level == 0)
-                        break;
-                    parent = page;
-                    if (tree.Kind == TreeKind.Array)
-                    {
-                        page = FindArrayChild(snapshot, page, key);
-                        continue;
-                    }
-
-                    var branch = TreePages.ReadBranch(snapshot, new PageNumber(page));
-                    page = BranchPage.Child(branch, BranchPage.Search(branch, new SearchKey(bytes, key.Length))).Value;
-                }
+                if (page == sought)
+                    return (level, parent);
+                if (level == 0)
+                    break;
+                parent = page;
+                var branch = form.ReadBranch(snapshot, new PageNumber(page));
+                page = form.Child(branch, snapshot.PageSize, form.FindChild(branch, snapshot.PageSize, key)).Value;
             }
         }
         catch (VoronException)
@@ -90,12 +79,5 @@ internal static unsafe class TreePlaceFinder
         }
 
         return (-1, 0);
-    }
-
-    private static long FindArrayChild(SnapshotPages snapshot, long page, byte[] key)
-    {
-        var branch = ArrayPages.ReadBranch(snapshot, new PageNumber(page));
-        var layout = ArrayLayout.OfBranches(snapshot.PageSize);
-        return ArrayPage.Child(branch, layout, ArrayPage.FindChild(branch, layout, ArrayKey.FromBytes(key))).Value;
     }
 }

@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.Trees;
 using Voron.Trees.Arrays;
 using Voron.Trees.Pages;
 
@@ -10,12 +11,7 @@ internal static unsafe class TreePageView
     /// <summary>True for the kinds of pages that trees have, but for those of values.</summary>
     public static bool IsOfTree(PageKind kind) => kind is PageKind.Leaf or PageKind.Branch or PageKind.Array;
 
-    public static bool IsLeaf(byte* page) => ((PageHeader*)page)->Kind switch
-    {
-        PageKind.Leaf => true,
-        PageKind.Array => !ArrayPage.IsBranch(page),
-        _ => false,
-    };
+    public static bool IsLeaf(byte* page) => FormOf(page).IsLeaf(page);
 
     /// <summary>Returns what a leaf has. A tree has sets of ids under all of its keys, or under none.</summary>
     public static TreeForm Form(byte* leaf)
@@ -27,19 +23,14 @@ internal static unsafe class TreePageView
         return new TreeForm(hasSets ? TreeKind.IdSets : TreeKind.Plain);
     }
 
-    public static int Count(byte* page) => ((PageHeader*)page)->EntryCount;
+    public static int Count(byte* page) => PageForm.Count(page);
 
     /// <summary>
     /// Returns the key of an entry: in a branch, of any but the first. Those of fixed-size trees are as <see cref="ArrayKey"/> has them.
     /// </summary>
-    public static ReadOnlySpan<byte> Key(byte* page, int index, int pageSize) => ((PageHeader*)page)->Kind switch
-    {
-        PageKind.Array => ArrayKey.ToBytes(ArrayPage.Key(page, new ArrayLayout(pageSize, ArrayPage.ValueSize(page)), index)),
-        PageKind.Leaf => LeafPage.Key(SlottedPage.Record(page, index)),
-        _ => BranchPage.Key(SlottedPage.Record(page, index)),
-    };
+    public static ReadOnlySpan<byte> Key(byte* page, int index, int pageSize) => FormOf(page).Key(page, pageSize, index, new byte[ArrayKey.Size]);
 
-    public static long Child(byte* branch, int index, int pageSize) => ((PageHeader*)branch)->Kind == PageKind.Array
-        ? ArrayPage.Child(branch, ArrayLayout.OfBranches(pageSize), index).Value
-        : BranchPage.Child(branch, index).Value;
+    public static long Child(byte* branch, int index, int pageSize) => FormOf(branch).Child(branch, pageSize, index).Value;
+
+    private static PageForm FormOf(byte* page) => PageForm.Of(((PageHeader*)page)->Kind);
 }

@@ -17,13 +17,14 @@ namespace Voron.Trees;
 /// walk, so each slice makes progress whatever writers do. Keys outside the separators that lead to them end the descent, so no page is
 /// walked twice through two links.
 /// </remarks>
-internal sealed unsafe partial class TreeChecker
+internal sealed unsafe class TreeChecker
 {
     private readonly ITreeCheckHost _host;
     private readonly Action<string> _report;
     private readonly long[] _path = new long[TreeLimits.MaxDepth];
     private readonly IdSetChecker _sets;
     private TreeKind _kind;
+    private PageForm _form = PageForm.Slotted;
     private byte[] _resumeKey = [];
     private int _resumeLength;
     private LargeExtentReference _resumeValue;
@@ -34,7 +35,7 @@ internal sealed unsafe partial class TreeChecker
     private bool _isComplete;
     private int _depth;
     private uint _treeMark;
-    private ArrayShape _shape;
+    private int _valueSize;
     private long _leafPages;
     private long _branchPages;
     private long _overflowPages;
@@ -92,12 +93,8 @@ internal sealed unsafe partial class TreeChecker
         _depth = header.Depth;
         _treeMark = header.TreeId + 1;
         _kind = header.Kind;
-        if (header.Kind == TreeKind.Array)
-        {
-            _shape = new ArrayShape(_host.PageSize, (int)header.NestedValues);
-            return header.RootPage == 0 || WalkArray(new PageNumber(header.RootPage), 0, long.MinValue, null);
-        }
-
+        _form = PageForm.Of(header.Kind);
+        _valueSize = (int)header.NestedValues;
         return header.RootPage == 0 || Walk(new PageNumber(header.RootPage), 0, default, default);
     }
 
@@ -134,11 +131,12 @@ internal sealed unsafe partial class TreeChecker
             Report($"tree header: claims {claimed} {what}, but the walk counted {counted}");
     }
 
+    // The keys below the page must be those from one bound up to, but not including, the other.
     private bool Walk(PageNumber page, int level, Bound lower, Bound upper)
     {
         var isLeaf = level == _depth - 1;
         var bytes = Enter(page, level);
-        if (bytes == null || !PageChecker.Check(bytes, _host.PageSize, page, isLeaf ? PageKind.Leaf : PageKind.Branch, _report)
+        if (bytes == null || !_form.Check(bytes, new PageClaim(page, _host.PageSize, isLeaf, _valueSize), _report)
             || !IsInside(bytes, page, isLeaf, lower, upper))
         {
             _isComplete = false;
@@ -178,35 +176,38 @@ internal sealed unsafe partial class TreeChecker
 
     private bool WalkBranch(byte* branch, int level, Bound lower, Bound upper)
     {
-        var count = SlottedPage.Count(branch);
-        var first = _isResuming ? FindChild(branch) : 0;
+        Span<byte> fromKey = stackalloc byte[ArrayKey.Size], toKey = stackalloc byte[ArrayKey.Size];
+        var count = PageForm.Count(branch);
+        var first = _isResuming ? _form.FindChild(branch, _host.PageSize, ResumeKey) : 0;
         for (var i = first; i < count; i++)
         {
-            var from = i == 0 ? lower : Bound.OfSeparator(branch, i);
-            var to = i + 1 == count ? upper : Bound.OfSeparator(branch, i + 1);
-            if (!Walk(BranchPage.Child(branch, i), level + 1, from, to))
+            var from = i == 0 ? lower : new Bound(_form.Key(branch, _host.PageSize, i, fromKey));
+            var to = i + 1 == count ? upper : new Bound(_form.Key(branch, _host.PageSize, i + 1, toKey));
+            if (!Walk(_form.Child(branch, _host.PageSize, i), level + 1, from, to))
                 return false;
             _isResuming = false;
             if (_host.IsOver && to.Exists && i + 1 < count)
-                return Stop(to.Span);
+                return Stop(to.Key);
         }
 
         _branchPages++;
         return true;
     }
 
-    private int FindChild(byte* branch)
-    {
-        fixed (byte* key = _resumeKey)
-            return BranchPage.Search(branch, new SearchKey(key, _resumeLength));
-    }
+    private ReadOnlySpan<byte> ResumeKey => _resumeKey.AsSpan(0, _resumeLength);
 
     private bool WalkLeaf(byte* leaf, PageNumber page)
     {
-        var count = SlottedPage.Count(leaf);
+        var count = PageForm.Count(leaf);
         _resumesSet &= _isResuming;
         var first = _isResuming ? FindEntry(leaf) : 0;
         _isResuming = false;
+        if (!_form.HasReferences)
+        {
+            Entries += count - first;
+            first = count;
+        }
+
         for (var i = first; i < count; i++)
         {
             var record = SlottedPage.Record(leaf, i);
@@ -233,9 +234,7 @@ internal sealed unsafe partial class TreeChecker
     // The entry of the key, or the one after it. Checked chunks count only for the value to which they belong.
     private int FindEntry(byte* leaf)
     {
-        int index;
-        fixed (byte* key = _resumeKey)
-            index = LeafPage.Search(leaf, new SearchKey(key, _resumeLength));
+        var index = _form.FindEntry(leaf, _host.PageSize, ResumeKey);
         _resumesSet &= index >= 0;
         if (_resumeChunk == 0)
             return index >= 0 ? index : ~index;
@@ -373,23 +372,25 @@ internal sealed unsafe partial class TreeChecker
     private bool IsInside(byte* bytes, PageNumber page, bool isLeaf, Bound lower, Bound upper)
     {
         var firstKeyed = isLeaf ? 0 : 1;
-        var count = SlottedPage.Count(bytes);
+        var count = PageForm.Count(bytes);
         if (count <= firstKeyed)
             return true;
 
-        var isAbove = !lower.Exists || KeyOf(bytes, firstKeyed, isLeaf).SequenceCompareTo(lower.Span) >= 0;
-        var isBelow = !upper.Exists || KeyOf(bytes, count - 1, isLeaf).SequenceCompareTo(upper.Span) < 0;
+        var first = _form.Key(bytes, _host.PageSize, firstKeyed, stackalloc byte[ArrayKey.Size]);
+        var last = _form.Key(bytes, _host.PageSize, count - 1, stackalloc byte[ArrayKey.Size]);
+        var isAbove = !lower.Exists || first.SequenceCompareTo(lower.Key) >= 0;
+        var isBelow = !upper.Exists || last.SequenceCompareTo(upper.Key) < 0;
         if (!isAbove)
-            Report($"page {page}: its first key, {KeyText.Of(KeyOf(bytes, firstKeyed, isLeaf))}, is below the separator that leads to it, {KeyText.Of(lower.Span)}");
+            Report($"page {page}: its first key, {_form.Describe(first)}, is below the separator that leads to it, {_form.Describe(lower.Key)}");
         if (!isBelow)
-            Report($"page {page}: its last key, {KeyText.Of(KeyOf(bytes, count - 1, isLeaf))}, is not below the separator that follows it, {KeyText.Of(upper.Span)}");
+            Report($"page {page}: its last key, {_form.Describe(last)}, is not below the separator that follows it, {_form.Describe(upper.Key)}");
         return isAbove && isBelow;
     }
 
-    private static ReadOnlySpan<byte> KeyOf(byte* page, int index, bool isLeaf)
+    private void CheckPacked(PageNumber leaf, int slot, byte* record)
     {
-        var record = SlottedPage.Record(page, index);
-        return isLeaf ? LeafPage.Key(record) : BranchPage.Key(record);
+        if (LeafPage.Packed(record) != null && _host.FindFault(record, _treeMark - 1) is { } fault)
+            Report($"page {leaf}: slot {slot}: {fault}");
     }
 
     private byte* Read(PageNumber page, bool again)
@@ -416,17 +417,11 @@ internal sealed unsafe partial class TreeChecker
         return false;
     }
 
-    /// <summary>A separator in a page, or no bound.</summary>
-    private readonly struct Bound
+    /// <summary>The key of a separator, or no bound.</summary>
+    private readonly ref struct Bound(ReadOnlySpan<byte> key)
     {
-        private readonly byte* _record;
+        public ReadOnlySpan<byte> Key { get; } = key;
 
-        private Bound(byte* record) => _record = record;
-
-        public bool Exists => _record != null;
-
-        public ReadOnlySpan<byte> Span => BranchPage.Key(_record);
-
-        public static Bound OfSeparator(byte* branch, int index) => new(SlottedPage.Record(branch, index));
+        public bool Exists { get; } = true;
     }
 }

@@ -15,6 +15,7 @@ internal unsafe ref struct TreeCutter
 {
     private readonly PageWriter _pages;
     private readonly TreeState _state;
+    private readonly PageForm _form;
     private readonly bool _hasExtents;
     private readonly int _most;
     private long _freed;
@@ -24,6 +25,7 @@ internal unsafe ref struct TreeCutter
     {
         _pages = pages;
         _state = state;
+        _form = PageForm.Of(state.Kind);
         _most = most;
         _hasExtents = state.HasMoreThanLeaves && !PlantedFault.KeepDroppedValues;
     }
@@ -44,8 +46,6 @@ internal unsafe ref struct TreeCutter
         state.PrepareForChange();
         state.RightmostLeaf = PageNumber.None;
         state.Changed = true;
-        if (state.Kind == TreeKind.Array)
-            return ArrayCutter.Cut(pages, state, most);
         while (!state.Root.IsNone && !cutter.IsEnough)
         {
             state.CheckDepth(pages);
@@ -63,9 +63,9 @@ internal unsafe ref struct TreeCutter
         for (var level = 0; level < _state.Depth - 1; level++)
         {
             _path.Set(level, page, 0);
-            branch = TreePages.ReadBranch(_pages, page);
+            branch = _form.ReadBranch(_pages, page);
             TreeErrors.CheckMark(_pages, branch, page, _state.TreeId);
-            page = BranchPage.Child(branch, 0);
+            page = _form.Child(branch, _pages.PageSize, 0);
         }
 
         // A page below itself would be freed while it is read.
@@ -80,7 +80,7 @@ internal unsafe ref struct TreeCutter
         }
 
         var leaves = 0;
-        while (leaves < SlottedPage.Count(branch) && !IsEnough && TryFreeLeaf(BranchPage.Child(branch, leaves)))
+        while (leaves < PageForm.Count(branch) && !IsEnough && TryFreeLeaf(_form.Child(branch, _pages.PageSize, leaves)))
             leaves++;
         RemoveChildren(_state.Depth - 2, leaves);
     }
@@ -93,11 +93,9 @@ internal unsafe ref struct TreeCutter
         for (; level >= 0 && count > 0; level--)
         {
             var page = _path.Page(level);
-            if (count < SlottedPage.Count(TreePages.ReadBranch(_pages, page)))
+            if (count < PageForm.Count(_form.ReadBranch(_pages, page)))
             {
-                var branch = _pages.Modify(page);
-                SlottedPage.RemoveRange<BranchPage>(branch, _pages.PageSize, 0, count);
-                BranchPage.DropFirstKey(branch, _pages.PageSize);
+                _form.RemoveFirst(_pages.Modify(page), _pages.PageSize, count);
                 return;
             }
 

@@ -26,10 +26,20 @@ internal static unsafe class TreeMover
             return false;
         if (state.Depth == 1)
             return true;
-        if (state.Kind == TreeKind.Array)
-            return ArrayMover.TryMovePages(writer, state, key, mover);
-        fixed (byte* bytes = key)
-            return TryMovePages(writer, state, new SearchKey(bytes, key.Length), mover);
+        var form = PageForm.Of(state.Kind);
+        form.Descend(state, writer, key, out var path);
+        path.CheckDistinct(writer, PageNumber.None);
+        for (var level = 1; level < path.LeafLevel; level++)
+        {
+            if (!mover.ShouldMove(path.Page(level), 1))
+                continue;
+            if (!mover.TryMove(path.Page(level), out var moved))
+                return false;
+            SetChild(writer, form, mover, path.Page(level - 1), path.Index(level - 1), moved);
+            path.Set(level, moved, path.Index(level));
+        }
+
+        return TryMoveLeaves(writer, state, path.Page(path.LeafLevel - 1), mover);
     }
 
     /// <summary>Moves the overflow extent of a key's value, or the pages of its set, if it has some that should be moved.</summary>
@@ -38,23 +48,6 @@ internal static unsafe class TreeMover
     {
         fixed (byte* bytes = key)
             return TryMoveExtent(writer, state, new SearchKey(bytes, key.Length), mover);
-    }
-
-    private static bool TryMovePages(PageWriter writer, TreeState state, in SearchKey key, IPageMover mover)
-    {
-        TreeReader.Descend(state, writer, key, out var path);
-        path.CheckDistinct(writer, PageNumber.None);
-        for (var level = 1; level < path.LeafLevel; level++)
-        {
-            if (!mover.ShouldMove(path.Page(level), 1))
-                continue;
-            if (!mover.TryMove(path.Page(level), out var moved))
-                return false;
-            SetChild(writer, mover, path.Page(level - 1), path.Index(level - 1), moved);
-            path.Set(level, moved, path.Index(level));
-        }
-
-        return TryMoveLeaves(writer, state, path.Page(path.LeafLevel - 1), mover);
     }
 
     private static bool TryMoveExtent(PageWriter writer, TreeState state, in SearchKey key, IPageMover mover)
@@ -92,11 +85,8 @@ internal static unsafe class TreeMover
         if (!mover.ShouldMove(state.Root, 1))
             return true;
         state.CheckDepth(writer);
-        var isLeaf = state.Depth == 1;
-        if (state.Kind == TreeKind.Array)
-            ArrayPages.Read(writer, state.Root, state.Shape(writer.PageSize), isLeaf);
-        else
-            _ = isLeaf ? TreePages.ReadLeaf(writer, state.Root) : TreePages.ReadBranch(writer, state.Root);
+        var form = PageForm.Of(state.Kind);
+        _ = state.Depth == 1 ? form.ReadLeaf(writer, state, state.Root) : form.ReadBranch(writer, state.Root);
         if (!mover.TryMove(state.Root, out var root))
             return false;
         state.Root = root;
@@ -107,29 +97,30 @@ internal static unsafe class TreeMover
 
     private static bool TryMoveLeaves(PageWriter writer, TreeState state, PageNumber parent, IPageMover mover)
     {
-        var branch = TreePages.ReadBranch(writer, parent);
-        for (var index = 0; index < SlottedPage.Count(branch); index++)
+        var form = PageForm.Of(state.Kind);
+        var branch = form.ReadBranch(writer, parent);
+        for (var index = 0; index < PageForm.Count(branch); index++)
         {
-            var leaf = BranchPage.Child(branch, index);
+            var leaf = form.Child(branch, writer.PageSize, index);
             if (!mover.ShouldMove(leaf, 1))
                 continue;
-            TreePages.ReadLeaf(writer, leaf);
+            form.ReadLeaf(writer, state, leaf);
             if (!mover.TryMove(leaf, out var moved))
                 return false;
             state.RightmostLeaf = PageNumber.None;
-            SetChild(writer, mover, parent, index, moved);
+            SetChild(writer, form, mover, parent, index, moved);
 
             // The branch may have been copied for the change.
-            branch = TreePages.ReadBranch(writer, parent);
+            branch = form.ReadBranch(writer, parent);
         }
 
         return true;
     }
 
-    private static void SetChild(PageWriter writer, IPageMover mover, PageNumber parent, int index, PageNumber child)
+    private static void SetChild(PageWriter writer, PageForm form, IPageMover mover, PageNumber parent, int index, PageNumber child)
     {
         mover.Verify(parent);
         if (!PlantedFault.KeepOldChild)
-            BranchPage.SetChild(writer.Modify(parent), index, child);
+            form.SetChild(writer.Modify(parent), writer.PageSize, index, child);
     }
 }

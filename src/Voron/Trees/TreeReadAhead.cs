@@ -1,8 +1,5 @@
-using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
-using Voron.Trees.Arrays;
-using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 
@@ -49,9 +46,9 @@ internal unsafe ref struct TreeReadAhead
             return;
         }
 
-        var isArray = _state.Kind == TreeKind.Array;
-        var branch = isArray ? ArrayPages.ReadBranch(_pages, page) : TreePages.ReadBranch(_pages, page);
-        var children = isArray ? ArrayPage.Count(branch) : SlottedPage.Count(branch);
+        var form = PageForm.Of(_state.Kind);
+        var branch = form.ReadBranch(_pages, page);
+        var children = PageForm.Count(branch);
         if (level == _state.Depth - 2 && !readsLeaves)
         {
             _left -= children;
@@ -59,6 +56,6 @@ internal unsafe ref struct TreeReadAhead
         }
 
         for (var i = 0; i < children && _left > 0; i++)
-            Read(isArray ? ArrayPage.Child(branch, _state.Shape(_pages.PageSize).Branch, i) : BranchPage.Child(branch, i), level + 1);
+            Read(form.Child(branch, _pages.PageSize, i), level + 1);
     }
 }

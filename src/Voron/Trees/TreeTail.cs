@@ -1,7 +1,6 @@
-using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
-using Voron.Trees.Pages;
+using Voron.Trees.Arrays;
 
 namespace Voron.Trees;
 
@@ -12,6 +11,8 @@ namespace Voron.Trees;
 internal sealed unsafe class TreeTail(TreeState state, PageReader reader, long tailStart)
 {
     private static readonly byte[] LeastKey = [0];
+
+    private readonly PageForm _form = PageForm.Of(state.Kind);
 
     /// <summary>Returns the key to begin with: no key of a tree precedes it.</summary>
     public static byte[]? First() => LeastKey;
@@ -27,20 +28,15 @@ internal sealed unsafe class TreeTail(TreeState state, PageReader reader, long t
         pages = 0;
         if (state.Root.IsNone)
             return null;
-        if (state.Kind == TreeKind.Array)
-            return ArrayMover.Look(state, reader, tailStart, key, out pages);
-        fixed (byte* bytes = key)
-        {
-            TreeReader.Descend(state, reader, new SearchKey(bytes, key.Length), out var path);
-            for (var level = 0; level < Math.Max(1, path.LeafLevel); level++)
-                Count(path.Page(level), ref pages);
-            if (path.LeafLevel == 0)
-                return null;
-            var branch = TreePages.ReadBranch(reader, path.Page(path.LeafLevel - 1));
-            for (var index = 0; index < SlottedPage.Count(branch); index++)
-                Count(BranchPage.Child(branch, index), ref pages);
-            return NextBranch(path);
-        }
+        _form.Descend(state, reader, key, out var path);
+        for (var level = 0; level < Math.Max(1, path.LeafLevel); level++)
+            Count(path.Page(level), ref pages);
+        if (path.LeafLevel == 0)
+            return null;
+        var branch = _form.ReadBranch(reader, path.Page(path.LeafLevel - 1));
+        for (var index = 0; index < PageForm.Count(branch); index++)
+            Count(_form.Child(branch, reader.PageSize, index), ref pages);
+        return NextBranch(path);
     }
 
     private void Count(PageNumber page, ref int pages)
@@ -56,10 +52,10 @@ internal sealed unsafe class TreeTail(TreeState state, PageReader reader, long t
     {
         for (var level = path.LeafLevel - 2; level >= 0; level--)
         {
-            var branch = TreePages.ReadBranch(reader, path.Page(level));
+            var branch = _form.ReadBranch(reader, path.Page(level));
             var next = path.Index(level) + 1;
-            if (next < SlottedPage.Count(branch))
-                return BranchPage.Key(SlottedPage.Record(branch, next)).ToArray();
+            if (next < PageForm.Count(branch))
+                return _form.Key(branch, reader.PageSize, next, stackalloc byte[ArrayKey.Size]).ToArray();
         }
 
         return null;

@@ -12,9 +12,11 @@ internal static class ArrayKey
     public static byte[] ToBytes(long key)
     {
         var bytes = new byte[Size];
-        BinaryPrimitives.WriteInt64BigEndian(bytes, key ^ long.MinValue);
+        Write(key, bytes);
         return bytes;
     }
+
+    public static void Write(long key, Span<byte> bytes) => BinaryPrimitives.WriteInt64BigEndian(bytes, key ^ long.MinValue);
 
     /// <summary>Returns the key. Bytes that are no key stand for the lowest one.</summary>
     public static long FromBytes(ReadOnlySpan<byte> bytes) =>
