@@ -138,7 +138,7 @@ internal static class TreesCommand
     {
         TreeKind.IdSets => "id sets",
         TreeKind.ValueSets => "value sets",
-        TreeKind.Array => "fixed-size",
+        TreeKind.FixedSize => "fixed-size",
         _ => "ordinary",
     };
 }

@@ -1,6 +1,7 @@
 using Voron.Format;
 using Voron.Tables;
 using Voron.Tool.Dumps;
+using Voron.Trees.IdSets.Pages;
 
 namespace Voron.Tool.Contents;
 
@@ -16,7 +17,7 @@ internal abstract class Content
     public static Content? Find(ReadTransaction reading, string name) => reading.FindKind(name) switch
     {
         TreeKind.Plain => new PlainContent(reading.OpenTree(name)),
-        TreeKind.Array => new FixedContent(reading.OpenFixedTree(name)),
+        TreeKind.FixedSize => new FixedContent(reading.OpenFixedTree(name)),
         TreeKind.IdSets => new IdContent(reading.OpenIdTree(name)),
         TreeKind.ValueSets => new ValueContent(reading.OpenValueSetTree(name)),
         _ => TableContent.FindTable(reading, name),

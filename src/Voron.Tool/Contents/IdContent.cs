@@ -1,4 +1,5 @@
 using Voron.Tool.Dumps;
+using Voron.Trees.IdSets.Pages;
 
 namespace Voron.Tool.Contents;
 

@@ -2,6 +2,8 @@ using Voron.Format;
 using Voron.Snapshots;
 using Voron.Transactions;
 using Voron.Trees;
+using Voron.Trees.IdSets;
+using Voron.Trees.Kinds;
 
 namespace Voron.Compaction;
 

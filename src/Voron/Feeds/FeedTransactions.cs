@@ -3,6 +3,7 @@ using Voron.Recording;
 using Voron.Tables;
 using Voron.Transactions;
 using Voron.Trees;
+using Voron.Trees.Kinds;
 
 namespace Voron.Feeds;
 
@@ -262,7 +263,7 @@ public static class FeedTransactions
         {
             throw new InvalidOperationException(
                 $"A feed records trees of keys and values, and tables, only: the tree '{name}' in '{transaction.DataFilePath}' is " +
-                $"{TreeKinds.Describe(tree.StateAsIs.Kind)}. Write what its consumers need to a tree or a table as well, and record that.");
+                $"{TreeKinds.Of(tree.StateAsIs.Kind).Description}. Write what its consumers need to a tree or a table as well, and record that.");
         }
 
         return tree;

@@ -10,7 +10,7 @@ internal enum FormatFeatures : uint
     IdSets = 1,
 
     /// <summary>Trees of values of a fixed size.</summary>
-    Arrays = 2,
+    FixedSizeTrees = 2,
 
     /// <summary>Tables.</summary>
     Tables = 4,

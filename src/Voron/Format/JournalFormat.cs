@@ -23,7 +23,7 @@ internal static class JournalFormat
 
     /// <summary>The features that this engine can read and write.</summary>
     public const FormatFeatures KnownFeatures =
-        FormatFeatures.IdSets | FormatFeatures.Arrays | FormatFeatures.Tables | FormatFeatures.ChangeFeeds | FormatFeatures.CompressedValues
+        FormatFeatures.IdSets | FormatFeatures.FixedSizeTrees | FormatFeatures.Tables | FormatFeatures.ChangeFeeds | FormatFeatures.CompressedValues
         | FormatFeatures.ValueSets;
 
     /// <summary>The versions that this engine can read and write, for messages.</summary>

@@ -71,7 +71,7 @@ internal static class StateStructure
             TreeKind.Plain => tree.NestedPages == 0 && tree.NestedValues == 0,
             TreeKind.ValueSets => tree.NestedPages == 0 && tree.NestedValues >= tree.EntryCount,
             TreeKind.IdSets => tree.NestedValues >= tree.EntryCount,
-            TreeKind.Array => tree.NestedPages == 0 && tree.OverflowPages == 0 && tree.NestedValues >= 0
+            TreeKind.FixedSize => tree.NestedPages == 0 && tree.OverflowPages == 0 && tree.NestedValues >= 0
                 && tree.NestedValues <= ArrayLayout.MaxValueSize(pageSize),
             _ => false,
         };

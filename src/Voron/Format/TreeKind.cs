@@ -13,5 +13,5 @@ internal enum TreeKind : byte
     IdSets = 2,
 
     /// <summary>64-bit keys and values of a fixed size.</summary>
-    Array = 3,
+    FixedSize = 3,
 }

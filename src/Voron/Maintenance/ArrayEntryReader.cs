@@ -1,5 +1,5 @@
 using Voron.Format;
-using Voron.Trees.Arrays;
+using Voron.Trees.Pages;
 
 namespace Voron.Maintenance;
 

@@ -5,7 +5,7 @@ using Voron.IO;
 using Voron.Paging;
 using Voron.Snapshots;
 using Voron.Transactions;
-using Voron.Trees.Arrays;
+using Voron.Trees.Pages;
 
 namespace Voron.Maintenance;
 

@@ -4,6 +4,7 @@ using Voron.Primitives;
 using Voron.Snapshots;
 using Voron.Transactions;
 using Voron.Trees;
+using Voron.Trees.Kinds;
 
 namespace Voron.Maintenance;
 

@@ -3,8 +3,7 @@ using Voron.FreeSpace;
 using Voron.Primitives;
 using Voron.Snapshots;
 using Voron.Transactions;
-using Voron.Trees.Arrays;
-using Voron.Trees.IdSets;
+using Voron.Trees.IdSets.Pages;
 using Voron.Trees.Pages;
 
 namespace Voron.Maintenance;

@@ -6,6 +6,7 @@ using Voron.Snapshots;
 using Voron.Testing;
 using Voron.Transactions;
 using Voron.Trees;
+using Voron.Trees.Kinds;
 using Voron.Trees.Pages;
 
 namespace Voron.Maintenance;

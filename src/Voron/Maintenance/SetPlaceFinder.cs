@@ -3,6 +3,7 @@ using Voron.Primitives;
 using Voron.Snapshots;
 using Voron.Trees;
 using Voron.Trees.IdSets;
+using Voron.Trees.IdSets.Pages;
 using Voron.Trees.Pages;
 
 namespace Voron.Maintenance;

@@ -2,6 +2,7 @@ using Voron.Format;
 using Voron.Primitives;
 using Voron.Snapshots;
 using Voron.Trees;
+using Voron.Trees.Kinds;
 
 namespace Voron.Maintenance;
 
@@ -61,7 +62,7 @@ internal static unsafe class TreePlaceFinder
         var (page, parent) = (tree.RootPage, 0L);
         try
         {
-            var form = PageForm.Of(tree.Kind);
+            var form = TreeKinds.Of(tree.Kind).Pages;
             for (var level = tree.Depth - 1; level >= 0; level--)
             {
                 if (page == sought)

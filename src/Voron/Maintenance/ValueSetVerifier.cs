@@ -1,7 +1,8 @@
 using Voron.Format;
 using Voron.Snapshots;
 using Voron.Trees;
-using Voron.Trees.ValueSets;
+using Voron.Trees.Kinds;
+using Voron.Trees.ValueSets.Records;
 
 namespace Voron.Maintenance;
 
@@ -33,7 +34,7 @@ internal sealed unsafe class ValueSetVerifier(SnapshotPages snapshot, CheckedPag
         else if (companion.Kind == TreeKind.Plain)
             CountLarge(new TreeState(companion));
         else
-            report($"its {SystemTree.Describe(name)} is {TreeKinds.Describe(companion.Kind)}");
+            report($"its {SystemTree.Describe(name)} is {TreeKinds.Of(companion.Kind).Description}");
         CheckRecords(header);
         foreach (var (number, set) in _large)
             Name($"large set {number} has {set.Count} values, but no key leads to it");

@@ -5,6 +5,7 @@ using Voron.Snapshots;
 using Voron.Testing;
 using Voron.Transactions;
 using Voron.Trees;
+using Voron.Trees.Kinds;
 
 namespace Voron.Maintenance;
 
@@ -121,7 +122,7 @@ internal sealed unsafe class Verifier : ITreeCheckHost
                 Report($"{_owner} in the catalog is of a kind that this engine does not know");
             var feature = TreeKinds.Feature(tree) | SystemTree.Feature(cursor.Key);
             if (!_engine.Format.Has(feature))
-                Report($"it is {TreeKinds.Describe(tree.Kind)}, but the header of the environment does not name the feature {feature}");
+                Report($"it is {TreeKinds.Of(tree.Kind).Description}, but the header of the environment does not name the feature {feature}");
             if (_isDropped)
                 continue;
             CheckValueSets(cursor.Key, tree, isClean);
@@ -141,7 +142,7 @@ internal sealed unsafe class Verifier : ITreeCheckHost
         {
             if (SystemTree.IsLargeSets(name))
                 verifier.CheckCompanion(name);
-            else if (tree.Kind == TreeKind.ValueSets && isClean)
+            else if (TreeKinds.Of(tree.Kind).HasCompanion && isClean)
                 verifier.Run(tree);
         }
         catch (VoronException problem)

@@ -2,7 +2,6 @@ using Voron.Format;
 using Voron.Paging;
 using Voron.Testing;
 using Voron.Trees;
-using Voron.Trees.Arrays;
 using Voron.Trees.Pages;
 
 namespace Voron.Salvaging;
@@ -317,7 +316,7 @@ internal sealed unsafe partial class Extraction : ITreeWalkHost, IDisposable
         if (tree.Form != form)
             (tree, room) = (LostTree(header->TreeMark, header->PageNumber, form), null);
         EnterInTarget(tree, form);
-        if (form.Kind == TreeKind.Array)
+        if (form.Kind == TreeKind.FixedSize)
         {
             TakeArrayEntries(tree, leaf, new ArrayLayout(_pages.PageSize, form.ValueSize), room);
             return;

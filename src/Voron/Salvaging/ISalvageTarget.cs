@@ -1,4 +1,5 @@
 using Voron.Trees;
+using Voron.Trees.Pages;
 
 namespace Voron.Salvaging;
 
@@ -19,7 +20,7 @@ internal interface ISalvageTarget
     void EnterSystemTree(byte[] name, TreeForm form) => EnterTree(SystemTree.Describe(name), form);
 
     /// <summary>Adds an entry, unless the tree has its key.</summary>
-    /// <param name="key">The key; that of a fixed-size tree as <see cref="Trees.Arrays.ArrayKey"/> has it.</param>
+    /// <param name="key">The key; that of a fixed-size tree as <see cref="Trees.Pages.ArrayKey"/> has it.</param>
     /// <param name="value">The value, which is open.</param>
     /// <param name="fault">Null, or a sentence that describes why the value is lost after all.</param>
     /// <returns>False if the tree has the key.</returns>

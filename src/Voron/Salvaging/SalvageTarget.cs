@@ -1,6 +1,6 @@
 using Voron.Format;
 using Voron.Trees;
-using Voron.Trees.Arrays;
+using Voron.Trees.Pages;
 
 namespace Voron.Salvaging;
 
@@ -61,7 +61,7 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
             _idTree = new WriteIdTree(_writing.CreateSystemTree(systemName, form.Kind));
         else if (systemName != null)
             _tree = new WriteTree(_writing.CreateSystemTree(systemName, form.Kind));
-        else if (form.Kind == TreeKind.Array)
+        else if (form.Kind == TreeKind.FixedSize)
             _fixedTree = _writing.CreateFixedTree(name, form.ValueSize);
         else if (form.Kind == TreeKind.IdSets)
             _idTree = _writing.CreateIdTree(name);
@@ -94,7 +94,7 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
     {
         Enter(_name!, _systemName, _form);
         fault = null;
-        if (_form.Kind == TreeKind.Array ? _fixedTree.Contains(ArrayKey.FromBytes(key)) : _tree.Contains(key))
+        if (_form.Kind == TreeKind.FixedSize ? _fixedTree.Contains(ArrayKey.FromBytes(key)) : _tree.Contains(key))
             return false;
         fault = value.Length <= ValueSource.PieceBytes ? Put(key, value) : PutLong(key, value);
         if (fault != null)
@@ -192,7 +192,7 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
     private string? Put(ReadOnlySpan<byte> key, ValueSource value)
     {
         var fault = value.TryRead(0, out var bytes);
-        if (fault == null && _form.Kind == TreeKind.Array)
+        if (fault == null && _form.Kind == TreeKind.FixedSize)
             _fixedTree.Put(ArrayKey.FromBytes(key), bytes);
         else if (fault == null)
             _tree.Put(key, bytes);

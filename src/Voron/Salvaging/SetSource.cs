@@ -1,8 +1,7 @@
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.Paging;
-using Voron.Trees.Arrays;
-using Voron.Trees.IdSets;
+using Voron.Trees.IdSets.Pages;
 using Voron.Trees.Pages;
 
 namespace Voron.Salvaging;

@@ -10,7 +10,7 @@ internal readonly record struct TreeForm(TreeKind Kind, int ValueSize = 0)
     /// <summary>Returns what the leaves of a tree have. Those of a tree of value sets have ordinary values.</summary>
     public static TreeForm Of(in TreeHeader header) => header.Kind switch
     {
-        TreeKind.Array => new TreeForm(TreeKind.Array, (int)header.NestedValues),
+        TreeKind.FixedSize => new TreeForm(TreeKind.FixedSize, (int)header.NestedValues),
         TreeKind.ValueSets => default,
         _ => new TreeForm(header.Kind),
     };

@@ -1,6 +1,6 @@
 using Voron.Format;
 using Voron.Trees;
-using Voron.Trees.Arrays;
+using Voron.Trees.Kinds;
 using Voron.Trees.Pages;
 
 namespace Voron.Salvaging;
@@ -17,7 +17,7 @@ internal static unsafe class TreePageView
     public static TreeForm Form(byte* leaf)
     {
         if (((PageHeader*)leaf)->Kind == PageKind.Array)
-            return new TreeForm(TreeKind.Array, ArrayPage.ValueSize(leaf));
+            return new TreeForm(TreeKind.FixedSize, ArrayPage.ValueSize(leaf));
         var first = Count(leaf) > 0 ? SlottedPage.Record(leaf, 0) : null;
         var hasSets = first != null && LeafPage.Kind(first) == ValueKind.Extended && LeafPage.Packed(first) == null;
         return new TreeForm(hasSets ? TreeKind.IdSets : TreeKind.Plain);

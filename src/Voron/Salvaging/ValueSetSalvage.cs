@@ -1,5 +1,5 @@
 using Voron.Format;
-using Voron.Trees.ValueSets;
+using Voron.Trees.ValueSets.Records;
 
 namespace Voron.Salvaging;
 

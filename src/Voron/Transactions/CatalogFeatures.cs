@@ -1,6 +1,7 @@
 using Voron.Format;
 using Voron.Snapshots;
 using Voron.Trees;
+using Voron.Trees.Kinds;
 
 namespace Voron.Transactions;
 

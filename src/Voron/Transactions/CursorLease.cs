@@ -4,6 +4,9 @@ using System.Runtime.CompilerServices;
 using Voron.Format;
 using Voron.Primitives;
 using Voron.Trees;
+using Voron.Trees.FixedSize;
+using Voron.Trees.IdSets;
+using Voron.Trees.ValueSets;
 
 namespace Voron.Transactions;
 
@@ -17,7 +20,7 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
     public TreeCursor Cursor { get; } = new();
 
     /// <summary>The cursor of a fixed-size tree, over which it has been opened.</summary>
-    public ArrayCursor Array => _array!;
+    public FixedSizeCursor FixedSize => _fixedSize!;
 
     /// <summary>The cursor of a set of ids, over which it has been opened.</summary>
     public IdTreeCursor Ids => _ids!;
@@ -33,7 +36,7 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
     /// <summary>True if the tree does not know the cursor any more: it must not be opened again, although a thread may still return it.</summary>
     public bool IsForgotten { get; set; }
 
-    private ArrayCursor? _array;
+    private FixedSizeCursor? _fixedSize;
 
     private IdTreeCursor? _ids;
 
@@ -50,8 +53,8 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
     {
         Debug.Assert(Volatile.Read(ref _state) == Free, "A cursor must be closed before it is opened again.");
         var state = tree.SettledState();
-        if (state.Kind == TreeKind.Array)
-            (_array ??= new ArrayCursor()).Open(state, tree.Owner.Pages);
+        if (state.Kind == TreeKind.FixedSize)
+            (_fixedSize ??= new FixedSizeCursor()).Open(state, tree.Owner.Pages);
         else if (state.Kind == TreeKind.ValueSets)
             (_valueSets ??= new ValueSetTreeCursor()).Open(state, tree.LargeSets?.StateAsIs, tree.Owner.Pages, canChange: tree.Owner.Write != null);
         else
@@ -82,7 +85,7 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
             return;
         Generation = HandleGeneration.AfterHandle(Generation);
         Cursor.Close();
-        _array?.Close();
+        _fixedSize?.Close();
         _ids?.Close();
         _valueSets?.Close();
         Volatile.Write(ref _state, Free);
@@ -120,7 +123,7 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
     }
 
     /// <summary>Describes the position in a fixed-size tree, as <see cref="Describe"/> does.</summary>
-    public string? DescribeArray(long generation) => generation == Generation ? _array?.Describe() : null;
+    public string? DescribeFixedSize(long generation) => generation == Generation ? _fixedSize?.Describe() : null;
 
     /// <summary>Describes the position in a set of ids, as <see cref="Describe"/> does.</summary>
     public string? DescribeIds(long generation) => generation == Generation ? _ids?.Describe() : null;

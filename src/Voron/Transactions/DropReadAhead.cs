@@ -1,4 +1,5 @@
 using Voron.Trees;
+using Voron.Trees.Kinds;
 
 namespace Voron.Transactions;
 

@@ -2,6 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Voron.Trees;
+using Voron.Trees.FixedSize;
 
 namespace Voron.Transactions;
 
@@ -14,14 +15,14 @@ internal static unsafe class FixedTreeAccess
     public static bool TryGet(OpenTree tree, long key, out ReadOnlySpan<byte> value)
     {
         var state = tree.SettledState();
-        return TryMake(ArrayReader.Find(state, tree.Owner.Pages, key), state, out value);
+        return TryMake(FixedSizeReader.Find(state, tree.Owner.Pages, key), state, out value);
     }
 
     /// <summary>Finds the entry with a key or, if there is none, the one after it (step 1) or before it (step -1).</summary>
     public static bool TryGetNear(OpenTree tree, long key, int step, out long found, out ReadOnlySpan<byte> value)
     {
         var state = tree.SettledState();
-        return TryMake(ArrayReader.FindNear(state, tree.Owner.Pages, key, step, out found), state, out value);
+        return TryMake(FixedSizeReader.FindNear(state, tree.Owner.Pages, key, step, out found), state, out value);
     }
 
     /// <summary>Copies the values of all keys that the tree has to their places, and returns the number of these keys.</summary>
@@ -35,12 +36,12 @@ internal static unsafe class FixedTreeAccess
         if (found.Length < keys.Length)
             ThrowShort(nameof(found), found.Length, keys.Length, keys.Length);
 
-        var addresses = stackalloc byte*[ArrayReader.Width];
+        var addresses = stackalloc byte*[FixedSizeReader.Width];
         var count = 0;
-        for (var from = 0; from < keys.Length; from += ArrayReader.Width)
+        for (var from = 0; from < keys.Length; from += FixedSizeReader.Width)
         {
-            var group = keys.Slice(from, Math.Min(ArrayReader.Width, keys.Length - from));
-            ArrayReader.FindMany(state, tree.Owner.Pages, group, addresses);
+            var group = keys.Slice(from, Math.Min(FixedSizeReader.Width, keys.Length - from));
+            FixedSizeReader.FindMany(state, tree.Owner.Pages, group, addresses);
             for (var i = 0; i < group.Length; i++)
             {
                 found[from + i] = addresses[i] != null;
@@ -64,7 +65,7 @@ internal static unsafe class FixedTreeAccess
             throw WrongSize(tree, value.Length, nameof(value));
         try
         {
-            ArrayWriter.Put(write.Pages, tree.SettledState(), key, value);
+            FixedSizeWriter.Put(write.Pages, tree.SettledState(), key, value);
         }
         catch (Exception e) when (write.Break(e))
         {
@@ -79,7 +80,7 @@ internal static unsafe class FixedTreeAccess
         write.ThrowIfBroken();
         try
         {
-            return ArrayWriter.Delete(write.Pages, tree.SettledState(), key);
+            return FixedSizeWriter.Delete(write.Pages, tree.SettledState(), key);
         }
         catch (Exception e) when (write.Break(e))
         {
@@ -94,7 +95,7 @@ internal static unsafe class FixedTreeAccess
         write.ThrowIfBroken();
         try
         {
-            return ArrayRemoval.Delete(write.Pages, tree.SettledState(), first, last);
+            return FixedSizeRemoval.Delete(write.Pages, tree.SettledState(), first, last);
         }
         catch (Exception e) when (write.Break(e))
         {

@@ -2,6 +2,7 @@ using System.Runtime.CompilerServices;
 using Voron.Trees;
 using Voron.Trees.Batches;
 using Voron.Trees.IdSets;
+using Voron.Trees.IdSets.Pages;
 
 namespace Voron.Transactions;
 

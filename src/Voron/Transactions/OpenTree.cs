@@ -6,6 +6,7 @@ using Voron.Format;
 using Voron.Testing;
 using Voron.Trees;
 using Voron.Trees.Batches;
+using Voron.Trees.Kinds;
 
 namespace Voron.Transactions;
 

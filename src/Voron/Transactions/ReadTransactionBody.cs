@@ -3,6 +3,7 @@ using Voron.Format;
 using Voron.Snapshots;
 using Voron.Testing;
 using Voron.Trees;
+using Voron.Trees.Kinds;
 
 namespace Voron.Transactions;
 
@@ -175,7 +176,7 @@ internal sealed class ReadTransactionBody : TransactionBody
                 open = Add(name, header);
             if (kind is { } wanted)
                 open?.ThrowUnless(wanted);
-            if (open is { LargeSets: null, StateAsIs.Kind: TreeKind.ValueSets })
+            if (open is { LargeSets: null } && TreeKinds.Of(open.StateAsIs.Kind).HasCompanion)
                 OpenLargeSets(open);
             treeGeneration = open?.Generation ?? 0;
             return open;

@@ -2,6 +2,7 @@ using System.Runtime.CompilerServices;
 using Voron.Trees;
 using Voron.Trees.Pages;
 using Voron.Trees.ValueSets;
+using Voron.Trees.ValueSets.Records;
 
 namespace Voron.Transactions;
 

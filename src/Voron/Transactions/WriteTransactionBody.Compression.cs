@@ -123,7 +123,7 @@ internal sealed partial class WriteTransactionBody
         if (OpenTree(name) is not { } dictionaries)
             return;
         dictionaries.BeforeChange();
-        Trees.Catalog.Delete(WritePages, Catalog, name, dictionaries.SettledState());
+        FreeAndForget(name, dictionaries.SettledState());
         SetDropped(dictionaries, isDropped: true);
         Scope.Packer.Forget(treeId);
     }

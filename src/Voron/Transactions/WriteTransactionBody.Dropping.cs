@@ -1,4 +1,5 @@
 using Voron.Trees;
+using Voron.Trees.Kinds;
 
 namespace Voron.Transactions;
 
@@ -26,7 +27,7 @@ internal sealed partial class WriteTransactionBody
             if (isLarge)
                 MoveToDropped(name, state);
             else
-                Trees.Catalog.Delete(WritePages, Catalog, name, state);
+                FreeAndForget(name, state);
             SetDropped(tree, isDropped: true);
             DeleteDictionaries(id);
             var large = tree.LargeSets is OpenTree sets ? DropTree(sets.Name, fewPages) : default;

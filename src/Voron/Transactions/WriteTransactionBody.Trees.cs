@@ -1,6 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using Voron.Format;
 using Voron.Trees;
+using Voron.Trees.Kinds;
 
 namespace Voron.Transactions;
 
@@ -19,7 +20,7 @@ internal sealed partial class WriteTransactionBody
     // A companion is opened and closed with its tree.
     private OpenTree NoteOpen(OpenTree tree)
     {
-        if (tree.StateAsIs.Kind == TreeKind.ValueSets && !SystemTree.Is(tree.Name))
+        if (TreeKinds.Of(tree.StateAsIs.Kind).HasCompanion && !SystemTree.Is(tree.Name))
         {
             var name = SystemTree.LargeSetsName(tree.StateAsIs.TreeId, stackalloc byte[SystemTree.LargeSetsNameBytes]);
             tree.LargeSets = OpenTree(name) is { StateAsIs.Kind: TreeKind.Plain } large ? large : null;
@@ -47,7 +48,7 @@ internal sealed partial class WriteTransactionBody
         var tree = OpenTree(name, kind);
         if (tree != null)
         {
-            if (kind == TreeKind.Array && tree.StateAsIs.NestedValues != valueBytes)
+            if (kind == TreeKind.FixedSize && tree.StateAsIs.NestedValues != valueBytes)
                 ThrowValueSize(tree, valueBytes);
             return tree;
         }
@@ -65,14 +66,14 @@ internal sealed partial class WriteTransactionBody
             throw new ArgumentException($"No tree can have {fault}.", nameof(kind));
 
         // Durable before the first page and the first record that an older engine would misunderstand.
-        var feature = TreeKinds.Feature(kind) | SystemTree.Feature(name);
+        var feature = TreeKinds.Of(kind).Feature | SystemTree.Feature(name);
         if (!_engine.Format.Has(feature))
             _engine.BackPressure!.RequireFeatures(feature);
         try
         {
             Trees.Catalog.Create(WritePages, Catalog, name, header);
             WritePages.State.NextTreeId++;
-            if (kind == TreeKind.ValueSets)
+            if (TreeKinds.Of(kind).HasCompanion)
                 CreateTree(SystemTree.LargeSetsName(header.TreeId, stackalloc byte[SystemTree.LargeSetsNameBytes]));
             return NoteOpen(Add(name, header));
         }
@@ -94,7 +95,7 @@ internal sealed partial class WriteTransactionBody
         {
             tree.BeforeChange();
             RecordName(tree, default);
-            Trees.Catalog.Delete(WritePages, Catalog, name, tree.SettledState());
+            FreeAndForget(name, tree.SettledState());
             SetDropped(tree, isDropped: true);
             DeleteDictionaries(tree.StateAsIs.TreeId);
             if (tree.LargeSets is OpenTree large)
@@ -105,6 +106,12 @@ internal sealed partial class WriteTransactionBody
         {
             throw;
         }
+    }
+
+    private void FreeAndForget(ReadOnlySpan<byte> name, TreeState tree)
+    {
+        TreeKinds.Of(tree.Kind).DeleteAll(WritePages, tree);
+        Trees.Catalog.Delete(WritePages, Catalog, name, tree);
     }
 
     public bool RenameTree(ReadOnlySpan<byte> name, ReadOnlySpan<byte> newName)

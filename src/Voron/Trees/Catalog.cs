@@ -144,7 +144,7 @@ internal static class Catalog
     }
 
     /// <summary>
-    /// Frees the pages of a tree and removes its name; returns false when there is no such tree. The caller passes the tree as this
+    /// Removes the name of a tree whose pages the caller has freed; returns false when there is no such tree. The caller passes the tree as this
     /// transaction has it open, because its header in the catalog may be older.
     /// </summary>
     public static bool Delete(PageWriter writer, TreeState catalog, ReadOnlySpan<byte> name, TreeState tree)
@@ -153,7 +153,6 @@ internal static class Catalog
         if (!TreeReader.Contains(catalog, writer, name))
             return false;
 
-        RangeRemoval.DeleteAll(writer, tree);
         tree.Changed = false;
         return TreeWriter.Delete(writer, catalog, name);
     }

@@ -1,5 +1,6 @@
 using Voron.Format;
 using Voron.Primitives;
+using Voron.Trees.Kinds;
 
 namespace Voron.Trees;
 

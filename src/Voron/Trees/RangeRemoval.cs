@@ -2,6 +2,7 @@ using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Testing;
+using Voron.Trees.FixedSize;
 using Voron.Trees.Pages;
 
 namespace Voron.Trees;
@@ -74,13 +75,7 @@ internal unsafe ref struct RangeRemoval
     }
 
     /// <summary>Removes every entry and frees every page.</summary>
-    public static void DeleteAll(PageWriter pages, TreeState state)
-    {
-        if (state.Kind == TreeKind.Array)
-            ArrayRemoval.DeleteAll(pages, state);
-        else
-            Delete(pages, state, default, KeyBound.End);
-    }
+    public static void DeleteAll(PageWriter pages, TreeState state) => Delete(pages, state, default, KeyBound.End);
 
     /// <param name="pages">The pages of the tree.</param>
     /// <param name="state">The tree.</param>

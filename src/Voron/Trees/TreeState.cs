@@ -2,7 +2,6 @@ using System.Diagnostics;
 using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
-using Voron.Trees.Arrays;
 using Voron.Trees.KeyHeads;
 using Voron.Trees.Pages;
 
@@ -152,7 +151,7 @@ internal sealed class TreeState
         NestedPages = 0;
 
         // The size of the values of an array stays with the tree.
-        if (Kind != TreeKind.Array)
+        if (Kind != TreeKind.FixedSize)
             NestedValues = 0;
     }
 

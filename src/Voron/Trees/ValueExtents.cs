@@ -1,7 +1,7 @@
 using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
-using Voron.Trees.IdSets;
+using Voron.Trees.IdSets.Pages;
 using Voron.Trees.Pages;
 
 namespace Voron.Trees;

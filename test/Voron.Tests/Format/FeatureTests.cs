@@ -28,7 +28,7 @@ public sealed class FeatureTests
                 Slots(disk).Should().OnlyContain(slot => slot.Features == FormatFeatures.None && slot.Version == version);
                 CreateArray(writing, 8);
                 var slots = Slots(disk);
-                slots.Should().OnlyContain(slot => slot.Features == FormatFeatures.Arrays && slot.Version == JournalFormat.Version);
+                slots.Should().OnlyContain(slot => slot.Features == FormatFeatures.FixedSizeTrees && slot.Version == JournalFormat.Version);
                 slots[0].Should().Be(slots[1]);
                 slots[0].Lineage.Id.Should().NotBe(default(RandomId));
                 CreateArray(writing, 8, "another");
@@ -36,7 +36,7 @@ public sealed class FeatureTests
             }
 
             _ = FaultTestKit.WarningsOf(environment, logger);
-            logger.Entries.Where(entry => entry.Message.Contains("Arrays", StringComparison.Ordinal)).Should().ContainSingle();
+            logger.Entries.Where(entry => entry.Message.Contains("FixedSizeTrees", StringComparison.Ordinal)).Should().ContainSingle();
             environment.Verify().Problems.Should().BeEmpty();
             environment.Flush();
             disk = FaultTestKit.DiskOf(FaultTestKit.Bytes(disk));
@@ -44,12 +44,12 @@ public sealed class FeatureTests
 
         using (var environment = StorageEnvironment.Open(disk, FaultTestKit.Options()))
         {
-            environment.Internals.Engine.Format.Features.Should().Be(FormatFeatures.Arrays);
+            environment.Internals.Engine.Format.Features.Should().Be(FormatFeatures.FixedSizeTrees);
             environment.Verify().Problems.Should().BeEmpty();
             FaultTestKit.Get(environment, 1).Should().Equal(1);
         }
 
-        Slots(disk).Should().OnlyContain(slot => slot.Features == FormatFeatures.Arrays, "a clean close keeps them");
+        Slots(disk).Should().OnlyContain(slot => slot.Features == FormatFeatures.FixedSizeTrees, "a clean close keeps them");
     }
 
     [Fact]
@@ -66,7 +66,7 @@ public sealed class FeatureTests
         }
 
         using var again = StorageEnvironment.Open(disk, FaultTestKit.Options());
-        again.Internals.Engine.Format.Features.Should().Be(FormatFeatures.Arrays);
+        again.Internals.Engine.Format.Features.Should().Be(FormatFeatures.FixedSizeTrees);
         again.Verify().Problems.Should().BeEmpty();
     }
 
@@ -98,7 +98,7 @@ public sealed class FeatureTests
         var half = FaultTestKit.DiskOf(before);
         using (var environment = StorageEnvironment.Open(half, FaultTestKit.Options()))
         {
-            environment.Internals.Engine.Format.Features.Should().Be(FormatFeatures.Arrays);
+            environment.Internals.Engine.Format.Features.Should().Be(FormatFeatures.FixedSizeTrees);
             var slots = Slots(half);
             slots[0].Should().Be(slots[1], "the opening writes the other slot");
             slots[0].Version.Should().Be(JournalFormat.Version);
@@ -107,7 +107,7 @@ public sealed class FeatureTests
 
     [Theory]
     [InlineData(0, FormatFeatures.None)]
-    [InlineData(1, FormatFeatures.Arrays)]
+    [InlineData(1, FormatFeatures.FixedSizeTrees)]
     internal void A_header_that_cannot_be_written_fails_the_creation_and_poisons(int slotsBefore, FormatFeatures featuresAfter)
     {
         var disk = new SimulatedDisk();
@@ -143,7 +143,7 @@ public sealed class FeatureTests
             writing.Commit();
         }
 
-        Slots(disk).Should().OnlyContain(slot => slot.Features == FormatFeatures.Arrays && slot.Version == JournalFormat.Version);
+        Slots(disk).Should().OnlyContain(slot => slot.Features == FormatFeatures.FixedSizeTrees && slot.Version == JournalFormat.Version);
     }
 
     [Fact]
@@ -153,7 +153,7 @@ public sealed class FeatureTests
         using (var environment = StorageEnvironment.Open(disk, FaultTestKit.Options()))
         {
             using var writing = environment.BeginWrite();
-            foreach (var (kind, bytes) in new[] { ((TreeKind)5, 0), (TreeKind.Array, 9000), (TreeKind.Array, -1), (TreeKind.Plain, 8) })
+            foreach (var (kind, bytes) in new[] { ((TreeKind)5, 0), (TreeKind.FixedSize, 9000), (TreeKind.FixedSize, -1), (TreeKind.Plain, 8) })
             {
                 var create = () => writing.Body.CreateTree("tree"u8, kind, bytes);
                 create.Should().Throw<ArgumentException>();
@@ -187,7 +187,7 @@ public sealed class FeatureTests
         }
 
         using var forged = StorageEnvironment.Open(FaultTestKit.DiskOf(files), FaultTestKit.Options());
-        forged.Verify().Problems.Should().ContainSingle().Which.Should().Contain("tree 'array'").And.Contain("feature Arrays");
+        forged.Verify().Problems.Should().ContainSingle().Which.Should().Contain("tree 'array'").And.Contain("feature FixedSizeTrees");
     }
 
     [Fact]
@@ -202,7 +202,7 @@ public sealed class FeatureTests
             writing.Commit();
         });
         var backup = async () => await environment.BackupAsync(target, null, TestContext.Current.CancellationToken);
-        var thrown = await backup.Should().ThrowAsync<BackupException>().WithMessage("*began to use the feature Arrays*Make it again*");
+        var thrown = await backup.Should().ThrowAsync<BackupException>().WithMessage("*began to use the feature FixedSizeTrees*Make it again*");
         thrown.Which.Fault.Should().Be(BackupFault.FormatChanged);
 
         // The next one names the feature.
@@ -210,7 +210,7 @@ public sealed class FeatureTests
         await environment.BackupAsync(second, null, TestContext.Current.CancellationToken);
         var restored = new SimulatedDisk();
         await BackupTestKit.Restore(restored, second.ToArray());
-        Slots(restored).Should().OnlyContain(slot => slot.Features == FormatFeatures.Arrays);
+        Slots(restored).Should().OnlyContain(slot => slot.Features == FormatFeatures.FixedSizeTrees);
         using var again = StorageEnvironment.Open(restored, FaultTestKit.Options());
         again.Verify().Problems.Should().BeEmpty();
     }
@@ -241,7 +241,7 @@ public sealed class FeatureTests
             var target = Path.Combine(place.Path, name);
             await BackupFile.RestoreAsync(chain, target, null, token);
             using var restored = StorageEnvironment.Open(target, FaultTestKit.Options());
-            restored.Internals.Engine.Format.Features.Should().Be(FormatFeatures.Arrays);
+            restored.Internals.Engine.Format.Features.Should().Be(FormatFeatures.FixedSizeTrees);
             restored.Verify().Problems.Should().BeEmpty();
         }
     }
@@ -249,7 +249,7 @@ public sealed class FeatureTests
     private static void CreateArray(WriteTransaction writing, int valueBytes, string name = "array")
     {
         Span<byte> buffer = stackalloc byte[256];
-        writing.Body.CreateTree(Catalog.Encode(name, buffer), TreeKind.Array, valueBytes);
+        writing.Body.CreateTree(Catalog.Encode(name, buffer), TreeKind.FixedSize, valueBytes);
     }
 
     private static StorageOptions Options(int version, ListLogger? logger = null)

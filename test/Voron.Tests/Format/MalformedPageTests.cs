@@ -66,7 +66,7 @@ public sealed unsafe class MalformedPageTests
             tree with { RootPage = 100 }, tree with { RootPage = -1 }, tree with { RootPage = 0 }, tree with { Depth = 0 },
             tree with { Depth = StateStructure.MaxDepth + 1, BranchPages = 50 }, tree with { LeafPages = 0 }, tree with { LeafPages = 101 },
             tree with { BranchPages = 0 }, tree with { BranchPages = 98 }, tree with { OverflowPages = 97 }, tree with { OverflowPages = -1 },
-            tree with { EntryCount = -1 }, tree with { Kind = TreeKind.Array, NestedValues = 8 }, tree with { NestedPages = 1 },
+            tree with { EntryCount = -1 }, tree with { Kind = TreeKind.FixedSize, NestedValues = 8 }, tree with { NestedPages = 1 },
         ])
             StateStructure.FindFault(state with { Catalog = changed }).Should().Contain("catalog");
     }
@@ -78,24 +78,24 @@ public sealed unsafe class MalformedPageTests
         foreach (var possible in (TreeHeader[])
         [
             tree, tree with { Flags = TreeHeader.RecordedFlag }, tree with { Flags = TreeHeader.CompressedFlag }, tree with { Flags = 3 },
-            tree with { Kind = TreeKind.Array }, tree with { Kind = TreeKind.Array, NestedValues = 8192 },
+            tree with { Kind = TreeKind.FixedSize }, tree with { Kind = TreeKind.FixedSize, NestedValues = 8192 },
             tree with { Kind = TreeKind.IdSets, NestedValues = 40 }, tree with { Kind = TreeKind.IdSets, NestedValues = 4000, NestedPages = 96 },
         ])
             StateStructure.FindFault(possible, 100, 65536).Should().BeNull();
         foreach (var changed in (TreeHeader[])
         [
-            tree with { Flags = 4 }, tree with { Flags = 2, Kind = TreeKind.Array }, tree with { Flags = 1, Kind = TreeKind.Array },
+            tree with { Flags = 4 }, tree with { Flags = 2, Kind = TreeKind.FixedSize }, tree with { Flags = 1, Kind = TreeKind.FixedSize },
             tree with { Flags = 1, Kind = TreeKind.IdSets, NestedValues = 40 }, tree with { NestedPages = 1 },
             tree with { NestedValues = 1 }, tree with { Kind = (TreeKind)5 },
-            tree with { Kind = (TreeKind)4 }, tree with { Kind = TreeKind.Array, NestedValues = 8193 },
-            tree with { Kind = TreeKind.Array, NestedValues = -1 },
-            tree with { Kind = TreeKind.Array, NestedPages = 1 }, tree with { Kind = TreeKind.Array, OverflowPages = 1 },
+            tree with { Kind = (TreeKind)4 }, tree with { Kind = TreeKind.FixedSize, NestedValues = 8193 },
+            tree with { Kind = TreeKind.FixedSize, NestedValues = -1 },
+            tree with { Kind = TreeKind.FixedSize, NestedPages = 1 }, tree with { Kind = TreeKind.FixedSize, OverflowPages = 1 },
             tree with { Kind = TreeKind.IdSets, NestedValues = 39 }, tree with { Kind = TreeKind.IdSets, NestedValues = 40, NestedPages = 97 },
             tree with { Kind = TreeKind.IdSets, NestedValues = 40, NestedPages = -1 },
         ])
             StateStructure.FindFault(changed, 100, 65536).Should().NotBeNull();
-        StateStructure.FindFault(tree with { Kind = TreeKind.Array, NestedValues = 512 }, 100, 4096).Should().BeNull();
-        StateStructure.FindFault(tree with { Kind = TreeKind.Array, NestedValues = 513 }, 100, 4096).Should().NotBeNull("no page has room for it");
+        StateStructure.FindFault(tree with { Kind = TreeKind.FixedSize, NestedValues = 512 }, 100, 4096).Should().BeNull();
+        StateStructure.FindFault(tree with { Kind = TreeKind.FixedSize, NestedValues = 513 }, 100, 4096).Should().NotBeNull("no page can hold it");
     }
 
     private static LeafRecordHeader* Record(byte* page, ushort slot) => (LeafRecordHeader*)(page + slot);

@@ -11,7 +11,7 @@ namespace Voron.Tests.Format;
 [Quick]
 public sealed class ReplayedFeatureTests
 {
-    private const FormatFeatures Both = FormatFeatures.Arrays | FormatFeatures.IdSets;
+    private const FormatFeatures Both = FormatFeatures.FixedSizeTrees | FormatFeatures.IdSets;
     private const int ManyTrees = 100;
 
     [Fact]

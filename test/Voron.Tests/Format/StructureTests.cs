@@ -128,7 +128,7 @@ public sealed class StructureTests
         Numbers<RecordKind>().Should().Be("Transaction=1 FlushList=2 FlushImages=3 DurabilityMarker=4 JournalSnapshot=5");
         Numbers<RecordFlags>().Should().Be("None=0 Compressed=1 ExtentsUnsynced=2 WholeState=4");
         Numbers<FormatFeatures>().Should().Be(
-            "None=0 IdSets=1 Arrays=2 Tables=4 ChangeFeeds=8 CompressedValues=16 ChangeLog=32 FeedHistory=64 ValueSets=128");
+            "None=0 IdSets=1 FixedSizeTrees=2 Tables=4 ChangeFeeds=8 CompressedValues=16 ChangeLog=32 FeedHistory=64 ValueSets=128");
         Numbers<PageEntryKind>().Should().Be("Diff=1 Zeros=2 Extent=3 Free=4 Direct=5");
         Numbers<ValueKind>().Should().Be("Inline=0 Overflow=1 LargeExtent=2 Extended=3");
         Numbers<ValueSetForm>().Should().Be("One=1 Few=2 Large=3");

@@ -13,7 +13,7 @@ public sealed class TreeKindTests : IDisposable
     public TreeKindTests() => _environment.Write(writing =>
     {
         writing.CreateTree("plain");
-        Create(writing, "array", TreeKind.Array, 8);
+        Create(writing, "array", TreeKind.FixedSize, 8);
     });
 
     public void Dispose() => _environment.Dispose();
@@ -27,12 +27,12 @@ public sealed class TreeKindTests : IDisposable
             // The second time, the transaction has the trees open already.
             ShouldNameBoth(() => reading.OpenTree("array"), "array", "a fixed-size tree", "a tree of keys and values");
             ShouldNameBoth(() => reading.TryOpenTree("array", out _), "array", "a fixed-size tree", "a tree of keys and values");
-            ShouldNameBoth(() => Open(reading, "plain", TreeKind.Array), "plain", "a tree of keys and values", "a fixed-size tree");
+            ShouldNameBoth(() => Open(reading, "plain", TreeKind.FixedSize), "plain", "a tree of keys and values", "a fixed-size tree");
         }
 
-        Open(reading, "array", TreeKind.Array)!.StateAsIs.NestedValues.Should().Be(8);
+        Open(reading, "array", TreeKind.FixedSize)!.StateAsIs.NestedValues.Should().Be(8);
         reading.OpenTree("plain").Count.Should().Be(0);
-        Open(reading, "neither", TreeKind.Array).Should().BeNull();
+        Open(reading, "neither", TreeKind.FixedSize).Should().BeNull();
     }
 
     [Fact]
@@ -44,8 +44,8 @@ public sealed class TreeKindTests : IDisposable
             ShouldNameBoth(() => writing.OpenTree("array"), "array", "a fixed-size tree", "a tree of keys and values");
             ShouldNameBoth(() => writing.TryOpenTree("array", out _), "array", "a fixed-size tree", "a tree of keys and values");
             ShouldNameBoth(() => writing.CreateTree("array"), "array", "a fixed-size tree", "a tree of keys and values");
-            ShouldNameBoth(() => Create(writing, "plain", TreeKind.Array, 8), "plain", "a tree of keys and values", "a fixed-size tree");
-            var resize = () => Create(writing, "array", TreeKind.Array, 16);
+            ShouldNameBoth(() => Create(writing, "plain", TreeKind.FixedSize, 8), "plain", "a tree of keys and values", "a fixed-size tree");
+            var resize = () => Create(writing, "array", TreeKind.FixedSize, 16);
             resize.Should().Throw<InvalidOperationException>().WithMessage("*tree 'array' has values of 8 bytes*opened with values of 16 bytes*");
         }
 
@@ -64,12 +64,12 @@ public sealed class TreeKindTests : IDisposable
             using (var savepoint = writing.CreateSavepoint())
             {
                 writing.DeleteTree("array");
-                Create(writing, "array", TreeKind.Array, 4);
+                Create(writing, "array", TreeKind.FixedSize, 4);
                 savepoint.Rollback();
             }
 
             writing.OpenTree("array").Count.Should().Be(1);
-            ShouldNameBoth(() => Create(writing, "array", TreeKind.Array, 4), "array", "a tree of keys and values", "a fixed-size tree");
+            ShouldNameBoth(() => Create(writing, "array", TreeKind.FixedSize, 4), "array", "a tree of keys and values", "a fixed-size tree");
             writing.Commit();
         }
 
@@ -82,7 +82,7 @@ public sealed class TreeKindTests : IDisposable
         _environment.Write(writing => writing.RenameTree("array", "numbers"));
         using var reading = _environment.BeginRead();
         ShouldNameBoth(() => reading.OpenTree("numbers"), "numbers", "a fixed-size tree", "a tree of keys and values");
-        Open(reading, "numbers", TreeKind.Array)!.StateAsIs.NestedValues.Should().Be(8);
+        Open(reading, "numbers", TreeKind.FixedSize)!.StateAsIs.NestedValues.Should().Be(8);
     }
 
     private long Count(string name)

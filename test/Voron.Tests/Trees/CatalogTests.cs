@@ -48,9 +48,9 @@ public sealed class CatalogTests : IDisposable
     [Fact]
     public void An_emptied_tree_keeps_its_kind_and_the_size_of_its_values()
     {
-        var array = new TreeState(new TreeHeader { RootPage = 1, EntryCount = 2, LeafPages = 1, Depth = 1, Kind = TreeKind.Array, NestedValues = 8 });
+        var array = new TreeState(new TreeHeader { RootPage = 1, EntryCount = 2, LeafPages = 1, Depth = 1, Kind = TreeKind.FixedSize, NestedValues = 8 });
         array.SetEmpty();
-        array.ToHeader().Should().Be(new TreeHeader { Kind = TreeKind.Array, NestedValues = 8 });
+        array.ToHeader().Should().Be(new TreeHeader { Kind = TreeKind.FixedSize, NestedValues = 8 });
 
         var sets = new TreeState(
             new TreeHeader { RootPage = 1, EntryCount = 2, LeafPages = 1, Depth = 1, Kind = TreeKind.IdSets, NestedPages = 3, NestedValues = 8 });
@@ -75,12 +75,13 @@ public sealed class CatalogTests : IDisposable
     }
 
     [Fact]
-    public void Deleting_frees_the_pages_of_the_tree()
+    public void Deleting_removes_the_name()
     {
         Catalog.Create(_pages, _catalog, "users"u8, default);
         var tree = new TreeState();
         for (var i = 0; i < 100; i++)
             TreeWriter.Put(_pages, tree, [(byte)i], new byte[1_000]);
+        RangeRemoval.DeleteAll(_pages, tree);
         Catalog.Delete(_pages, _catalog, "users"u8, tree).Should().BeTrue();
         Catalog.Delete(_pages, _catalog, "users"u8, tree).Should().BeFalse();
         _pages.PagesInUse.Should().Be(0);

@@ -2,6 +2,7 @@ using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Trees;
+using Voron.Trees.Kinds;
 
 namespace Voron.Tests.Trees;
 

@@ -6,7 +6,7 @@ using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
 using Voron.Torture.Damage;
 using Voron.Torture.Salvaging;
-using Voron.Trees.Arrays;
+using Voron.Trees.Pages;
 
 namespace Voron.Torture.Tests.Salvaging;
 

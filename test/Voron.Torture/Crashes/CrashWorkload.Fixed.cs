@@ -12,7 +12,7 @@ internal sealed partial class CrashWorkload
 
     // The first tree of such a kind in an environment rewrites the header, for which the flusher must not be busy: it is made in a commit with
     // nothing beside it.
-    private bool HasFixedTrees => _environment!.Internals.Engine.Format.Has(FormatFeatures.Arrays);
+    private bool HasFixedTrees => _environment!.Internals.Engine.Format.Has(FormatFeatures.FixedSizeTrees);
 
     private bool HasIdTrees => _environment!.Internals.Engine.Format.Has(FormatFeatures.IdSets);
 

@@ -1,5 +1,5 @@
 using Voron.Torture.Crashes;
-using Voron.Trees.Arrays;
+using Voron.Trees.Pages;
 
 namespace Voron.Torture.Damage;
 

@@ -4,7 +4,7 @@ using Voron.Simulation.Harness;
 using Voron.Torture.Crashes;
 using Voron.Torture.Recorded;
 using Voron.Trees;
-using Voron.Trees.Arrays;
+using Voron.Trees.Pages;
 
 namespace Voron.Torture.Damage;
 

@@ -2,7 +2,7 @@ using Voron.Format;
 using Voron.Salvaging;
 using Voron.Simulation.Harness;
 using Voron.Torture.Damage;
-using Voron.Trees.Arrays;
+using Voron.Trees.Pages;
 
 namespace Voron.Torture.Salvaging;
 
@@ -54,7 +54,7 @@ internal sealed class CollectedTrees : ISalvageTarget
         var text = Convert.ToHexString(key);
         if (_tree.ContainsKey(text))
             return false;
-        if (_form is { Kind: TreeKind.Array, ValueSize: var size } && (value.Length != size || key.Length != ArrayKey.Size))
+        if (_form is { Kind: TreeKind.FixedSize, ValueSize: var size } && (value.Length != size || key.Length != ArrayKey.Size))
             throw new BrokenPromiseException($"an entry of a fixed-size tree has a key of {key.Length} bytes and a value of {value.Length}, not {size}");
         var bytes = new byte[value.Length];
         for (var at = 0; at < bytes.Length && fault == null; at += ValueSource.PieceBytes)

@@ -3,8 +3,7 @@ using Voron.Format;
 using Voron.Paging;
 using Voron.Simulation.Disks;
 using Voron.Torture.Damage;
-using Voron.Trees.Arrays;
-using Voron.Trees.IdSets;
+using Voron.Trees.IdSets.Pages;
 using Voron.Trees.Pages;
 
 namespace Voron.Torture.Salvaging;

@@ -5,8 +5,9 @@ using Voron.IO;
 using Voron.Paging;
 using Voron.Testing;
 using Voron.Trees;
-using Voron.Trees.Arrays;
-using Voron.Trees.IdSets;
+using Voron.Trees.IdSets.Pages;
+using Voron.Trees.Kinds;
+using Voron.Trees.Pages;
 
 namespace Voron;
 
@@ -94,11 +95,11 @@ public sealed partial class StorageEnvironment
                         from = tree.Kind switch
                         {
                             TreeKind.Plain => CopySome(reading, target, name, from),
-                            TreeKind.Array => CopySomeOfArray(reading, target, Catalog.Decode(name), from),
+                            TreeKind.FixedSize => CopySomeOfArray(reading, target, Catalog.Decode(name), from),
                             TreeKind.IdSets => CopySomeOfSets(reading, target, name, from),
                             TreeKind.ValueSets => CopySomeOfValueSets(reading, target, Catalog.Decode(name), from),
                             _ => throw new InvalidOperationException(
-                                $"The {Catalog.Describe(name)} in '{source.Path}' is {TreeKinds.Describe(tree.Kind)}, which cannot be copied in the order of its keys."),
+                                $"The {Catalog.Describe(name)} in '{source.Path}' is {TreeKinds.Of(tree.Kind).Description}, which cannot be copied in the order of its keys."),
                         };
                         await _pace.PauseAsync(_copied - before, stop).ConfigureAwait(false);
                     }

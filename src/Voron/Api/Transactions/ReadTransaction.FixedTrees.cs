@@ -38,7 +38,7 @@ public readonly partial struct ReadTransaction
     public bool TryOpenFixedTree(string name, out FixedTree tree)
     {
         Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
-        var open = Body.OpenTree(_generation, Catalog.Encode(name, buffer), TreeKind.Array, out var treeGeneration);
+        var open = Body.OpenTree(_generation, Catalog.Encode(name, buffer), TreeKind.FixedSize, out var treeGeneration);
         tree = open == null ? default : new FixedTree(open, treeGeneration);
         return open != null;
     }

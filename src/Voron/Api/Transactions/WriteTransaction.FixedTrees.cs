@@ -30,7 +30,7 @@ public readonly partial struct WriteTransaction
         }
 
         Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
-        return new WriteFixedTree(body.CreateTree(Catalog.Encode(name, buffer), TreeKind.Array, valueSize));
+        return new WriteFixedTree(body.CreateTree(Catalog.Encode(name, buffer), TreeKind.FixedSize, valueSize));
     }
 
     /// <summary>Opens a fixed-size tree with values of a type, or creates it when there is none of that name.</summary>
@@ -66,7 +66,7 @@ public readonly partial struct WriteTransaction
     public bool TryOpenFixedTree(string name, out WriteFixedTree tree)
     {
         Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
-        var open = Body.OpenTree(Catalog.Encode(name, buffer), TreeKind.Array);
+        var open = Body.OpenTree(Catalog.Encode(name, buffer), TreeKind.FixedSize);
         tree = open == null ? default : new WriteFixedTree(open);
         return open != null;
     }

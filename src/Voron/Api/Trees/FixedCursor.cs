@@ -30,7 +30,7 @@ public readonly struct FixedCursor : IDisposable
         get
         {
             using var call = new ReadingCall(Lease, _generation);
-            return _lease.Array.IsOnEntry;
+            return _lease.FixedSize.IsOnEntry;
         }
     }
 
@@ -39,7 +39,7 @@ public readonly struct FixedCursor : IDisposable
     public long Key
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get => Opened.Array.Key;
+        get => Opened.FixedSize.Key;
     }
 
     /// <summary>The value of the entry; valid until the transaction ends, or in a write transaction until its next write.</summary>
@@ -48,7 +48,7 @@ public readonly struct FixedCursor : IDisposable
     {
         [UnscopedRef]
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get => Opened.Array.Value;
+        get => Opened.FixedSize.Value;
     }
 
     private CursorLease Lease
@@ -94,35 +94,35 @@ public readonly struct FixedCursor : IDisposable
     public bool Seek(long key)
     {
         using var call = new ReadingCall(Lease, _generation);
-        return _lease.Array.Seek(key);
+        return _lease.FixedSize.Seek(key);
     }
 
     /// <summary>Moves to the entry with that key; false when the tree does not have it.</summary>
     public bool SeekExact(long key)
     {
         using var call = new ReadingCall(Lease, _generation);
-        return _lease.Array.SeekExact(key);
+        return _lease.FixedSize.SeekExact(key);
     }
 
     /// <summary>Moves to the last entry whose key is at most <paramref name="key"/>; false when there is none.</summary>
     public bool SeekForPrevious(long key)
     {
         using var call = new ReadingCall(Lease, _generation);
-        return _lease.Array.SeekForPrevious(key);
+        return _lease.FixedSize.SeekForPrevious(key);
     }
 
     /// <summary>Moves to the first entry; false when the tree is empty.</summary>
     public bool SeekFirst()
     {
         using var call = new ReadingCall(Lease, _generation);
-        return _lease.Array.SeekFirst();
+        return _lease.FixedSize.SeekFirst();
     }
 
     /// <summary>Moves to the last entry; false when the tree is empty.</summary>
     public bool SeekLast()
     {
         using var call = new ReadingCall(Lease, _generation);
-        return _lease.Array.SeekLast();
+        return _lease.FixedSize.SeekLast();
     }
 
     /// <summary>
@@ -130,14 +130,14 @@ public readonly struct FixedCursor : IDisposable
     /// is the first whose key is greater.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool MoveNext() => Opened.Array.TryStepNext() || MoveSlowly(1);
+    public bool MoveNext() => Opened.FixedSize.TryStepNext() || MoveSlowly(1);
 
     /// <summary>
     /// Moves to the previous entry, or to the last when the cursor has no position; false at the start. If the entry has been deleted, the
     /// previous one is the last whose key is less.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool MovePrevious() => Opened.Array.TryStepPrevious() || MoveSlowly(-1);
+    public bool MovePrevious() => Opened.FixedSize.TryStepPrevious() || MoveSlowly(-1);
 
     /// <summary>Deletes the entry that the cursor is on. The cursor is on no entry then, until it moves to a neighbour.</summary>
     /// <returns>False when the entry had already been deleted, by the cursor or through the tree.</returns>
@@ -150,7 +150,7 @@ public readonly struct FixedCursor : IDisposable
         write.ThrowIfBroken();
         try
         {
-            return lease.Array.Delete(write.Pages);
+            return lease.FixedSize.Delete(write.Pages);
         }
         catch (Exception e) when (e is not InvalidOperationException && write.Break(e))
         {
@@ -163,14 +163,14 @@ public readonly struct FixedCursor : IDisposable
 
     /// <summary>Describes the cursor by its place. Any thread may call this at any time.</summary>
     public override string ToString() =>
-        _lease?.DescribeArray(_generation) is { } place ? $"cursor {place}" : $"cursor ({(_lease == null ? "never opened" : "closed")})";
+        _lease?.DescribeFixedSize(_generation) is { } place ? $"cursor {place}" : $"cursor ({(_lease == null ? "never opened" : "closed")})";
 
     // A step within a page does not mark the transaction as being read in, because marking would cost as much as the step.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool MoveSlowly(int step)
     {
         using var call = new ReadingCall(Lease, _generation);
-        return step > 0 ? _lease.Array.MoveNext() : _lease.Array.MovePrevious();
+        return step > 0 ? _lease.FixedSize.MoveNext() : _lease.FixedSize.MovePrevious();
     }
 
     [DoesNotReturn]

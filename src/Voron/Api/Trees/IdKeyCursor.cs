@@ -3,6 +3,7 @@ using System.Diagnostics.CodeAnalysis;
 using Voron.Primitives;
 using Voron.Transactions;
 using Voron.Trees;
+using Voron.Trees.IdSets;
 
 namespace Voron;
 

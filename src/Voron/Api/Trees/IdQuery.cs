@@ -4,7 +4,7 @@ using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Voron.Primitives;
 using Voron.Transactions;
-using Voron.Trees.IdSets;
+using Voron.Trees.IdSets.Pages;
 
 namespace Voron;
 

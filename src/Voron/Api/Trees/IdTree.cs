@@ -4,6 +4,7 @@ using System.Runtime.CompilerServices;
 using Voron.Primitives;
 using Voron.Transactions;
 using Voron.Trees;
+using Voron.Trees.IdSets;
 
 namespace Voron;
 

@@ -5,6 +5,7 @@ using Voron.Format;
 using Voron.Primitives;
 using Voron.Transactions;
 using Voron.Trees;
+using Voron.Trees.ValueSets;
 
 namespace Voron;
 

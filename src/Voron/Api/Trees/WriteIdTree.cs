@@ -1,6 +1,6 @@
 using System.Diagnostics;
 using Voron.Transactions;
-using Voron.Trees.IdSets;
+using Voron.Trees.IdSets.Pages;
 
 namespace Voron;
 

@@ -4,6 +4,7 @@ using System.Runtime.InteropServices;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Trees.IdSets;
+using Voron.Trees.IdSets.Pages;
 
 namespace Voron.Trees.Batches;
 

@@ -1,6 +1,8 @@
 using Voron.Format;
 using Voron.Primitives;
 using Voron.Trees;
+using Voron.Trees.FixedSize;
+using Voron.Trees.Pages;
 
 namespace Voron.Tests.Trees.Arrays;
 
@@ -119,7 +121,7 @@ public sealed unsafe class ArrayTreeTests
                 tree.Pages.EndTransaction();
             var from = tree.Model.Keys.ElementAt(random.Next(tree.Model.Count));
             var to = random.Next(2) == 0 ? from + random.Next(-3, 4) : random.Next(5_000);
-            ArrayWriter.Put(tree.Pages, tree.State, to, tree.Get(from));
+            FixedSizeWriter.Put(tree.Pages, tree.State, to, tree.Get(from));
             tree.Model[to] = tree.Model[from];
         }
 
@@ -185,15 +187,15 @@ public sealed unsafe class ArrayTreeTests
                 switch (random.Next(3))
                 {
                     case 0:
-                        ArrayRemoval.Delete(tree.Pages, tree.State, random.Next(70_000), random.Next(70_000));
+                        FixedSizeRemoval.Delete(tree.Pages, tree.State, random.Next(70_000), random.Next(70_000));
                         break;
                     case 1:
                         for (var i = 0; i < 3_000; i++)
-                            ArrayWriter.Put(tree.Pages, tree.State, random.Next(70_000), tree.Value(1));
+                            FixedSizeWriter.Put(tree.Pages, tree.State, random.Next(70_000), tree.Value(1));
                         break;
                     default:
                         for (var i = 0; i < 70_000; i += 7)
-                            ArrayWriter.Delete(tree.Pages, tree.State, i);
+                            FixedSizeWriter.Delete(tree.Pages, tree.State, i);
                         break;
                 }
             }
@@ -209,14 +211,14 @@ public sealed unsafe class ArrayTreeTests
     {
         var layout = tree.State.Shape(4096).Branch;
         var root = tree.Pages.Damage(tree.State.Root);
-        var child = (uint*)Voron.Trees.Arrays.ArrayPage.Value(root, layout, random.Next(Voron.Trees.Arrays.ArrayPage.Count(root)));
+        var child = (uint*)Voron.Trees.Pages.ArrayPage.Value(root, layout, random.Next(Voron.Trees.Pages.ArrayPage.Count(root)));
         switch (random.Next(4))
         {
             case 0:
                 *child = (uint)tree.State.Root.Value;
                 break;
             case 1:
-                *child = *(uint*)Voron.Trees.Arrays.ArrayPage.Value(root, layout, 0);
+                *child = *(uint*)Voron.Trees.Pages.ArrayPage.Value(root, layout, 0);
                 break;
             case 2:
                 ((PageHeader*)tree.Pages.Damage(new PageNumber(*child)))->ValueSize = 9;
@@ -252,11 +254,11 @@ public sealed unsafe class ArrayTreeTests
 
     private static void CheckSearches(TestArrayTree tree, Random random, long keys)
     {
-        var group = new long[random.Next(1, ArrayReader.Width + 1)];
+        var group = new long[random.Next(1, FixedSizeReader.Width + 1)];
         for (var i = 0; i < group.Length; i++)
             group[i] = random.NextInt64(-keys, keys);
-        var values = stackalloc byte*[ArrayReader.Width];
-        ArrayReader.FindMany(tree.State, tree.Pages, group, values);
+        var values = stackalloc byte*[FixedSizeReader.Width];
+        FixedSizeReader.FindMany(tree.State, tree.Pages, group, values);
         for (var i = 0; i < group.Length; i++)
         {
             var known = tree.Model.TryGetValue(group[i], out var value);

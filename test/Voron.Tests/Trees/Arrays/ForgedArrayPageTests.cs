@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO.Posix;
 using Voron.Paging;
-using Voron.Trees.Arrays;
+using Voron.Trees.Pages;
 
 namespace Voron.Tests.Trees.Arrays;
 

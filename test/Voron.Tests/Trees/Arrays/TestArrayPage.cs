@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.Journal;
 using Voron.Paging;
-using Voron.Trees.Arrays;
+using Voron.Trees.Pages;
 
 namespace Voron.Tests.Trees.Arrays;
 

@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.Trees;
+using Voron.Trees.FixedSize;
 
 namespace Voron.Tests.Trees.Arrays;
 
@@ -11,7 +12,7 @@ internal sealed unsafe class TestArrayTree : IDisposable
     {
         ValueSize = valueSize;
         Pages = new FakePages(pageSize);
-        State = new TreeState(new TreeHeader { Kind = TreeKind.Array, NestedValues = valueSize }, Pages.KeyHeads);
+        State = new TreeState(new TreeHeader { Kind = TreeKind.FixedSize, NestedValues = valueSize }, Pages.KeyHeads);
     }
 
     public FakePages Pages { get; }
@@ -24,13 +25,13 @@ internal sealed unsafe class TestArrayTree : IDisposable
 
     public void Put(long key, int value)
     {
-        ArrayWriter.Put(Pages, State, key, Value(value));
+        FixedSizeWriter.Put(Pages, State, key, Value(value));
         Model[key] = value;
     }
 
     public bool Delete(long key)
     {
-        var deleted = ArrayWriter.Delete(Pages, State, key);
+        var deleted = FixedSizeWriter.Delete(Pages, State, key);
         deleted.Should().Be(Model.Remove(key));
         return deleted;
     }
@@ -38,20 +39,20 @@ internal sealed unsafe class TestArrayTree : IDisposable
     public void DeleteRange(long first, long last)
     {
         var keys = Model.Keys.Where(key => key >= first && key <= last).ToList();
-        ArrayRemoval.Delete(Pages, State, first, last).Should().Be(keys.Count);
+        FixedSizeRemoval.Delete(Pages, State, first, last).Should().Be(keys.Count);
         foreach (var key in keys)
             Model.Remove(key);
     }
 
     public ReadOnlySpan<byte> Get(long key)
     {
-        var value = ArrayReader.Find(State, Pages, key);
+        var value = FixedSizeReader.Find(State, Pages, key);
         return value == null ? default : new ReadOnlySpan<byte>(value, ValueSize);
     }
 
-    public bool Contains(long key) => ArrayReader.Find(State, Pages, key) != null;
+    public bool Contains(long key) => FixedSizeReader.Find(State, Pages, key) != null;
 
-    public long? Near(long key, int step) => ArrayReader.FindNear(State, Pages, key, step, out var found) == null ? null : found;
+    public long? Near(long key, int step) => FixedSizeReader.FindNear(State, Pages, key, step, out var found) == null ? null : found;
 
     public byte[] Value(int number)
     {
@@ -61,9 +62,9 @@ internal sealed unsafe class TestArrayTree : IDisposable
         return value;
     }
 
-    public ArrayCursor OpenCursor()
+    public FixedSizeCursor OpenCursor()
     {
-        var cursor = new ArrayCursor();
+        var cursor = new FixedSizeCursor();
         cursor.Open(State, Pages);
         return cursor;
     }

@@ -1,5 +1,5 @@
 using Voron.Format;
-using Voron.Trees.IdSets;
+using Voron.Trees.IdSets.Pages;
 
 namespace Voron.Tests.Trees.IdSets;
 

@@ -1,4 +1,4 @@
-using Voron.Trees.IdSets;
+using Voron.Trees.IdSets.Pages;
 
 namespace Voron.Tests.Trees.IdSets;
 

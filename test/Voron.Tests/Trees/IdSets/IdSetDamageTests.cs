@@ -1,8 +1,9 @@
 using Voron.Format;
 using Voron.Primitives;
 using Voron.Trees;
-using Voron.Trees.Arrays;
 using Voron.Trees.IdSets;
+using Voron.Trees.IdSets.Pages;
+using Voron.Trees.Kinds;
 using Voron.Trees.Pages;
 
 namespace Voron.Tests.Trees.IdSets;

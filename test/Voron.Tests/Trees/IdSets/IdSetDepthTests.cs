@@ -1,5 +1,6 @@
 using Voron.Trees;
 using Voron.Trees.IdSets;
+using Voron.Trees.IdSets.Pages;
 
 namespace Voron.Tests.Trees.IdSets;
 

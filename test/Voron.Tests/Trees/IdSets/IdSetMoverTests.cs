@@ -1,5 +1,7 @@
 using Voron.Trees;
 using Voron.Trees.IdSets;
+using Voron.Trees.IdSets.Pages;
+using Voron.Trees.Kinds;
 
 namespace Voron.Tests.Trees.IdSets;
 

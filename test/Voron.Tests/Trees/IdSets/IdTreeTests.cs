@@ -1,6 +1,8 @@
 using Voron.Format;
 using Voron.Trees;
 using Voron.Trees.IdSets;
+using Voron.Trees.IdSets.Pages;
+using Voron.Trees.Kinds;
 using Voron.Trees.Pages;
 
 namespace Voron.Tests.Trees.IdSets;

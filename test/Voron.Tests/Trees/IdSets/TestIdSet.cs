@@ -1,7 +1,7 @@
 using Voron.Format;
 using Voron.Primitives;
-using Voron.Trees.Arrays;
-using Voron.Trees.IdSets;
+using Voron.Trees.IdSets.Pages;
+using Voron.Trees.Pages;
 
 namespace Voron.Tests.Trees.IdSets;
 

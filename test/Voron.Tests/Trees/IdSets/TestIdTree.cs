@@ -1,6 +1,7 @@
 using Voron.Format;
 using Voron.Trees;
 using Voron.Trees.IdSets;
+using Voron.Trees.IdSets.Pages;
 using Voron.Trees.Pages;
 
 namespace Voron.Tests.Trees.IdSets;

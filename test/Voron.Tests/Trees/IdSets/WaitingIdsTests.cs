@@ -1,6 +1,6 @@
 using Voron.Format;
 using Voron.Trees.Batches;
-using Voron.Trees.IdSets;
+using Voron.Trees.IdSets.Pages;
 
 namespace Voron.Tests.Trees.IdSets;
 

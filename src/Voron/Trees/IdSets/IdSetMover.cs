@@ -1,0 +1,113 @@
+using Voron.Format;
+using Voron.Paging;
+using Voron.Primitives;
+using Voron.Trees.IdSets.Pages;
+using Voron.Trees.Pages;
+
+namespace Voron.Trees.IdSets;
+
+/// <summary>Moves the pages of a set for a compaction, and changes what refers to them: an array page, or the record of the set.</summary>
+/// <remarks>
+/// The set is whole after each page: a call may stop anywhere, and be repeated. It continues at the page for which there was no place, as
+/// <see cref="IPageMover.SetPlace"/> says; the set may have changed since.
+/// </remarks>
+internal unsafe ref struct IdSetMover
+{
+    private readonly PageWriter _pages;
+    private readonly IPageMover _mover;
+    private readonly IdSetMarks _marks;
+    private readonly ArrayLayout _layout;
+    private readonly long _limit;
+    private readonly long _from;
+    private IdSetReference _set;
+    private long _visited;
+
+    private IdSetMover(PageWriter pages, IPageMover mover, in IdSetMarks marks, in IdSetReference set)
+    {
+        _pages = pages;
+        _mover = mover;
+        _marks = marks;
+        _layout = ArrayLayout.OfBranches(pages.PageSize);
+        _set = set;
+        _limit = set.Pages;
+        _from = mover.SetPlace.Set == marks ? mover.SetPlace.Id : 0;
+    }
+
+    /// <summary>Moves the pages of a set that should be moved.</summary>
+    /// <param name="pages">The pages.</param>
+    /// <param name="state">The tree.</param>
+    /// <param name="leaf">The leaf that has the record of the set.</param>
+    /// <param name="index">The index of the record, which is an <see cref="IdSetReference"/>.</param>
+    /// <param name="mover">Moves a page.</param>
+    /// <returns>False if a page found no place, so that some have not been moved.</returns>
+    public static bool TryMove(PageWriter pages, TreeState state, PageNumber leaf, int index, IPageMover mover)
+    {
+        var source = SlottedPage.Record(pages.Read(leaf), index);
+        var set = *(IdSetReference*)LeafPage.InlineBytes(source);
+        IdSetErrors.CheckShape(pages, set);
+        state.PrepareForChange();
+        var move = new IdSetMover(pages, mover, IdSetMarks.Of(pages, state.TreeId, LeafPage.Key(source)), set);
+        var isDone = move.TryMove(new PageNumber(set.Root), set.Depth, 0, out var root);
+        if (isDone)
+            mover.SetPlace = default;
+        if (root.Value == set.Root && move._set.LastPage == set.LastPage)
+            return isDone;
+
+        mover.Verify(leaf);
+        var writable = pages.Modify(leaf);
+        var record = (IdSetReference*)LeafPage.InlineBytes(SlottedPage.Record(writable.Bytes, index));
+        record->Root = (uint)root.Value;
+        record->LastPage = move._set.LastPage;
+        writable.MarkDirty((int)((byte*)record - writable.Bytes), IdSetReference.Size);
+        return isDone;
+    }
+
+    /// <summary>Moves a page and those below it that should be moved, except those for ids below the place at which the last call ended.</summary>
+    /// <param name="page">The page.</param>
+    /// <param name="depth">The number of levels from it on.</param>
+    /// <param name="lowest">The lowest id that it may have.</param>
+    /// <param name="moved">Where it is now.</param>
+    private bool TryMove(PageNumber page, int depth, long lowest, out PageNumber moved)
+    {
+        moved = page;
+        if (++_visited > _limit)
+            IdSetErrors.ThrowShared(_pages, page);
+        _marks.Check(_pages, depth > 1 ? IdSetPath.ReadBranch(_pages, page) : IdPage.Read(_pages, page), page);
+        if (_mover.ShouldMove(page, 1))
+        {
+            if (!_mover.TryMove(page, out moved))
+            {
+                moved = page;
+                _mover.SetPlace = new IdSetPlace(_marks, lowest);
+                return false;
+            }
+
+            if (_set.LastPage == (uint)page.Value)
+                _set.LastPage = (uint)moved.Value;
+        }
+
+        return depth == 1 || TryMoveChildren(moved, depth, lowest);
+    }
+
+    private bool TryMoveChildren(PageNumber branch, int depth, long lowest)
+    {
+        var isDone = true;
+        var first = lowest < _from ? ArrayPage.FindChild(_pages.Read(branch), _layout, _from) : 0;
+        for (var i = first; isDone && i < ArrayPage.Count(_pages.Read(branch)); i++)
+        {
+            var child = ArrayPage.Child(_pages.Read(branch), _layout, i);
+
+            // Id pages that stay where they are need not be read.
+            if (depth == 2 && !_mover.ShouldMove(child, 1))
+                continue;
+            var from = i == 0 ? lowest : ArrayPage.Key(_pages.Read(branch), _layout, i);
+            isDone = TryMove(child, depth - 1, from, out var moved);
+            if (moved == child)
+                continue;
+            _mover.Verify(branch);
+            ArrayPage.SetChild(_pages.Modify(branch), _layout, i, moved);
+        }
+
+        return isDone;
+    }
+}

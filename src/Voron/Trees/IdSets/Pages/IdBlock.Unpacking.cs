@@ -1,0 +1,205 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using System.Runtime.Intrinsics.X86;
+using Voron.Format;
+
+namespace Voron.Trees.IdSets.Pages;
+
+/// <content>
+/// Unpacking. Nothing outside of a block is read, whatever its bytes and its shape say: numbers are loaded eight bytes at a time while these are in
+/// the block, and the last ones from a copy with zeros behind it.
+/// </content>
+internal static unsafe partial class IdBlock
+{
+    // A gap of up to that many bits lies in the eight bytes from that of its first bit on, and 127 of them do not reach 2^63.
+    private const int MaxNarrowWidth = 56;
+
+    // Four gaps of up to that many bits lie in those eight bytes.
+    private const int MaxShortWidth = 14;
+
+    /// <summary>Unpacks the ids of a block.</summary>
+    /// <param name="block">The block.</param>
+    /// <param name="room">The bytes of the block.</param>
+    /// <param name="shape">Its shape, which need not be a possible one.</param>
+    /// <param name="first">The first id.</param>
+    /// <param name="ids">Has room for <see cref="MaxIds"/> ids.</param>
+    /// <returns>False if the block is malformed: it has no room for the shape, or an id would be above the largest one.</returns>
+    public static bool TryUnpack(byte* block, int room, in IdBlockShape shape, long first, long* ids)
+    {
+        if (!shape.FitsIn(room) || first < 0)
+            return false;
+        ids[0] = first;
+        var gaps = shape.Count - 1;
+        if (shape.GapWidth == 0)
+        {
+            for (var i = 1; i <= gaps; i++)
+                ids[i] = first + i;
+        }
+        else if (shape.GapWidth <= MaxNarrowWidth)
+        {
+            UnpackNarrow(block, room, shape, ids);
+        }
+        else
+        {
+            return TryUnpackWide(block, room, shape, ids);
+        }
+
+        // Narrow gaps do not wrap: if an id is above the largest one, so is the last.
+        return ids[gaps] >= 0;
+    }
+
+    /// <summary>Unpacks the payloads of a block.</summary>
+    /// <param name="block">The block.</param>
+    /// <param name="room">The bytes of the block.</param>
+    /// <param name="shape">Its shape, which need not be a possible one.</param>
+    /// <param name="payloads">Has room for <see cref="MaxIds"/> payloads.</param>
+    /// <returns>False if the block has no room for the shape.</returns>
+    public static bool TryUnpackPayloads(byte* block, int room, in IdBlockShape shape, byte* payloads)
+    {
+        if (!shape.FitsIn(room))
+            return false;
+        var source = block + shape.PayloadOffset;
+        switch (shape.PayloadWidth)
+        {
+            case 0:
+                new Span<byte>(payloads, shape.Count).Clear();
+                break;
+            case 8:
+                new ReadOnlySpan<byte>(source, shape.Count).CopyTo(new Span<byte>(payloads, shape.Count));
+                break;
+            default:
+                UnpackPayloads(block, room, shape, payloads);
+                break;
+        }
+
+        return true;
+    }
+
+    [SkipLocalsInit]
+    private static void UnpackNarrow(byte* block, int room, in IdBlockShape shape, long* ids)
+    {
+        var width = shape.GapWidth;
+        var gaps = shape.Count - 1;
+        var inside = room < sizeof(ulong) ? 0 : Math.Min(gaps, ((room - sizeof(ulong)) * 8 + 7) / width + 1);
+        AddGaps(block, 0, width, inside, ids);
+        if (inside == gaps)
+            return;
+
+        var end = stackalloc byte[2 * sizeof(ulong)];
+        var from = inside * width >> 3;
+        CopyEnd(end, 2 * sizeof(ulong), block + from, shape.GapBytes - from);
+        AddGaps(end, inside * width & 7, width, gaps - inside, ids + inside);
+    }
+
+    private static void AddGaps(byte* source, int bit, int width, int gaps, long* ids)
+    {
+        var mask = ulong.MaxValue >> (64 - width);
+        var id = (ulong)ids[0];
+        var target = (ulong*)ids + 1;
+        var end = target + gaps;
+
+        // Four short gaps lie in the eight bytes from that of the first bit on. The sum grows by one addition for all of them.
+        for (; width <= MaxShortWidth && end - target >= 4; target += 4)
+        {
+            var bits = Unsafe.ReadUnaligned<ulong>(source + (bit >> 3)) >> (bit & 7);
+            bit += 4 * width;
+            var one = (bits & mask) + 1;
+            bits >>= width;
+            var two = one + (bits & mask) + 1;
+            bits >>= width;
+            var more = (bits & mask) + 1;
+            bits >>= width;
+            var four = two + more + (bits & mask) + 1;
+            target[0] = id + one;
+            target[1] = id + two;
+            target[2] = id + two + more;
+            id += four;
+            target[3] = id;
+        }
+
+        for (; target != end; target++)
+        {
+            id += ((Unsafe.ReadUnaligned<ulong>(source + (bit >> 3)) >> (bit & 7)) & mask) + 1;
+            *target = id;
+            bit += width;
+        }
+    }
+
+    // Wide gaps take up to nine bytes. They occur in sets of a few ids, or of random ones.
+    [SkipLocalsInit]
+    private static bool TryUnpackWide(byte* block, int room, in IdBlockShape shape, long* ids)
+    {
+        const int most = sizeof(ulong) + 1;
+        var width = shape.GapWidth;
+        var mask = ulong.MaxValue >> (64 - width);
+        var end = stackalloc byte[2 * sizeof(ulong)];
+        var id = (ulong)ids[0];
+        for (var i = 0; i < shape.Count - 1; i++)
+        {
+            var bit = i * width;
+            var from = bit >> 3;
+            var source = block + from;
+            if (from + most > room)
+            {
+                CopyEnd(end, 2 * sizeof(ulong), source, Math.Min(most, shape.GapBytes - from));
+                source = end;
+            }
+
+            var shift = bit & 7;
+            var gap = Unsafe.ReadUnaligned<ulong>(source) >> shift;
+            if (shift != 0)
+                gap |= (ulong)source[sizeof(ulong)] << (64 - shift);
+
+            // Neither number has the highest bit, so the sum cannot wrap.
+            id += (gap & mask) + 1;
+            if (id > long.MaxValue)
+                return false;
+            ids[i + 1] = (long)id;
+        }
+
+        return true;
+    }
+
+    [SkipLocalsInit]
+    private static void UnpackPayloads(byte* block, int room, in IdBlockShape shape, byte* payloads)
+    {
+        var width = shape.PayloadWidth;
+        var mask = 0x0101010101010101UL * ((1u << width) - 1);
+        var end = stackalloc byte[2 * sizeof(ulong)];
+        var at = shape.PayloadOffset;
+
+        // Eight payloads have as many bytes as one has bits.
+        for (var i = 0; i < shape.Count; i += 8, at += width)
+        {
+            var source = block + at;
+            if (at + sizeof(ulong) > room)
+            {
+                CopyEnd(end, 2 * sizeof(ulong), source, Math.Min(sizeof(ulong), shape.Size - at));
+                source = end;
+            }
+
+            var spread = Spread(Unsafe.ReadUnaligned<ulong>(source), mask, width);
+            if (i + 8 <= shape.Count)
+                Unsafe.WriteUnaligned(payloads + i, spread);
+            else
+                MemoryMarshal.AsBytes(new ReadOnlySpan<ulong>(in spread))[..(shape.Count - i)].CopyTo(new Span<byte>(payloads + i, shape.Count - i));
+        }
+    }
+
+    /// <summary>Gives each of eight numbers, which follow each other, a byte of its own.</summary>
+    private static ulong Spread(ulong packed, ulong mask, int width)
+    {
+        if (Bmi2.X64.IsSupported)
+            return Bmi2.X64.ParallelBitDeposit(packed, mask);
+        var spread = 0UL;
+        for (var i = 0; i < 8; i++)
+            spread |= ((packed >> (i * width)) & mask & byte.MaxValue) << (8 * i);
+        return spread;
+    }
+
+    private static void CopyEnd(byte* target, int size, byte* source, int length)
+    {
+        new Span<byte>(target, size).Clear();
+        new ReadOnlySpan<byte>(source, length).CopyTo(new Span<byte>(target, length));
+    }
+}

@@ -1,0 +1,72 @@
+using Voron.Format;
+
+namespace Voron.Trees.Kinds;
+
+/// <summary>One kind of tree: the facts by which code that serves all kinds treats its trees.</summary>
+internal sealed class TreeKindDescriptor
+{
+    public required TreeKind Kind { get; init; }
+
+    /// <summary>The kind for messages, such as "a fixed-size tree".</summary>
+    public required string Description { get; init; }
+
+    /// <summary>The feature that an environment with a tree of this kind has in its header.</summary>
+    public FormatFeatures Feature { get; init; }
+
+    /// <summary>The form of branches and leaves.</summary>
+    public PageForm Pages { get; init; } = PageForm.Slotted;
+
+    /// <summary>True if each entry is a set of ids in place of a value, and the header counts the ids and the pages of the sets.</summary>
+    public bool HasIdSets { get; init; }
+
+    /// <summary>True if a second tree, named after the id of the first, stores the values of its large sets.</summary>
+    public bool HasCompanion { get; init; }
+
+    /// <summary>Frees all pages of a tree.</summary>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
+    public void DeleteAll(Paging.PageWriter writer, TreeState state) => Pages.DeleteAll(writer, state);
+}
+
+/// <summary>The kinds of trees.</summary>
+internal static class TreeKinds
+{
+    private static readonly TreeKindDescriptor[] Table =
+    [
+        new() { Kind = TreeKind.Plain, Description = "a tree of keys and values" },
+        new()
+        {
+            Kind = TreeKind.ValueSets,
+            Description = "a tree of value sets",
+            Feature = FormatFeatures.ValueSets,
+            HasCompanion = true,
+        },
+        new()
+        {
+            Kind = TreeKind.IdSets,
+            Description = "a tree of id sets",
+            Feature = FormatFeatures.IdSets,
+            HasIdSets = true,
+        },
+        new()
+        {
+            Kind = TreeKind.FixedSize,
+            Description = "a fixed-size tree",
+            Feature = FormatFeatures.FixedSizeTrees,
+            Pages = PageForm.Array,
+        },
+    ];
+
+    /// <summary>Returns a kind, which the check of the tree's header has found possible.</summary>
+    public static TreeKindDescriptor Of(TreeKind kind) => Table[(int)kind];
+
+    /// <summary>The feature that an environment with a tree of this header has in its own header.</summary>
+    public static FormatFeatures Feature(in TreeHeader header) =>
+        Of(header.Kind).Feature
+        | ((header.Flags & TreeHeader.RecordedFlag) != 0 ? FormatFeatures.ChangeFeeds : FormatFeatures.None)
+        | ((header.Flags & TreeHeader.CompressedFlag) != 0 ? FormatFeatures.CompressedValues : FormatFeatures.None);
+
+    /// <summary>Reports that a tree is opened as one of another kind.</summary>
+    public static InvalidOperationException Mismatch(ReadOnlySpan<byte> name, TreeKind kind, TreeKind wanted, string path) => new(
+        $"The {Catalog.Describe(name)} in '{path}' is {Of(kind).Description}, and was opened as {Of(wanted).Description}. A tree keeps the kind with " +
+        "which it was created: use the calls for that kind, or another name.");
+}
