@@ -4,14 +4,14 @@ using Voron.Format;
 
 namespace Voron.Backup;
 
-/// <summary>A buffer at an address that files without a cache accept, which asynchronous calls may take as well.</summary>
-/// <remarks>Pinned memory of the runtime, since a stream of the user's may keep a reference to it after it has failed.</remarks>
+/// <summary>A buffer aligned for unbuffered files, which asynchronous calls can use as well.</summary>
+/// <remarks>Pinned managed memory, because a user's stream may keep a reference to it after a failure.</remarks>
 internal sealed unsafe class AlignedBuffer
 {
     private readonly int _start;
     private readonly byte[] _bytes;
 
-    /// <exception cref="OutOfMemoryException">There is no memory.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory.</exception>
     public AlignedBuffer(int length)
     {
         _bytes = GC.AllocateUninitializedArray<byte>(length + JournalFormat.Block, pinned: true);

@@ -2,10 +2,10 @@ using Voron.Format;
 
 namespace Voron.Backup;
 
-/// <summary>Checks that backups build on each other: a full one first, and each other one on the one before it.</summary>
+/// <summary>Checks that a chain starts with a full backup, and that each further backup builds on the one before it.</summary>
 internal static class BackupChain
 {
-    /// <exception cref="BackupException">A backup does not fit to the one before it.</exception>
+    /// <exception cref="BackupException">A backup does not build on the one before it.</exception>
     public static void Check(IReadOnlyList<BackupSummary> chain)
     {
         CheckFirst(chain[0].Name, chain[0].Header);
@@ -25,15 +25,15 @@ internal static class BackupChain
         }
     }
 
-    /// <exception cref="BackupException">The file is another one than when its ends were read.</exception>
+    /// <exception cref="BackupException">The file was replaced after its ends were read.</exception>
     public static void ThrowIfReplaced(BackupReader reader, BackupSummary summary)
     {
         if (reader.Header.Checksum != summary.Header.Checksum)
         {
             throw new BackupException(
                 BackupFault.Damaged,
-                $"The backup '{reader.Name}' was replaced meanwhile: it was backup {summary.Header.BackupId}, and is {reader.Header.BackupId} now. " +
-                "Try again while the file does not change.");
+                $"The backup '{reader.Name}' was replaced while it was in use: it was backup {summary.Header.BackupId}, and is now " +
+                $"{reader.Header.BackupId}. Try again when the file no longer changes.");
         }
     }
 
@@ -44,11 +44,12 @@ internal static class BackupChain
         {
             throw Fault(
                 BackupFault.WrongEnvironment, before, next,
-                $"it is of environment {other.EnvironmentId} with pages of {other.PageSize} bytes, and the other of {one.EnvironmentId} with {one.PageSize}");
+                $"it belongs to environment {other.EnvironmentId} with {other.PageSize}-byte pages, the other to {one.EnvironmentId} with " +
+                $"{one.PageSize}");
         }
 
         if (one.Lineage.Id != other.Lineage.Id)
-            throw Fault(BackupFault.WrongLineage, before, next, $"it is of lineage {other.Lineage.Id}, and the other of {one.Lineage.Id}");
+            throw Fault(BackupFault.WrongLineage, before, next, $"it belongs to lineage {other.Lineage.Id}, the other to {one.Lineage.Id}");
         if (other.ParentId != one.BackupId || other.ParentTransactionId != before.Trailer.TransactionId)
         {
             throw Fault(

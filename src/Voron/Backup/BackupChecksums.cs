@@ -4,12 +4,12 @@ namespace Voron.Backup;
 
 /// <summary>The checksums of a backup's parts.</summary>
 /// <remarks>
-/// Each frame has the checksum of the one before, and the first one that of the header. So the checksum of the last frame stands for the whole
-/// backup, and no frame can be lost, doubled, moved, or come from another backup.
+/// Each frame stores the checksum of its predecessor, and the first frame that of the header. The checksum of the last frame therefore covers the
+/// whole backup: a lost, repeated, moved or foreign frame is detected.
 /// </remarks>
 internal static unsafe class BackupChecksums
 {
-    /// <summary>Returns the checksum of the block that begins with the header.</summary>
+    /// <summary>Returns the checksum of the header block.</summary>
     public static ulong OfHeader(byte* block) => Checksum.Compute(
         block + BackupHeader.ChecksummedFrom, BackupHeader.BlockBytes - BackupHeader.ChecksummedFrom, BackupHeader.MagicValue);
 

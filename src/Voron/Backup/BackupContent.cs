@@ -50,14 +50,14 @@ internal sealed unsafe class BackupContent : IDisposable
     /// <summary>A bit for each page of the state: 1 if the state uses it. Usable when the backup is complete.</summary>
     public PageBitmap Used => _used;
 
-    /// <summary>True behind the trailer.</summary>
+    /// <summary>True after the trailer.</summary>
     public bool IsComplete => _stage == Stage.Complete;
 
-    /// <summary>Adds a frame, which has the length and the checksum that it should have, and whose limits have been checked.</summary>
+    /// <summary>Adds a frame whose limits, length and checksum have been checked.</summary>
     /// <param name="frame">The header of the frame.</param>
     /// <param name="payload">The payload, uncompressed.</param>
     /// <param name="place">The place of the frame.</param>
-    /// <exception cref="BackupException">The frame cannot be there, or its values are impossible.</exception>
+    /// <exception cref="BackupException">The frame is not allowed at this position, or its values are impossible.</exception>
     public void Add(in BackupFrame frame, byte* payload, BackupPlace place)
     {
         if (!IsExpected(frame.Kind, place.Sequence))
@@ -81,7 +81,7 @@ internal sealed unsafe class BackupContent : IDisposable
                 break;
             case BackupFrameKind.Padding:
                 if (new ReadOnlySpan<byte>(payload, frame.RawBytes).ContainsAnyExcept((byte)0))
-                    throw place.Damaged("is padding, but has bytes that are not zero");
+                    throw place.Damaged("is padding, but contains nonzero bytes");
                 _stage = Stage.Padded;
                 break;
             default:
@@ -102,7 +102,7 @@ internal sealed unsafe class BackupContent : IDisposable
         }
         catch (DecoderFallbackException e)
         {
-            throw place.Damaged($"is a note, but is not in UTF-8: {e.Message}");
+            throw place.Damaged($"is a note, but is not valid UTF-8: {e.Message}");
         }
     }
 
@@ -120,9 +120,9 @@ internal sealed unsafe class BackupContent : IDisposable
     private string Describe() => _stage switch
     {
         Stage.Pages => "before the state",
-        Stage.UsedPages => $"behind the state, with {_describedPages} of {State.PageCount} pages in the bitmap",
-        Stage.Padded => "behind the padding",
-        _ => "behind the trailer",
+        Stage.UsedPages => $"after the state, with {_describedPages} of {State.PageCount} pages in the bitmap",
+        Stage.Padded => "after the padding",
+        _ => "after the trailer",
     };
 
     private void CheckExtents(in BackupFrame frame, BackupExtent* extents, BackupPlace place)
@@ -171,7 +171,7 @@ internal sealed unsafe class BackupContent : IDisposable
         }
 
         if (count % 8 != 0 && bits[count / 8] >> (count % 8) != 0)
-            throw place.Damaged($"has set bits behind those of its {count} pages");
+            throw place.Damaged($"has set bits after those of its {count} pages");
         for (var bit = FindSet(bits, count, 0); bit >= 0; bit = FindSet(bits, count, bit))
         {
             var end = Bitmap.FindClear(bits, count, bit);
@@ -190,12 +190,12 @@ internal sealed unsafe class BackupContent : IDisposable
     private void AddIndex(in BackupFrame frame, BackupIndexEntry* entries, BackupPlace place)
     {
         if (frame.Link != _indexOffset)
-            throw place.Damaged($"names offset {frame.Link} as that of the index frame before it, which is at offset {_indexOffset}");
+            throw place.Damaged($"gives offset {frame.Link} for the previous index frame, which is at offset {_indexOffset}");
         for (var i = 0; i < (int)frame.Count; i++)
         {
             CheckExtent(entries[i].FirstPage, entries[i].Pages, ((uint*)(entries + i))[3], place);
             if (entries[i].FrameOffset < BackupHeader.BlockBytes || entries[i].FrameOffset >= place.Offset)
-                throw place.Damaged($"names offset {entries[i].FrameOffset} as that of pages, but pages are between the header and the frame");
+                throw place.Damaged($"gives offset {entries[i].FrameOffset} for pages, but pages are stored between the header and this frame");
         }
 
         _indexOffset = place.Offset;

@@ -2,7 +2,7 @@ using System.Collections;
 
 namespace Voron.Backup;
 
-/// <summary>The files of a chain of backups, the full one first. Chains share their beginnings, so each backup takes one of these.</summary>
+/// <summary>The files of a backup chain, the full one first. Chains share their beginnings, so each backup adds only one object.</summary>
 internal sealed class BackupFiles(BackupFiles? before, string last) : IReadOnlyList<string>
 {
     private readonly string _first = before?._first ?? last;

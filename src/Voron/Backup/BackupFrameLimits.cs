@@ -2,7 +2,7 @@ using Voron.Format;
 
 namespace Voron.Backup;
 
-/// <summary>Checks the header of a frame before its payload is read, so that no forged length leads anywhere.</summary>
+/// <summary>Checks a frame header before the payload is read, so that a forged length is never used.</summary>
 internal static class BackupFrameLimits
 {
     /// <summary>The most bytes of bits or of index entries in a frame.</summary>
@@ -11,10 +11,10 @@ internal static class BackupFrameLimits
     /// <summary>The most bytes of a note.</summary>
     public const int MaxNoteBytes = 64 << 10;
 
-    /// <summary>A gap that is too small for the header of a frame is closed together with the block behind it.</summary>
+    /// <summary>A gap too small for a frame header is padded together with the following block.</summary>
     private const int MaxPaddingBytes = 2 * BackupHeader.BlockBytes;
 
-    /// <summary>Returns null if the values are possible, otherwise a description of those that are not, as a predicate to the frame.</summary>
+    /// <summary>Returns null if the values are possible, otherwise a description of the impossible ones, as a predicate of the frame.</summary>
     public static string? FindFault(in BackupFrame frame)
     {
         if (frame.Kind is < BackupFrameKind.Pages or > BackupFrameKind.Trailer)
@@ -32,7 +32,7 @@ internal static class BackupFrameLimits
         return IsCount(frame) ? null : $"is of kind {frame.Kind} and has {frame.RawBytes} bytes, but claims a count of {frame.Count}";
     }
 
-    // The count of padding and trailer says nothing: their lengths follow from the file.
+    // The counts of padding and trailer carry no information: their lengths follow from the file.
     private static bool IsCount(in BackupFrame frame) => frame.Kind switch
     {
         BackupFrameKind.Pages => frame.Count is > 0 and <= BackupFrame.MaxExtents

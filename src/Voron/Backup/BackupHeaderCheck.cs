@@ -2,15 +2,15 @@ using Voron.Format;
 
 namespace Voron.Backup;
 
-/// <summary>Checks the header of a backup, whatever its checksum says.</summary>
+/// <summary>Checks the header of a backup; a valid checksum alone is not trusted.</summary>
 internal static unsafe class BackupHeaderCheck
 {
     /// <summary>Returns the header in the first block of a backup.</summary>
     /// <param name="block">The block.</param>
-    /// <param name="bytes">The number of bytes that there are of it.</param>
+    /// <param name="bytes">The number of its bytes that could be read.</param>
     /// <param name="name">The name of the backup, for messages.</param>
-    /// <exception cref="BackupException">The block is no header, is damaged, or is not whole.</exception>
-    /// <exception cref="UnsupportedFormatException">The backup has a newer format, or its environment has.</exception>
+    /// <exception cref="BackupException">The block is not a header, is damaged, or is incomplete.</exception>
+    /// <exception cref="UnsupportedFormatException">The backup or its environment has a newer format.</exception>
     public static BackupHeader Read(byte* block, int bytes, string name)
     {
         var place = new BackupPlace(name, 0, 0);
@@ -25,11 +25,11 @@ internal static unsafe class BackupHeaderCheck
         if (FindFault(header) is { } fault)
             throw place.Damaged($"has a valid checksum, but {fault}");
         if (new ReadOnlySpan<byte>(block + BackupHeader.Size, BackupHeader.BlockBytes - BackupHeader.Size).ContainsAnyExcept((byte)0))
-            throw place.Damaged($"has bytes that are not zero from offset {BackupHeader.Size} on");
+            throw place.Damaged($"contains nonzero bytes from offset {BackupHeader.Size} on");
         return header;
     }
 
-    // A file that is empty, or shorter than the first field, may be a backup that was cut.
+    // An empty file, or one shorter than the first field, may be a truncated backup.
     private static void CheckMagic(byte* block, int bytes, string name)
     {
         var magic = BackupHeader.MagicValue;
@@ -38,7 +38,7 @@ internal static unsafe class BackupHeaderCheck
             return;
         throw new BackupException(
             BackupFault.Damaged,
-            $"'{name}' is no backup: it begins with the bytes {Convert.ToHexString(new ReadOnlySpan<byte>(block, first))} instead of " +
+            $"'{name}' is not a backup: it begins with the bytes {Convert.ToHexString(new ReadOnlySpan<byte>(block, first))} instead of " +
             $"{Convert.ToHexString(new ReadOnlySpan<byte>(&magic, first))}. Choose another file.");
     }
 
@@ -54,16 +54,16 @@ internal static unsafe class BackupHeaderCheck
         if (header.EnvironmentVersion != 0 && !JournalFormat.IsKnown(header.EnvironmentVersion))
         {
             throw new UnsupportedFormatException(
-                $"The backup '{name}' is of an environment of format version {header.EnvironmentVersion}, but this program knows only {JournalFormat.KnownVersions}. " +
-                "Use a newer version of the program.");
+                $"The backup '{name}' belongs to an environment of format version {header.EnvironmentVersion}, but this program knows only " +
+                $"{JournalFormat.KnownVersions}. Use a newer version of the program.");
         }
 
         var unknown = header.Features & ~JournalFormat.KnownFeatures;
         if (unknown != 0)
         {
             throw new UnsupportedFormatException(
-                $"The backup '{name}' is of an environment with features that this program does not know: {unknown} (bits {(uint)unknown:X8}). Use a newer " +
-                "version of the program.");
+                $"The backup '{name}' belongs to an environment with features that this program does not know: {unknown} (bits " +
+                $"{(uint)unknown:X8}). Use a newer version of the program.");
         }
 
         if (header.KeyId != default)

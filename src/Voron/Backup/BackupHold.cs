@@ -1,8 +1,8 @@
 namespace Voron.Backup;
 
 /// <summary>
-/// Keeps the backups of a chain from being deleted while a call reads them or builds on them, or keeps such calls away while they are deleted: a lock
-/// of the system on the chain's full backup, which ends with the process. A file system without locks, such as some of networks, keeps no call away.
+/// A lock on a backup chain: shared while a call reads the backups or builds on them, exclusive while they are deleted. It is an operating system
+/// lock on the chain's full backup, which ends with the process. A file system without locks, such as some network file systems, excludes no call.
 /// </summary>
 internal sealed class BackupHold : IDisposable
 {
@@ -10,7 +10,7 @@ internal sealed class BackupHold : IDisposable
 
     private BackupHold(FileStream full) => _full = full;
 
-    /// <summary>Holds a chain together with others that do. Returns null if a file of it has been deleted, or is about to be.</summary>
+    /// <summary>Locks a chain, shared with other calls. Returns null if one of its files has been deleted, or is about to be.</summary>
     /// <param name="chain">The files, the full backup first.</param>
     public static BackupHold? TryShare(IReadOnlyList<string> chain)
     {
@@ -21,7 +21,7 @@ internal sealed class BackupHold : IDisposable
         return null;
     }
 
-    /// <summary>Holds a chain alone, to delete it. Returns null if another call is using it, or has deleted it.</summary>
+    /// <summary>Locks a chain exclusively, to delete it. Returns null if another call is using it, or has deleted it.</summary>
     /// <param name="full">The full backup.</param>
     public static BackupHold? TryOwn(string full) => TryOpen(full, OperatingSystem.IsWindows() ? FileShare.Delete : FileShare.None);
 

@@ -3,16 +3,16 @@ using Voron.IO;
 
 namespace Voron.Backup;
 
-/// <summary>Reads a backup forward, and presents as many bytes in a row as its reader asks for.</summary>
+/// <summary>Reads a backup forward, and presents as many contiguous bytes as its reader requests.</summary>
 /// <remarks>
-/// With <see cref="ReadsAhead"/>, the next piece is read while the caller uses those before it, and past the page cache where the system can: all
-/// pieces but the last are of the same length, which is a multiple of any block size, and so are their offsets.
+/// With <see cref="ReadsAhead"/>, the next piece is read while the caller uses the previous ones, bypassing the page cache where the system
+/// supports it: all pieces but the last have the same length, and lengths and offsets are multiples of any block size.
 /// </remarks>
 internal sealed class BackupInput : IAsyncDisposable
 {
     private const int PieceBytes = 1 << 20;
 
-    // The longest frame, and the room to read a whole piece behind any part of it.
+    // Space for the longest frame, and for a whole piece after any part of it.
     private const int PiecesInBuffer = 3;
 
     private readonly BackupSource _source;
@@ -29,7 +29,7 @@ internal sealed class BackupInput : IAsyncDisposable
 
     /// <param name="source">The backup.</param>
     /// <param name="stream">Its bytes.</param>
-    /// <param name="buffer">A buffer for the ends of a backup, see <see cref="MakeSmallBuffer"/>; null for one that has room for all frames.</param>
+    /// <param name="buffer">A buffer for the ends of a backup, see <see cref="MakeSmallBuffer"/>; null for one large enough for any frame.</param>
     public BackupInput(BackupSource source, Stream stream, AlignedBuffer? buffer = null)
     {
         _source = source;
@@ -38,7 +38,7 @@ internal sealed class BackupInput : IAsyncDisposable
         _pieceBytes = _buffer.Length / PiecesInBuffer;
     }
 
-    /// <summary>True to read the next piece of a file before it is asked for. The file is then read to its end, without seeking.</summary>
+    /// <summary>True to read the next piece of a file before it is requested. The file is then read to its end, without seeking.</summary>
     public bool ReadsAhead { get; init; }
 
     /// <summary>The offset in the backup of the next byte.</summary>
@@ -50,7 +50,7 @@ internal sealed class BackupInput : IAsyncDisposable
     /// <summary>The address of the next byte, valid until the next read.</summary>
     public unsafe byte* Address => _buffer.Address + _start;
 
-    /// <summary>Returns a buffer that has room for header, note and trailer. It may be used for one backup after the other.</summary>
+    /// <summary>Returns a buffer for header, note and trailer. It can be reused for one backup after the other.</summary>
     public static AlignedBuffer MakeSmallBuffer() => new(PiecesInBuffer * 2 * BackupFrameLimits.MaxNoteBytes);
 
     /// <summary>Reads until a number of bytes are available. Returns false if the backup ends before them.</summary>
@@ -67,7 +67,7 @@ internal sealed class BackupInput : IAsyncDisposable
                 ? await TakeAheadAsync(target, cancellationToken).ConfigureAwait(false)
                 : await ReadAsync(target, cancellationToken).ConfigureAwait(false);
             if (count < 0 || count > target.Length)
-                throw new InvalidOperationException($"The stream of the backup returned {count} bytes, but has room for {target.Length}.");
+                throw new InvalidOperationException($"A read of the backup stream returned {count} bytes, but the buffer holds {target.Length}.");
             _hasEnded = count == 0;
             _end += count;
         }
@@ -75,7 +75,7 @@ internal sealed class BackupInput : IAsyncDisposable
         return Available >= bytes;
     }
 
-    /// <summary>Continues behind bytes that are available.</summary>
+    /// <summary>Skips bytes that are available.</summary>
     public void Skip(int bytes)
     {
         _start += bytes;
@@ -84,7 +84,7 @@ internal sealed class BackupInput : IAsyncDisposable
             _start = _end = 0;
     }
 
-    /// <summary>Goes to the last block of a file. Returns the length of the file.</summary>
+    /// <summary>Seeks to the last block of a file. Returns the length of the file.</summary>
     public long SeekLastBlock()
     {
         var offset = Offset;
@@ -168,7 +168,7 @@ internal sealed class BackupInput : IAsyncDisposable
         }
     }
 
-    // A read that is not full ends at an offset from which only the cache can read on: the end of the file, mostly.
+    // A short read ends at an offset, usually the end of the file, from which only a cached read can continue.
     private async ValueTask<int> ReadUncachedAsync(FileStream file, Memory<byte> target, CancellationToken cancellationToken)
     {
         var position = file.Position;

@@ -1,13 +1,13 @@
 namespace Voron.Backup;
 
-/// <summary>Which backups of a directory build on which, each looked at once.</summary>
+/// <summary>Resolves which backups of a directory build on which, visiting each once.</summary>
 /// <param name="sorted">The backups in order, see <see cref="BackupOrder"/>.</param>
 internal sealed class BackupLinks(IReadOnlyList<BackupSetEntry> sorted)
 {
     private readonly ILookup<Guid, BackupSetEntry> _byId = sorted.Where(entry => entry.Info != null).ToLookup(entry => entry.Info!.BackupId);
     private readonly Dictionary<BackupSetEntry, Link> _links = new(ReferenceEqualityComparer.Instance);
 
-    /// <summary>Returns the backups with their chains, or with what is missing.</summary>
+    /// <summary>Returns the backups, each with its chain or a description of the missing parent.</summary>
     public IEnumerable<BackupSetEntry> Entries() => sorted.Select(entry =>
     {
         if (entry.Info == null)
@@ -20,7 +20,7 @@ internal sealed class BackupLinks(IReadOnlyList<BackupSetEntry> sorted)
     private static string Missing(BackupSetEntry orphan) =>
         $"Backup {orphan.Info!.ParentId}, which '{Path.GetFileName(orphan.File)}' builds on, is not in the set.";
 
-    // Without recursion, because a chain may have thousands of backups. One that waits for its parents counts as an orphan: a circle is no chain.
+    // Without recursion, because a chain may have thousands of backups. One that waits for its parents counts as an orphan: a cycle is not a chain.
     private void Follow(BackupSetEntry wanted)
     {
         var waiting = new Stack<BackupSetEntry>([wanted]);
@@ -40,7 +40,7 @@ internal sealed class BackupLinks(IReadOnlyList<BackupSetEntry> sorted)
         }
     }
 
-    // The last parent that can be restored: a merged backup, if there is one, because it comes behind that with the same id that it was made of.
+    // The last restorable parent: a merged backup if one exists, because it sorts after the backup with the same id that it was made from.
     private Link Behind(BackupSetEntry entry, List<BackupSetEntry> parents)
     {
         var links = parents.Select(parent => _links[parent]).ToList();

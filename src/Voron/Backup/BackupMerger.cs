@@ -5,9 +5,8 @@ namespace Voron.Backup;
 
 /// <summary>Makes one full backup out of a chain.</summary>
 /// <remarks>
-/// The newest backup is read first. A page that a newer one has is left out of the older ones, so each page is written once; only a page that a
-/// backup
-/// copied several times is written as often, and in that order, because the last copy counts. All files are read forward, with all their checks.
+/// The newest backup is read first, and pages of newer backups are skipped in older ones, so each page is written once. Only a page that one backup
+/// copied several times is written as often, in the same order, because the last copy counts. All files are read forward, with all checks.
 /// </remarks>
 internal sealed unsafe class BackupMerger : IPageSink, IDisposable
 {
@@ -36,10 +35,10 @@ internal sealed unsafe class BackupMerger : IPageSink, IDisposable
         }
     }
 
-    /// <summary>The number of copies of pages that have been taken.</summary>
+    /// <summary>The number of page copies taken.</summary>
     public long Copied { get; private set; }
 
-    /// <summary>Takes out the batches that are full, and the last one at the end of a backup.</summary>
+    /// <summary>Removes and returns the full batches, and at the end of a backup also the last one.</summary>
     public List<PageBatch> TakeBatches(bool isEnd)
     {
         if (isEnd && _batch.Pages > 0)
@@ -53,16 +52,16 @@ internal sealed unsafe class BackupMerger : IPageSink, IDisposable
         return taken;
     }
 
-    /// <summary>Takes back a batch that has been written.</summary>
+    /// <summary>Takes back a written batch.</summary>
     public void Return(PageBatch batch)
     {
         batch.Clear();
         _free.Push(batch);
     }
 
-    /// <summary>Notes that the next backup is older.</summary>
-    /// <param name="content">The content of the one that was read.</param>
-    /// <param name="pageCount">The number of pages that any of the backups may have.</param>
+    /// <summary>Notes the end of a backup. The next one is older.</summary>
+    /// <param name="content">The content of the backup just read.</param>
+    /// <param name="pageCount">The largest page count of all backups.</param>
     public void NoteEnd(BackupContent content, long pageCount)
     {
         _newest ??= content;
@@ -83,7 +82,7 @@ internal sealed unsafe class BackupMerger : IPageSink, IDisposable
         _ofThis.EnsureCommitted(first + pages);
         for (var page = first; page < first + pages; page++, bytes += _pageSize)
         {
-            // The state of the newest backup decides which pages are used; it is known when that has been read.
+            // The state of the newest backup decides which pages are used; it is known once that backup has been read.
             if (_ofNewer.IsSet(page) || (_newest != null && !IsUsed(page)))
                 continue;
             if (_batch.Room == 0)

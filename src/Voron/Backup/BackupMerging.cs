@@ -9,7 +9,7 @@ internal static class BackupMerging
     /// <param name="open">Opens the output.</param>
     /// <param name="compresses">True to compress the pages.</param>
     /// <param name="stop">Cancels the merging.</param>
-    /// <exception cref="BackupException">A backup is damaged, or they are not a chain.</exception>
+    /// <exception cref="BackupException">A backup is damaged, or the files are not a chain.</exception>
     public static async Task RunAsync(
         IReadOnlyList<BackupSource> files, Func<IFrameOutput> open, bool compresses, CancellationToken stop)
     {

@@ -4,13 +4,12 @@ namespace Voron.Backup;
 
 /// <summary>
 /// The order of the backups of a directory. Neither transaction ids nor times compare across lineages: an abandoned history may have the higher
-/// ids, the later times, or both. So a lineage comes behind the one that it has forked from, with all of its own forks; of several forks, and of
-/// lineages that have nothing to do with each other, that one comes last whose newest backup was finished last. Within a lineage, the transaction
-/// decides.
+/// ids, the later times, or both. A lineage therefore sorts after the one it forked from, together with all its own forks; of several forks, and of
+/// unrelated lineages, the one whose newest backup finished last sorts last. Within a lineage, the transaction id decides.
 /// </summary>
 internal static class BackupOrder
 {
-    /// <summary>Returns the backups in order, the newest last. Those that cannot be read come first.</summary>
+    /// <summary>Returns the backups in order, unreadable ones first and the newest last.</summary>
     public static List<BackupSetEntry> Sort(IEnumerable<BackupSetEntry> entries)
     {
         var byLineage = entries.ToLookup(entry => entry.Info is { } info ? LineageOf(info) : default((Guid, Guid)?));
@@ -31,7 +30,7 @@ internal static class BackupOrder
         return sorted;
     }
 
-    // A merged backup comes behind the one that it was made of.
+    // A merged backup sorts after the backup that it was made from.
     private static readonly Comparer<BackupSetEntry> WithinLineage = Comparer<BackupSetEntry>.Create((one, other) =>
     {
         var result = one.Info!.TransactionId.CompareTo(other.Info!.TransactionId);
@@ -74,7 +73,7 @@ internal static class BackupOrder
         return roots;
     }
 
-    // Only a forged header closes a circle.
+    // Only a forged header can create a cycle.
     private static bool IsAncestor(Branch branch, Branch of)
     {
         for (var above = of; above != null; above = above.ForkOf)
@@ -100,7 +99,7 @@ internal static class BackupOrder
         /// <summary>When the newest backup of this lineage was finished.</summary>
         public DateTimeOffset Newest { get; } = entries.Max(entry => entry.Info!.FinishedAt);
 
-        /// <summary>The same of this lineage and all of its forks.</summary>
+        /// <summary>The same for this lineage and all of its forks.</summary>
         public DateTimeOffset NewestOfAll { get; set; } = entries.Max(entry => entry.Info!.FinishedAt);
     }
 }

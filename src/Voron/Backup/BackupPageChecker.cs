@@ -3,21 +3,21 @@ using Voron.Paging;
 
 namespace Voron.Backup;
 
-/// <summary>Checks the pages of a backup one by one, as far as each shows its own damage.</summary>
+/// <summary>Checks the pages of a backup individually, as far as a page alone shows its damage.</summary>
 /// <remarks>
 /// <code>
 ///   page with a header ─────▶ sound: number, checksum and structure fit     ┐
 ///   page of an overflow ────▶ sound: the checksum of the whole extent fits  ├─ otherwise damaged, if the state uses it
 ///   page of a large value ──▶ claimed: a sound leaf names the value         ┘
 /// </code>
-/// A later copy of a page decides anew whether the page is sound. A claim stays: a leaf that was replaced may have been the only one that named
-/// the value, but then the state does not use the pages any more, or another leaf claims them. The checksums of large values are not compared:
-/// they may be far from the values, which are too large to be kept. Pages of an overflow extent that do not come one after the other cannot be
-/// checked here, and are counted as unverified. Memory: four bits for each page.
+/// Each later copy of a page is judged again. A claim is permanent: a replaced leaf may have been the only one that referred to the value, but then
+/// the state no longer uses the pages, or another leaf claims them. The checksums of large values are not compared: they may be far from the
+/// values, which are too large to buffer. Overflow pages that do not arrive in order cannot be checked here, and count as unverified. Memory: four
+/// bits per page.
 /// </remarks>
 internal sealed unsafe class BackupPageChecker : IPageSink, IDisposable
 {
-    /// <summary>The most extents whose further pages are waited for. A backup in page order has one at a time.</summary>
+    /// <summary>The most extents that wait for further pages. A backup in page order has one at a time.</summary>
     private const int MaxRunning = 64;
 
     private readonly RandomId _environmentId;
@@ -28,7 +28,7 @@ internal sealed unsafe class BackupPageChecker : IPageSink, IDisposable
     private readonly PageBitmap _sound;
     private readonly PageBitmap _claimed;
 
-    // Pages of overflow extents that have not been checked as a whole.
+    // Pages of overflow extents not yet checked as a whole.
     private readonly PageBitmap _unchecked;
     private readonly List<RunningExtent> _running = [];
 
@@ -65,9 +65,9 @@ internal sealed unsafe class BackupPageChecker : IPageSink, IDisposable
             AddPage(page, bytes);
     }
 
-    /// <summary>Compares the pages with those that the state uses, when all of them have come.</summary>
+    /// <summary>Compares the pages with those that the state uses, after all of them have been added.</summary>
     /// <param name="content">The content of the backup.</param>
-    /// <param name="isFull">True if the backup must have all used pages.</param>
+    /// <param name="isFull">True if the backup must contain all used pages.</param>
     /// <param name="name">The name of the backup, for messages.</param>
     /// <exception cref="BackupException">A used page is missing, or is damaged.</exception>
     public void Check(BackupContent content, bool isFull, string name)
@@ -86,7 +86,7 @@ internal sealed unsafe class BackupPageChecker : IPageSink, IDisposable
             if (_sound.IsSet(page) || _claimed.IsSet(page))
                 continue;
 
-            // In an incremental backup, the leaf that has a value may be in the backup before.
+            // In an incremental backup, the leaf that refers to a value may be in an earlier backup.
             if (isFull && !_unchecked.IsSet(page))
                 throw Damaged(page, name);
             Unverified++;
@@ -103,7 +103,7 @@ internal sealed unsafe class BackupPageChecker : IPageSink, IDisposable
 
     /// <summary>Returns the exception for a used page that is in no frame.</summary>
     public static BackupException Missing(long page, string name) => new(
-        BackupFault.Damaged, $"The backup '{name}' is damaged: its state uses page {page}, but no frame has the page. Use another backup.");
+        BackupFault.Damaged, $"The backup '{name}' is damaged: its state uses page {page}, but no frame contains the page. Use another backup.");
 
     private void AddPage(long page, byte* bytes)
     {
@@ -113,7 +113,7 @@ internal sealed unsafe class BackupPageChecker : IPageSink, IDisposable
                 Continue(i, page, bytes);
         }
 
-        // Most pages of large values have no such number, so no checksum is computed for them.
+        // Most pages of large values contain another number there, so no checksum is computed for them.
         if (((PageHeader*)bytes)->PageNumber != page)
             return;
         if (BeginsExtent(page, bytes))
@@ -165,7 +165,7 @@ internal sealed unsafe class BackupPageChecker : IPageSink, IDisposable
             && !PageHeader.HasSpareBytes(bytes, page, _hasHints);
     }
 
-    // An extent whose pages were copied at different times may have its end before its beginning.
+    // If the pages of an extent were copied at different times, its end may precede its beginning.
     private void Begin(long page, byte* bytes)
     {
         var extent = new RunningExtent(page, ((PageHeader*)bytes)->ExtentPages, ((PageHeader*)bytes)->Checksum);
@@ -177,7 +177,7 @@ internal sealed unsafe class BackupPageChecker : IPageSink, IDisposable
         _running.Add(extent);
     }
 
-    // Pages of a value may look like an extent that does not exist, so an extent decides about its pages only as a whole, and several may be running.
+    // Value pages may look like an extent that does not exist, so an extent judges its pages only as a whole, and several may be running.
     private void Continue(int index, long page, byte* bytes)
     {
         var extent = _running[index];
@@ -204,6 +204,6 @@ internal sealed unsafe class BackupPageChecker : IPageSink, IDisposable
 
     private static BackupException Damaged(long page, string name) => new(
         BackupFault.Damaged,
-        $"The backup '{name}' is damaged: page {page} has not the checksum, the number or the structure that it should have, and it belongs to no value " +
-        "of a sound leaf and to no sound overflow extent. The page was damaged before it was copied. Use another backup.");
+        $"The backup '{name}' is damaged: page {page} has a wrong checksum, number or structure, and it belongs neither to a value " +
+        "of a sound leaf nor to a sound overflow extent. The page was damaged before it was copied. Use another backup.");
 }

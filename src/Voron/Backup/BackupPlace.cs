@@ -8,16 +8,16 @@ internal readonly record struct BackupPlace(string Name, long Offset, long Seque
 {
     private const string Remedy = "Use another copy of the backup, or another backup.";
 
-    /// <summary>Returns the exception for bytes that are not those that were written.</summary>
-    /// <param name="fault">The fault, as a predicate to the header or the frame, with the expected and the actual value.</param>
+    /// <summary>Returns the exception for bytes that differ from the written ones.</summary>
+    /// <param name="fault">The fault, as a predicate of the header or the frame, with the expected and the actual value.</param>
     public BackupException Damaged(string fault) => new(BackupFault.Damaged, $"The backup '{Name}' is damaged: {Part} {fault}. {Remedy}");
 
     /// <summary>Returns the exception for a backup that ends too early.</summary>
-    /// <param name="needed">The number of bytes that follow the place in a whole backup, as far as known.</param>
-    /// <param name="available">The number of bytes that follow it.</param>
+    /// <param name="needed">The number of bytes that must follow the place, as far as known.</param>
+    /// <param name="available">The number of bytes that do follow it.</param>
     public BackupException Unfinished(long needed, long available) => new(
         BackupFault.Unfinished,
-        $"The backup '{Name}' is unfinished: {Part} needs {needed} bytes, but only {available} follow there, and there is no trailer. {Remedy}");
+        $"The backup '{Name}' is unfinished: {Part} needs {needed} bytes, but only {available} follow, and there is no trailer. {Remedy}");
 
     private string Part => Sequence == 0 ? "the header" : $"frame {Sequence} at offset {Offset}";
 }

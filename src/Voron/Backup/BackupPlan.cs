@@ -2,7 +2,7 @@ using Voron.Format;
 
 namespace Voron.Backup;
 
-/// <summary>What a backup is to have, and how fast it may go.</summary>
+/// <summary>The content and the pace of a backup.</summary>
 internal sealed class BackupPlan
 {
     public RandomId BackupId { get; } = RandomId.New();
@@ -16,10 +16,10 @@ internal sealed class BackupPlan
     /// <summary>The features that the environment had when the backup began.</summary>
     public required FormatFeatures Features { get; init; }
 
-    /// <summary>True to make it one that later backups can build on.</summary>
+    /// <summary>True if later backups are to build on this one.</summary>
     public bool IsBase { get; init; }
 
-    /// <summary>The most bytes of pages a second; 0 for no limit.</summary>
+    /// <summary>The most page bytes per second; 0 for no limit.</summary>
     public long MaxBytesPerSecond { get; init; }
 
     /// <summary>True to verify all values, by the leaves that refer to them, before anything is copied.</summary>
@@ -30,7 +30,7 @@ internal sealed class BackupPlan
     /// <summary>The time after which a snapshot is renewed.</summary>
     public required TimeSpan UsualHold { get; init; }
 
-    /// <summary>The most bytes of pages that are copied at once.</summary>
+    /// <summary>The most page bytes in one batch.</summary>
     public required int BatchBytes { get; init; }
 
     /// <summary>True to write on the thread that reads. For tests.</summary>

@@ -5,15 +5,15 @@ namespace Voron.Backup;
 
 /// <summary>Reads a backup forward, frame by frame, and checks everything before it is used.</summary>
 /// <remarks>
-/// The checks of a frame, in this order: the end of the backup, marker and place in the chain, limits of its lengths, checksum, decompression,
-/// values. Memory: the buffers of two frames, so that a sink can use the pages of one while the next is read, and a bit for each page.
+/// A frame is checked in this order: end of the backup, marker and position in the chain, length limits, checksum, decompression, values. Memory:
+/// two frame buffers, so that a sink can use the pages of one frame while the next is read, and one bit per page.
 /// </remarks>
 internal sealed class BackupReader : IAsyncDisposable
 {
     private readonly BackupInput _input;
     private readonly BackupHeader _header;
 
-    // The list of extents ends at the first multiple of 4096, so that the pages behind it can be written past the page cache.
+    // The extent list ends at the first multiple of 4096: this aligns the pages after it for writes that bypass the page cache.
     private AlignedBuffer _payload = new(BackupHeader.BlockBytes + BackupFrame.MaxPageBytes);
     private AlignedBuffer? _payloadBefore;
     private readonly BackupContent _content;
@@ -35,7 +35,7 @@ internal sealed class BackupReader : IAsyncDisposable
 
     public BackupHeader Header => _header;
 
-    /// <summary>What the frames so far contain.</summary>
+    /// <summary>The content of the frames read so far.</summary>
     public BackupContent Content => _content;
 
     /// <summary>The number of bytes read so far.</summary>
@@ -57,7 +57,7 @@ internal sealed class BackupReader : IAsyncDisposable
         }
     }
 
-    /// <summary>Returns the header at the start of a backup, and continues behind it.</summary>
+    /// <summary>Returns the header at the start of a backup, and skips it.</summary>
     public static unsafe BackupHeader TakeHeader(BackupInput input, string name)
     {
         var header = BackupHeaderCheck.Read(input.Address, Math.Min(input.Available, BackupHeader.BlockBytes), name);
@@ -95,7 +95,7 @@ internal sealed class BackupReader : IAsyncDisposable
         return _input.DisposeAsync();
     }
 
-    /// <summary>Reads the next frame. Returns false behind the trailer.</summary>
+    /// <summary>Reads the next frame. Returns false after the trailer.</summary>
     private async ValueTask<bool> ReadAsync(CancellationToken cancellationToken)
     {
         if (_content.IsComplete)
@@ -124,7 +124,7 @@ internal sealed class BackupReader : IAsyncDisposable
         if (_frame.Sequence != _place.Sequence)
             throw _place.Damaged($"has the sequence {_frame.Sequence}");
         if (_frame.Previous != _previous)
-            throw _place.Damaged($"follows a frame of the checksum {_frame.Previous:X16}, but the one before it has {_previous:X16}");
+            throw _place.Damaged($"follows a frame with checksum {_frame.Previous:X16}, but the frame before it has {_previous:X16}");
         if (BackupFrameLimits.FindFault(_frame) is { } fault)
             throw _place.Damaged(fault);
     }

@@ -7,9 +7,9 @@ namespace Voron.Backup;
 
 /// <summary>Restores an environment from a full backup and the incremental ones that build on it.</summary>
 /// <remarks>
-/// Pages are written as they come, and later ones replace earlier ones. Only the last backup decides which pages are used: each of these must
-/// have come. A page that was written and is not used any more is free, and has no blocks where many such pages are neighbours. The pages of one
-/// frame are written while the next frame is read and checked.
+/// Pages are written as they arrive, and later copies replace earlier ones. Only the last backup decides which pages are used: each of them must
+/// have been written. A written page that is no longer used is free, and long runs of such pages occupy no blocks. The pages of one frame are
+/// written while the next frame is read and checked.
 /// </remarks>
 internal sealed class BackupRestorer : IPageSink, IDisposable
 {
@@ -83,7 +83,7 @@ internal sealed class BackupRestorer : IPageSink, IDisposable
         _present.Set(first, pages);
     }
 
-    /// <summary>Waits for the pages of the frame before, and begins to write those of this one.</summary>
+    /// <summary>Waits until the pages of the previous frame are written, and starts to write those of this one.</summary>
     public async ValueTask EndFrameAsync()
     {
         await _writing.ConfigureAwait(false);
@@ -94,7 +94,7 @@ internal sealed class BackupRestorer : IPageSink, IDisposable
 
     public void Dispose()
     {
-        Debug.Assert(_writing.IsCompleted, "No page may be under way to a copy that is deleted.");
+        Debug.Assert(_writing.IsCompleted, "No page write may be running when the copy is deleted.");
         _copy.Dispose();
         _present.Dispose();
     }
@@ -169,7 +169,7 @@ internal sealed class BackupRestorer : IPageSink, IDisposable
 
     private BackupException Unsound(string name, string problem, Exception? cause) => new(
         BackupFault.Damaged,
-        $"The environment that was restored from '{name}' to '{_target.Disk.Path}' is damaged, and is deleted: {problem} Use another backup.", cause);
+        $"The environment restored from '{name}' to '{_target.Disk.Path}' is damaged, and is deleted: {problem} Use another backup.", cause);
 
     /// <summary>Pages to write, at an address in the reader's buffer.</summary>
     private readonly record struct WrittenExtent(long First, int Pages, nint Bytes);

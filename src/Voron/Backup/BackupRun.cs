@@ -15,25 +15,25 @@ namespace Voron.Backup;
 ///          ─▶ known as a base ─▶ finished: the backup is Sn
 ///       └──── cancelled or failed at any step: the target removes what has been made ────┘
 /// </code>
-/// Each round copies what has changed since it was copied. A snapshot is held for about 100 ms, and not while the target or the pace makes the
-/// backup wait, so no flush waits longer. The last round is read into memory while its snapshot is held, and written afterwards. It comes when little
-/// is left, or when rounds do not shrink any more: then it may take longer, which the report says.
-/// <para>Reading continues while the batch before is being written, by another thread.</para>
+/// Each round copies the pages that changed after they were copied. A snapshot is held for about 100 ms, and not while the target or the pace makes
+/// the backup wait, so no flush waits longer. The last round is read into memory while its snapshot is held, and written afterwards. It starts when
+/// few pages are left, or when rounds no longer shrink; then it may take longer, which the report shows.
+/// <para>Reading continues while another thread writes the previous batch.</para>
 /// </remarks>
 internal sealed class BackupRun : IDisposable
 {
     private const int MaxRounds = 8;
 
-    /// <summary>How many stretches of pages a message names.</summary>
+    /// <summary>The most page ranges that a message names.</summary>
     private const int MostNamedPages = 16;
 
-    /// <summary>As much as the last round may keep in memory.</summary>
+    /// <summary>The most bytes that the last round keeps in memory.</summary>
     private const long LastRoundBytes = 64 << 20;
 
-    /// <summary>The least part by which a round must have fewer pages than the one before to be worth another one.</summary>
+    /// <summary>A round must have fewer pages than the one before by at least one part in this many; otherwise, it is the last.</summary>
     private const int LeastPart = 4;
 
-    /// <summary>As long as the last round should take.</summary>
+    /// <summary>The longest time that the last round should take.</summary>
     private static readonly TimeSpan LastRoundTime = TimeSpan.FromMilliseconds(200);
 
     private readonly Engine _engine;
@@ -55,8 +55,8 @@ internal sealed class BackupRun : IDisposable
 
     /// <param name="engine">The environment.</param>
     /// <param name="flusher">Begins the change log, and adds the backup to it; null to hold one snapshot.</param>
-    /// <param name="plan">What the backup is to have.</param>
-    /// <param name="target">Where it goes.</param>
+    /// <param name="plan">The content and the pace of the backup.</param>
+    /// <param name="target">The target of the backup.</param>
     /// <param name="use">Keeps the environment in use; ended when only the target is left to wait for.</param>
     /// <param name="stop">Cancels the backup.</param>
     /// <exception cref="InvalidOperationException">Too many verifications and backups are running.</exception>
@@ -80,7 +80,7 @@ internal sealed class BackupRun : IDisposable
     /// <summary>Makes the backup.</summary>
     /// <exception cref="BackupException">The changes since the parent are not known.</exception>
     /// <exception cref="CorruptionException">A page is damaged.</exception>
-    /// <exception cref="VoronException">The environment cannot be read, or the target not be written.</exception>
+    /// <exception cref="VoronException">The environment cannot be read, or the target cannot be written.</exception>
     /// <exception cref="OperationCanceledException">The backup was cancelled.</exception>
     public async Task<BackupReport> RunAsync()
     {
@@ -96,7 +96,7 @@ internal sealed class BackupRun : IDisposable
         }
         finally
         {
-            // The target must not be removed while a write is under way, which may never return. Its failure has been thrown, or comes after
+            // The target must not be removed while a write, which may never return, is running. Its failure has been thrown already, or follows
             // another one.
             _source.End();
             if (!_writing.IsCompleted)
@@ -125,8 +125,8 @@ internal sealed class BackupRun : IDisposable
         _stop.ThrowIfCancellationRequested();
         throw new BackupException(
             BackupFault.UnknownBase,
-            $"The environment in '{_engine.Disk.Path}' does not know any more which pages have changed since backup {parent.BackupId}, because its change log " +
-            "has ended. Make a full backup.");
+            $"The environment in '{_engine.Disk.Path}' no longer knows which pages have changed since backup {parent.BackupId}, because its " +
+            "change log has ended. Make a full backup.");
     }
 
     private void ExpectPages(long pages)
@@ -135,12 +135,12 @@ internal sealed class BackupRun : IDisposable
         _target.Expect(pages, _engine.PageSize);
     }
 
-    // Copies what the copier has begun to copy.
+    // Copies all pages of the sweep or round that the copier has begun.
     private async Task CopyAsync()
     {
         for (var goesOn = true; goesOn;)
         {
-            // What cannot be known any more is copied again: the copier has begun from the start.
+            // If the changes are no longer known, the renewal restarts the copier from the first page.
             if (!_source.IsHeld || _source.IsHoldOver)
                 _source.TryRenew();
             _batch.Clear();
@@ -199,7 +199,7 @@ internal sealed class BackupRun : IDisposable
                 _source.Release();
         }
 
-        // A target that does not heed the cancellation must not keep the snapshot.
+        // A target that ignores the cancellation must not keep the snapshot held.
         await _writing.WaitAsync(_stop).ConfigureAwait(false);
     }
 
@@ -209,7 +209,7 @@ internal sealed class BackupRun : IDisposable
             _source.Release();
     }
 
-    // Rounds, until what is left can be read in one go.
+    // Runs rounds until the remaining pages can be read in one pass.
     private async Task CopyChangesAsync()
     {
         if (_source.HoldsOne)
@@ -268,7 +268,7 @@ internal sealed class BackupRun : IDisposable
 
     private async Task<BackupReport> FinishAsync(long firstCopies)
     {
-        // The snapshot that is held here is that of the backup.
+        // The snapshot held here is the state of the backup.
         _rounds++;
         Copier.BeginRound();
         var last = new List<PageBatch>();
@@ -290,7 +290,7 @@ internal sealed class BackupRun : IDisposable
         return await CompleteAsync(state, used, firstCopies).ConfigureAwait(false);
     }
 
-    // The beginning of the backup names the version, and the features, that its pages and its state must have.
+    // The backup header, which is already written, names the version and the features of the pages and the state.
     private void ThrowIfUpgraded()
     {
         var format = _engine.Format;
@@ -304,7 +304,7 @@ internal sealed class BackupRun : IDisposable
             $"The environment in '{_engine.Disk.Path}' {change} during the backup, so the backup was not made. Make it again.");
     }
 
-    // Reads the last round into memory. What is too much for that is written while the snapshot is held.
+    // Reads the last round into memory. Batches beyond its memory limit are written while the snapshot is held.
     private async Task ReadLastAsync(List<PageBatch> last)
     {
         for (var goesOn = true; goesOn;)
@@ -325,7 +325,7 @@ internal sealed class BackupRun : IDisposable
         }
     }
 
-    // Pages that nothing speaks for: either a tree says that they belong to a value, or they are damaged.
+    // Pages not proven sound: either a tree shows that they belong to a value, or they are damaged.
     private async Task ResolveAsync(List<PageBatch> last)
     {
         var search = new OwnerSearch(_engine, Copier, isInOneSlice: true);
@@ -335,7 +335,7 @@ internal sealed class BackupRun : IDisposable
         if (Copier.FirstUnknown() < 0)
             return;
 
-        // A damaged leaf hides the pages of its values, so it need not be the first of them.
+        // A damaged leaf hides the pages of its values, so the damaged page need not be the first one listed.
         throw new CorruptionException(
             $"'{_engine.DataFile.File.Path}' is damaged, so the backup was not made: page {Copier.ListUnknown(MostNamedPages)} is in use, but has no valid checksum, and no tree names it as part of a value." +
             (search.Problem == null ? "" : $" {search.Problem}"));
@@ -354,7 +354,7 @@ internal sealed class BackupRun : IDisposable
             IsBase = isBase || (PlantedFault.PointAfterTrailer && _plan.IsBase),
         };
 
-        // The target says whether the backup is complete, even if it is cancelled meanwhile.
+        // The target decides whether the backup is complete, even if it is cancelled meanwhile.
         var finishing = _plan.IsOnOneThread ? TargetFinishAsync(end) : Task.Run(() => TargetFinishAsync(end), CancellationToken.None);
         await _use.WaitForUserAsync(finishing, _stop).ConfigureAwait(false);
         if (PlantedFault.PointAfterTrailer && !_stop.IsCancellationRequested)
@@ -382,7 +382,7 @@ internal sealed class BackupRun : IDisposable
         return true;
     }
 
-    // A point is durable once a flush has reached its state. A reader, a full disk or a failed write may be in the way of that: the backup itself is
+    // A point is durable once a flush has reached its state. A reader, a full disk or a failed write may prevent that; the backup itself is
     // not affected.
     private bool TryAddPoint(in EnvironmentState state)
     {

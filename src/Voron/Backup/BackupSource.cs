@@ -2,7 +2,7 @@ using Voron.IO;
 
 namespace Voron.Backup;
 
-/// <summary>The bytes of a backup: a file, or a stream of the user.</summary>
+/// <summary>The bytes of a backup: a file, or a user's stream.</summary>
 internal sealed class BackupSource
 {
     private readonly Func<Stream> _open;
@@ -18,7 +18,7 @@ internal sealed class BackupSource
     public string Name { get; }
 
     /// <summary>
-    /// True for a file, which can be read again and from any place, whose failures are those of the storage, and whose stream is closed after use.
+    /// True for a file: it can be read again and at any offset, its failures are storage failures, and its stream is closed after use.
     /// </summary>
     public bool IsFile { get; }
 
@@ -40,7 +40,7 @@ internal sealed class BackupSource
     public static BackupSource OfFile(IDisk disk, string name) => new(
         $"{disk.Path}/{name}", isFile: true, () => new DiskFileStream(disk.Open(name, DiskOpen.Existing, DiskAccess.Buffered)));
 
-    /// <summary>Returns the source for a stream of the user, which is read from its position on, and left open.</summary>
+    /// <summary>Returns the source for a user's stream, which is read from its position and left open.</summary>
     public static BackupSource OfStream(Stream stream)
     {
         ArgumentNullException.ThrowIfNull(stream);
@@ -62,6 +62,6 @@ internal sealed class BackupSource
         }
     }
 
-    /// <summary>Returns true for a failure of the storage that holds a file; a failure of the user's stream is none.</summary>
+    /// <summary>Returns true for a storage failure of a file; a failure of the user's stream does not count.</summary>
     public bool IsFailure(Exception e) => IsFile && e is (IOException or UnauthorizedAccessException);
 }

@@ -15,7 +15,7 @@ internal sealed record BackupSummary(string Name, BackupHeader Header, BackupTra
     /// <param name="file">The file.</param>
     /// <param name="buffer">The buffer to use, from <see cref="BackupInput.MakeSmallBuffer"/>.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
-    /// <exception cref="BackupException">The file is no backup, is not finished, or these parts of it are damaged.</exception>
+    /// <exception cref="BackupException">The file is not a backup, is unfinished, or is damaged in these parts.</exception>
     public static async ValueTask<BackupSummary> ReadAsync(BackupSource file, AlignedBuffer buffer, CancellationToken cancellationToken)
     {
         var input = new BackupInput(file, file.Open(), buffer);
@@ -83,7 +83,8 @@ internal sealed record BackupSummary(string Name, BackupHeader Header, BackupTra
         return TakeNote(input, header, place);
     }
 
-    // The number of bytes of a note with its frame; null if the first frame is none. The checksum is checked when the bytes have been read.
+    // Returns the length of the note including its frame header; null if the first frame is not a note. The checksum is checked once the bytes
+    // are read.
     private static unsafe int? PeekNoteBytes(BackupInput input, BackupPlace place)
     {
         if (input.Available < BackupFrame.Size)
@@ -113,7 +114,7 @@ internal sealed record BackupSummary(string Name, BackupHeader Header, BackupTra
         return BackupContent.ReadNote(text.Address, count, place);
     }
 
-    // The chain up to the trailer is not checked, so a wrong sequence shows only against the number of frames.
+    // The chain before the trailer is not read, so a wrong sequence shows only against the number of frames.
     private static unsafe BackupTrailer TakeTrailer(BackupInput input, in BackupHeader header, string name, long length)
     {
         var frame = (BackupFrame*)input.Address;
@@ -135,6 +136,6 @@ internal sealed record BackupSummary(string Name, BackupHeader Header, BackupTra
 
     private static BackupException NoTrailer(string name, long length) => new(
         BackupFault.Unfinished,
-        $"The backup '{name}' is unfinished: it has {length} bytes, and the last {BackupHeader.BlockBytes} of them are no trailer. Use another copy of " +
-        "the backup, or another backup.");
+        $"The backup '{name}' is unfinished: it has {length} bytes, and the last {BackupHeader.BlockBytes} of them are not a trailer. Use " +
+        "another copy of the backup, or another backup.");
 }

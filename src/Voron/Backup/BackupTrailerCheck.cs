@@ -15,17 +15,17 @@ internal static unsafe class BackupTrailerCheck
         var trailer = *(BackupTrailer*)payload;
         Expect(place, "end", trailer.Bytes, end);
         if (end % BackupHeader.BlockBytes != 0)
-            throw place.Damaged($"is the trailer, but ends at offset {end}, which is no multiple of {BackupHeader.BlockBytes}");
+            throw place.Damaged($"is the trailer, but ends at offset {end}, which is not a multiple of {BackupHeader.BlockBytes}");
         Expect(place, "number of frames", trailer.Frames, place.Sequence);
         if (FindFault(trailer, header) is { } fault)
             throw place.Damaged($"is the trailer, and {fault}");
         var spare = new ReadOnlySpan<byte>(payload + BackupTrailer.Size, BackupTrailer.PayloadBytes - BackupTrailer.Size);
         if (spare.ContainsAnyExcept((byte)0))
-            throw place.Damaged($"is the trailer, but has bytes that are not zero from offset {BackupTrailer.Size} of its payload on");
+            throw place.Damaged($"is the trailer, but contains nonzero bytes from offset {BackupTrailer.Size} of its payload on");
         return trailer;
     }
 
-    /// <summary>Throws unless a value of the trailer is that of the frames before it.</summary>
+    /// <summary>Throws unless a value of the trailer matches the frames before it.</summary>
     public static void Expect(BackupPlace place, string what, long claimed, long actual)
     {
         if (claimed != actual)

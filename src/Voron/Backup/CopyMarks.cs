@@ -2,12 +2,12 @@ using Voron.Paging;
 
 namespace Voron.Backup;
 
-/// <summary>What is known of the copies of pages: two bits a page.</summary>
+/// <summary>The state of the page copies: two bits per page.</summary>
 /// <remarks>
-/// A copy is <em>sound</em> if it proves itself: it is a page with a right checksum, belongs to an overflow extent with one, or comes from memory. A
-/// page is <em>claimed</em> if a sound leaf says that it belongs to a large value, whose pages have no checksums of their own. Each copy decides anew
-/// whether it is sound. A claim holds until the page changes: with the last leaf that claims it, a page of a value becomes free, and that is a
-/// change.
+/// A copy is <em>sound</em> if it proves itself: the page has a valid checksum, belongs to an overflow extent with a valid checksum, or was copied
+/// from memory. A page is <em>claimed</em> if a sound leaf shows that it belongs to a large value, whose pages have no individual checksums. Each
+/// copy is judged again. A claim holds until the page changes: when the last leaf that claims a value page is removed, the page becomes free, which
+/// is a change.
 /// </remarks>
 internal sealed class CopyMarks : IDisposable
 {
@@ -29,8 +29,8 @@ internal sealed class CopyMarks : IDisposable
         }
     }
 
-    /// <summary>Makes room for the bits of the first pages.</summary>
-    /// <exception cref="InsufficientMemoryException">There is no memory for the bits.</exception>
+    /// <summary>Commits memory for the bits of the first pages.</summary>
+    /// <exception cref="InsufficientMemoryException">There is not enough memory for the bits.</exception>
     public void EnsureRoom(long pages)
     {
         _sound.EnsureCommitted(pages);
@@ -47,14 +47,14 @@ internal sealed class CopyMarks : IDisposable
 
     public bool IsSound(long page) => _sound.IsSet(page);
 
-    /// <summary>Forgets what is known of pages that have changed.</summary>
+    /// <summary>Clears the marks of changed pages.</summary>
     public void Forget(long first, long pages)
     {
         _sound.Clear(first, pages);
         _claimed.Clear(first, pages);
     }
 
-    /// <summary>Returns the bits of 64 pages: 1 if the copy of a page is known to be right.</summary>
+    /// <summary>Returns the bits of 64 pages: 1 if the copy of a page is sound or claimed.</summary>
     public ulong KnownIn(long word) => _sound.Word(word) | _claimed.Word(word);
 
     public void Dispose()

@@ -5,11 +5,11 @@ using Voron.Transactions;
 namespace Voron.Backup;
 
 /// <summary>
-/// The environment as a backup reads it: a snapshot that is renewed, and the change log that says what the renewals have to copy again.
+/// The source of a backup: a snapshot that is renewed, and the change log that shows which pages must be copied again after a renewal.
 /// </summary>
 /// <remarks>
-/// Without a change log, the first snapshot is held to the end. If the log ends meanwhile, all pages are copied once more: with another log, or,
-/// if that one ends as well, with one snapshot.
+/// Without a change log, the first snapshot is held to the end. If the log ends during the backup, all pages are copied once more, with a new log,
+/// or, if that one ends as well, under a single snapshot.
 /// </remarks>
 internal sealed class CopySource : IDisposable
 {
@@ -28,7 +28,7 @@ internal sealed class CopySource : IDisposable
     /// <param name="usualHold">The time after which a snapshot is renewed.</param>
     /// <param name="stop">Cancels a wait for the writer.</param>
     /// <exception cref="InvalidOperationException">Too many verifications and backups are running.</exception>
-    /// <exception cref="OutOfMemoryException">There is no memory for the bits of all pages.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory for the bits of all pages.</exception>
     public CopySource(Engine engine, ChangeLogKeeper? log, TimeSpan usualHold, CancellationToken stop)
     {
         _usualHold = usualHold;
@@ -54,13 +54,13 @@ internal sealed class CopySource : IDisposable
 
     public bool IsHeld => _snapshot.IsHeld;
 
-    /// <summary>True if there is no change log, so that the first snapshot is held to the end.</summary>
+    /// <summary>True if there is no change log: the first snapshot is held to the end.</summary>
     public bool HoldsOne { get; private set; }
 
-    /// <summary>True if the snapshot has been held for so long that a flush should not wait longer.</summary>
+    /// <summary>True if the snapshot has been held as long as a flush should wait.</summary>
     public bool IsHoldOver => !HoldsOne && _snapshot.Age >= _usualHold;
 
-    /// <summary>How much longer the snapshot may be held while the target is being waited for; zero for no longer.</summary>
+    /// <summary>The time that the snapshot may still be held while the target is busy; zero if none.</summary>
     public TimeSpan HoldLeft
     {
         get
@@ -94,7 +94,7 @@ internal sealed class CopySource : IDisposable
         Copier.BeginSweep();
     }
 
-    /// <summary>Takes the first snapshot, for a backup of what has changed since another one.</summary>
+    /// <summary>Takes the first snapshot, for a backup of the pages changed since another one.</summary>
     /// <returns>False if the changes since that backup are not known.</returns>
     public bool TryBeginIncremental(long since)
     {
@@ -111,9 +111,9 @@ internal sealed class CopySource : IDisposable
     }
 
     /// <summary>
-    /// Takes a newer snapshot, and makes pending what has changed since the last one. Does nothing if one snapshot is held to the end.
+    /// Takes a newer snapshot, and marks the pages changed since the last one as pending. Does nothing if one snapshot is held to the end.
     /// </summary>
-    /// <returns>False if that is not known any more: the copier has begun to copy all pages again.</returns>
+    /// <returns>False if the changes are no longer known: the copier has begun to copy all pages again.</returns>
     public bool TryRenew()
     {
         if (HoldsOne)
@@ -140,7 +140,7 @@ internal sealed class CopySource : IDisposable
             _snapshot.Release();
     }
 
-    /// <summary>Releases the snapshot at the end of all copying. Nothing of the environment is used from then on.</summary>
+    /// <summary>Releases the snapshot after all copying. The environment is not used from then on.</summary>
     public void End() => _snapshot.Dispose();
 
     public void Dispose()
@@ -156,7 +156,7 @@ internal sealed class CopySource : IDisposable
         _collectedUpTo = _snapshot.Pages.Id;
     }
 
-    // Without a log, a backup works as well, but keeps the flusher waiting.
+    // A backup also works without a log, but delays the flusher.
     private bool TryBeginLog()
     {
         try

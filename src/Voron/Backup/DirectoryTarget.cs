@@ -3,10 +3,10 @@ using Voron.IO;
 
 namespace Voron.Backup;
 
-/// <summary>Makes a copy of an environment in a directory, which can be opened at once.</summary>
+/// <summary>Copies an environment into a directory, which can be opened immediately afterwards.</summary>
 /// <param name="disk">The directory, which this target owns.</param>
 /// <param name="copy">The copy.</param>
-/// <param name="header">The beginning that a backup file would have.</param>
+/// <param name="header">The header that a backup file would have.</param>
 internal sealed class DirectoryTarget(IDisk disk, EnvironmentCopy copy, BackupHeader header) : IBackupTarget
 {
     public long Bytes { get; private set; }

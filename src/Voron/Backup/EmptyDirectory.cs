@@ -7,8 +7,8 @@ namespace Voron.Backup;
 internal static class EmptyDirectory
 {
     /// <summary>Opens a directory that must be empty, and creates it if it is missing.</summary>
-    /// <exception cref="BackupException">There is something in the directory.</exception>
-    /// <exception cref="StorageFullException">There is no room for the directory.</exception>
+    /// <exception cref="BackupException">The directory is not empty.</exception>
+    /// <exception cref="StorageFullException">There is no space for the directory.</exception>
     /// <exception cref="StorageAccessException">The directory cannot be read or created.</exception>
     public static IDisk Open(string directory, UnixFileMode fileMode, ILogger logger)
     {

@@ -6,20 +6,19 @@ using Voron.Testing;
 
 namespace Voron.Backup;
 
-/// <summary>Makes a ready environment in an empty directory, from pages that come in any order.</summary>
+/// <summary>Builds a complete environment in an empty directory, from pages that arrive in any order.</summary>
 /// <remarks>
 /// <code>
 ///   empty ─▶ marker, locked and durable ─▶ data file ─▶ pages ─▶ synced ─▶ header in the marker ─▶ verified ─▶ header named ─▶ durable
 /// </code>
-/// The header gets its final name last, so a kill before that leaves a marker, which every opening refuses. The lock of the marker goes along with
-/// the name, so there is no moment at which the environment exists unlocked. A failure before the last step deletes all that was made.
-/// One thread at a time may use an object.
+/// The header gets its final name last, so a kill before that leaves a marker, which every opening refuses. The marker's lock survives the rename,
+/// so the environment is never unlocked. A failure before the last step deletes all created files. An object may be used by one thread at a time.
 /// </remarks>
 internal sealed class EnvironmentCopy : IDisposable
 {
     private const string MarkerName = CheckpointFile.UnfinishedCopyName;
 
-    /// <summary>In bytes: the room for the header, beside that for the pages.</summary>
+    /// <summary>The space for the header, in addition to that for the pages, in bytes.</summary>
     private const long HeaderBytes = CheckpointHeader.Slots * JournalFormat.Block;
 
     private readonly IDisk _disk;
@@ -39,9 +38,9 @@ internal sealed class EnvironmentCopy : IDisposable
     /// <summary>Begins a copy in a directory.</summary>
     /// <param name="disk">The directory, which must be empty. It is not disposed.</param>
     /// <param name="pageSize">The page size in bytes.</param>
-    /// <param name="neededPages">The number of pages that need room, where that is known.</param>
-    /// <exception cref="BackupException">There is something in the directory.</exception>
-    /// <exception cref="StorageFullException">There is no room for the pages. Nothing was changed.</exception>
+    /// <param name="neededPages">The number of pages that need space, if known.</param>
+    /// <exception cref="BackupException">The directory is not empty.</exception>
+    /// <exception cref="StorageFullException">There is no space for the pages. Nothing was changed.</exception>
     /// <exception cref="StorageAccessException">The directory cannot be written.</exception>
     public static EnvironmentCopy Begin(IDisk disk, int pageSize, long neededPages = 0)
     {
@@ -70,9 +69,9 @@ internal sealed class EnvironmentCopy : IDisposable
         "empty this one.");
 
     /// <summary>
-    /// Returns the header of the copy, whose lineage is its own: its transactions say nothing about those that follow in the original.
+    /// Returns the header of the copy. The copy gets a new lineage, because its later transactions are unrelated to those of the original.
     /// </summary>
-    /// <param name="backup">The header that a backup of the original has.</param>
+    /// <param name="backup">The header of a backup of the original.</param>
     /// <param name="state">The state of the pages.</param>
     public static CheckpointHeader NewHeader(in BackupHeader backup, in EnvironmentState state) => new()
     {
@@ -87,10 +86,10 @@ internal sealed class EnvironmentCopy : IDisposable
             : new Lineage { Id = RandomId.New(), Parent = backup.Lineage.Id, ForkTransactionId = state.TransactionId },
     };
 
-    /// <summary>Writes neighbouring pages, which replace those that were written before.</summary>
+    /// <summary>Writes adjacent pages, which replace earlier copies.</summary>
     /// <param name="firstPage">The first page.</param>
     /// <param name="pages">The bytes of whole pages, at an address that is a multiple of 4096.</param>
-    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="StorageFullException">There is no space.</exception>
     /// <exception cref="StorageAccessException">The pages cannot be written.</exception>
     public void Write(long firstPage, ReadOnlySpan<byte> pages)
     {
@@ -105,14 +104,14 @@ internal sealed class EnvironmentCopy : IDisposable
     }
 
     /// <summary>Makes the copy durable, and the directory an environment.</summary>
-    /// <param name="header">The header, whose state has the number of pages. Pages behind them are dropped.</param>
+    /// <param name="header">The header, whose state defines the number of pages. Pages beyond it are dropped.</param>
     /// <param name="used">A bit for each page of the state: 1 if the state uses it.</param>
     /// <param name="written">
-    /// A bit for each page of the state: 1 if the page was written, used or not. Null if the pages that were written are those that the state uses.
+    /// A bit for each page of the state: 1 if the page was written, used or not. Null if exactly the pages that the state uses were written.
     /// </param>
     /// <param name="verify">
-    /// Called when all is durable but the name of the header, with a disk that shows the directory as the environment that it will be, for reading
-    /// only. An exception ends the copy. Null to verify nothing.
+    /// Called when everything but the name of the header is durable, with a read-only disk that presents the directory as the future environment.
+    /// An exception ends the copy. Null to verify nothing.
     /// </param>
     public void Finish(in CheckpointHeader header, PageBitmap used, PageBitmap? written, Action<IDisk>? verify)
     {
@@ -172,7 +171,7 @@ internal sealed class EnvironmentCopy : IDisposable
         _hasMarker = true;
         _lock = _disk.Lock(MarkerName, shared: false);
 
-        // An environment that another process has begun to create meanwhile is seen here, or its creator sees the marker.
+        // If another process has begun to create an environment meanwhile, it is detected here, or its creator detects the marker.
         foreach (var entry in _disk.List())
         {
             if (entry.Name != MarkerName)
@@ -184,9 +183,9 @@ internal sealed class EnvironmentCopy : IDisposable
         _hasData = true;
     }
 
-    /// <summary>Makes sure that there is room for pages that will be written.</summary>
+    /// <summary>Checks that there is space for the pages to be written.</summary>
     /// <param name="neededPages">Their number; 0 if it is not known.</param>
-    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="StorageFullException">There is no space.</exception>
     public void CheckRoom(long neededPages)
     {
         var needed = neededPages * _pageSize + HeaderBytes;
@@ -194,8 +193,8 @@ internal sealed class EnvironmentCopy : IDisposable
         if (neededPages > 0 && needed > available)
         {
             throw new StorageFullException(
-                $"'{_disk.Path}' has no room for the environment: {needed} bytes are needed, and {available} are available. Nothing was changed. Free " +
-                "some space, or use a directory of another volume.");
+                $"'{_disk.Path}' has no space for the environment: {needed} bytes are needed, and {available} are available. Nothing was " +
+                "changed. Free some space, or use a directory of another volume.");
         }
     }
 
@@ -212,9 +211,9 @@ internal sealed class EnvironmentCopy : IDisposable
         _data = null;
     }
 
-    // The engine takes a page for one that has blocks unless the page lies in a range of free pages of one section that is long enough to have
-    // been returned to the file system (PossibleHoles). Ranges between the same two holes get their blocks by one call. A long range returns those
-    // that an earlier backup of the chain has filled.
+    // The engine assumes that a page has blocks, unless it belongs to a run of free pages in one section that is long enough to have been returned
+    // to the file system (PossibleHoles). Short runs between the same two holes are allocated by one call. A long run returns the blocks that an
+    // earlier backup of the chain has filled.
     private void FitFreeRanges(long pageCount, PageBitmap used, PageBitmap? written)
     {
         var pagesPerSection = SectionMapLayout.SectionBytes / _pageSize;
@@ -257,7 +256,7 @@ internal sealed class EnvironmentCopy : IDisposable
         return page;
     }
 
-    // The marker goes last: as long as there is another file, an opening finds it, and knows that the copy was not finished.
+    // The marker is deleted last: while another file exists, an opening finds the marker, and knows that the copy is unfinished.
     private void DeleteAll()
     {
         try
@@ -275,13 +274,14 @@ internal sealed class EnvironmentCopy : IDisposable
         }
         catch (DiskException)
         {
-            // What stays is refused by openings and copies, with the remedy.
+            // Openings and copies refuse the remaining files, and name the remedy.
         }
     }
 
     private VoronException Failure(string what, DiskException failure) => failure.Error == DiskError.NoSpace
         ? new StorageFullException(
-            $"The copy of the environment in '{_disk.Path}' could not be {what} for lack of room: {failure.Message} What was copied is deleted.", failure)
+            $"The copy of the environment in '{_disk.Path}' could not be {what} for lack of space: {failure.Message} The copied files are " +
+            "deleted.", failure)
         : new StorageAccessException(
-            $"The copy of the environment in '{_disk.Path}' could not be {what}: {failure.Message} What was copied is deleted.", failure);
+            $"The copy of the environment in '{_disk.Path}' could not be {what}: {failure.Message} The copied files are deleted.", failure);
 }

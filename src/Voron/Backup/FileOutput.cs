@@ -4,7 +4,7 @@ using Voron.IO;
 
 namespace Voron.Backup;
 
-/// <summary>A file for a backup: it has a name of its own, and a lock, until it is complete and durable.</summary>
+/// <summary>A file for a backup. It has a temporary name and a lock until it is complete and durable.</summary>
 /// <remarks>
 /// <code>
 ///   NAME.RANDOM.partial created, locked ─▶ written ─▶ synced ─▶ renamed to NAME ─▶ directory synced
@@ -13,7 +13,7 @@ namespace Voron.Backup;
 /// </remarks>
 internal sealed class FileOutput : IFrameOutput
 {
-    /// <summary>What the name of an unfinished backup has at its end.</summary>
+    /// <summary>The suffix of the name of an unfinished backup.</summary>
     public const string UnfinishedSuffix = ".partial";
 
     private const int BufferBytes = 1 << 20;
@@ -40,12 +40,12 @@ internal sealed class FileOutput : IFrameOutput
         _lock = held;
     }
 
-    /// <summary>Called with the complete file before it gets its name; an exception keeps the name from it. Null for no call.</summary>
+    /// <summary>Called with the complete file before it gets its name; an exception prevents the rename. Null for no call.</summary>
     public Func<BackupSource, CancellationToken, Task>? Verify { get; set; }
 
     private string FullName => System.IO.Path.Combine(_disk.Path, _name);
 
-    /// <exception cref="ArgumentException">The path is not that of a file.</exception>
+    /// <exception cref="ArgumentException">The path does not name a file.</exception>
     public static void CheckPath(string path, string parameter)
     {
         var full = System.IO.Path.GetFullPath(path);
@@ -60,7 +60,7 @@ internal sealed class FileOutput : IFrameOutput
         CheckPath(path, nameof(path));
         var full = System.IO.Path.GetFullPath(path);
         if (Directory.Exists(full))
-            throw new BackupException(BackupFault.TargetNotEmpty, $"The backup '{full}' cannot be made: there is a directory of that name.");
+            throw new BackupException(BackupFault.TargetNotEmpty, $"The backup '{full}' cannot be made: a directory of that name exists.");
         var directory = System.IO.Path.GetDirectoryName(full)!;
         IDisk disk;
         try
@@ -78,7 +78,7 @@ internal sealed class FileOutput : IFrameOutput
     /// <summary>Creates the file. Owns the disk from then on.</summary>
     /// <param name="disk">The directory.</param>
     /// <param name="name">The name of the backup.</param>
-    /// <exception cref="BackupException">There is a file of that name.</exception>
+    /// <exception cref="BackupException">A file of that name exists.</exception>
     /// <exception cref="StorageAccessException">The file cannot be created.</exception>
     public static FileOutput Create(IDisk disk, string name)
     {
@@ -105,7 +105,8 @@ internal sealed class FileOutput : IFrameOutput
         if (!mayShrink && bytes > available)
         {
             throw new StorageFullException(
-                $"There is no room for the backup '{FullName}', so it was not made: it needs at least {bytes} bytes, but the volume has only {available} free.");
+                $"There is no space for the backup '{FullName}', so it was not made: it needs at least {bytes} bytes, but the volume has only " +
+                $"{available} free.");
         }
     }
 
@@ -154,7 +155,7 @@ internal sealed class FileOutput : IFrameOutput
     {
         _file.Dispose();
 
-        // The lock is held until then, so that no other process takes the file for one that was left.
+        // The lock is held until then: otherwise, another process would take the file for an abandoned one.
         if (!_isFinished)
             OwnFile.TryDelete(_disk, _isNamed ? _name : _unfinished);
         _lock?.Dispose();
@@ -170,7 +171,7 @@ internal sealed class FileOutput : IFrameOutput
         foreach (var left in files.Where(entry => IsUnfinished(entry.Name, name)))
             TryDeleteLeft(disk, left.Name);
 
-        // Between its creation and its lock, a file looks as if a killed process had left it, and another backup may delete it.
+        // Between its creation and its lock, a file looks like one that a killed process left, and another backup may delete it.
         for (var tries = 1; ; tries++)
         {
             if (TryCreateUnfinished(disk, name, isLast: tries == MostTries) is { } output)
@@ -178,7 +179,7 @@ internal sealed class FileOutput : IFrameOutput
         }
     }
 
-    // A name of its own, so that no two backups ever write to the same file. Returns null if the file was taken for one that was left.
+    // The unique name keeps two backups from writing to the same file. Returns null if another backup took the file for an abandoned one.
     private static FileOutput? TryCreateUnfinished(IDisk disk, string name, bool isLast)
     {
         var unfinished = $"{name}.{RandomId.New()}{UnfinishedSuffix}";
@@ -207,7 +208,7 @@ internal sealed class FileOutput : IFrameOutput
         return null;
     }
 
-    // True for an unfinished backup of a name. Each backup of a set has another name, so a set looks for those of all its names.
+    // Returns true for an unfinished backup of a name. Each backup of a set has a different name, so a set checks for any name that a set generates.
     private static bool IsUnfinished(string file, string name)
     {
         var length = file.Length - UnfinishedSuffix.Length - 2 * RandomId.Size - 1;
@@ -221,7 +222,7 @@ internal sealed class FileOutput : IFrameOutput
         return other == name || (BackupShelf.IsOwnName(name) && BackupShelf.IsOwnName(other));
     }
 
-    // A killed process has left an unfinished backup. One that is locked is being written; so may be one that cannot be locked.
+    // A killed process leaves an unfinished backup. A locked one is being written, and one that cannot be locked may be.
     private static void TryDeleteLeft(IDisk disk, string unfinished)
     {
         try
@@ -236,7 +237,7 @@ internal sealed class FileOutput : IFrameOutput
         }
     }
 
-    // Some file systems of other machines have no locks.
+    // Some network file systems do not support locks.
     private static IDisposable? TryLock(IDisk disk, string unfinished)
     {
         try
@@ -267,9 +268,9 @@ internal sealed class FileOutput : IFrameOutput
     }
 
     private static BackupException IsThere(string path) => new(
-        BackupFault.TargetNotEmpty, $"The backup '{path}' cannot be made: there is a file of that name. A backup never replaces a file.");
+        BackupFault.TargetNotEmpty, $"The backup '{path}' cannot be made: a file of that name exists. A backup never replaces a file.");
 
     private static Exception Failure(string path, DiskException failure) => failure.Error == DiskError.NoSpace
-        ? new StorageFullException($"There is no room for the backup '{path}', so it was not made: {failure.Message}", failure)
+        ? new StorageFullException($"There is no space for the backup '{path}', so it was not made: {failure.Message}", failure)
         : new StorageAccessException($"The backup '{path}' could not be written: {failure.Message}", failure);
 }

@@ -12,7 +12,7 @@ internal sealed unsafe class FrameMaker
     private ulong _previous;
 
     /// <param name="backupId">The id of the backup.</param>
-    /// <param name="compresses">True to compress what becomes smaller by that.</param>
+    /// <param name="compresses">True to compress frames that become smaller.</param>
     public FrameMaker(RandomId backupId, bool compresses)
     {
         _backupId = backupId;
@@ -24,7 +24,7 @@ internal sealed unsafe class FrameMaker
     /// <summary>The number of frames that have been made.</summary>
     public long Sequence { get; private set; }
 
-    /// <summary>Makes the first block. What is returned here, and below, is valid until the next call.</summary>
+    /// <summary>Makes the first block. The bytes that this and the other methods return are valid until the next call.</summary>
     public ReadOnlyMemory<byte> Begin(BackupHeader header)
     {
         var block = _stored.Memory[..BackupHeader.BlockBytes];
@@ -34,7 +34,9 @@ internal sealed unsafe class FrameMaker
         return block;
     }
 
-    /// <summary>Makes a frame of pages. The extents and the frame's header go before the pages, where the batch has room for them.</summary>
+    /// <summary>
+    /// Makes a frame of pages. The extents and the frame's header are placed before the pages, where the batch reserves space for them.
+    /// </summary>
     public ReadOnlyMemory<byte> Make(PageBatch batch)
     {
         var extents = CollectionsMarshal.AsSpan(batch.Extents);

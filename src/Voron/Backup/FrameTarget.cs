@@ -8,7 +8,7 @@ namespace Voron.Backup;
 /// <remarks><code>header ─▶ note ─▶ pages, now and then an index of them ─▶ state ─▶ used pages ─▶ last index ─▶ padding ─▶ trailer</code></remarks>
 internal sealed class FrameTarget : IBackupTarget
 {
-    /// <summary>The number of places that go into one frame.</summary>
+    /// <summary>The number of index entries that fill a frame.</summary>
     private const int IndexEntriesAtOnce = 32 << 10;
 
     private const int MaxUsedBytes = 1 << 20;
@@ -32,8 +32,8 @@ internal sealed class FrameTarget : IBackupTarget
     /// <summary>Writes the beginning of a backup. Owns the output from then on; it is disposed if this fails.</summary>
     /// <param name="output">The output.</param>
     /// <param name="header">The header, whose checksum is computed here.</param>
-    /// <param name="note">Text of the user, or null.</param>
-    /// <param name="compresses">True to compress what becomes smaller by that.</param>
+    /// <param name="note">The user's text, or null.</param>
+    /// <param name="compresses">True to compress frames that become smaller.</param>
     /// <param name="stop">Cancels the writing.</param>
     public static async Task<FrameTarget> BeginAsync(
         IFrameOutput output, BackupHeader header, string? note, bool compresses, CancellationToken stop)
@@ -84,7 +84,7 @@ internal sealed class FrameTarget : IBackupTarget
         var padding = JournalFormat.AlignUp(Bytes) - Bytes;
         if (padding > 0)
         {
-            // A frame has at least its header.
+            // A frame is at least as long as its header.
             padding += padding < BackupFrame.Size ? BackupHeader.BlockBytes : 0;
             var zeros = (int)padding - BackupFrame.Size;
             await WriteAsync(BackupFrameKind.Padding, new byte[zeros], zeros, 0, stop).ConfigureAwait(false);

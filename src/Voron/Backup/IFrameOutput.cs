@@ -1,15 +1,15 @@
 namespace Voron.Backup;
 
-/// <summary>Takes the bytes of a backup file in their order.</summary>
+/// <summary>Receives the bytes of a backup file in order.</summary>
 internal interface IFrameOutput : IAsyncDisposable
 {
-    /// <summary>Notes how many bytes of pages will come.</summary>
+    /// <summary>Notes how many page bytes will be written.</summary>
     /// <param name="bytes">The number of bytes.</param>
-    /// <param name="mayShrink">True if compression may make them fewer.</param>
-    /// <exception cref="StorageFullException">There is no room for them.</exception>
+    /// <param name="mayShrink">True if compression may reduce them.</param>
+    /// <exception cref="StorageFullException">There is no space for them.</exception>
     void Expect(long bytes, bool mayShrink);
 
-    /// <summary>Writes the next bytes. They may be changed when the task has completed.</summary>
+    /// <summary>Writes the next bytes. The caller may change them once the task has completed.</summary>
     Task WriteAsync(ReadOnlyMemory<byte> bytes, CancellationToken stop);
 
     /// <summary>Makes all bytes durable, as far as the output can do that, and gives the file its name.</summary>

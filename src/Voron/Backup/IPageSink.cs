@@ -4,7 +4,7 @@ namespace Voron.Backup;
 internal unsafe interface IPageSink
 {
     /// <param name="first">The first page.</param>
-    /// <param name="pages">The number of neighbouring pages, at least one.</param>
+    /// <param name="pages">The number of adjacent pages, at least one.</param>
     /// <param name="bytes">Their bytes, at a multiple of 4096, valid until <see cref="EndFrameAsync"/> of the next frame has returned.</param>
     /// <param name="place">The frame that holds them.</param>
     void Add(long first, int pages, byte* bytes, BackupPlace place);

@@ -2,7 +2,7 @@ using Voron.Format;
 
 namespace Voron.Backup;
 
-/// <summary>An overflow extent that is copied in several batches: how far it has come, and the checksum so far.</summary>
+/// <summary>The progress of an overflow extent that is copied in several batches: the next page, and the checksum so far.</summary>
 internal unsafe struct LongExtent
 {
     private Checksum.Stream _checksum;
@@ -29,7 +29,7 @@ internal unsafe struct LongExtent
 
     public readonly long End => First + Pages;
 
-    /// <summary>Adds the next pages, complete as they are in the data file.</summary>
+    /// <summary>Adds the next pages, complete, as stored in the data file.</summary>
     /// <param name="bytes">The pages.</param>
     /// <param name="pages">Their number.</param>
     /// <param name="pageSize">The size of a page in bytes.</param>
@@ -49,6 +49,6 @@ internal unsafe struct LongExtent
         Next += pages;
     }
 
-    /// <summary>Returns whether all pages have the checksum that the first one says, and what it leaves out is zero.</summary>
+    /// <summary>Returns whether the pages match the checksum in the first page, and the bytes that it does not cover are zero.</summary>
     public readonly bool IsSound(ulong seed) => !_hasSpareBytes && _checksum.Finish(seed) == _expected;
 }

@@ -4,7 +4,7 @@ using Voron.Paging;
 
 namespace Voron.Backup;
 
-/// <summary>An empty directory in which an environment is being made: it appears there as a whole, or not at all.</summary>
+/// <summary>An empty directory in which an environment is being made: it appears there completely or not at all.</summary>
 /// <remarks>
 /// <code>
 ///   empty ─▶ marker durable ─▶ environment made in a directory below ─▶ closed
@@ -23,8 +23,8 @@ internal sealed class NewEnvironmentDirectory : IDisposable
     private readonly List<string> _made = [];
 
     /// <summary>Reserves the directory, and creates it if it is missing.</summary>
-    /// <exception cref="BackupException">There is something in the directory.</exception>
-    /// <exception cref="StorageFullException">There is no room in the directory.</exception>
+    /// <exception cref="BackupException">The directory is not empty.</exception>
+    /// <exception cref="StorageFullException">There is no space in the directory.</exception>
     /// <exception cref="StorageAccessException">The directory cannot be read, created or written.</exception>
     public NewEnvironmentDirectory(string directory, UnixFileMode fileMode)
     {
@@ -46,7 +46,7 @@ internal sealed class NewEnvironmentDirectory : IDisposable
     /// <summary>The directory in which the environment is made.</summary>
     public string Part => PathIn(PartName);
 
-    /// <summary>Moves the environment, which has been closed, to its place.</summary>
+    /// <summary>Moves the closed environment to its final place.</summary>
     /// <exception cref="IOException">The files cannot be moved.</exception>
     /// <exception cref="UnauthorizedAccessException">The files may not be moved.</exception>
     public void Complete()
@@ -60,7 +60,7 @@ internal sealed class NewEnvironmentDirectory : IDisposable
             _made.Add(PathIn(name));
         }
 
-        // The header last: before it has its name there, the directory has no environment. From then on, the files may be another caller's.
+        // The header is moved last: until then, the directory contains no environment. From then on, another caller may use the files.
         _disk.SyncDirectory();
         File.Move(Path.Combine(Part, CheckpointFile.FileName), PathIn(CheckpointFile.FileName));
         var marker = _made[0];
@@ -69,7 +69,7 @@ internal sealed class NewEnvironmentDirectory : IDisposable
         DeleteTraces(marker);
     }
 
-    /// <summary>Deletes what has been made, and nothing else, unless the environment is complete.</summary>
+    /// <summary>Deletes the files made so far, and nothing else, unless the environment is complete.</summary>
     public void Dispose()
     {
         if (_made.Count > 0)
@@ -80,7 +80,7 @@ internal sealed class NewEnvironmentDirectory : IDisposable
 
     private string PathIn(string name) => Path.Combine(_directory, name);
 
-    // An environment that another thread or process begins in the same directory at this moment sees the marker, or is seen here.
+    // If another thread or process begins an environment in the same directory at this moment, it sees the marker, or is detected here.
     private void Begin()
     {
         var marker = PathIn(CheckpointFile.UnfinishedCopyName);
@@ -91,7 +91,7 @@ internal sealed class NewEnvironmentDirectory : IDisposable
         _disk.SyncDirectory();
     }
 
-    // The environment exists, and is durable: what stays beside it does no harm.
+    // The environment exists, and is durable: leftover files next to it do no harm.
     private void DeleteTraces(string marker)
     {
         try
@@ -102,7 +102,7 @@ internal sealed class NewEnvironmentDirectory : IDisposable
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException or DiskException)
         {
-            // The next caller that wants the directory empty names it.
+            // The next call that requires an empty directory names the leftover.
         }
     }
 
@@ -118,7 +118,7 @@ internal sealed class NewEnvironmentDirectory : IDisposable
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            // The marker stays: the next opening says what to do.
+            // The marker remains: the next opening says what to do.
         }
     }
 }

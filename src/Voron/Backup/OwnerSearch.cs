@@ -9,13 +9,13 @@ using Voron.Trees.Kinds;
 namespace Voron.Backup;
 
 /// <summary>
-/// Walks the trees that have values outside their leaves, and tells the copier which pages these have: pages of large values are claimed, and
+/// Walks the trees with values outside their leaves, and reports the pages of these values to the copier: pages of large values are claimed, and
 /// overflow extents whose pages were not copied together are copied again.
 /// </summary>
 /// <remarks>
-/// Hardly ever needed: a leaf that is copied claims the pages of its values. But a change log may name pages that have not changed, and the copies of
-/// those lose what was known of them, while their leaf is not copied again. The walk runs in slices, each with a newer snapshot. What changes
-/// meanwhile is copied again, its leaves too.
+/// Rarely needed: a copied leaf claims the pages of its values. But a change log may name pages that have not changed; their copies lose their
+/// marks, while the leaf is not copied again. The walk runs in slices, each with a newer snapshot. Pages that change meanwhile are copied again,
+/// including their leaves.
 /// </remarks>
 internal sealed unsafe class OwnerSearch : ITreeCheckHost
 {
@@ -43,7 +43,7 @@ internal sealed unsafe class OwnerSearch : ITreeCheckHost
         _walk = new TreeChecker(this);
     }
 
-    /// <summary>What the walk met first that it could not use; null if there was nothing.</summary>
+    /// <summary>The first problem of the walk; null if there was none.</summary>
     public string? Problem { get; private set; }
 
     int ITreeCheckHost.PageSize => _engine.PageSize;
@@ -62,7 +62,7 @@ internal sealed unsafe class OwnerSearch : ITreeCheckHost
     /// <summary>Continues the walk with a snapshot, which the copier uses too.</summary>
     /// <returns>True at the end.</returns>
     /// <remarks>A damaged catalog is a <see cref="Problem"/>: only the copier knows which page is damaged.</remarks>
-    /// <exception cref="OperationCanceledException">The search is to stop.</exception>
+    /// <exception cref="OperationCanceledException">The search was cancelled.</exception>
     public bool Run(SnapshotPages snapshot, CancellationToken stop)
     {
         (_snapshot, _stop) = (snapshot, stop);
@@ -111,14 +111,14 @@ internal sealed unsafe class OwnerSearch : ITreeCheckHost
         }
     }
 
-    // Whether values have the bytes that were written is not asked here.
+    // The content of values is not checked here.
     string? ITreeCheckHost.FindFault(byte* record, uint treeId) => null;
 
     bool ITreeCheckHost.CheckValue(in LargeExtentReference reference, ref long chunk) => true;
 
     private void Note(VoronException e) => Problem ??= e.Message;
 
-    // Trees that come later are new, and so are all of their pages. One that is renamed meanwhile is left to the last search, of a single snapshot.
+    // Trees created later are new, and so are all their pages. A tree renamed meanwhile is left to the last search, which uses a single snapshot.
     private void ListTrees()
     {
         _isListed = true;

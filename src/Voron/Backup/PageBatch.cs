@@ -3,9 +3,9 @@ using Voron.Format;
 
 namespace Voron.Backup;
 
-/// <summary>Copies of pages on their way to a backup: at most 1 MiB, in stretches of neighbours.</summary>
+/// <summary>Page copies on their way to a backup: at most 1 MiB, in runs of adjacent pages.</summary>
 /// <remarks>
-/// The memory before the pages has room for the stretches and for the header of a frame, so that the whole frame can be written from one place.
+/// The memory before the pages is reserved for the extents and the frame header, so that the whole frame can be written from contiguous memory.
 /// </remarks>
 internal sealed unsafe class PageBatch
 {
@@ -41,7 +41,7 @@ internal sealed unsafe class PageBatch
     /// <summary>The address of the next page to be added.</summary>
     public byte* Next => Buffer.Address + PagesOffset + PageBytes;
 
-    /// <summary>Adds pages whose content has been put at <see cref="Next"/>.</summary>
+    /// <summary>Adds pages whose content has been copied to <see cref="Next"/>.</summary>
     public void Add(long firstPage, int pages)
     {
         Debug.Assert(pages > 0 && pages <= Room, "Pages must fit.");

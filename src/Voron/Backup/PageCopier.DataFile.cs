@@ -5,7 +5,7 @@ using Voron.Testing;
 
 namespace Voron.Backup;
 
-/// <content>What is copied from the data file, and extents that are longer than a batch.</content>
+/// <content>Copies pages from the data file, and extents longer than a batch.</content>
 internal sealed unsafe partial class PageCopier
 {
     private enum StretchEnd
@@ -20,10 +20,10 @@ internal sealed unsafe partial class PageCopier
         NotPending,
     }
 
-    // Returns false if the batch must be empty for what comes next.
+    // Returns false if the batch must be empty for the next pages.
     private bool TryCopyFromFile(long page, PageBatch batch)
     {
-        // Found before the file is read, because a version may be written to the file, and detached, at any time.
+        // Counted before the file is read, because a version may be written to the file, and detached, at any time.
         var count = Gather(page, batch.Room, out var end);
         SchedulePoint.Reach(SchedulePlace.BackupReading);
         var target = batch.Next;
@@ -57,7 +57,7 @@ internal sealed unsafe partial class PageCopier
             Add(batch, page, at);
         if (end == StretchEnd.NotPending)
         {
-            // The whole extent is copied again, because only all of its pages show that they are right.
+            // The whole extent is copied again, because it can be checked only as a whole.
             Pending.AddUnchanged(page + at, pages);
             return true;
         }
@@ -68,7 +68,7 @@ internal sealed unsafe partial class PageCopier
         return true;
     }
 
-    // Returns the number of neighbouring pages that can be read at once, the first one included in any case.
+    // Returns the number of adjacent pages that one read can cover; the first page is always included.
     private int Gather(long page, int room, out StretchEnd end)
     {
         for (var count = 1; count < room; count++)
@@ -95,7 +95,7 @@ internal sealed unsafe partial class PageCopier
     {
         try
         {
-            // A sweep leaves the page cache to the environment's readers. What has changed lately is in the cache anyway.
+            // A sweep leaves the page cache to the environment's readers. Recently changed pages are in the cache anyway.
             var file = _isSweep && _file.Unbuffered is { } unbuffered ? unbuffered : _file.File;
             file.Read(page * _pageSize, new Span<byte>(target, pages * _pageSize));
             if (page == 0)
@@ -107,7 +107,7 @@ internal sealed unsafe partial class PageCopier
         }
     }
 
-    // The number of pages that the header of an extent claims; 1 if there is no such header.
+    // Returns the number of pages that an extent header claims; 1 if the page has no such header.
     private long ClaimedPages(long page, byte* bytes)
     {
         var header = (PageHeader*)bytes;
@@ -132,7 +132,7 @@ internal sealed unsafe partial class PageCopier
         }
         else
         {
-            // From here on, no page of an extent from memory comes from the file unless a flush has written them all.
+            // From here on, a page of an extent that began in memory is read from the file only if a flush has written all of them.
             if (GatherExtent(page, pages) < pages)
             {
                 GiveUpLongExtent();
@@ -162,8 +162,8 @@ internal sealed unsafe partial class PageCopier
         return pages;
     }
 
-    // The inside of an extent whose first page has no version any more has been flushed: all of it is right in the file. Versions are detached
-    // page by page.
+    // If the first page of an extent no longer has a version, the extent has been flushed, and all of it is valid in the file. Versions are
+    // detached page by page.
     private bool HasVersion(long page) => _engine.Versions.Find(page, _snapshot!.Id, out var version)
         && (version.Flags & VersionFlags.InsideExtent) == 0 && !PlantedFault.CopyWithoutVersions;
 
@@ -192,9 +192,9 @@ internal sealed unsafe partial class PageCopier
         _long = default;
     }
 
-    // It has changed meanwhile, and is pending; or it is none, but bytes of a value that look like one; or it is damaged. The pages behind its first
-    // one may be pages of others: they are copied again, each for itself. Without the limit, a value in which each page looks like the beginning of a
-    // long extent would be read again and again.
+    // The extent has changed meanwhile, and is pending; or it is not an extent, but value bytes that look like one; or it is damaged. The pages
+    // after the first one may belong to others: they are copied again individually. Without the limit, a value in which each page looks like the
+    // start of a long extent would be read over and over.
     private void GiveUpLongExtent()
     {
         var next = _long.First + 1;

@@ -10,7 +10,7 @@ using Voron.Trees.Pages;
 
 namespace Voron.Backup;
 
-/// <summary>Copies the pages of an environment that is being changed, from one snapshot after the other.</summary>
+/// <summary>Copies the pages of an environment that changes meanwhile, from successive snapshots.</summary>
 /// <remarks>
 /// <code>
 ///   sweep: all used pages, in page order ─▶ round: the pages that have changed since they were copied ─▶ ... ─▶ nothing is pending
@@ -18,12 +18,13 @@ namespace Voron.Backup;
 /// Invariant: a page that the current snapshot uses, and that is neither pending nor ahead of the sweep, has been copied from an earlier snapshot,
 /// and nothing has changed it since. The last copy of a page counts.
 /// <para>
-/// While a snapshot is registered, no page without a version for it changes in the data file. A page that has one may be written at any time, and
-/// its version may then be detached. So versions are looked up before the file is read: what has none by then is right there.
+/// While a snapshot is registered, a page without a version for it does not change in the data file. A page with a version may be written at
+/// any time, after which the version may be detached. Versions are therefore looked up before the file is read: a page without one is valid in
+/// the file.
 /// </para>
 /// <para>
-/// What is known of the copies is in <see cref="CopyMarks"/>. The inside of an extent is copied with its first page. If it is met alone, its copy is
-/// unsound, and found at the end as a page that nothing speaks for: see <see cref="OwnerSearch"/>.
+/// <see cref="CopyMarks"/> records which copies are known to be right. The inside of an extent is copied together with its first page. If it is
+/// copied alone, the copy is unsound, and is found at the end as an unknown page: see <see cref="OwnerSearch"/>.
 /// </para>
 /// <para>One thread at a time uses a copier.</para>
 /// </remarks>
@@ -41,7 +42,7 @@ internal sealed unsafe partial class PageCopier : IDisposable
     private long _noLongExtentBefore;
 
     /// <param name="engine">The environment.</param>
-    /// <exception cref="OutOfMemoryException">There is no memory for the bits of all pages.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory for the bits of all pages.</exception>
     public PageCopier(Engine engine)
     {
         _engine = engine;
@@ -62,11 +63,11 @@ internal sealed unsafe partial class PageCopier : IDisposable
     /// <summary>The pages that have changed since they were copied.</summary>
     public ChangedPages Pending { get; }
 
-    /// <summary>The number of copies of pages.</summary>
+    /// <summary>The number of page copies.</summary>
     public long Copied { get; private set; }
 
-    /// <summary>Uses a snapshot from now on, which is registered as long as the copier reads.</summary>
-    /// <exception cref="InsufficientMemoryException">There is no memory for the bits of all pages.</exception>
+    /// <summary>Uses a snapshot from now on. It must stay registered while the copier reads.</summary>
+    /// <exception cref="InsufficientMemoryException">There is not enough memory for the bits of all pages.</exception>
     public void Use(SnapshotPages snapshot)
     {
         Pending.Grow(snapshot.PageCount);
@@ -75,11 +76,11 @@ internal sealed unsafe partial class PageCopier : IDisposable
         _used = new UsedPages(_engine.Layout, snapshot);
     }
 
-    /// <summary>Takes all pages for known, before those are collected that have changed since another backup: only they will be copied.</summary>
+    /// <summary>Marks all pages as known, before those changed since another backup are collected: only they will be copied.</summary>
     public void TakeAllForKnown() => _marks.NoteSound(0, _snapshot!.PageCount);
 
-    /// <summary>Adds what has changed between an earlier snapshot and the current one.</summary>
-    /// <returns>False if that is not known any more: nothing that was copied can be used without being copied again.</returns>
+    /// <summary>Adds the pages changed between an earlier snapshot and the current one.</summary>
+    /// <returns>False if the changes are no longer known: every page must be copied again.</returns>
     public bool TryCollect(ChangeTracker changes, long since)
     {
         if (!PlantedFault.ForgetPending && !changes.TryCollect(_engine.Versions, since, _snapshot!.State, Pending))
@@ -89,7 +90,7 @@ internal sealed unsafe partial class PageCopier : IDisposable
         return true;
     }
 
-    /// <summary>Begins to copy all used pages, whatever has been copied.</summary>
+    /// <summary>Begins to copy all used pages, including those already copied.</summary>
     public void BeginSweep()
     {
         _long = default;
@@ -99,14 +100,14 @@ internal sealed unsafe partial class PageCopier : IDisposable
         _marks.Forget(0, Pending.PageCount);
     }
 
-    /// <summary>Begins to copy the pages that are pending.</summary>
+    /// <summary>Begins to copy the pending pages.</summary>
     public void BeginRound() => (_isSweep, _at, _noLongExtentBefore) = (false, 0, 0);
 
     /// <summary>Copies pages into a batch until it is full.</summary>
     /// <returns>False at the end of the sweep or the round.</returns>
     /// <exception cref="CorruptionException">The section map is damaged.</exception>
     /// <exception cref="StorageAccessException">The data file cannot be read.</exception>
-    /// <exception cref="OperationCanceledException">The copy is to stop.</exception>
+    /// <exception cref="OperationCanceledException">The copy was cancelled.</exception>
     public bool Fill(PageBatch batch, CancellationToken stop)
     {
         while (batch.Room > 0)
@@ -133,7 +134,7 @@ internal sealed unsafe partial class PageCopier : IDisposable
     public long FirstUnknown(long from = 0) => _used!.Next(from, word => _marks.KnownIn(word) | Pending.Word(word));
 
     /// <summary>Lists the pages that <see cref="FirstUnknown"/> finds, as "3, 17-20".</summary>
-    /// <param name="most">How many stretches of pages to name; "..." stands for the others.</param>
+    /// <param name="most">The most page ranges to name; "..." replaces the others.</param>
     public string ListUnknown(int most)
     {
         var list = new StringBuilder();
@@ -162,8 +163,8 @@ internal sealed unsafe partial class PageCopier : IDisposable
             _marks.NoteClaimed(first, pages);
     }
 
-    /// <summary>Makes the copying continue with an extent whose pages have not been copied together.</summary>
-    /// <returns>False if they have.</returns>
+    /// <summary>Marks an extent as pending again if its pages were not copied together.</summary>
+    /// <returns>False if they were.</returns>
     public bool TryAddUnsound(long first, long pages)
     {
         for (var page = first; page < first + pages; page++)
@@ -183,7 +184,7 @@ internal sealed unsafe partial class PageCopier : IDisposable
     /// <summary>Returns the number of pending pages that the snapshot uses.</summary>
     public long CountPending() => _used!.Count(Pending.Word);
 
-    /// <summary>Replaces the pending pages, of which there are none any more, by all that are used.</summary>
+    /// <summary>Replaces the pending pages, none of which are left, with all used pages.</summary>
     /// <returns>Their number.</returns>
     public long TurnIntoUsed()
     {
@@ -212,7 +213,7 @@ internal sealed unsafe partial class PageCopier : IDisposable
         return -1;
     }
 
-    // Returns false if the batch must be empty for what comes next.
+    // Returns false if the batch must be empty for the next pages.
     private bool TryCopy(long page, PageBatch batch)
     {
         if (PlantedFault.CopyWithoutVersions || !_engine.Versions.Find(page, _snapshot!.Id, out var version))
@@ -226,7 +227,7 @@ internal sealed unsafe partial class PageCopier : IDisposable
         return TryCopyFromFile(page, batch);
     }
 
-    // Finds the frame that has a page inside an extent.
+    // Finds the frame of the extent that contains a page.
     private long FirstOfExtent(long page, ref PageVersion version)
     {
         for (var first = page - 1; first > 0 && _engine.Versions.Find(first, _snapshot!.Id, out var found); first--)
@@ -263,7 +264,7 @@ internal sealed unsafe partial class PageCopier : IDisposable
         return true;
     }
 
-    // The pages of large values that a leaf names may be ahead or behind: the claim holds until they change.
+    // The pages of a leaf's large values may have been copied already or not: the claim holds until they change.
     private void NoteSound(long page, byte* bytes, long pages)
     {
         _marks.NoteSound(page, pages);

@@ -2,14 +2,14 @@ using System.IO.Pipelines;
 
 namespace Voron.Backup;
 
-/// <summary>A pipe of the user's, which is not completed.</summary>
+/// <summary>A user's pipe, which is left uncompleted.</summary>
 internal sealed class PipeOutput(PipeWriter pipe) : IFrameOutput
 {
     public void Expect(long bytes, bool mayShrink)
     {
     }
 
-    /// <exception cref="IOException">The reader of the pipe reads no more.</exception>
+    /// <exception cref="IOException">The reader of the pipe has completed.</exception>
     /// <exception cref="OperationCanceledException">The writing was cancelled, here or by the pipe.</exception>
     public async Task WriteAsync(ReadOnlyMemory<byte> bytes, CancellationToken stop)
     {

@@ -2,7 +2,7 @@ using Voron.IO;
 
 namespace Voron.Backup;
 
-/// <summary>Shows a disk for reading only, with one of its files under another name.</summary>
+/// <summary>A read-only view of a disk, with one of its files under another name.</summary>
 /// <remarks>The holder of the disk has locked that file, so it counts as locked here. Disposing this object has no effect on the disk.</remarks>
 /// <param name="disk">The disk.</param>
 /// <param name="actual">The name of the file on the disk.</param>
@@ -54,7 +54,7 @@ internal sealed class RenamedFileDisk(IDisk disk, string actual, string shown) :
     private DiskException ReadOnly(string operation, string name) =>
         new(DiskError.AccessDenied, operation, $"{Path}/{name}", "the directory is open for reading only");
 
-    /// <summary>The lock of the disk's holder, which ends elsewhere.</summary>
+    /// <summary>The lock that the holder of the disk holds and releases.</summary>
     private sealed class HeldLock : IDisposable
     {
         public void Dispose()

@@ -2,7 +2,7 @@ using Voron.IO;
 
 namespace Voron.Backup;
 
-/// <summary>Where an environment is restored to, and how the result is verified.</summary>
+/// <summary>The target of a restore, and the verification of the result.</summary>
 /// <param name="Disk">The directory, which stays open.</param>
 /// <param name="Options">The options.</param>
 /// <param name="Verify">Opens the environment of a disk for reading, and verifies it.</param>

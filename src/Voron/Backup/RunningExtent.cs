@@ -2,7 +2,7 @@ using Voron.Format;
 
 namespace Voron.Backup;
 
-/// <summary>An overflow extent of which the first pages have come, in order.</summary>
+/// <summary>An overflow extent whose first pages have been added, in order.</summary>
 internal sealed unsafe class RunningExtent(long first, long pages, ulong expected)
 {
     private Checksum.Stream _checksum = new();
@@ -14,10 +14,10 @@ internal sealed unsafe class RunningExtent(long first, long pages, ulong expecte
     /// <summary>The number of pages, by the header of the first one.</summary>
     public long Pages => pages;
 
-    /// <summary>The page that must come next.</summary>
+    /// <summary>The next page of the extent.</summary>
     public long Next => first + _seen;
 
-    /// <summary>True if all pages have come.</summary>
+    /// <summary>True if all pages have been added.</summary>
     public bool IsComplete => _seen == pages;
 
     /// <summary>Adds the next page.</summary>
@@ -28,6 +28,6 @@ internal sealed unsafe class RunningExtent(long first, long pages, ulong expecte
         _seen++;
     }
 
-    /// <summary>Returns true if the bytes of all pages are those that were written.</summary>
+    /// <summary>Returns true if the checksum of all pages matches.</summary>
     public bool IsSound(RandomId environmentId) => _checksum.Finish(Checksum.Seed(environmentId, first)) == expected;
 }

@@ -1,13 +1,13 @@
 namespace Voron.Backup;
 
-/// <summary>A stream of the user's, which is left open.</summary>
+/// <summary>A user's stream, which is left open.</summary>
 internal sealed class StreamOutput(Stream stream) : IFrameOutput
 {
     public void Expect(long bytes, bool mayShrink)
     {
     }
 
-    // Not every stream heeds its token.
+    // Not every stream observes its token.
     public async Task WriteAsync(ReadOnlyMemory<byte> bytes, CancellationToken stop)
     {
         stop.ThrowIfCancellationRequested();

@@ -16,15 +16,15 @@ internal sealed unsafe class UsedPages(SectionMapLayout layout, SnapshotPages sn
     /// <exception cref="StorageAccessException">The section map cannot be read.</exception>
     public bool Contains(long page) => page < snapshot.PageCount && _map.IsUsed(page);
 
-    /// <summary>Returns the first used page from one on; -1 if there is none.</summary>
+    /// <summary>Returns the first used page at or after a page; -1 if there is none.</summary>
     /// <param name="page">The page to begin with.</param>
-    /// <param name="except">Returns the bits of pages to leave out, for the number of a word; null to leave out none.</param>
+    /// <param name="except">Returns the bits of the pages to skip, by word number; null to skip none.</param>
     /// <inheritdoc cref="Contains"/>
     public long Next(long page, Func<long, ulong>? except = null)
     {
         while (page < snapshot.PageCount)
         {
-            // A section begins with a word of the bitmaps of all pages.
+            // Each section begins at a word boundary of the bitmaps over all pages.
             var words = (ulong*)_map.ReadBitmap(layout.SectionOf(page));
             var from = (int)(page % layout.PagesPerSection);
             for (var word = from >> 6; word << 6 < layout.PagesPerSection; word++)
@@ -45,8 +45,8 @@ internal sealed unsafe class UsedPages(SectionMapLayout layout, SnapshotPages sn
         return -1;
     }
 
-    /// <summary>Returns the number of used pages among some.</summary>
-    /// <param name="among">Returns the bits of these pages, for the number of a word.</param>
+    /// <summary>Returns the number of used pages in a set.</summary>
+    /// <param name="among">Returns the bits of this set, by word number.</param>
     /// <inheritdoc cref="Contains"/>
     public long Count(Func<long, ulong> among)
     {
@@ -77,7 +77,7 @@ internal sealed unsafe class UsedPages(SectionMapLayout layout, SnapshotPages sn
         return count;
     }
 
-    // A section begins with a word of the bitmaps of all pages.
+    // Each section begins at a word boundary of the bitmaps over all pages.
     private ulong Word(long word)
     {
         var page = word << 6;

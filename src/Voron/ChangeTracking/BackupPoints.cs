@@ -11,7 +11,7 @@ internal sealed class BackupPoints
     private readonly List<BackupPoint> _all = [];
     private readonly List<BackupPoint> _pending = [];
 
-    /// <summary>Makes sure that a point can be added without memory.</summary>
+    /// <summary>Ensures that a point can be added without allocating memory.</summary>
     public void EnsureRoom()
     {
         _all.EnsureCapacity(_all.Count + 1);
@@ -39,7 +39,7 @@ internal sealed class BackupPoints
     /// <summary>Notes that these points are durable.</summary>
     public void NoteDurable(long checkpoint) => _pending.RemoveAll(point => point.TransactionId <= checkpoint);
 
-    /// <summary>Removes points that the log does not have any more.</summary>
+    /// <summary>Removes points that the log no longer contains.</summary>
     public void Remove(IReadOnlyCollection<BackupPoint> points)
     {
         if (points.Count == 0)

@@ -4,14 +4,14 @@ using Voron.IO;
 
 namespace Voron.ChangeTracking;
 
-/// <summary>The two forms of what an entry of the change log has: pages, and points.</summary>
+/// <summary>The two kinds of content of a change log entry: pages, and points.</summary>
 internal static class ChangeLogContent
 {
-    /// <summary>Appends an entry with pages, and with more of them if the entry would have more bytes otherwise.</summary>
+    /// <summary>Appends an entry with pages, and with additional pages if the entry would otherwise have too many bytes.</summary>
     /// <param name="file">The file.</param>
     /// <param name="header">The header, without the fields that describe the content.</param>
     /// <param name="pages">The pages.</param>
-    /// <param name="maxBytes">The most bytes of content.</param>
+    /// <param name="maxBytes">The maximum number of bytes of content.</param>
     /// <inheritdoc cref="ChangeLogFile.Append"/>
     public static ulong AppendPages(ChangeLogFile file, ChangeLogEntry header, ExtentSet pages, long maxBytes)
     {

@@ -6,12 +6,12 @@ using Voron.Testing;
 
 namespace Voron.ChangeTracking;
 
-/// <summary>The place of an entry in a file of the change log, and what its header says.</summary>
+/// <summary>The position of an entry in a change log file, and its header.</summary>
 /// <param name="Header">The header.</param>
 /// <param name="Offset">The offset of the entry in the file.</param>
 internal readonly record struct ChangeLogPlace(ChangeLogEntry Header, long Offset)
 {
-    /// <summary>The bytes of the entry in the file, the zeros at its end included.</summary>
+    /// <summary>The bytes of the entry in the file, including the zeros at its end.</summary>
     public long Bytes => LengthOf(Header.PayloadBytes);
 
     public long End => Offset + Bytes;
@@ -20,9 +20,9 @@ internal readonly record struct ChangeLogPlace(ChangeLogEntry Header, long Offse
     public static long LengthOf(long payloadBytes) => JournalFormat.AlignUp(ChangeLogEntry.Size + payloadBytes);
 }
 
-/// <summary>A file of the change log: entries one behind the other, from offset 0 on. Used under the lock of the log.</summary>
+/// <summary>A file of the change log: entries one after the other, from offset 0 on. Used under the lock of the log.</summary>
 /// <remarks>
-/// Each entry is written with one write, and is durable when that returns. The file has no header of its own, and may be longer than its entries.
+/// Each entry is written with one write, and is durable when that returns. The file has no header, and may be longer than its entries.
 /// </remarks>
 internal sealed unsafe class ChangeLogFile : IDisposable
 {
@@ -47,10 +47,10 @@ internal sealed unsafe class ChangeLogFile : IDisposable
 
     public string Path => _file.Path;
 
-    /// <summary>The entries that count, in their order.</summary>
+    /// <summary>The entries that count, in order.</summary>
     public IReadOnlyList<ChangeLogPlace> Entries => _entries;
 
-    /// <summary>The offset behind the last entry.</summary>
+    /// <summary>The offset after the last entry.</summary>
     public long End => _entries.Count == 0 ? 0 : _entries[^1].End;
 
     public static string NameOf(long number) => NumberedName.Of(Prefix, number, Suffix);
@@ -63,9 +63,7 @@ internal sealed unsafe class ChangeLogFile : IDisposable
     public static ChangeLogFile Create(IDisk disk, long number, RandomId environmentId) =>
         new(disk.Open(NameOf(number), DiskOpen.New, Access), environmentId);
 
-    /// <summary>
-    /// Creates a file that takes the place of another one when it is finished. What is written to it is durable by then, and it has no number before.
-    /// </summary>
+    /// <summary>Creates a file that replaces another one when it is finished. Its content is durable by then, and it has no number before.</summary>
     /// <exception cref="DiskException">The file cannot be created.</exception>
     public static ChangeLogFile CreateUnfinished(IDisk disk, long number, RandomId environmentId)
     {
@@ -75,7 +73,7 @@ internal sealed unsafe class ChangeLogFile : IDisposable
         return new(disk.Open(name, DiskOpen.New, DiskAccess.Unbuffered), environmentId);
     }
 
-    /// <summary>Opens and reads the file that has the entry that the header file names.</summary>
+    /// <summary>Opens and reads the file that contains the entry named by the header file.</summary>
     /// <returns>Null if there is none.</returns>
     /// <exception cref="DiskException">The directory cannot be listed.</exception>
     public static ChangeLogFile? Find(IDisk disk, RandomId environmentId, in ChangeLogTarget target, out long number)
@@ -93,7 +91,7 @@ internal sealed unsafe class ChangeLogFile : IDisposable
     }
 
     /// <summary>
-    /// Opens a file to look at it, and reads the entries that follow on each other, whether they count or not. Writes nothing, not even what another
+    /// Opens a file for inspection, and reads its consecutive entries, whether they count or not. Writes nothing, not even bytes that another
     /// process has left in the page cache.
     /// </summary>
     /// <exception cref="DiskException">The file cannot be read.</exception>
@@ -132,8 +130,8 @@ internal sealed unsafe class ChangeLogFile : IDisposable
     /// <summary>Deletes an unfinished file. One that cannot be deleted stays, without harm.</summary>
     public static void TryDeleteUnfinished(IDisk disk, long number) => OwnFile.TryDelete(disk, NameOf(number) + UnfinishedSuffix);
 
-    /// <summary>Makes room for that many bytes.</summary>
-    /// <exception cref="DiskException">There is no room.</exception>
+    /// <summary>Allocates space for that many bytes.</summary>
+    /// <exception cref="DiskException">There is not enough space.</exception>
     public void Reserve(long bytes)
     {
         if (bytes <= _allocated)
@@ -147,7 +145,7 @@ internal sealed unsafe class ChangeLogFile : IDisposable
     /// <summary>Returns the numbers of the files in a directory that have the name of a change log.</summary>
     public static List<long> Numbers(IDisk disk) => disk.List().Select(entry => NumberOf(entry.Name)).Where(number => number > 0).ToList();
 
-    /// <summary>Deletes those files of other numbers that begin like a change log, or have nothing yet.</summary>
+    /// <summary>Deletes the files with other numbers that begin like a change log, or are still empty.</summary>
     public static void DeleteOthers(IDisk disk, List<long> numbers, long number)
     {
         foreach (var other in numbers)
@@ -160,13 +158,13 @@ internal sealed unsafe class ChangeLogFile : IDisposable
     /// <summary>Deletes a file of the log. One that cannot be deleted stays, without harm.</summary>
     public static void TryDelete(IDisk disk, long number) => OwnFile.TryDelete(disk, NameOf(number));
 
-    /// <summary>Reads the entries that count: those up to the one that the header file names, and what was added since without a flush.</summary>
-    /// <param name="target">What the header file says.</param>
-    /// <returns>False if the file does not have the entry, or one before it is missing or damaged.</returns>
+    /// <summary>Reads the entries that count: those up to the one that the header file names, and those added since without a flush.</summary>
+    /// <param name="target">The description of the log in the header file.</param>
+    /// <returns>False if the file does not contain the entry, or one before it is missing or damaged.</returns>
     /// <exception cref="DiskException">The file cannot be read.</exception>
     private bool TryRead(in ChangeLogTarget target)
     {
-        // A killed process may have left bytes in the page cache that the device does not have.
+        // A killed process may have left bytes in the page cache that are not on the device.
         _file.Sync();
         _file.DropCache();
         _entries.Clear();
@@ -183,7 +181,7 @@ internal sealed unsafe class ChangeLogFile : IDisposable
         return isNamed;
     }
 
-    // Reads the entry behind the last one, if there is a whole one that follows on it.
+    // Reads the entry after the last one, if a complete entry follows it.
     private bool TryReadNext(RandomId lineage, out ChangeLogPlace place)
     {
         var isThere = TryReadHeader(End, out var header) && Follows(header, lineage);
@@ -243,7 +241,7 @@ internal sealed unsafe class ChangeLogFile : IDisposable
 
         var length = ChangeLogPlace.LengthOf(header.PayloadBytes);
 
-        // Ensured first, so that what is written is known.
+        // Ensured first, so that a written entry is always recorded.
         _entries.EnsureCapacity(_entries.Count + 1);
         var bytes = (byte*)EngineMemory.AllocateAligned((nuint)length, JournalFormat.Block);
         try
@@ -292,8 +290,8 @@ internal sealed unsafe class ChangeLogFile : IDisposable
 
     public void Dispose() => _file.Dispose();
 
-    // The length of the file is durable before anything is written there. Behind the last entry are zeros, or an entry that does not count and
-    // that the next one takes the place of.
+    // The length of the file is durable before anything is written there. The last entry is followed by zeros, or by an entry that does not count
+    // and that the next one overwrites.
     private void Write(long offset, ReadOnlySpan<byte> bytes)
     {
         var end = offset + bytes.Length;
@@ -367,7 +365,7 @@ internal sealed unsafe class ChangeLogFile : IDisposable
         (nuint)(ChangeLogEntry.Size - ChangeLogEntry.ChecksummedFrom + ((ChangeLogEntry*)entry)->PayloadBytes), _seed);
 }
 
-/// <summary>What the header file says about the change log.</summary>
+/// <summary>The description of the change log in the header file.</summary>
 /// <param name="Named">The checksum of the entry that it names.</param>
 /// <param name="Checkpoint">The transaction of the checkpoint.</param>
 /// <param name="Snapshot">The transaction of the journal snapshot; 0 if there is none.</param>
@@ -376,12 +374,12 @@ internal readonly record struct ChangeLogTarget(ulong Named, long Checkpoint, lo
 {
     /// <summary>
     /// Returns whether an entry is the one that is named. An engine that does not know the log keeps the name when it moves the checkpoint, or
-    /// writes a journal snapshot: the entry is then not as of these.
+    /// writes a journal snapshot: the entry then does not match these.
     /// </summary>
     public bool IsNamed(in ChangeLogEntry entry) =>
         entry.Checksum == Named && entry.Checkpoint == Checkpoint && entry.To >= Snapshot;
 
-    /// <summary>Returns whether an entry counts that follows on the named one, and on others that do: what was added since without a flush.</summary>
+    /// <summary>Returns whether an entry that follows the named one, and others that count, counts: it was added since without a flush.</summary>
     public bool CountsBehindNamed(in ChangeLogEntry entry) =>
         entry.Kind is not (ChangeLogEntryKind.Flush or ChangeLogEntryKind.Start) && entry.Checkpoint == Checkpoint;
 }

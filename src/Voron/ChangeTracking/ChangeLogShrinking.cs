@@ -4,15 +4,15 @@ using Voron.IO;
 namespace Voron.ChangeTracking;
 
 /// <summary>
-/// Writes a change log anew in fewer bytes: about half of its entries become one of points and one of pages, and the others are copied. The
-/// entry that the header names, and those behind it, are always copied, so that the header names an entry of either file.
+/// Rewrites a change log in fewer bytes: about half of its entries become one points entry and one pages entry, and the others are copied. The
+/// entry that the header names, and those after it, are always copied, so that the header names an entry of either file.
 /// </summary>
 internal sealed class ChangeLogShrinking
 {
-    /// <summary>The most points that are kept of the entries that are replaced. Backups older than these are no longer built on.</summary>
+    /// <summary>The maximum number of points kept from the replaced entries. Backups older than these are no longer built on.</summary>
     private const int MaxPoints = 1024;
 
-    /// <summary>For the memory that extents take while they are merged.</summary>
+    /// <summary>Limits the memory of extents while they are merged.</summary>
     private const int BytesPerExtent = 8;
 
     private readonly ChangeLogFile _source;
@@ -22,7 +22,7 @@ internal sealed class ChangeLogShrinking
 
     /// <param name="source">The file of the log.</param>
     /// <param name="named">The entry that the header names.</param>
-    /// <param name="maxPayloadBytes">The most bytes of an entry's content.</param>
+    /// <param name="maxPayloadBytes">The maximum number of bytes of an entry's content.</param>
     /// <param name="pages">A set for the work.</param>
     public ChangeLogShrinking(ChangeLogFile source, ulong named, long maxPayloadBytes, ExtentSet pages)
     {
@@ -57,7 +57,7 @@ internal sealed class ChangeLogShrinking
         return true;
     }
 
-    // The entry of pages comes last, and has the sequence of the last one that it replaces: a caller that has read that one has read all of it.
+    // The pages entry is last, and has the sequence of the last one that it replaces: a caller that has read that one has read all of it.
     private bool TryMerge(ChangeLogFile target)
     {
         var entries = _source.Entries;

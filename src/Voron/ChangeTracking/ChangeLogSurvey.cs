@@ -10,10 +10,10 @@ internal enum ChangeLogCondition
     /// <summary>The header names no log.</summary>
     None,
 
-    /// <summary>A file has the entry that the header names, and all before it.</summary>
+    /// <summary>A file contains the entry that the header names, and all before it.</summary>
     Complete,
 
-    /// <summary>No file has the entry that the header names: the next opening for writing ends the log.</summary>
+    /// <summary>No file contains the entry that the header names: the next opening for writing ends the log.</summary>
     Lost,
 }
 
@@ -30,7 +30,7 @@ internal sealed record ChangeLogSurvey
     /// <summary>The file that is the log; null if there is none.</summary>
     public SurveyedChangeLogFile? Log { get; init; }
 
-    /// <summary>The transaction since which the log has all changes up to the checkpoint; null if there is no log.</summary>
+    /// <summary>The transaction since which the log contains all changes up to the checkpoint; null if there is no log.</summary>
     public long? Since => Log?.Entries[0].Header.From;
 
     /// <summary>Reads the files.</summary>
@@ -112,13 +112,13 @@ internal sealed record ChangeLogSurvey
 /// <param name="Bytes">Its length.</param>
 internal sealed record SurveyedChangeLogFile(string Name, long Bytes)
 {
-    /// <summary>The entries that follow on each other from the beginning of the file on, whether they count or not.</summary>
+    /// <summary>The consecutive entries from the beginning of the file on, whether they count or not.</summary>
     public IReadOnlyList<SurveyedChangeLogEntry> Entries { get; init; } = [];
 
-    /// <summary>Whether the file has the entry that the header names, and all before it.</summary>
+    /// <summary>Whether the file contains the entry that the header names, and all before it.</summary>
     public bool IsLog { get; init; }
 
-    /// <summary>The offset behind the last of the entries.</summary>
+    /// <summary>The offset after the last entry.</summary>
     public long End { get; init; }
 
     /// <summary>Why the file cannot be read; null if it can.</summary>
@@ -138,6 +138,6 @@ internal sealed record SurveyedChangeLogEntry(ChangeLogEntry Header, long Offset
 
     public IReadOnlyList<BackupPoint> Points { get; init; } = [];
 
-    /// <summary>What is wrong with the entry; null if nothing is.</summary>
+    /// <summary>The fault of the entry; null if there is none.</summary>
     public string? Fault { get; init; }
 }

@@ -11,12 +11,12 @@ internal sealed partial class ChangeTracker
     /// <summary>Adds all pages that differ between two states to a set, and perhaps more.</summary>
     /// <remarks>
     /// Called while a snapshot of the newer state is registered, which keeps each flush at or before it. The order matters: a flush adds its entry
-    /// before it releases direct writes and detaches versions, so what a look at the first two misses is in the log by then.
+    /// before it releases direct writes and detaches versions, so pages missing from those two are in the log by then.
     /// </remarks>
     /// <param name="versions">The version table.</param>
     /// <param name="since">The older state.</param>
     /// <param name="state">The newer state.</param>
-    /// <param name="changed">The set, which has room for all pages of the newer state.</param>
+    /// <param name="changed">The set, which has space for all pages of the newer state.</param>
     /// <returns>False if there is no log that reaches back to the older state.</returns>
     public bool TryCollect(VersionTable versions, long since, in EnvironmentState state, ChangedPages changed)
     {
@@ -36,7 +36,7 @@ internal sealed partial class ChangeTracker
         return PlantedFault.LookAtLogFirst || TryAddLogged(generation, since, changed);
     }
 
-    // One entry at a time, so that a flush waits for one at most. If entries were merged meanwhile, the merged one has the pages of all of them.
+    // One entry at a time, so that a flush waits for one at most. If entries were merged meanwhile, the merged one contains the pages of all of them.
     private bool TryAddLogged(int generation, long since, ChangedPages changed)
     {
         for (var sequence = 0L; sequence >= 0;)

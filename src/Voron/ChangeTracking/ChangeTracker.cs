@@ -6,32 +6,32 @@ using Voron.Testing;
 
 namespace Voron.ChangeTracking;
 
-/// <summary>Knows which pages have changed between two states: by the change log, the version table and the direct writes.</summary>
+/// <summary>Finds the pages that have changed between two states, from the change log, the version table and the direct writes.</summary>
 /// <remarks>
 /// <code>
 ///   off ──Arm──▶ armed ──Begin──▶ on ──a write, or a reading, fails──▶ off
 ///   opening: the header names an entry ──▶ on, unread ──first use──▶ on, or off if no file has the entry
 /// </code>
-/// While it is armed or on, the holder of the writer notes direct writes. While it is on, each flush adds an entry before it moves the
-/// checkpoint, and the header names the entry: so the log is either complete up to the checkpoint, or not named. A log that cannot be continued
-/// ends: that costs the next backup some time, and nothing else depends on it. So neither a flush nor a commit fails because of the log.
+/// While it is armed or on, the holder of the writer notes direct writes. While it is on, each flush adds an entry before it moves the checkpoint,
+/// and the header names the entry: the log is either complete up to the checkpoint, or not named. A log that cannot be continued ends: that costs
+/// the next backup some time, and nothing else depends on it. Neither a flush nor a commit fails because of the log.
 /// <para>
-/// A file that grew too large is followed by one that has its first half as a single entry. The other entries are the same bytes in both, so
-/// the header names an entry of either.
+/// A file that has grown too large is replaced by one that merges its first half into one pages entry and one points entry. The other entries are
+/// the same bytes in both, so the header names an entry of either.
 /// </para>
 /// </remarks>
 internal sealed partial class ChangeTracker : IDisposable
 {
-    /// <summary>The most entries of a file.</summary>
+    /// <summary>The maximum number of entries in a file.</summary>
     private const int MaxEntries = 4096;
 
-    /// <summary>An entry has at most this part of the log's bytes.</summary>
+    /// <summary>An entry takes at most this part of the log's bytes.</summary>
     private const int PartOfLog = 32;
 
-    /// <summary>A log that cannot be shrunk ends when it has this many times the bytes that it should have.</summary>
+    /// <summary>A log that cannot be shrunk ends at this many times its limit.</summary>
     private const int MostTimesLimit = 4;
 
-    // Protects everything but the direct writes. Taken by the flusher under its lock, and by callers that ask for changes.
+    // Protects everything except the direct writes. Taken by the flusher under its lock, and by callers that ask for changes.
     private readonly EngineLock _lock = new(LockRank.ChangeLog);
     private readonly IDisk _disk;
     private readonly RandomId _environmentId;
@@ -56,7 +56,7 @@ internal sealed partial class ChangeTracker : IDisposable
     /// <param name="format">The format of the environment, which may be upgraded.</param>
     /// <param name="heap">Provides the memory of lists.</param>
     /// <param name="logger">Receives warnings.</param>
-    /// <param name="isWanted">False not to continue the log that the header names.</param>
+    /// <param name="isWanted">False to abandon the log that the header names.</param>
     public ChangeTracker(IDisk disk, in CheckpointHeader header, EnvironmentFormat format, NativeHeap heap, ILogger logger, bool isWanted = true)
     {
         _disk = disk;
@@ -71,7 +71,7 @@ internal sealed partial class ChangeTracker : IDisposable
         _isOn = _notesDirectWrites = _named != 0;
     }
 
-    /// <summary>The number of bytes from which on the log is written anew with fewer.</summary>
+    /// <summary>The number of bytes from which the log is rewritten in fewer.</summary>
     public long LimitBytes { get; set; } = 64 << 20;
 
     private long MaxPayloadBytes => LimitBytes / PartOfLog;
@@ -115,11 +115,11 @@ internal sealed partial class ChangeTracker : IDisposable
         }
     }
 
-    /// <summary>Forgets what was noted of a transaction that was not submitted. The caller holds the writer.</summary>
+    /// <summary>Forgets the direct writes of a transaction that was not submitted. The caller holds the writer.</summary>
     public void WithdrawDirectWrites(long transactionId) => _directWrites.Withdraw(transactionId);
 
     /// <summary>
-    /// Begins the log, unless there is one. The header must name <see cref="Named"/> before the log is used. The caller holds the flusher's lock.
+    /// Begins the log, unless one exists. The header must name <see cref="Named"/> before the log is used. The caller holds the flusher's lock.
     /// </summary>
     /// <param name="generation">The result of <see cref="Arm"/>.</param>
     /// <param name="armedAt">The last transaction that was submitted when the tracker was armed; it is durable.</param>
@@ -160,10 +160,10 @@ internal sealed partial class ChangeTracker : IDisposable
     }
 
     /// <summary>
-    /// Adds an entry for a flush whose pages are durable in the data file, before the checkpoint moves. If that fails, there is no log any more.
-    /// The caller holds the flusher's lock.
+    /// Adds an entry for a flush whose pages are durable in the data file, before the checkpoint moves. If that fails, the log ends. The caller
+    /// holds the flusher's lock.
     /// </summary>
-    /// <param name="addChanged">Adds the pages that have changed since the last flush, those with direct writes only excepted.</param>
+    /// <param name="addChanged">Adds the pages that have changed since the last flush, except those with direct writes only.</param>
     /// <param name="to">The transaction that the checkpoint moves to.</param>
     public void AddFlush(Action<ExtentSet> addChanged, long to)
     {
@@ -179,8 +179,8 @@ internal sealed partial class ChangeTracker : IDisposable
     }
 
     /// <summary>
-    /// Adds an entry for the direct writes that a journal snapshot replaces the records of, before the header names the snapshot. If that fails,
-    /// there is no log any more. The caller holds the flusher's lock. The entry is added even if there are none: it shows that none is missing.
+    /// Adds an entry for the direct writes whose records a journal snapshot replaces, before the header names the snapshot. If that fails, the log
+    /// ends. The caller holds the flusher's lock. The entry is added even if there are none: it shows that none is missing.
     /// </summary>
     /// <param name="to">The transaction of the snapshot.</param>
     public void AddDirectWrites(long to)
@@ -193,8 +193,8 @@ internal sealed partial class ChangeTracker : IDisposable
     }
 
     /// <summary>
-    /// Notes that the header names the last entry of a flush or a journal snapshot, which has all direct writes up to there. The caller holds the
-    /// flusher's lock.
+    /// Notes that the header names the last entry of a flush or a journal snapshot, which contains all direct writes up to there. The caller holds
+    /// the flusher's lock.
     /// </summary>
     /// <param name="upTo">The transaction of the flush or the snapshot.</param>
     public void NoteHeaderMoved(long upTo)
@@ -210,9 +210,9 @@ internal sealed partial class ChangeTracker : IDisposable
     }
 
     /// <summary>
-    /// Adds a backup that later ones can build on: durably if the checkpoint has reached its state, otherwise with the flush that reaches it. So a
-    /// recovery never ends before the state of a point. The caller holds the flusher's lock: an entry behind that of a flush would be lost with it
-    /// if the power failed before the header named it.
+    /// Adds a backup that later ones can build on: durably if the checkpoint has reached its state, otherwise with the flush that reaches it. A
+    /// recovery therefore never ends before the state of a point. The caller holds the flusher's lock: an entry after that of a flush would be
+    /// lost with it if the power failed before the header named it.
     /// </summary>
     /// <param name="point">The backup.</param>
     /// <returns>False if there is no log that reaches back to its state.</returns>
@@ -259,14 +259,14 @@ internal sealed partial class ChangeTracker : IDisposable
         }
     }
 
-    // The oldest state since which the log has all changes.
+    // The oldest state since which the log contains all changes.
     private long Since => PlantedFault.CoverGap ? 0 : _file!.Entries[0].Header.From;
 
     // Returns whether there is a log. It is read at its first use.
     private bool TryFind()
     {
         if (_isOn && _hasLostWrites)
-            End("There was no memory to note which pages a transaction has written.");
+            End("Out of memory while recording the pages written by a transaction.");
         if (!_isOn || _file != null)
             return _isOn;
         try
@@ -276,7 +276,7 @@ internal sealed partial class ChangeTracker : IDisposable
             if (_file != null)
                 ReadPoints(_file);
             else
-                End("No file has the entry that the header names.");
+                End("No file contains the entry that the header names.");
         }
         catch (Exception e) when (e is DiskException or OutOfMemoryException)
         {
@@ -297,7 +297,7 @@ internal sealed partial class ChangeTracker : IDisposable
         ChangeLogFile.DeleteOthers(_disk, ChangeLogFile.Numbers(_disk), _number);
     }
 
-    // Called when the header names the last entry of a flush or a snapshot. A log that cannot be written anew grows for a while, and then ends.
+    // Called when the header names the last entry of a flush or a snapshot. A log that cannot be rewritten grows for a while, and then ends.
     private void ShrinkIfLarge()
     {
         var file = _file!;
@@ -333,7 +333,7 @@ internal sealed partial class ChangeTracker : IDisposable
             ChangeLogMessages.StaysLarge(_logger, _disk.Path, e.Message);
             ChangeLogFile.TryDeleteUnfinished(_disk, _number + 1);
 
-            // With two files that have the named entry, an opening could take the one that lacks what comes next.
+            // With two files that contain the named entry, an opening could take the one that lacks the next entries.
             if (isFinishing)
             {
                 ChangeLogFile.TryDelete(_disk, _number + 1);
@@ -370,7 +370,7 @@ internal sealed partial class ChangeTracker : IDisposable
         }
     }
 
-    // Points whose state the flush reaches are written before its entry, so that they count just when that does.
+    // Points whose state the flush reaches are written before its entry, so that they count exactly when that does.
     private void AddPending()
     {
         var reached = _points.Reached(_checkpoint);

@@ -4,12 +4,12 @@ using Voron.Paging;
 
 namespace Voron.ChangeTracking;
 
-/// <summary>The pages that have changed between two states: a bit a page.</summary>
+/// <summary>The pages that have changed between two states: one bit per page.</summary>
 internal sealed unsafe class ChangedPages : IDisposable
 {
     private readonly PageBitmap _bits;
 
-    /// <param name="pageCount">The number of pages of the newer state. Pages behind them are left out.</param>
+    /// <param name="pageCount">The number of pages of the newer state. Later pages are left out.</param>
     /// <param name="heap">The heap that provides the memory of lists.</param>
     /// <exception cref="InsufficientMemoryException">There is no memory for the bits.</exception>
     public ChangedPages(long pageCount, NativeHeap heap)
@@ -18,7 +18,7 @@ internal sealed unsafe class ChangedPages : IDisposable
     }
 
     /// <param name="pageCount">The number of pages of the newer state.</param>
-    /// <param name="maxPageCount">The number of pages that <see cref="Grow"/> can make room for.</param>
+    /// <param name="maxPageCount">The maximum number of pages for <see cref="Grow"/>.</param>
     /// <param name="heap">The heap that provides the memory of lists.</param>
     /// <inheritdoc cref="ChangedPages(long, NativeHeap)"/>
     public ChangedPages(long pageCount, long maxPageCount, NativeHeap heap)
@@ -41,7 +41,7 @@ internal sealed unsafe class ChangedPages : IDisposable
     /// <summary>A set for the use of the tracker.</summary>
     public ExtentSet Scratch { get; }
 
-    /// <summary>Called for neighbouring pages that are added; null for no call.</summary>
+    /// <summary>Called for adjacent pages that are added; null for no call.</summary>
     public Action<long, long>? Added { get; init; }
 
     /// <summary>A bit for each page.</summary>
@@ -49,7 +49,7 @@ internal sealed unsafe class ChangedPages : IDisposable
 
     public bool Contains(long page) => _bits.IsSet(page);
 
-    /// <summary>Makes room for the pages of a newer state.</summary>
+    /// <summary>Extends the set to the pages of a newer state.</summary>
     /// <exception cref="InsufficientMemoryException">There is no memory for the bits.</exception>
     public void Grow(long pageCount)
     {
@@ -63,7 +63,7 @@ internal sealed unsafe class ChangedPages : IDisposable
             Add(extent);
     }
 
-    /// <summary>Adds those of neighbouring pages that exist.</summary>
+    /// <summary>Adds those pages of an extent that exist.</summary>
     public void Add(in PageExtent extent)
     {
         var pages = Math.Min(extent.End, PageCount) - extent.First;
@@ -73,7 +73,7 @@ internal sealed unsafe class ChangedPages : IDisposable
         Added?.Invoke(extent.First, pages);
     }
 
-    /// <summary>Adds neighbouring pages that have not changed. <see cref="Added"/> is not called.</summary>
+    /// <summary>Adds adjacent pages that have not changed. <see cref="Added"/> is not called.</summary>
     public void AddUnchanged(long first, long pages) => _bits.Set(first, pages);
 
     /// <summary>Returns 64 pages, a bit each, the lowest first.</summary>
@@ -101,7 +101,7 @@ internal sealed unsafe class ChangedPages : IDisposable
             var end = Math.Min(pageCount, (stretch + 1) * VersionTable.PagesPerStretch);
             for (var page = stretch * VersionTable.PagesPerStretch; page < end; page++)
             {
-                // The first page of an extent that was changed stands for all of them.
+                // The first page of an extent that was changed represents all of them.
                 if (versions.Find(page, state.TransactionId, out var version) && version.TransactionId > since)
                     Add(new PageExtent(page, Math.Max(1, version.Pages)));
             }

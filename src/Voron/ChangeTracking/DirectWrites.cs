@@ -3,7 +3,7 @@ using Voron.Primitives;
 
 namespace Voron.ChangeTracking;
 
-/// <summary>Pages that a transaction has written to the data file itself, so that no version in the version table shows it.</summary>
+/// <summary>Pages that a transaction has written directly to the data file, and that no version in the version table shows.</summary>
 internal readonly record struct DirectWrite(long TransactionId, long FirstPage, long Pages);
 
 /// <summary>

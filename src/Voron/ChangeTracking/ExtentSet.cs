@@ -4,8 +4,9 @@ using Voron.IO;
 namespace Voron.ChangeTracking;
 
 /// <summary>
-/// A set of pages, as extents in page order, with its form in the change log: for each extent, the pages between it and the one before, doubled,
-/// plus 1 if it has more than one page; then, if so, the number of its pages minus 2. Both are numbers of seven bits a byte, lowest first.
+/// A set of pages, as extents in page order, with its encoding in the change log: for each extent, the pages between it and the one before,
+/// doubled, plus 1 if it has more than one page; then, if so, the number of its pages minus 2. Both are numbers of seven bits per byte, lowest
+/// first.
 /// </summary>
 /// <param name="heap">The heap that provides the memory.</param>
 internal sealed class ExtentSet(NativeHeap heap) : IDisposable
@@ -15,7 +16,7 @@ internal sealed class ExtentSet(NativeHeap heap) : IDisposable
 
     private readonly NativeList<PageExtent> _extents = new(heap);
 
-    // Behind it, extents may be in any order and overlap.
+    // From here on, extents may be in any order and overlap.
     private int _sorted;
 
     public int Count => _extents.Count;
@@ -52,7 +53,7 @@ internal sealed class ExtentSet(NativeHeap heap) : IDisposable
     }
 
     /// <summary>
-    /// Reduces the set's form to a length by adding the pages between near extents. Pages too many cost a later backup some reading; pages too few
+    /// Reduces the set's encoding to a length by adding the pages between close extents. Extra pages cost a later backup some reads; missing pages
     /// would be lost in it.
     /// </summary>
     public void Coarsen(long maxBytes)
@@ -61,7 +62,7 @@ internal sealed class ExtentSet(NativeHeap heap) : IDisposable
             Join(gap);
     }
 
-    /// <summary>The number of bytes of the set's form.</summary>
+    /// <summary>The number of bytes of the set's encoding.</summary>
     public long EncodedBytes()
     {
         Span<byte> number = stackalloc byte[MaxNumberBytes];
@@ -77,7 +78,7 @@ internal sealed class ExtentSet(NativeHeap heap) : IDisposable
         return bytes;
     }
 
-    /// <summary>Writes the set's form to a span of just <see cref="EncodedBytes"/> bytes.</summary>
+    /// <summary>Writes the set's encoding to a span of exactly <see cref="EncodedBytes"/> bytes.</summary>
     public void Encode(Span<byte> target)
     {
         var end = 0L;
@@ -92,8 +93,8 @@ internal sealed class ExtentSet(NativeHeap heap) : IDisposable
         Debug.Assert(target.IsEmpty, "The form must fill the span.");
     }
 
-    /// <summary>Adds the pages of a form. Returns false if it is malformed; the set then has some of them.</summary>
-    /// <param name="source">The form.</param>
+    /// <summary>Adds the pages of an encoding. Returns false if it is malformed; the set then contains some of them.</summary>
+    /// <param name="source">The encoding.</param>
     /// <param name="count">The number of extents.</param>
     /// <param name="maxPages">The number of pages that a data file can have.</param>
     public bool TryDecode(ReadOnlySpan<byte> source, long count, long maxPages)

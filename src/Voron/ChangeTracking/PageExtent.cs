@@ -1,9 +1,9 @@
 namespace Voron.ChangeTracking;
 
-/// <summary>Neighbouring pages.</summary>
+/// <summary>Adjacent pages.</summary>
 internal readonly record struct PageExtent(long First, long Pages) : IComparable<PageExtent>
 {
-    /// <summary>The page behind the last one.</summary>
+    /// <summary>The page after the last one.</summary>
     public long End => First + Pages;
 
     public int CompareTo(PageExtent other) => First.CompareTo(other.First);

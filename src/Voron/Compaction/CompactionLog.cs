@@ -19,6 +19,6 @@ internal static partial class CompactionLog
 
     [LoggerMessage(
         EventId = 902, EventName = "CompactionFailed", Level = LogLevel.Warning,
-        Message = "A compaction of the environment in '{Path}' failed. What it had moved stays moved, and nothing is lost. Reason: {Reason}")]
+        Message = "A compaction of the environment in '{Path}' failed. Pages already moved stay moved, and nothing is lost. Reason: {Reason}")]
     public static partial void Failed(ILogger logger, string path, string reason, Exception exception);
 }

@@ -5,8 +5,8 @@ using Voron.Snapshots;
 
 namespace Voron.Compaction;
 
-/// <summary>What a pass of a compaction aims at.</summary>
-/// <param name="TransactionId">The transaction whose state the plan is made from.</param>
+/// <summary>The goal of one compaction pass.</summary>
+/// <param name="TransactionId">The transaction whose state the plan is based on.</param>
 /// <param name="TailStart">The first page of the tail that is to become free.</param>
 /// <param name="PagesToMove">The number of used pages in the tail.</param>
 /// <param name="PagesToCut">The number of pages by which the file becomes shorter.</param>
@@ -15,15 +15,15 @@ namespace Voron.Compaction;
 internal readonly record struct CompactionPlan(
     long TransactionId, long TailStart, long PagesToMove, long PagesToCut, long UsedPages, long PageCount)
 {
-    /// <summary>The part of the free pages, of a hundred, that is not counted on: other callers take pages too, and not every extent fits.</summary>
+    /// <summary>The percentage of free pages that a plan leaves unused: other callers take pages too, and not every extent fits.</summary>
     private const int PercentSpared = 2;
 
-    /// <summary>A pass must make the file shorter by this part of its pages, and by as many as are returned at least.</summary>
+    /// <summary>A pass must shorten the file by at least one part in this many, and by the smallest range that is returned to the system.</summary>
     private const int LeastPart = 50;
 
     private const int LeastBytes = PossibleHoles.MinBytes;
 
-    /// <summary>Finds the lowest page before which there are enough free pages for all that is used from there on.</summary>
+    /// <summary>Finds the lowest page that has enough free pages before it for all used pages from there on.</summary>
     /// <param name="layout">The layout of the section maps.</param>
     /// <param name="snapshot">The state.</param>
     /// <param name="reservedPages">The number of free pages that staged values have taken.</param>
@@ -59,7 +59,7 @@ internal readonly record struct CompactionPlan(
         return new CompactionPlan(snapshot.Id, tail, behind, pageCount - tail, total, pageCount);
     }
 
-    /// <summary>True if the file becomes so much shorter that the pass pays.</summary>
+    /// <summary>True if the pass shortens the file enough to be worthwhile.</summary>
     public bool IsWorthwhile(int pageSize) => PagesToCut >= Math.Max(Math.Max(1, LeastBytes / pageSize), PageCount / LeastPart);
 
     private static bool Holds(long free, long pages) => free * (100 - PercentSpared) / 100 >= pages;

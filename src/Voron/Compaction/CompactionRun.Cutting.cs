@@ -4,10 +4,10 @@ using Voron.Testing;
 
 namespace Voron.Compaction;
 
-/// <content>Flushing what was moved, and cutting off what is free then, as far as readers allow it.</content>
+/// <content>Flushes the moved pages, and cuts off the pages that are free afterwards, as far as readers allow.</content>
 internal sealed partial class CompactionRun
 {
-    // What was moved before the last flush must be in the data file now: so much, and no more, may be waiting for a reader.
+    // Pages moved before the last flush must be in the data file now: no more than that may wait for a reader.
     private Task<bool> FlushAsync()
     {
         var id = _settledId;
@@ -22,8 +22,8 @@ internal sealed partial class CompactionRun
         if (_flusher.CheckpointId < id)
             return false;
 
-        // Versions that are left behind keep pages from being cut off. Another flush may be detaching them; but if it has not got the writer in time,
-        // this run has to.
+        // Remaining versions prevent pages from being cut off. Another flush may be detaching them, but if it did not get the writer in time, this
+        // run must.
         if (!_engine.Versions.DetachIsIncomplete)
         {
             _polls = 0;
@@ -37,7 +37,7 @@ internal sealed partial class CompactionRun
         return true;
     }
 
-    // A page can be cut off when its being freed has been flushed: until then, it has a version that a flush is still to write.
+    // A page can be cut off once its release has been flushed: until then, it has a version that a flush must still write.
     private async Task<bool> TryCutAsync(bool cutsAll)
     {
         if (!await TryFlushAsync(Math.Max(_plannedId, _transactions.LastTransactionId)).ConfigureAwait(false))
@@ -47,7 +47,7 @@ internal sealed partial class CompactionRun
         return !isPending;
     }
 
-    // Cuts off what can be cut off now, and returns the rest of the free space.
+    // Cuts off all pages that can be cut off now, and returns the remaining free space.
     private async Task<bool> FinishAsync()
     {
         var isCut = false;
@@ -91,7 +91,7 @@ internal sealed partial class CompactionRun
         }
     }
 
-    // False if a reader was in the way for too long, which is then noted.
+    // Returns false, and records the reader, if one blocks the run for too long.
     private async Task<bool> WaitForReadersAsync(Func<Task<bool>> tryOnce)
     {
         var began = Stopwatch.GetTimestamp();

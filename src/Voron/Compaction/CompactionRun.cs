@@ -9,7 +9,7 @@ using Voron.Trees.Kinds;
 namespace Voron.Compaction;
 
 /// <summary>
-/// Makes the data file shorter while other callers read and write: moves what its tail has to free pages before the tail, and cuts it off.
+/// Shortens the data file while other callers read and write: moves the content of its tail to free pages before it, and cuts the tail off.
 /// </summary>
 /// <remarks>
 /// <code>
@@ -17,11 +17,11 @@ namespace Voron.Compaction;
 ///                              ▲  each batch:  found under a snapshot ─▶ moved in a short transaction ─┐
 ///                              └───────────────────────────────────────────────────────────────────────┘
 /// </code>
-/// Each transaction leaves all trees whole, so a run that ends anywhere, by cancellation, closing or a crash, leaves nothing to resume. Values come
-/// first, because single pages would take the places where several fit in a row.
+/// Each transaction leaves all trees intact, so a run that ends at any point, by cancellation, closing or a crash, leaves nothing to resume. Values
+/// move first, because single pages would otherwise occupy places that fit several contiguous pages.
 /// <para>
-/// After every <see cref="BytesBetweenFlushes"/>, a flush makes sure that the journal and the page versions stay bounded, and that free pages behind
-/// the tail can be returned. Where a reader keeps the flusher back for too long, the run ends and names it.
+/// After every <see cref="BytesBetweenFlushes"/>, a flush bounds the journal and the page versions, and allows free pages of the tail to be
+/// returned. If a reader holds the flusher back for too long, the run ends and names the reader.
 /// </para>
 /// </remarks>
 internal sealed partial class CompactionRun : IDisposable
@@ -30,20 +30,20 @@ internal sealed partial class CompactionRun : IDisposable
     private const long BytesBetweenFlushes = 64L << 20;
 
     /// <summary>
-    /// The number of bytes of made blocks after which the empty parts of the tail are returned, so that the file takes little more room meanwhile.
+    /// The bytes of allocated blocks after which the empty parts of the tail are returned. This limits the extra space of the file during a run.
     /// </summary>
     private const long BytesBetweenReturns = 128L << 20;
 
     /// <summary>The maximum number of passes: other callers may have taken the places of some pages.</summary>
     private const int MaxPasses = 3;
 
-    /// <summary>How often a pass looks again for single free pages before the tail.</summary>
+    /// <summary>How often a pass restarts the search for single free pages before the tail.</summary>
     private const int MaxRestarts = 2;
 
     /// <summary>The number of places that are found before they are moved: a transaction moves as many of them as it has time for.</summary>
     private const int MostFound = 256;
 
-    /// <summary>The number of times, with pauses, that the run finds versions left behind before it detaches them.</summary>
+    /// <summary>The number of polls, with pauses, that find remaining versions before the run detaches them.</summary>
     private const int PollsBeforeDetaching = 25;
 
     private static readonly TimeSpan TimeOfTransaction = TimeSpan.FromMilliseconds(2);
@@ -146,7 +146,7 @@ internal sealed partial class CompactionRun : IDisposable
         }
         catch (StorageFullException)
         {
-            // What has been emptied so far is room that the caller needs.
+            // The caller needs the space that has been emptied so far.
             await TryFinishAsync().ConfigureAwait(false);
             throw;
         }
@@ -194,7 +194,7 @@ internal sealed partial class CompactionRun : IDisposable
         }
     }
 
-    // Other callers must find the free pages before the tail at once, or they would be offered the tail.
+    // Other callers must find the free pages before the tail immediately, or they would be offered the tail.
     private async Task WithholdAsync(long page)
     {
         while (await _transactions.UseAsync(pages => pages.Space.ExamineSome(), _stop).ConfigureAwait(false))
@@ -208,7 +208,7 @@ internal sealed partial class CompactionRun : IDisposable
             _stop).ConfigureAwait(false);
     }
 
-    // Long values first: they find the fewest places.
+    // Long values first: they fit in the fewest places.
     private async Task MoveValuesAsync()
     {
         await MoveValuesAsync(isShort: false, MoveLongAsync).ConfigureAwait(false);
@@ -242,7 +242,7 @@ internal sealed partial class CompactionRun : IDisposable
             if (outcome is ValueOutcome.NoPlace or ValueOutcome.StillInTail)
                 _valuesLeft++;
 
-            // Paid afterwards: a pause within would keep flushes waiting for the value's snapshot.
+            // Paid afterwards: a pause during the move would keep flushes waiting for the value's snapshot.
             await _pace.PauseAsync(_values.MovedBytes, _stop).ConfigureAwait(false);
             await NoteMovedAsync(_values.MovedBytes).ConfigureAwait(false);
         }
@@ -267,7 +267,7 @@ internal sealed partial class CompactionRun : IDisposable
         }
     }
 
-    // Where thousands of trees have a page each in the tail, one transaction moves those of many trees.
+    // If thousands of trees have one page each in the tail, one transaction moves the pages of many trees.
     private async Task AddAsync(byte[]? name, List<byte[]> keys, bool isValue)
     {
         foreach (var key in keys)
@@ -305,7 +305,7 @@ internal sealed partial class CompactionRun : IDisposable
         }
     }
 
-    // Other callers may have freed pages behind the place where the search for single pages is.
+    // Other callers may have freed pages that the search for single pages has already passed.
     private bool TryRestart()
     {
         _restarts++;
@@ -337,7 +337,7 @@ internal sealed partial class CompactionRun : IDisposable
 
     private static TreeState? Open(WriteTransactionBody body, byte[]? name) => name == null ? body.Catalog : body.OpenTree(name)?.SettledState();
 
-    // What has been moved is committed, even if the work did not get to its end.
+    // Moved pages are committed even if the work did not finish.
     private async Task MoveInTransactionAsync(Func<WriteTransactionBody, bool> work)
     {
         bool needsBlocks;

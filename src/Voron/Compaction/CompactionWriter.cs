@@ -9,7 +9,7 @@ namespace Voron.Compaction;
 /// <param name="engine">The environment.</param>
 /// <param name="writer">Its writer.</param>
 /// <param name="entrance">Gives the writer to this class.</param>
-/// <param name="isOnOneThread">True to commit on the calling thread, for tests that replay what happens.</param>
+/// <param name="isOnOneThread">True to commit on the calling thread, for deterministic tests.</param>
 internal sealed class CompactionWriter(Engine engine, Writer writer, WriterEntrance entrance, bool isOnOneThread)
 {
     /// <summary>The time to wait for a section that another thread is returning to the file system.</summary>
@@ -18,10 +18,10 @@ internal sealed class CompactionWriter(Engine engine, Writer writer, WriterEntra
     /// <summary>The longest time for which a transaction held the writer.</summary>
     public TimeSpan LongestHold { get; private set; }
 
-    /// <summary>The last transaction that has changed something.</summary>
+    /// <summary>The id of the last transaction that changed anything.</summary>
     public long LastTransactionId { get; private set; }
 
-    /// <summary>An upper bound of the bytes of blocks that were made since the count was last set to 0.</summary>
+    /// <summary>An upper bound of the bytes of blocks made since the count was last set to 0.</summary>
     public long MadeBytes { get; set; }
 
     /// <summary>Runs work in a transaction, and returns when the transaction is durable.</summary>
@@ -55,7 +55,7 @@ internal sealed class CompactionWriter(Engine engine, Writer writer, WriterEntra
         }
     }
 
-    /// <summary>Runs work with the writer held that changes no page.</summary>
+    /// <summary>Runs work that changes no page while the writer is held.</summary>
     /// <inheritdoc cref="RunAsync"/>
     public async Task<T> UseAsync<T>(Func<CopyOnWritePages, T> work, CancellationToken stop)
     {
@@ -75,7 +75,7 @@ internal sealed class CompactionWriter(Engine engine, Writer writer, WriterEntra
     /// <param name="first">The first page.</param>
     /// <param name="count">The number of pages.</param>
     /// <param name="stop">Cancels the wait for the writer.</param>
-    /// <exception cref="StorageFullException">There is no room for them.</exception>
+    /// <exception cref="StorageFullException">There is no space for them.</exception>
     /// <inheritdoc cref="RunAsync"/>
     public async Task MakeBlocksAsync(long first, long count, CancellationToken stop)
     {

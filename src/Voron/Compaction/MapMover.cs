@@ -6,7 +6,7 @@ namespace Voron.Compaction;
 /// <summary>Moves the map pages and the directory pages of the free-space map, which the section map names by their numbers.</summary>
 internal static class MapMover
 {
-    /// <summary>The maximum number of groups that are looked at while the writer is held.</summary>
+    /// <summary>The maximum number of groups examined while the writer is held.</summary>
     private const int MaxGroups = 512;
 
     /// <summary>Moves the map pages of some groups.</summary>

@@ -1,6 +1,6 @@
 namespace Voron.Compaction;
 
-/// <summary>What keeps a page, or an extent, from being moved.</summary>
+/// <summary>The reason why a page or an extent cannot be moved.</summary>
 internal enum MoveObstacle
 {
     /// <summary>Nothing.</summary>
@@ -12,6 +12,6 @@ internal enum MoveObstacle
     /// <summary>A section has free pages without blocks, which must be made first.</summary>
     NoBlocks,
 
-    /// <summary>There are no free pages, or not as many in a row.</summary>
+    /// <summary>There are no free pages, or not enough contiguous ones.</summary>
     NoPlace,
 }

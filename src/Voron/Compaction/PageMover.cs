@@ -6,7 +6,7 @@ using Voron.Trees;
 
 namespace Voron.Compaction;
 
-/// <summary>Moves pages from the withheld tail to the lowest free pages before it, as many as suit one transaction.</summary>
+/// <summary>Moves pages from the withheld tail to the lowest free pages before it, as many as fit one transaction.</summary>
 /// <param name="pages">The writer's pages.</param>
 /// <param name="maxTime">The time after which a transaction moves no more pages.</param>
 internal sealed class PageMover(CopyOnWritePages pages, TimeSpan maxTime) : IPageMover
@@ -18,7 +18,7 @@ internal sealed class PageMover(CopyOnWritePages pages, TimeSpan maxTime) : IPag
     private long _tailStart;
     private long _bytes;
 
-    /// <summary>The reason why the last page that should have moved did not.</summary>
+    /// <summary>The reason why the last page to be moved was not moved.</summary>
     public MoveObstacle Obstacle { get; private set; }
 
     /// <summary>The section whose blocks must be made, if that is the obstacle.</summary>
@@ -36,7 +36,7 @@ internal sealed class PageMover(CopyOnWritePages pages, TimeSpan maxTime) : IPag
     private SpaceAllocator Space => pages.Space;
 
     /// <summary>Begins a transaction.</summary>
-    /// <returns>False if there is no tail any more, because other callers needed its pages.</returns>
+    /// <returns>False if the tail no longer exists, because other callers needed its pages.</returns>
     public bool TryBegin()
     {
         _bytes = 0;
@@ -58,7 +58,7 @@ internal sealed class PageMover(CopyOnWritePages pages, TimeSpan maxTime) : IPag
         return true;
     }
 
-    /// <summary>As <see cref="TryMove"/>, but leaves it to the caller to free the old page.</summary>
+    /// <summary>Like <see cref="TryMove"/>, but the caller must free the old page.</summary>
     /// <inheritdoc cref="TryMove"/>
     public bool TryCopy(PageNumber page, out PageNumber moved)
     {
@@ -104,7 +104,7 @@ internal sealed class PageMover(CopyOnWritePages pages, TimeSpan maxTime) : IPag
     /// <inheritdoc/>
     public void Verify(PageNumber page) => pages.VerifyAgain(page.Value);
 
-    // The first extent may be longer than all that one transaction moves otherwise.
+    // The first extent may exceed the usual limit of a transaction.
     private bool HasRoomFor(long bytes)
     {
         if (_bytes > 0 && (_bytes + bytes > MaxBytes || Stopwatch.GetElapsedTime(_began) > maxTime))

@@ -7,15 +7,15 @@ using Voron.Trees.Kinds;
 
 namespace Voron.Compaction;
 
-/// <summary>Finds what lies in the tail of the file: reads trees under a snapshot that is renewed for each stretch, without the writer.</summary>
+/// <summary>Finds the pages and values in the tail of the file: reads trees without the writer, under a snapshot renewed for each stretch.</summary>
 /// <param name="snapshot">The snapshot, which this class takes and releases.</param>
 internal sealed class TailScan(RenewedSnapshot snapshot)
 {
-    /// <summary>The maximum number of branches that are looked at under one snapshot: their pages may have to be read from the device.</summary>
+    /// <summary>The maximum number of branches examined under one snapshot: their pages may have to be read from the device.</summary>
     private const int MaxBranches = 64;
 
     /// <summary>
-    /// The maximum number of entries, and of pages of sets, that are looked at under one snapshot. The last set is looked at as a whole.
+    /// The maximum number of entries, and of pages of sets, examined under one snapshot. The last set is examined completely.
     /// </summary>
     private const int MaxEntries = 4096;
 
@@ -27,7 +27,7 @@ internal sealed class TailScan(RenewedSnapshot snapshot)
 
     /// <summary>Finds the next tree by its name; null if there is none.</summary>
     /// <param name="name">The name of the last tree; null for the first tree.</param>
-    /// <param name="hasExtents">Whether the tree has values, or sets, with pages of their own.</param>
+    /// <param name="hasExtents">True if the tree has values or sets with separate pages.</param>
     public byte[]? NextTree(byte[]? name, out bool hasExtents)
     {
         hasExtents = false;
@@ -70,7 +70,7 @@ internal sealed class TailScan(RenewedSnapshot snapshot)
         return from;
     });
 
-    /// <summary>Finds keys whose values have pages of their own in the tail.</summary>
+    /// <summary>Finds keys whose values have separate pages in the tail.</summary>
     /// <param name="name">The name of the tree.</param>
     /// <param name="isShort">
     /// True for overflow extents that are short enough to be copied with the writer held, and for sets; false for all other values.

@@ -10,16 +10,16 @@ using Voron.Trees;
 namespace Voron.Compaction;
 
 /// <summary>
-/// Moves large values: copies one to reserved pages without the writer, and makes the copy the value of its key in a short transaction, if the key
-/// still has the value that was copied.
+/// Moves large values: copies a value to reserved pages without the writer, and stores the copy under its key in a short transaction, if the key
+/// still has the copied value.
 /// </summary>
 /// <remarks>
 /// <code>
 ///   found under a snapshot ─▶ reserved ─▶ blocks made ─▶ copied, synced ─▶ compared, put ─▶ snapshot released
 /// </code>
-/// The snapshot stays registered until the comparison. Otherwise the pages of the value could be freed, and taken for another one that looks the
-/// same to the comparison. Checksums are computed anew, because their seed is the place; so the value is verified first. The extent of checksums
-/// never moves alone: records that a recovery may still replay name it. After a crash, the copy is a range of free pages.
+/// The snapshot stays registered until the comparison: otherwise, the value's pages could be freed, and reused for another value that the
+/// comparison cannot distinguish. Checksums depend on the place, so they are recomputed, and the value is verified first. The extent of checksums
+/// never moves alone, because records that a recovery may still replay name it. After a crash, the copy is a range of free pages.
 /// </remarks>
 /// <param name="engine">The environment.</param>
 /// <param name="staging">Writes to reserved pages.</param>
@@ -27,7 +27,7 @@ namespace Voron.Compaction;
 /// <param name="writer">Runs the transactions.</param>
 internal sealed class ValueMover(Engine engine, StagingArea staging, RenewedSnapshot snapshot, CompactionWriter writer)
 {
-    /// <summary>How often a value that has changed meanwhile is tried again.</summary>
+    /// <summary>The number of retries for a value that has changed meanwhile.</summary>
     private const int MaxRepetitions = 2;
 
     /// <summary>The number of bytes that were moved since the count was last set to 0.</summary>
@@ -49,7 +49,7 @@ internal sealed class ValueMover(Engine engine, StagingArea staging, RenewedSnap
         }
     }
 
-    // Null if the value has changed meanwhile, or only its address: a flush brings an overflow extent from memory to the data file.
+    // Returns null if the value, or only its address, has changed meanwhile: a flush writes an overflow extent from memory to the data file.
     private async Task<ValueOutcome?> TryMoveAsync(byte[] name, byte[] key, long tailStart, CancellationToken stop)
     {
         snapshot.Take();

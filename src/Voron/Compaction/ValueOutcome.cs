@@ -1,17 +1,17 @@
 namespace Voron.Compaction;
 
-/// <summary>What became of a value that was to be moved.</summary>
+/// <summary>The outcome of moving a value.</summary>
 internal enum ValueOutcome
 {
-    /// <summary>It was moved, or it is not there any more.</summary>
+    /// <summary>It was moved, or is no longer in the tail.</summary>
     Done,
 
-    /// <summary>It was moved to lower pages, but not out of the tail: nowhere before the tail were enough free pages in a row.</summary>
+    /// <summary>It was moved to lower pages, but not out of the tail: there were not enough contiguous free pages before the tail.</summary>
     StillInTail,
 
-    /// <summary>There are not enough free pages in a row for it.</summary>
+    /// <summary>There are not enough contiguous free pages for it.</summary>
     NoPlace,
 
-    /// <summary>Other callers have needed the tail from which it was to be moved.</summary>
+    /// <summary>Other callers have needed the tail that contains it.</summary>
     NoTail,
 }

@@ -3,7 +3,7 @@ using Voron.Transactions;
 
 namespace Voron.Diagnostics;
 
-/// <summary>The figures that a meter shows of each environment. <c>docs/monitoring.md</c> has the same table.</summary>
+/// <summary>The figures that a meter shows for each environment. <c>docs/monitoring.md</c> contains the same table.</summary>
 internal static class EnvironmentFigures
 {
     private const FigureKind Counter = FigureKind.Counter;
@@ -83,7 +83,7 @@ internal static class EnvironmentFigures
     public static long? FreeBytes(Engine engine) =>
         Volatile.Read(ref engine.Counters.FreePages) is >= 0 and var pages ? pages * engine.PageSize : null;
 
-    /// <summary>The bytes that can still be written to the volume; null where the system does not say.</summary>
+    /// <summary>The bytes that can still be written to the volume; null if the system does not report them.</summary>
     public static long? VolumeFreeBytes(Engine engine) => engine.Disk.AvailableBytes is not long.MaxValue and var bytes ? bytes : null;
 
     private static ObservableFigure<long> Count(string name, string unit, string description, Func<Engine, long?> read) =>

@@ -19,8 +19,8 @@ internal sealed class MeasuredEnvironment(Engine engine, Func<int> queuedOperati
     public KeyValuePair<string, object?> Tag => engine.Name.Tag;
 
     /// <summary>
-    /// Reads a figure on a listener's thread; false when the environment is closed or has no such figure. Takes no lock, waits for nothing and
-    /// throws nothing. Memory and files of the environment stay meanwhile.
+    /// Reads a figure on a listener's thread; false if the environment is closed, or does not have the figure. Takes no lock, never waits and never
+    /// throws. The memory and files of the environment are not released meanwhile.
     /// </summary>
     public bool TryRead<T>(Func<MeasuredEnvironment, T?> read, out T value)
         where T : struct
@@ -53,7 +53,7 @@ internal sealed class MeasuredEnvironment(Engine engine, Func<int> queuedOperati
         }
         catch (Exception)
         {
-            // The files are as they would be after a crash, which the next opening recovers.
+            // The files look as after a crash. The next opening recovers them.
         }
     }
 }

@@ -5,8 +5,9 @@ namespace Voron.Diagnostics;
 
 /// <summary>The open environments that the observable instruments of one meter read.</summary>
 /// <remarks>
-/// An instrument cannot be taken out of a meter, so all environments share the instruments, and a closed environment is taken off the list. The list
-/// holds environments weakly: one that is never closed is kept by its own threads, not by its metrics. The callbacks read the list without a lock.
+/// An instrument cannot be removed from a meter, so all environments share the instruments, and a closed environment is removed from the list.
+/// The list holds environments weakly: one that is never closed is kept by its own threads, not by its metrics. The callbacks read the list
+/// without a lock.
 /// </remarks>
 internal sealed class MeasuredEnvironments
 {

@@ -15,7 +15,7 @@ internal enum FigureKind
     Gauge,
 }
 
-/// <summary>A figure of an environment that a meter shows when it is asked.</summary>
+/// <summary>A figure of an environment that a meter shows on request.</summary>
 internal abstract record ObservableFigure
 {
     /// <summary>Creates the instrument, which reads the figure of the given environments.</summary>
@@ -25,7 +25,7 @@ internal abstract record ObservableFigure
 /// <param name="Kind">The kind of instrument.</param>
 /// <param name="Name">The name of the instrument.</param>
 /// <param name="Unit">The unit, in the notation of UCUM.</param>
-/// <param name="Description">A sentence for people.</param>
+/// <param name="Description">The description for users.</param>
 /// <param name="Read">Reads the figure; null while it is not known. Takes no lock.</param>
 internal sealed record ObservableFigure<T>(FigureKind Kind, string Name, string Unit, string Description, Func<MeasuredEnvironment, T?> Read)
     : ObservableFigure

@@ -2,7 +2,7 @@ using Voron.Recovery;
 
 namespace Voron.Diagnostics;
 
-/// <summary>Describes what recovery found, for users.</summary>
+/// <summary>Describes the result of recovery to users.</summary>
 internal static class RecoveryDescription
 {
     /// <summary>Returns the report.</summary>

@@ -5,12 +5,12 @@ using Voron.Transactions;
 
 namespace Voron.Diagnostics;
 
-/// <summary>Collects what an environment has done and what it holds.</summary>
+/// <summary>Collects the statistics of an environment.</summary>
 internal static class StatisticsCollector
 {
     /// <summary>
-    /// Collects the statistics. Takes no snapshot, so that they are available even when there can be no more readers, and no lock, so that they are
-    /// available whatever other threads are doing.
+    /// Collects the statistics. Takes no snapshot, so that they are available even if no more readers can begin, and no lock, so that no other
+    /// thread delays them.
     /// </summary>
     /// <param name="engine">The engine of an open environment.</param>
     /// <param name="checkpoints">Its header.</param>

@@ -9,7 +9,7 @@ namespace Voron.Diagnostics;
 /// <summary>The file in which an environment that is open for writing shows its figures to other processes.</summary>
 /// <remarks>
 /// <c>docs/file-format.md</c> describes the block.
-/// A reader and the writer use the file at the same time without a lock, so a reader may see parts of two blocks. The checksum shows that, and the
+/// A reader and the writer use the file concurrently without a lock, so a reader may see parts of two blocks. The checksum reveals this, and the
 /// reader reads again.
 /// </remarks>
 internal static class StatusFile
@@ -28,7 +28,7 @@ internal static class StatusFile
 
     /// <summary>Lays out a block.</summary>
     /// <param name="status">The figures. Magic, layout, length of the cause and checksum are set here.</param>
-    /// <param name="cause">The cause of a poisoned environment, which may be cut; or null.</param>
+    /// <param name="cause">The cause of a poisoned environment, which may be truncated; or null.</param>
     /// <param name="block">Receives the block, of <see cref="Length"/> bytes.</param>
     public static void Fill(StatusBlock status, string? cause, Span<byte> block)
     {
@@ -47,7 +47,7 @@ internal static class StatusFile
 
     /// <summary>Reads the status file of a directory. Returns null if there is none that can be used.</summary>
     /// <param name="disk">The directory.</param>
-    /// <param name="reason">What is wrong with the file.</param>
+    /// <param name="reason">The fault of the file.</param>
     public static StatusReading? TryRead(IDisk disk, out string reason)
     {
         reason = "";
@@ -70,13 +70,13 @@ internal static class StatusFile
             }
             catch (DiskException e)
             {
-                // The file is missing, or has gone, or is no file.
+                // The file is missing, has been deleted, or is not a file.
                 reason = e.Message;
                 if (e.Error != DiskError.EndOfFile)
                     return null;
             }
 
-            // The process may be writing the block, or making the file.
+            // The process may be writing the block, or creating the file.
             Thread.Sleep(PauseBetweenReads);
         }
 
@@ -84,7 +84,7 @@ internal static class StatusFile
     }
 
     /// <summary>Returns the session that has written a file; the default value for an empty file.</summary>
-    /// <exception cref="DiskException">It is no status file, or cannot be read.</exception>
+    /// <exception cref="DiskException">The file is not a status file, or cannot be read.</exception>
     public static RandomId SessionOf(DiskFile file)
     {
         if (file.Length == 0)
@@ -107,7 +107,7 @@ internal static class StatusFile
         reading = null;
         var status = MemoryMarshal.Read<StatusBlock>(block);
         if (status.Magic != StatusBlock.FileMagic)
-            reason = $"'{FileName}' is no status file";
+            reason = $"'{FileName}' is not a status file";
         else if (status.Checksum != StatusBlock.ChecksumOf(block))
             reason = $"'{FileName}' has a wrong checksum";
         else if (status.Layout != StatusBlock.LayoutVersion)
@@ -123,7 +123,7 @@ internal static class StatusFile
         return true;
     }
 
-    // Cuts a long text before a character, not within one.
+    // Truncates a long text at a character boundary.
     private static int LengthOf(byte[] text)
     {
         var length = Math.Min(text.Length, MaxCause);

@@ -36,7 +36,7 @@ internal sealed class StatusSource
     /// <summary>A number that grows with each commit and each flush.</summary>
     public long Work => Volatile.Read(ref _engine.Counters.CommittedTransactions) + Volatile.Read(ref _engine.Counters.FlushCount);
 
-    /// <summary>Returns the present figures, without a sequence.</summary>
+    /// <summary>Returns the current figures, without a sequence.</summary>
     public StatusBlock Collect()
     {
         var statistics = StatisticsCollector.Collect(_engine, _checkpoints, _queuedOperations());
@@ -101,7 +101,7 @@ internal sealed class StatusSource
     /// <summary>The cause of a poisoned environment; null for any other.</summary>
     public string? Cause => _engine.Poison.Cause?.Message;
 
-    // Takes milliseconds, so no opening waits for it. 0 where the system does not tell.
+    // Takes milliseconds, so no opening waits for it. Returns 0 if the system does not report it.
     private static long ReadProcessStart()
     {
         try

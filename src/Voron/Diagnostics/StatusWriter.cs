@@ -14,8 +14,8 @@ namespace Voron.Diagnostics;
 ///   closing ─▶ the file is deleted, and no block is written any more
 /// </code>
 /// The timer's thread belongs to the pool: no thread of the environment waits for a write of this file, which may hang with the device. The file is
-/// never synced. It is opened for each block, so that a file which a person has deleted comes back. Only a file that this opening has made is
-/// overwritten; one of an earlier opening is deleted, and a file with other content stays, so that there is no status.
+/// never synced. It is opened for each block, so that a file deleted by a user is created again. Only a file that this opening has created is
+/// overwritten; one of an earlier opening is deleted, and a file with other content remains, in which case there is no status.
 /// </remarks>
 internal sealed class StatusWriter : IDisposable
 {
@@ -25,12 +25,12 @@ internal sealed class StatusWriter : IDisposable
 
     private static readonly TimeSpan LongestRetryPause = TimeSpan.FromMinutes(1);
 
-    /// <summary>The limit for the wait on closing, which a hung device must not hang.</summary>
+    /// <summary>The limit for the wait on closing, which a hung device must not block.</summary>
     private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(1);
 
     private static readonly TimeSpan ReaderTolerance = TimeSpan.FromSeconds(1);
 
-    // Held while a block is written. Protects the block, and all that is known of the file.
+    // Held while a block is written. Protects the block and the state of the file.
     private readonly Lock _writing = new();
     private volatile bool _isClosed;
     private readonly Engine _engine;
@@ -63,19 +63,19 @@ internal sealed class StatusWriter : IDisposable
         _timer.Change(_interval < LongestFirstWait ? _interval : LongestFirstWait, Timeout.InfiniteTimeSpan);
     }
 
-    /// <summary>Returns whether an environment has a status file: other processes can see its files, and the options ask for it.</summary>
+    /// <summary>Returns whether an environment has a status file: other processes can see its files, and the options enable it.</summary>
     public static bool IsWanted(Engine engine) =>
         engine.Options is { ReadOnly: false, BackgroundFlush: true } && engine.Disk is { IsReadOnly: false, IsVisibleToOthers: true }
         && engine.Options.StatusInterval > TimeSpan.Zero;
 
-    /// <summary>Deletes the file that a process which did not close the environment has left. Called by an opening for writing.</summary>
+    /// <summary>Deletes the file left by a process that did not close the environment. Called by an opening for writing.</summary>
     public static void DeleteLeftover(IDisk disk)
     {
         if (!disk.IsVisibleToOthers)
             return;
         try
         {
-            // The usual case must not take an exception.
+            // The usual case must not throw an exception.
             if (!disk.List().Any(entry => entry.Name == StatusFile.FileName))
                 return;
             using (var file = disk.Open(StatusFile.FileName, DiskOpen.Existing, DiskAccess.Buffered))
@@ -84,7 +84,7 @@ internal sealed class StatusWriter : IDisposable
         }
         catch (DiskException)
         {
-            // It is not the engine's, or cannot be deleted. The first block finds the same, and says so.
+            // The file is not the engine's, or cannot be deleted. The first block meets the same failure, and reports it.
         }
     }
 
@@ -95,7 +95,7 @@ internal sealed class StatusWriter : IDisposable
             SetTimer(isSlow: false);
     }
 
-    /// <summary>Writes no more, and deletes the file.</summary>
+    /// <summary>Stops writing, and deletes the file.</summary>
     public void Dispose()
     {
         _isClosed = true;
@@ -138,7 +138,7 @@ internal sealed class StatusWriter : IDisposable
 
     private void RunOnce()
     {
-        // A run under way starts the timer at its end.
+        // An active run restarts the timer at its end.
         if (!_writing.TryEnter())
             return;
         bool hasWritten;
@@ -158,7 +158,7 @@ internal sealed class StatusWriter : IDisposable
         StartTimer(isSlow: !hasWritten);
     }
 
-    // A commit that comes after the collecting is seen here, or finds the timer slow and makes the flusher call OnWork.
+    // A commit after the collection is detected here, or finds the timer slow and makes the flusher call OnWork.
     private void StartTimer(bool isSlow)
     {
         SetTimer(isSlow);
@@ -199,7 +199,7 @@ internal sealed class StatusWriter : IDisposable
         }
     }
 
-    // Time passes, and other programs use the volume, without anything happening here. The beginning of the oldest reader is known to a moment.
+    // Time and the free space of the volume change without any work in this environment. The start of the oldest reader is known only approximately.
     private bool IsUnchanged(in StatusBlock status)
     {
         var comparable = status with
@@ -234,7 +234,8 @@ internal sealed class StatusWriter : IDisposable
                     file.Dispose();
             }
 
-            // The file of another opening. It is not overwritten: the directory may belong to another environment by now, which deleting checks.
+            // The file of another opening. It is not overwritten, because the directory may belong to another environment by now; the deletion
+            // checks that.
             _engine.Disk.Delete(StatusFile.FileName);
         }
         catch (DiskException e) when (e.Error == DiskError.NotFound)

@@ -12,7 +12,7 @@ internal static class CompressedTrees
     /// <param name="treeId">The id.</param>
     /// <param name="tree">The header of the tree.</param>
     /// <param name="settings">How its values are compressed.</param>
-    /// <returns>False if there is no such tree, or its values never were compressed.</returns>
+    /// <returns>False if the tree does not exist, or its values were never compressed.</returns>
     /// <exception cref="CorruptionException">The settings are damaged.</exception>
     public static bool TryFind(SnapshotPages snapshot, uint treeId, out TreeHeader tree, out CompressionSettings settings)
     {

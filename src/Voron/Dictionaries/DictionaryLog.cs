@@ -18,8 +18,9 @@ internal static partial class DictionaryLog
 
     [LoggerMessage(
         EventId = 1202, EventName = "TreeRecompressed", Level = LogLevel.Information,
-        Message = "The values of the tree with id {TreeId} of the environment in '{Path}' were recompressed: {Values} of {Entries} were written anew, and {Dictionaries} " +
-            "dictionaries dropped, in {Milliseconds} ms.")]
+        Message = "The values of the tree with id {TreeId} of the environment in '{Path}' were recompressed: {Values} of {Entries} were " +
+            "rewritten, and {Dictionaries} " +
+            "dictionaries were dropped, in {Milliseconds} ms.")]
     public static partial void Recompressed(
         ILogger logger, uint treeId, string path, long values, long entries, long dictionaries, long milliseconds);
 }

@@ -7,14 +7,14 @@ using Voron.Trees;
 
 namespace Voron.Dictionaries;
 
-/// <summary>Trains dictionaries for trees whose values are compressed: in the background when one is due, and when a caller wants it.</summary>
+/// <summary>Trains dictionaries for trees whose values are compressed: in the background when one is due, and when a caller requests one.</summary>
 /// <remarks>
 /// <code>
 ///   idle ──a commit finds that a tree has 1 MiB and no dictionary, or that the ratio has fallen──▶ sampling (a snapshot) ─▶ building (nothing held)
 ///    ▲                                                                                                                       │
 ///    └──another dictionary has come meanwhile, or it saves too little──┴── installed by a transaction of its own ◀───────────┘
 /// </code>
-/// So a writer waits for a transaction that puts one value, and never for the training. One training at a time.
+/// A writer therefore waits for a transaction that stores one value, and never for the training. Only one training runs at a time.
 /// </remarks>
 /// <param name="engine">The environment.</param>
 /// <param name="entrance">Gives the writer to the transactions.</param>
@@ -25,10 +25,10 @@ internal sealed class DictionaryTrainer(Engine engine, WriterEntrance entrance)
     private const int LeastSamples = 16;
     private const int LongestSample = 16 << 10;
 
-    /// <summary>One of eight samples measures the dictionary, and has no part in it.</summary>
+    /// <summary>One of eight samples is held back to measure the dictionary.</summary>
     private const int HeldBack = 8;
 
-    /// <summary>A dictionary must save another twentieth to be worth the memory that it takes.</summary>
+    /// <summary>A dictionary must save at least another twentieth to be worth its memory.</summary>
     private const int WorthPart = 20;
 
     private readonly SemaphoreSlim _oneRun = new(1);
@@ -54,7 +54,7 @@ internal sealed class DictionaryTrainer(Engine engine, WriterEntrance entrance)
         }
         catch (OutOfMemoryException)
         {
-            // Asked for again by a later commit.
+            // A later commit requests it again.
             using (Primitives.Uninterrupted.Hold(_gate))
             {
                 _wanted.Clear();
@@ -64,8 +64,8 @@ internal sealed class DictionaryTrainer(Engine engine, WriterEntrance entrance)
     }
 
     /// <summary>Trains a dictionary for a tree, and installs it if it is worth it.</summary>
-    /// <returns>What came of it.</returns>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <returns>The outcome.</returns>
+    /// <exception cref="CorruptionException">A page that was read is damaged.</exception>
     /// <exception cref="OperationCanceledException">Cancelled.</exception>
     public async Task<TrainingOutcome> TrainAsync(uint treeId, CancellationToken stop)
     {
@@ -140,7 +140,7 @@ internal sealed class DictionaryTrainer(Engine engine, WriterEntrance entrance)
         return TreePacking.RatioOf(packed, plain);
     }
 
-    // Throws nothing.
+    // Never throws.
     private async Task RunInBackgroundAsync()
     {
         while (TryTakeWanted(out var treeId))

@@ -6,7 +6,9 @@ using Voron.Trees;
 
 namespace Voron.Dictionaries;
 
-/// <summary>Rewrites the values of a tree that are not compressed as new ones are, and drops the dictionaries that no value names then.</summary>
+/// <summary>
+/// Rewrites the values of a tree that are compressed differently from new ones, and drops the dictionaries that no value uses afterwards.
+/// </summary>
 /// <remarks>
 /// <code>
 ///   snapshot: find the next value that is to be rewritten ─▶ transaction: rewrite it and those behind it, for 2 ms ─┐
@@ -14,9 +16,9 @@ namespace Voron.Dictionaries;
 ///        └──────────────────────────────────────────────────────────────────────────────────────────────────────────┘
 ///   no such value ─▶ transaction: drop the older dictionaries
 /// </code>
-/// The pass begins when the newest dictionary is durable, and writers use no older one from then on: what the pass has left behind needs no second
-/// look. If the settings of the tree change meanwhile, nothing is dropped. There is no state but the tree: after a cancellation, or a crash, the next
-/// call passes over what has been rewritten.
+/// The pass begins when the newest dictionary is durable, and writers use no older one from then on: values that the pass has left behind need no
+/// second pass. If the settings of the tree change meanwhile, nothing is dropped. The tree is the only state: after a cancellation or a crash, the
+/// next call skips the rewritten values.
 /// </remarks>
 /// <param name="engine">The environment.</param>
 /// <param name="entrance">Gives the writer to the transactions.</param>
@@ -41,14 +43,14 @@ internal sealed class Recompression(Engine engine, WriterEntrance entrance, byte
     /// <summary>The number of values that were rewritten.</summary>
     public long Rewritten { get; private set; }
 
-    /// <summary>The number of entries that were looked at.</summary>
+    /// <summary>The number of entries that were examined.</summary>
     public long Entries { get; private set; }
 
     /// <summary>The number of dictionaries that were dropped.</summary>
     public long Dropped { get; private set; }
 
-    /// <exception cref="CorruptionException">A value or a page is damaged. What was rewritten stays so.</exception>
-    /// <exception cref="OperationCanceledException">Cancelled. What was rewritten stays so.</exception>
+    /// <exception cref="CorruptionException">A value or a page is damaged. Rewritten values stay rewritten.</exception>
+    /// <exception cref="OperationCanceledException">Cancelled. Rewritten values stay rewritten.</exception>
     public async Task RunAsync(CancellationToken stop)
     {
         var began = Stopwatch.GetTimestamp();
@@ -59,7 +61,7 @@ internal sealed class Recompression(Engine engine, WriterEntrance entrance, byte
         if (_isGone)
             return;
 
-        // Where values name no dictionary at all, the last one goes too; its number is kept in the settings.
+        // If no value uses a dictionary, the last one is dropped too; the settings keep its number.
         var below = _target == 0 ? _settings.LastDictionary + 1 : _target;
         await ShortCommit.RunAsync(
             entrance, body => (Dropped = body.DropDictionaries(treeId, below, _settings.Changes)) > 0, stop).ConfigureAwait(false);
@@ -91,7 +93,7 @@ internal sealed class Recompression(Engine engine, WriterEntrance entrance, byte
         return false;
     }
 
-    // True if a value was found, or the tree is gone. The place to continue from is noted.
+    // Returns true if a value was found, or the tree no longer exists. Records the position to continue from.
     private bool TryFindInSnapshot()
     {
         using var reading = new EngineSnapshot(engine);

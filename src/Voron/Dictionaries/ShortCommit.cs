@@ -2,7 +2,7 @@ using Voron.Transactions;
 
 namespace Voron.Dictionaries;
 
-/// <summary>Runs a short transaction of the engine's own, and waits until it is durable.</summary>
+/// <summary>Runs a short internal transaction, and waits until it is durable.</summary>
 internal static class ShortCommit
 {
     /// <param name="entrance">Gives the writer.</param>

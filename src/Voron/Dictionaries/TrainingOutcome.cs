@@ -1,5 +1,5 @@
 namespace Voron.Dictionaries;
 
-/// <summary>What came of a training.</summary>
-/// <param name="IsInstalled">True if the tree has got a dictionary.</param>
+/// <summary>The outcome of a training.</summary>
+/// <param name="IsInstalled">True if the tree received a new dictionary.</param>
 internal sealed record TrainingOutcome(bool IsInstalled);

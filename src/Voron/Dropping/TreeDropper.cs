@@ -13,15 +13,15 @@ namespace Voron.Dropping;
 ///                                             ▲                        │
 ///                                             └── an opening, a drop ──┴─ closed, failed, killed
 /// </code>
-/// The catalog is all the state there is, and each transaction leaves it whole: whatever ends a run, the next one continues. One run at a time frees
-/// the pages of all dropped trees, one tree after the other; a caller waits for its own tree, and does not carry the run.
+/// The catalog is the only state, and each transaction leaves it consistent: however a run ends, the next one continues. One run at a time frees
+/// the pages of all dropped trees, one tree after the other. A caller waits for its own tree, and does not perform the run.
 /// <para>
-/// After every <see cref="BytesBetweenFlushes"/>, a flush makes sure that what was freed before the flush before is in the data file. A reader that
-/// keeps the flusher back therefore stops the run, which continues when the reader has ended, and the memory for freed pages stays bounded.
+/// After every <see cref="BytesBetweenFlushes"/>, a flush makes sure that everything freed before the previous flush is in the data file. A reader
+/// that holds the flusher back therefore stops the run until the reader ends, and the memory for freed pages stays bounded.
 /// </para>
 /// <para>
-/// A damaged tree is passed over: it keeps the pages that are left, and the next run tries again. Where there is no room or no memory, the run fails
-/// the callers that wait, pauses and tries again; without a background (<see cref="StorageOptions.BackgroundFlush"/>) it ends.
+/// A damaged tree is skipped: it keeps its remaining pages, and the next run tries again. If there is no space or no memory, the run fails the
+/// waiting callers, pauses and tries again; without background work (<see cref="StorageOptions.BackgroundFlush"/>), it ends.
 /// </para>
 /// </remarks>
 /// <param name="engine">The environment.</param>
@@ -35,7 +35,7 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
     private static readonly TimeSpan FirstPause = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(1);
 
-    // Protects the fields below. Nothing that waits is called while it is held.
+    // Protects the fields below. No blocking call is made while it is held.
     private readonly Lock _gate = new();
     private readonly Dictionary<uint, TaskCompletionSource> _waiting = [];
     private TaskCompletionSource _asked = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -52,8 +52,8 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
         }
     }
 
-    /// <summary>Takes its name from a tree, and waits until all of its pages are free.</summary>
-    /// <returns>False if there is no such tree.</returns>
+    /// <summary>Removes the name of a tree, and waits until all of its pages are free.</summary>
+    /// <returns>False if the tree does not exist.</returns>
     /// <exception cref="OperationCanceledException">Cancelled. If the tree has lost its name by then, its pages are freed all the same.</exception>
     public async Task<bool> DropAsync(byte[] name, CancellationToken stop)
     {
@@ -67,7 +67,7 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
                 {
                     tree = body.DropTree(name, Math.Min(engine.Options.PagesOfDrop, DropPace.PagesAtOnce));
 
-                    // Before the commit: a run that is under way may free the tree as soon as it sees it.
+                    // Registered before the commit: an active run may free the tree as soon as it sees it.
                     if (tree.HasPages)
                         freed = Expect(tree.Id);
                     if (tree.LargeSetsId is { } id)
@@ -100,8 +100,8 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
         return tree.IsFound;
     }
 
-    /// <summary>Begins to free the pages of dropped trees, unless that is under way.</summary>
-    /// <exception cref="OutOfMemoryException">There is no memory to begin.</exception>
+    /// <summary>Starts to free the pages of dropped trees, unless a run is active.</summary>
+    /// <exception cref="OutOfMemoryException">There is not enough memory to start.</exception>
     public void Resume()
     {
         using (Uninterrupted.Hold(_gate))
@@ -116,7 +116,7 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
             _isRunning = true;
         }
 
-        // The run must not keep what belongs to the caller.
+        // The run must not capture the execution context of the caller.
         var flow = ExecutionContext.IsFlowSuppressed() ? default : ExecutionContext.SuppressFlow();
         try
         {
@@ -134,7 +134,7 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
         }
     }
 
-    // Throws nothing: the callers that wait get its failures.
+    // Never throws: waiting callers receive its failures.
     private async Task RunAsync()
     {
         try
@@ -151,7 +151,7 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
                         continue;
                     }
 
-                    // Another drop ends the pause: there was room for its first transaction.
+                    // Another drop ends the pause: there was space for its first transaction.
                     await Task.WhenAny(_asked.Task, Task.Delay(pause, engine.Closing.Token)).ConfigureAwait(false);
                     engine.Closing.Token.ThrowIfCancellationRequested();
                     pause = pause * 2 < LongestPause ? pause * 2 : LongestPause;
@@ -170,7 +170,7 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
         }
     }
 
-    // A tree that is dropped while a pass ends wants another one: its caller waits for this run.
+    // A tree dropped while a pass ends needs another pass: its caller waits for this run.
     private bool TryBeginPass()
     {
         using (Uninterrupted.Hold(_gate))
@@ -234,7 +234,7 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
             }
             catch (StorageFullException e) when (tree.IsFound)
             {
-                // What others free may be the room that this one needs.
+                // Freeing other trees may provide the space that this one needs.
                 full = e;
                 Complete(tree.Id, e);
                 (from, most) = (tree.Id + 1, engine.Options.PagesOfDrop);
@@ -301,7 +301,7 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
             Forget(tree.LargeSetsId!.Value, freedSets);
     }
 
-    // Another caller may have found the tree again, when this one's commit had failed.
+    // Another caller may have found the tree again, after this caller's commit failed.
     private void Forget(uint treeId, TaskCompletionSource freed)
     {
         using (Uninterrupted.Hold(_gate))
@@ -320,7 +320,7 @@ internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance
             End(freed, failure);
     }
 
-    // In one step with the end of the run, so that a caller either fails with it or begins another one.
+    // In one step with the end of the run: a caller either fails with it or begins another one.
     private void Fail(Exception failure, bool ends)
     {
         TaskCompletionSource[] waiting;

@@ -5,10 +5,10 @@ using Voron.Trees;
 
 namespace Voron.Feeds;
 
-/// <summary>A change of a feed.</summary>
+/// <summary>A change in a feed.</summary>
 /// <remarks>
-/// A handle to a change of a <see cref="ChangeBatch"/>. It and its spans are valid until the batch is filled again: in an enumeration, until the next
-/// batch is asked for.
+/// A handle to a change in a <see cref="ChangeBatch"/>. It and its spans are valid until the batch is refilled: in an enumeration, until the next
+/// batch is requested.
 /// </remarks>
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly struct Change
@@ -24,8 +24,8 @@ public readonly struct Change
         _generation = generation;
     }
 
-    /// <summary>What the change did.</summary>
-    /// <exception cref="ObjectDisposedException">The batch has been filled again.</exception>
+    /// <summary>The kind of the change.</summary>
+    /// <exception cref="ObjectDisposedException">The batch has been refilled.</exception>
     public ChangeOperation Operation => (ChangeOperation)Entry.Operation;
 
     /// <summary>The tree or table that was changed.</summary>
@@ -36,11 +36,11 @@ public readonly struct Change
     /// <inheritdoc cref="Operation"/>
     public long TransactionId => Entry.TransactionId;
 
-    /// <summary>The time of the transaction in UTC; null if it is not known, because the feed was cut inside of the transaction.</summary>
+    /// <summary>The time of the transaction in UTC; null if it is unknown, because the feed was cut within the transaction.</summary>
     /// <inheritdoc cref="Operation"/>
     public DateTime? Time => Entry.Time == 0 ? null : new DateTime(Entry.Time, DateTimeKind.Utc);
 
-    /// <summary>The position behind the change.</summary>
+    /// <summary>The position after the change.</summary>
     /// <inheritdoc cref="Operation"/>
     public ChangePosition Position => new(Entry.TransactionId, Entry.Ordinal, _buffer.Stamp);
 
@@ -60,8 +60,8 @@ public readonly struct Change
     public ReadOnlySpan<byte> NewValue => HasNewValue ? _buffer.Bytes(Entry.New) : default;
 
     /// <summary>
-    /// True if the feed records new values, but not this one: it is longer than <see cref="FeedOptions.MaxValueBytes"/>, or was written past the
-    /// journal as a stream or a staged value. A consumer reads the value from the tree, which may have changed since.
+    /// True if the feed records new values, but not this one: it is longer than <see cref="FeedOptions.MaxValueBytes"/>, or bypassed the journal as a
+    /// stream or a staged value. A consumer reads the value from the tree, which may have changed since.
     /// </summary>
     /// <inheritdoc cref="Operation"/>
     public bool IsNewValueLeftOut => (Entry.Flags & ChangeRecord.LeavesOutNew) != 0;
@@ -91,7 +91,7 @@ public readonly struct Change
         }
     }
 
-    /// <summary>The name that a <see cref="ChangeOperation.SourceRenamed"/> has given; null for other changes.</summary>
+    /// <summary>The new name of the source in a <see cref="ChangeOperation.SourceRenamed"/>; null for other changes.</summary>
     /// <inheritdoc cref="Operation"/>
     public string? NewName => Operation == ChangeOperation.SourceRenamed ? System.Text.Encoding.UTF8.GetString(_buffer.Bytes(Entry.New)) : null;
 

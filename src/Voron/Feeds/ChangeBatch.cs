@@ -7,7 +7,7 @@ namespace Voron.Feeds;
 [SuppressMessage("Naming", "CA1710", Justification = "A batch is what it is, and can be enumerated.")]
 public sealed class ChangeBatch
 {
-    /// <summary>The size in bytes of a batch if no other is given: 256 KiB.</summary>
+    /// <summary>The default size of a batch in bytes: 256 KiB.</summary>
     public const int DefaultMaxBytes = 256 << 10;
 
     /// <summary>The maximum of <see cref="MaxBytes"/>: 256 MiB.</summary>
@@ -26,23 +26,22 @@ public sealed class ChangeBatch
         MaxBytes = maxBytes;
     }
 
-    /// <summary>The number of bytes up to which whole transactions are put together.</summary>
+    /// <summary>The number of bytes up to which whole transactions are combined.</summary>
     public int MaxBytes { get; }
 
     /// <summary>The number of changes.</summary>
     public int Count => Buffer.Count;
 
     /// <summary>
-    /// True if the batch ends with the end of a transaction. False if it is a part of one transaction that is larger than the batch: the rest
-    /// follows.
+    /// True if the batch ends at the end of a transaction. False if it is part of a transaction that is larger than the batch: the rest follows.
     /// </summary>
     public bool IsTransactionComplete { get; private set; } = true;
 
-    /// <summary>The position behind the last change: the next batch begins there.</summary>
+    /// <summary>The position after the last change, at which the next batch begins.</summary>
     public ChangePosition Position { get; private set; }
 
     /// <summary>Returns a change.</summary>
-    /// <param name="index">Its place in the batch, from 0 on.</param>
+    /// <param name="index">Its index in the batch, from 0.</param>
     /// <exception cref="ArgumentOutOfRangeException">The batch has fewer changes.</exception>
     public Change this[int index]
     {
@@ -75,7 +74,7 @@ public sealed class ChangeBatch
         IsTransactionComplete = true;
     }
 
-    /// <summary>Ends the batch with its first changes.</summary>
+    /// <summary>Ends the batch, and keeps only its first changes.</summary>
     internal void End(int count, bool isTransactionComplete)
     {
         Buffer.Cut(count);
@@ -102,8 +101,8 @@ public sealed class ChangeBatch
         /// <summary>The change.</summary>
         public readonly Change Current => new(_buffer, _index, _generation);
 
-        /// <summary>Goes to the next change; false at the end.</summary>
-        /// <exception cref="ObjectDisposedException">The batch has been filled again.</exception>
+        /// <summary>Moves to the next change; false at the end.</summary>
+        /// <exception cref="ObjectDisposedException">The batch has been refilled.</exception>
         public bool MoveNext()
         {
             if (_generation != _buffer.Generation)

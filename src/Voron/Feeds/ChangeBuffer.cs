@@ -4,7 +4,7 @@ using Voron.Recording;
 
 namespace Voron.Feeds;
 
-/// <summary>The changes of a batch, and their bytes. Filled again and again.</summary>
+/// <summary>The changes of a batch, and their bytes. Reused for each fill.</summary>
 internal sealed class ChangeBuffer
 {
     private const int BytesOfEntry = 64;
@@ -19,13 +19,13 @@ internal sealed class ChangeBuffer
 
     private int FilledBytes { get; set; }
 
-    /// <summary>Rises when the buffer is filled again, which ends all handles of its changes.</summary>
+    /// <summary>Rises when the buffer is refilled, which invalidates all handles to its changes.</summary>
     public int Generation { get; private set; }
 
     /// <summary>The stamp of the feed.</summary>
     public long Stamp { get; private set; }
 
-    /// <summary>Empties the buffer. The sources stay, because a number always means the same source of a feed.</summary>
+    /// <summary>Empties the buffer. The sources are kept, because a number always means the same source of a feed.</summary>
     public void Begin(long stamp)
     {
         if (stamp != Stamp)
@@ -66,21 +66,21 @@ internal sealed class ChangeBuffer
         });
     }
 
-    /// <summary>Returns whether the time of a transaction is not known.</summary>
+    /// <summary>Returns whether the time of a transaction is unknown.</summary>
     public bool WantsTime(long transactionId) => _timeOf != transactionId;
 
     public void NoteTime(long transactionId, long time) => (_time, _timeOf) = (time, transactionId);
 
-    /// <summary>Keeps the first changes only.</summary>
+    /// <summary>Keeps only the first changes.</summary>
     public void Cut(int count) => CollectionsMarshal.SetCount(_entries, count);
 
-    /// <summary>Returns the position behind the last change.</summary>
+    /// <summary>Returns the position after the last change.</summary>
     public ChangePosition End() => new(_entries[^1].TransactionId, _entries[^1].Ordinal, Stamp);
 
     public ref readonly ChangeEntry EntryAt(int index, int generation)
     {
         if (generation != Generation)
-            throw new ObjectDisposedException("change", "The change has ended. Its batch has been filled with the next changes: copy what you need before.");
+            throw new ObjectDisposedException("change", "The change has ended. Its batch has been refilled: copy what you need before that.");
         return ref CollectionsMarshal.AsSpan(_entries)[index];
     }
 

@@ -13,7 +13,7 @@ internal readonly record struct ChangeEntry
 
     public required byte Flags { get; init; }
 
-    /// <summary>The time of the transaction; 0 if it is not known.</summary>
+    /// <summary>The time of the transaction; 0 if unknown.</summary>
     public required long Time { get; init; }
 
     public required FeedSource Source { get; init; }

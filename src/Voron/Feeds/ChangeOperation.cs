@@ -1,12 +1,12 @@
 namespace Voron.Feeds;
 
-/// <summary>What a change of a feed did.</summary>
+/// <summary>The kind of a change in a feed.</summary>
 public enum ChangeOperation
 {
     /// <summary>No change: the value of a default <see cref="Change"/>.</summary>
     None = 0,
 
-    /// <summary>The value of a key of a tree was set, whether the tree had the key or not.</summary>
+    /// <summary>The value of a key in a tree was set, whether or not the tree contained the key.</summary>
     Put = 1,
 
     /// <summary>A row was inserted.</summary>

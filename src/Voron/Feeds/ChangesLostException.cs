@@ -22,6 +22,6 @@ public sealed class ChangesLostException : VoronException
     /// <summary>The position from which the consumer wanted to continue.</summary>
     public ChangePosition Position { get; }
 
-    /// <summary>The oldest position behind which the feed has all changes.</summary>
+    /// <summary>The oldest position after which the feed contains all changes.</summary>
     public ChangePosition Oldest { get; }
 }

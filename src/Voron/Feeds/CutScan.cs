@@ -1,20 +1,20 @@
 namespace Voron.Feeds;
 
-/// <summary>Finds where a feed is cut: goes from its oldest change on, for as long as changes may go, and keeps the end of a transaction.</summary>
-/// <param name="limits">How far it may go.</param>
+/// <summary>Finds the cut of a feed: scans from its oldest change while changes may be deleted, and stops at the end of a transaction.</summary>
+/// <param name="limits">The limits of the cut.</param>
 internal struct CutScan(CutLimits limits)
 {
     private long _transactionId;
     private long _bytesBefore;
     private uint _ordinal;
 
-    /// <summary>The number of bytes that were taken.</summary>
+    /// <summary>The number of bytes taken.</summary>
     public long Bytes { get; private set; }
 
     /// <summary>The number of consumers that lose changes, because they are too far behind.</summary>
     public int Passed { get; private set; }
 
-    /// <summary>The last change that may go; null if there is none.</summary>
+    /// <summary>The last change that may be deleted; null if there is none.</summary>
     public ChangePosition? Cut { get; private set; }
 
     /// <summary>Takes the next change; false at the end of the scan.</summary>
@@ -40,7 +40,9 @@ internal struct CutScan(CutLimits limits)
         return true;
     }
 
-    /// <summary>Ends the transaction that was taken last, at the end of the feed; false if a consumer has not seen all of it.</summary>
+    /// <summary>
+    /// Ends the last transaction taken, also at the end of the feed; false if a consumer that has not seen all of it holds it back.
+    /// </summary>
     public bool Finish()
     {
         if (_transactionId == 0)
@@ -48,7 +50,7 @@ internal struct CutScan(CutLimits limits)
         var end = new ChangePosition(_transactionId, _ordinal, 0);
         while (Passed < limits.Holds.Length && limits.Holds[Passed] < end)
         {
-            // At least the bytes behind this transaction, whose beginning the consumer may have seen.
+            // An upper bound of the bytes that the consumer has not seen: it may have seen the beginning of this transaction.
             if (limits.FeedBytes - _bytesBefore <= limits.HoldLimitBytes)
                 return false;
             Passed++;

@@ -14,10 +14,10 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
 {
     private const ushort FirstFeed = 1;
 
-    /// <summary>Opens the tree of all feeds, or creates it.</summary>
+    /// <summary>Opens or creates the feed tree.</summary>
     public static WriteTree OpenFeeds(WriteTransaction transaction) => new(transaction.CreateSystemTree(SystemTree.Feeds, TreeKind.Plain));
 
-    /// <summary>Opens the rows of a table; null when there is none of that name.</summary>
+    /// <summary>Opens the rows of a table; null if it does not exist.</summary>
     public static OpenTree? FindRows(WriteTransaction transaction, string table)
     {
         if (new TableTrees(transaction).FindSchema(table, SchemaKeys.Table(table)) is not { } schema)
@@ -62,7 +62,7 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
         var treeIds = TreesOf(feeds, feed.Number).Select(tree => tree.Id).ToHashSet();
         foreach (var (_, source, sourceName) in registry.Sources(feed))
         {
-            // The tree of a source that has ended may be recorded by another feed now.
+            // Another feed may now record the tree of a source that has ended.
             if (source.EndedId != 0 || Find(source, sourceName) is not { } tree)
                 continue;
             transaction.SetRecorded(tree, isRecorded: false);
@@ -70,7 +70,7 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
             treeIds.Remove(source.TreeId);
         }
 
-        // Those whose sources are damaged are still marked.
+        // Trees whose source records are damaged are still marked.
         foreach (var treeId in treeIds)
         {
             if (transaction.FindTree(treeId) is { } tree)
@@ -120,14 +120,14 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
         transaction.RecordSource(tree, begins: true);
     }
 
-    /// <summary>Records the changes of a tree no more; false if none were recorded.</summary>
+    /// <summary>Stops recording the changes of a tree; false if none were recorded.</summary>
     public bool Stop(OpenTree tree)
     {
         if (!tree.SettledState().IsRecorded)
             return false;
         if (!TryGetCurrent(tree, out var current))
         {
-            // The entry is damaged or gone: the tree can be used again without the mark.
+            // The entry is damaged or missing: without the mark, the tree can be used again.
             transaction.SetRecorded(tree, isRecorded: false);
             return true;
         }
@@ -162,7 +162,7 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
         if (number == ushort.MaxValue)
         {
             throw new StorageFullException(
-                $"No feed can be created: the environment has used all {ushort.MaxValue - 1} numbers of feeds, and uses none twice.");
+                $"No feed can be created: the environment has used all {ushort.MaxValue - 1} feed numbers, and reuses none.");
         }
 
         Span<byte> next = stackalloc byte[sizeof(ushort)];
@@ -198,7 +198,7 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
     private CorruptionException Unknown(OpenTree tree) => new(
         $"The {Catalog.Describe(tree.Name)} in '{transaction.DataFilePath}' is marked as recorded, but no feed has it. Stop recording it, and record it again.");
 
-    // How trees are recorded has the limit of their feed.
+    // The recording of a tree contains the limit of its feed.
     private void ChangeLimit(WriteTree feeds, ushort feed, int maxValueBytes)
     {
         foreach (var (treeId, recording) in TreesOf(feeds, feed))
@@ -206,7 +206,7 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
         transaction.EditSources(static _ => { });
     }
 
-    // A source that has not ended has the name that its tree has.
+    // A source that has not ended has the same name as its tree.
     private OpenTree? Find(SourceRecord source, string name)
     {
         var tree = source.IsTable ? FindRows(transaction, name) : transaction.FindTree(name);

@@ -9,16 +9,16 @@ public sealed record FeedInfo
     /// <summary>The options with which it was created, or changed last.</summary>
     public required FeedOptions Options { get; init; }
 
-    /// <summary>The number of changes that it has.</summary>
+    /// <summary>The number of changes that it contains.</summary>
     public required long Changes { get; init; }
 
     /// <summary>The size in bytes, measured in pages.</summary>
     public required long Bytes { get; init; }
 
-    /// <summary>The oldest position behind which it has all changes.</summary>
+    /// <summary>The oldest position after which it contains all changes.</summary>
     public required ChangePosition Oldest { get; init; }
 
-    /// <summary>The position behind its last change.</summary>
+    /// <summary>The position after its last change.</summary>
     public required ChangePosition Newest { get; init; }
 
     /// <summary>The trees and tables whose changes it records.</summary>

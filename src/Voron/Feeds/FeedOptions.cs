@@ -9,7 +9,7 @@ public sealed record FeedOptions
     /// <summary>
     /// The time after which changes are deleted; <see cref="Timeout.InfiniteTimeSpan"/> for no limit. 7 days unless set. Changes are deleted in the
     /// background while others are recorded, unless <see cref="StorageOptions.BackgroundFlush"/> is off, and by
-    /// <see cref="FeedTransactions.TrimFeedsAsync"/>, so that they may stay longer.
+    /// <see cref="FeedTransactions.TrimFeedsAsync"/>, so they may remain longer.
     /// </summary>
     public TimeSpan MaxAge { get; init; } = TimeSpan.FromDays(7);
 

@@ -17,12 +17,10 @@ public static class FeedReading
     /// <param name="feed">The name of the feed.</param>
     /// <param name="after">The position after which the batch begins: that of the previous batch, or <see cref="ChangePosition.Start"/>.</param>
     /// <param name="batch">The batch. Changes read from it earlier are no longer valid.</param>
-    /// <exception cref="KeyNotFoundException">There is no feed of that name.</exception>
-    /// <exception cref="ChangesLostException">
-    /// Changes behind the position have been deleted, or the position belongs to another feed.
-    /// </exception>
+    /// <exception cref="KeyNotFoundException">The feed does not exist.</exception>
+    /// <exception cref="ChangesLostException">Changes after the position have been deleted, or the position belongs to another feed.</exception>
     /// <exception cref="CorruptionException">The feed is damaged.</exception>
-    /// <exception cref="EnvironmentPoisonedException">Lazy commits that the snapshot has could not be made durable.</exception>
+    /// <exception cref="EnvironmentPoisonedException">Lazy commits in the snapshot could not be made durable.</exception>
     /// <exception cref="ArgumentNullException">The batch is null.</exception>
     /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
@@ -53,13 +51,12 @@ public static class FeedReading
     }
 
     /// <summary>
-    /// Follows a feed: returns the changes behind a position, and then waits for more. Between two batches nothing is held: no snapshot, no lock, no
-    /// page.
+    /// Follows a feed: returns the changes after a position, and then waits for more. Holds no snapshot, lock or page between two batches.
     /// </summary>
     /// <remarks>
     /// <para>
-    /// The enumeration waits for changes until it is cancelled or the environment is closed. In an environment that is open for reading only, in
-    /// which nothing changes, it ends behind the last change instead. To stop at the end of a snapshot, use <see cref="ReadChanges"/>.
+    /// The enumeration waits for changes until it is cancelled or the environment is closed. In a read-only environment, in which nothing changes, it
+    /// ends after the last change instead. To stop at the end of a snapshot, use <see cref="ReadChanges"/>.
     /// </para>
     /// <para>
     /// All batches of an enumeration are the same object, refilled each time: copy data that must outlive the loop body. A batch contains whole
@@ -68,19 +65,17 @@ public static class FeedReading
     /// </remarks>
     /// <param name="environment">The environment.</param>
     /// <param name="feed">The name of the feed.</param>
-    /// <param name="after">The position behind which to begin.</param>
+    /// <param name="after">The position after which to begin.</param>
     /// <param name="maxBatchBytes">See <see cref="ChangeBatch.MaxBytes"/>.</param>
     /// <param name="cancellationToken">Ends the enumeration with an <see cref="OperationCanceledException"/>.</param>
-    /// <exception cref="EnvironmentPoisonedException">A write has failed: no more changes will come.</exception>
+    /// <exception cref="EnvironmentPoisonedException">A write has failed: no more changes will follow.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the enumeration.</exception>
     /// <exception cref="OperationCanceledException">The enumeration was cancelled.</exception>
     /// <exception cref="ArgumentNullException">The environment is null.</exception>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="maxBatchBytes"/> is less than 1 or above
     /// <see cref="ChangeBatch.LargestMaxBytes"/>.</exception>
-    /// <exception cref="KeyNotFoundException">There is no feed of that name.</exception>
-    /// <exception cref="ChangesLostException">
-    /// Changes behind the position have been deleted, or the position belongs to another feed.
-    /// </exception>
+    /// <exception cref="KeyNotFoundException">The feed does not exist.</exception>
+    /// <exception cref="ChangesLostException">Changes after the position have been deleted, or the position belongs to another feed.</exception>
     /// <exception cref="CorruptionException">The feed is damaged.</exception>
     public static IAsyncEnumerable<ChangeBatch> ReadChangesAsync(
         this StorageEnvironment environment, string feed, ChangePosition after, int maxBatchBytes = ChangeBatch.DefaultMaxBytes,
@@ -144,7 +139,7 @@ public static class FeedReading
         }
     }
 
-    // The batch may begin in the middle of a transaction, whose first change has the time.
+    // The batch may begin in the middle of a transaction, whose first change contains the time.
     private static void NoteTime(Tree changes, long transactionId, ChangeBatch batch)
     {
         if (!batch.Buffer.WantsTime(transactionId))
@@ -165,7 +160,7 @@ public static class FeedReading
             if (!ChangeKey.TryRead(entry.Key, out var id, out var ordinal) || !ChangeRecord.TryRead(entry.Value, out var change))
                 throw registry.DamagedChange(feed, entry.Key);
 
-            // A consumer that a damaged tree leads back would never come to an end.
+            // Positions must rise: otherwise, a damaged tree could make a consumer read forever.
             var position = last with { TransactionId = id, Ordinal = ordinal };
             if (position <= last)
                 throw registry.DamagedChange(feed, entry.Key);

@@ -12,7 +12,7 @@ namespace Voron.Feeds;
 
 /// <summary>The feeds of an environment as a transaction sees them.</summary>
 /// <param name="trees">The transaction.</param>
-/// <param name="lineage">The history that the environment belongs to.</param>
+/// <param name="lineage">The history to which the environment belongs.</param>
 internal readonly struct FeedRegistry(TableTrees trees, Lineage lineage)
 {
     private const int PositionBytes = sizeof(long) + sizeof(uint);
@@ -33,15 +33,15 @@ internal readonly struct FeedRegistry(TableTrees trees, Lineage lineage)
     /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
     public static byte[] FeedKey(string name) => FeedKeys.Feed(SchemaKeys.Encode(name, "a feed"));
 
-    /// <summary>Opens the tree of all feeds; false when there is none.</summary>
+    /// <summary>Opens the feed tree; false if it does not exist.</summary>
     public bool TryOpen(out Tree feeds) => trees.TryOpen(SystemTree.Feeds, out feeds);
 
     /// <summary>Returns a feed.</summary>
-    /// <exception cref="KeyNotFoundException">There is no feed of that name.</exception>
+    /// <exception cref="KeyNotFoundException">The feed does not exist.</exception>
     /// <exception cref="CorruptionException">The feed is damaged.</exception>
     public FeedRecord Get(string name) => TryGet(name, out var feed) ? feed : throw Missing(name);
 
-    /// <summary>Returns a feed; false when there is none of that name.</summary>
+    /// <summary>Returns a feed; false if it does not exist.</summary>
     /// <exception cref="CorruptionException">The feed is damaged.</exception>
     public bool TryGet(string name, out FeedRecord feed)
     {
@@ -59,15 +59,15 @@ internal readonly struct FeedRegistry(TableTrees trees, Lineage lineage)
     }
 
     /// <summary>Lists the names of all feeds.</summary>
-    /// <exception cref="CorruptionException">A feed has a name that no feed can have.</exception>
+    /// <exception cref="CorruptionException">The name of a feed is damaged.</exception>
     public List<string> Names()
     {
         var names = Names(out var damage);
         return damage == null ? names : throw damage;
     }
 
-    /// <summary>Lists the names of all feeds that can be opened by them.</summary>
-    /// <param name="damage">Says that a feed has a name that no feed can have; null if none has.</param>
+    /// <summary>Lists the valid names of all feeds.</summary>
+    /// <param name="damage">The exception for a damaged name; null if there is none.</param>
     public List<string> Names(out CorruptionException? damage)
     {
         damage = null;
@@ -93,14 +93,14 @@ internal readonly struct FeedRegistry(TableTrees trees, Lineage lineage)
             ? changes
             : throw new CorruptionException($"The changes of feed '{name}' are missing in '{DataFilePath}'. Run Verify, or restore a backup.");
 
-    /// <summary>Returns the stamp that positions of a feed have.</summary>
+    /// <summary>Returns the stamp of a feed's positions.</summary>
     public long StampOf(in FeedRecord feed) => feed.Stamp ^ (long)lineage.Id.Lower;
 
-    /// <summary>Returns the position behind which the feed has all changes.</summary>
+    /// <summary>Returns the oldest position after which the feed contains all changes.</summary>
     public ChangePosition OldestOf(in FeedRecord feed) =>
         feed.CutId == 0 ? new ChangePosition(feed.CreatedId, 0, StampOf(feed)) : new ChangePosition(feed.CutId, feed.CutOrdinal, StampOf(feed));
 
-    /// <summary>Returns the position behind the last change of a feed.</summary>
+    /// <summary>Returns the position after the last change of a feed.</summary>
     public ChangePosition NewestOf(string name, in FeedRecord feed)
     {
         var oldest = OldestOf(feed);
@@ -111,12 +111,12 @@ internal readonly struct FeedRegistry(TableTrees trees, Lineage lineage)
         return new ChangePosition(transactionId, ordinal, StampOf(feed));
     }
 
-    /// <summary>Checks that a feed has all changes behind a position, and returns the position as one of this environment.</summary>
+    /// <summary>Checks that a feed contains all changes after a position, and returns the position as one of this environment.</summary>
     /// <param name="name">The name of the feed.</param>
     /// <param name="feed">The feed.</param>
     /// <param name="position">The position.</param>
-    /// <param name="transactionId">The newest transaction that is known.</param>
-    /// <exception cref="ChangesLostException">Changes behind the position are lost, or the position belongs to another feed.</exception>
+    /// <param name="transactionId">The newest known transaction.</param>
+    /// <exception cref="ChangesLostException">Changes after the position are lost, or the position belongs to another feed.</exception>
     public ChangePosition Resolve(string name, in FeedRecord feed, ChangePosition position, long transactionId)
     {
         var oldest = OldestOf(feed);
@@ -132,7 +132,7 @@ internal readonly struct FeedRegistry(TableTrees trees, Lineage lineage)
         if (position.Stamp != oldest.Stamp && !isOfParent)
         {
             throw new ChangesLostException(
-                name, position, oldest, "the position belongs to another feed, to one that was deleted, or to what a restored environment does not have.");
+                name, position, oldest, "the position belongs to another feed, to a deleted one, or to changes that a restored environment lacks.");
         }
 
         if (position.TransactionId > transactionId)
@@ -142,7 +142,7 @@ internal readonly struct FeedRegistry(TableTrees trees, Lineage lineage)
         return position with { Stamp = oldest.Stamp };
     }
 
-    /// <summary>Returns the position of a consumer; false when the feed has no consumer of that name.</summary>
+    /// <summary>Returns the position of a consumer; false if the feed has no consumer of that name.</summary>
     /// <exception cref="CorruptionException">The position is damaged.</exception>
     public bool TryGetPosition(in FeedRecord feed, string consumer, out ChangePosition position)
     {
@@ -154,7 +154,7 @@ internal readonly struct FeedRegistry(TableTrees trees, Lineage lineage)
         return true;
     }
 
-    /// <summary>Returns the bytes in which the environment keeps a position.</summary>
+    /// <summary>Returns a position as the environment stores it.</summary>
     public static byte[] ToBytes(ChangePosition position)
     {
         var bytes = new byte[PositionBytes];
@@ -193,7 +193,7 @@ internal readonly struct FeedRegistry(TableTrees trees, Lineage lineage)
         return sources;
     }
 
-    /// <summary>Returns a source of a feed; false when it has none of that number.</summary>
+    /// <summary>Returns a source of a feed; false if it has none of that number.</summary>
     public bool TryGetSource(in FeedRecord feed, uint number, [NotNullWhen(true)] out FeedSource? source)
     {
         source = null;
@@ -224,7 +224,7 @@ internal readonly struct FeedRegistry(TableTrees trees, Lineage lineage)
         };
     }
 
-    /// <summary>Returns the size of the tree of a feed's changes.</summary>
+    /// <summary>Returns the size in bytes of the tree of a feed's changes.</summary>
     public static long BytesOf(Tree changes)
     {
         var pages = changes.GetStatistics();

@@ -8,14 +8,14 @@ using Voron.Transactions;
 
 namespace Voron.Feeds;
 
-/// <summary>Deletes old changes from feeds: in the background while changes are recorded, and when a caller wants it.</summary>
+/// <summary>Deletes old changes from feeds: in the background while changes are recorded, and on request.</summary>
 /// <remarks>
 /// <code>
 ///   idle ──4 MiB recorded, or the first change in a minute──▶ running ──all feeds trimmed──▶ idle
 /// </code>
-/// A run goes through the feeds in steps of 4 MiB, up to the newest transaction at its beginning. A step looks for the new cut in a snapshot, without
-/// the writer: the last change that may go, at the end of a transaction, however large that is. Then a transaction looks at the cut and the consumers
-/// again, moves the cut, and deletes the changes up to it, most of them as whole leaves. One run at a time.
+/// A run trims the feeds in steps of 4 MiB, up to the transaction that is the newest when it begins. A step finds the new cut in a snapshot, without
+/// the writer: the last change that may be deleted, at the end of a transaction, however large that is. Then a write transaction checks the cut and
+/// the consumers again, moves the cut, and deletes the changes up to it, most of them as whole leaves. There is one run at a time.
 /// </remarks>
 /// <param name="engine">The environment.</param>
 /// <param name="beginRead">Begins a read transaction.</param>
@@ -33,13 +33,13 @@ internal sealed class FeedRetention(
 
     private readonly SemaphoreSlim _oneRun = new(1);
 
-    // Used by the one run in the background.
+    // Used only by the background run, of which there is one at a time.
     private readonly SteadyClock _clock = engine.CreateDeletionClock(engine.Options.CommitClock);
     private long _recorded;
     private long _ranAtTick = Environment.TickCount64 - (long)LongestPause.TotalMilliseconds;
     private int _isBackgroundRunning;
 
-    /// <summary>Notes that a transaction has recorded changes. Called by the holder of the writer; begins a run if one is due.</summary>
+    /// <summary>Notes that a transaction has recorded changes. Called by the holder of the writer; starts a run if one is due.</summary>
     public void OnRecorded(long bytes)
     {
         _recorded += bytes;
@@ -61,7 +61,7 @@ internal sealed class FeedRetention(
 
     void IThreadPoolWorkItem.Execute() => _ = RunInBackgroundAsync();
 
-    /// <summary>Deletes the changes that are to go from all feeds, as they are now. Returns the number of changes deleted.</summary>
+    /// <summary>Deletes the changes that exceed the limits of the feeds, as of now. Returns the number of changes deleted.</summary>
     /// <exception cref="CorruptionException">A feed is damaged. The others have been trimmed.</exception>
     /// <exception cref="OperationCanceledException">Cancelled. What was deleted stays deleted.</exception>
     public Task<long> TrimAsync(CancellationToken stop) => TrimAsync(engine.Options.CommitClock.GetUtcNow().UtcTicks, stop);
@@ -104,7 +104,7 @@ internal sealed class FeedRetention(
         }
     }
 
-    // Continues while there may be more. A step that was refused is left to the next run: the snapshots here are older than what the writer sees.
+    // Continues while there may be more. A refused step is left to the next run, because the snapshots here are older than the state of the writer.
     private async Task<long> TrimAsync(string name, Run run, CancellationToken stop)
     {
         var deleted = 0L;
@@ -119,7 +119,7 @@ internal sealed class FeedRetention(
         return deleted;
     }
 
-    // Throws nothing.
+    // Never throws.
     private async Task RunInBackgroundAsync()
     {
         try
@@ -151,7 +151,7 @@ internal sealed class FeedRetention(
         }
     }
 
-    // Returns where the next step ends, and null when nothing is to go.
+    // Returns the end of the next step; null if there is nothing to delete.
     private Step? FindStep(string name, Run run, CancellationToken stop)
     {
         using var reading = beginRead();
@@ -173,7 +173,7 @@ internal sealed class FeedRetention(
             Holds = [.. holds],
         });
 
-        // A page that is not full belongs to its changes as well: else more would go than the feed has above its limit.
+        // Counts the free space of pages toward their changes. Otherwise, more would be deleted than exceeds the limit of the feed.
         var share = bytes / Math.Max(1, changes.Count);
         foreach (var entry in changes.GetEntries())
         {
@@ -188,7 +188,7 @@ internal sealed class FeedRetention(
         return ToStep(scan, holds, bytes > feed.MaxBytes, registry, feed);
     }
 
-    // A little more than the excess, so that not each change makes the feed too large again.
+    // A little more than the excess, so that the next change does not make the feed too large again.
     private static long ExcessOf(in FeedRecord feed, long bytes) =>
         bytes <= feed.MaxBytes ? 0 : bytes - feed.MaxBytes + feed.MaxBytes / PartAtOnce;
 
@@ -204,7 +204,7 @@ internal sealed class FeedRetention(
         {
             var registry = new FeedRegistry(writing);
 
-            // The feed may have been deleted, and a consumer may have gone back.
+            // The feed may have been deleted, or a consumer may have moved back.
             if (!registry.TryGet(name, out var feed) || feed.Stamp != step.Stamp)
                 return 0;
             var changes = registry.OpenChanges(name, feed);
@@ -229,7 +229,7 @@ internal sealed class FeedRetention(
         }
     }
 
-    // A source whose last change is gone is named by nothing any more.
+    // Nothing refers to a source whose last change has been deleted.
     private static void ForgetSources(WriteTree feeds, FeedRegistry registry, in FeedRecord feed)
     {
         foreach (var (number, source, _) in registry.Sources(feed))
@@ -239,7 +239,7 @@ internal sealed class FeedRetention(
         }
     }
 
-    // A consumer that a cut has passed once has to copy the data again: it holds back nothing until it has.
+    // A consumer that a cut has passed must copy the data again, and holds back nothing until it has done so.
     private static List<FeedConsumer> Waiting(FeedRegistry registry, in FeedRecord feed)
     {
         var oldest = registry.OldestOf(feed);
@@ -252,9 +252,9 @@ internal sealed class FeedRetention(
     private readonly record struct Run(long NowTicks, long NewestId);
 
     /// <summary>The end of a step.</summary>
-    /// <param name="Cut">The last change that goes.</param>
-    /// <param name="Stamp">The feed in which it was found.</param>
+    /// <param name="Cut">The last change to delete.</param>
+    /// <param name="Stamp">The stamp of the feed in which it was found.</param>
     /// <param name="Passed">The positions of the consumers that lose changes.</param>
-    /// <param name="MayLeaveMore">True if the step has ended at its limit, or goes by sizes, which are estimates.</param>
+    /// <param name="MayLeaveMore">True if the step ended at its limit, or is based on sizes, which are estimates.</param>
     private readonly record struct Step(ChangePosition Cut, long Stamp, List<ChangePosition> Passed, bool MayLeaveMore);
 }

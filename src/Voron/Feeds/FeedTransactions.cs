@@ -20,18 +20,18 @@ namespace Voron.Feeds;
 /// </remarks>
 public static class FeedTransactions
 {
-    /// <summary>Creates a feed, or changes the options of the one of that name.</summary>
+    /// <summary>Creates a feed, or changes the options of an existing one.</summary>
     /// <remarks>
-    /// The first feed of an environment raises its format: older engines cannot open it any more, even if the transaction is rolled back.
+    /// The first feed of an environment raises its format: older engines can no longer open it, even if the transaction is rolled back.
     /// </remarks>
     /// <param name="transaction">The transaction.</param>
     /// <param name="feed">The name of the feed: at most 200 bytes in UTF-8.</param>
     /// <param name="options">
-    /// All options; null for those of a new <see cref="FeedOptions"/>, or to leave them as they are. To change one of them, use <c>with</c> on
-    /// <see cref="FeedInfo.Options"/>.
+    /// All options; null for those of a new <see cref="FeedOptions"/>, or to keep those of an existing feed. To change one of them, use <c>with</c>
+    /// on <see cref="FeedInfo.Options"/>.
     /// </param>
     /// <exception cref="ArgumentException">The name is empty, too long, or not valid text, or an option is out of its range.</exception>
-    /// <exception cref="StorageFullException">There is no room, or all 65,534 numbers of feeds have been used.</exception>
+    /// <exception cref="StorageFullException">There is no space left, or all 65,534 feed numbers have been used.</exception>
     /// <exception cref="CorruptionException">The feed is damaged.</exception>
     /// <exception cref="InvalidOperationException">An earlier operation has failed partway; the transaction can only be rolled back.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
@@ -42,8 +42,8 @@ public static class FeedTransactions
         new FeedEditor(transaction).Create(feed, key, options);
     }
 
-    /// <summary>Deletes a feed with all of its changes; false when there is none of that name. Its sources are no longer recorded.</summary>
-    /// <remarks>Takes a millisecond for some thousand pages, while the transaction holds the writer.</remarks>
+    /// <summary>Deletes a feed with all of its changes; false if it does not exist. Its sources are no longer recorded.</summary>
+    /// <remarks>Takes one millisecond for a few thousand pages, while the transaction holds the writer.</remarks>
     /// <param name="transaction">The transaction.</param>
     /// <param name="feed">The name of the feed.</param>
     /// <inheritdoc cref="CreateFeed"/>
@@ -64,7 +64,7 @@ public static class FeedTransactions
     /// <exception cref="KeyNotFoundException">There is no feed, or no tree, of that name.</exception>
     /// <exception cref="InvalidOperationException">Another feed records the tree, or the tree is of another kind.</exception>
     /// <exception cref="ArgumentException">
-    /// The name is empty or too long, or <see cref="RecordedContent.OldValues"/> are wanted, which only tables have.
+    /// The name is empty or too long, or <see cref="RecordedContent.OldValues"/> are requested, which only tables have.
     /// </exception>
     /// <inheritdoc cref="CreateFeed"/>
     public static void RecordTree(
@@ -107,7 +107,7 @@ public static class FeedTransactions
         new FeedEditor(transaction).Record(feed, record, rows, new FeedSource(table, IsTable: true), content);
     }
 
-    /// <summary>Stops recording the changes of a tree; false when no feed records them, or there is no such tree.</summary>
+    /// <summary>Stops recording the changes of a tree; false if no feed records them, or the tree does not exist.</summary>
     /// <param name="transaction">The transaction.</param>
     /// <param name="tree">The name of the tree.</param>
     /// <exception cref="InvalidOperationException">The tree is of another kind.</exception>
@@ -115,7 +115,7 @@ public static class FeedTransactions
     public static bool StopRecordingTree(this WriteTransaction transaction, string tree) =>
         FindTree(transaction, tree) is { } open && new FeedEditor(transaction).Stop(open);
 
-    /// <summary>Stops recording the changes of a table; false when no feed records them, or there is no such table.</summary>
+    /// <summary>Stops recording the changes of a table; false if no feed records them, or the table does not exist.</summary>
     /// <param name="transaction">The transaction.</param>
     /// <param name="table">The name of the table.</param>
     /// <inheritdoc cref="CreateFeed"/>
@@ -129,11 +129,11 @@ public static class FeedTransactions
     /// <param name="transaction">The transaction.</param>
     /// <param name="feed">The name of the feed.</param>
     /// <param name="consumer">
-    /// The name of the consumer: at most 200 bytes in UTF-8. For one consumer at a time: two of the same name overwrite each other's position.
+    /// The name of the consumer: at most 200 bytes in UTF-8. Use it for one consumer at a time: two of the same name overwrite each other's position.
     /// </param>
     /// <param name="position">The position after the last change that the consumer has processed. It may be before the stored one.</param>
-    /// <exception cref="KeyNotFoundException">There is no feed of that name.</exception>
-    /// <exception cref="ChangesLostException">Changes behind the position have been deleted, or it belongs to another feed.</exception>
+    /// <exception cref="KeyNotFoundException">The feed does not exist.</exception>
+    /// <exception cref="ChangesLostException">Changes after the position have been deleted, or it belongs to another feed.</exception>
     /// <inheritdoc cref="CreateFeed"/>
     public static void SetPosition(this WriteTransaction transaction, string feed, string consumer, ChangePosition position)
     {
@@ -144,11 +144,11 @@ public static class FeedTransactions
         FeedEditor.OpenFeeds(transaction).Put(key, FeedRegistry.ToBytes(resolved));
     }
 
-    /// <summary>Removes a consumer, which then holds back no more changes; false when the feed has none of that name.</summary>
+    /// <summary>Removes a consumer, which then no longer holds back changes; false if the feed has none of that name.</summary>
     /// <param name="transaction">The transaction.</param>
     /// <param name="feed">The name of the feed.</param>
     /// <param name="consumer">The name of the consumer.</param>
-    /// <exception cref="KeyNotFoundException">There is no feed of that name.</exception>
+    /// <exception cref="KeyNotFoundException">The feed does not exist.</exception>
     /// <inheritdoc cref="CreateFeed"/>
     public static bool RemoveConsumer(this WriteTransaction transaction, string feed, string consumer)
     {
@@ -156,12 +156,12 @@ public static class FeedTransactions
         return FeedEditor.OpenFeeds(transaction).Delete(FeedKeys.Consumer(record.Number, SchemaKeys.Encode(consumer, "a consumer")));
     }
 
-    /// <summary>Returns the position that a consumer has set; false when the feed has none of that name.</summary>
+    /// <summary>Returns the position that a consumer has set; false if the feed has none of that name.</summary>
     /// <param name="transaction">The transaction.</param>
     /// <param name="feed">The name of the feed.</param>
     /// <param name="consumer">The name of the consumer.</param>
-    /// <param name="position">The position; <see cref="ChangePosition.Start"/> when there is none.</param>
-    /// <exception cref="KeyNotFoundException">There is no feed of that name.</exception>
+    /// <param name="position">The position; <see cref="ChangePosition.Start"/> if there is none.</param>
+    /// <exception cref="KeyNotFoundException">The feed does not exist.</exception>
     /// <exception cref="ArgumentException">A name is empty, too long, or not valid text.</exception>
     /// <exception cref="CorruptionException">The feed is damaged.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
@@ -173,12 +173,12 @@ public static class FeedTransactions
         TryGetPosition(new FeedRegistry(transaction), feed, consumer, out position);
 
     /// <summary>
-    /// Returns the position behind the last change that a snapshot has. A consumer that begins with a copy of the snapshot's data continues from
-    /// there. If the snapshot has lazy commits that are not durable yet, they are made durable first.
+    /// Returns the position after the last change in a snapshot. A consumer that begins with a copy of the snapshot's data continues from there. If
+    /// the snapshot contains lazy commits that are not durable yet, they are made durable first.
     /// </summary>
     /// <param name="transaction">The snapshot.</param>
     /// <param name="feed">The name of the feed.</param>
-    /// <exception cref="KeyNotFoundException">There is no feed of that name.</exception>
+    /// <exception cref="KeyNotFoundException">The feed does not exist.</exception>
     /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
     /// <exception cref="CorruptionException">The feed is damaged.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
@@ -198,8 +198,8 @@ public static class FeedTransactions
     public static ChangePosition GetNewestPosition(this WriteTransaction transaction, string feed) => NewestOf(new FeedRegistry(transaction), feed);
 
     /// <summary>
-    /// Returns all feeds, in the order of the UTF-8 bytes of their names. If the snapshot has lazy commits that are not durable yet, they are made
-    /// durable first.
+    /// Returns all feeds, in the order of the UTF-8 bytes of their names. If the snapshot contains lazy commits that are not durable yet, they are
+    /// made durable first.
     /// </summary>
     /// <param name="transaction">The snapshot.</param>
     /// <exception cref="CorruptionException">A feed is damaged.</exception>
@@ -210,7 +210,7 @@ public static class FeedTransactions
         return List(new FeedRegistry(transaction));
     }
 
-    /// <summary>Returns all feeds, with what the transaction has changed, in the order of the UTF-8 bytes of their names.</summary>
+    /// <summary>Returns all feeds, including the changes of the transaction, in the order of the UTF-8 bytes of their names.</summary>
     /// <param name="transaction">The transaction.</param>
     /// <inheritdoc cref="GetFeeds(ReadTransaction)"/>
     public static IReadOnlyList<FeedInfo> GetFeeds(this WriteTransaction transaction) => List(new FeedRegistry(transaction));
@@ -231,7 +231,7 @@ public static class FeedTransactions
     /// <param name="cancellationToken">Cancels the call. What was deleted stays deleted.</param>
     /// <returns>The number of changes deleted.</returns>
     /// <exception cref="CorruptionException">A feed is damaged.</exception>
-    /// <exception cref="StorageFullException">There is no room for the transaction that deletes them.</exception>
+    /// <exception cref="StorageFullException">There is no space for the transaction that deletes them.</exception>
     /// <exception cref="StorageMemoryException">There is not enough memory.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
     /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>

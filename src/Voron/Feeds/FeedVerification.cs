@@ -11,12 +11,12 @@ public static class FeedVerification
 
     /// <summary>
     /// Reads all changes of a feed and compares them with its sources, its cut and its consumers, and the marks of the recorded trees with its
-    /// entries. <see cref="StorageEnvironment.Verify"/> verifies the trees that have all this, but not their meaning.
+    /// entries. <see cref="StorageEnvironment.Verify"/> verifies the trees that store all this, but not their meaning.
     /// </summary>
     /// <param name="environment">The environment.</param>
     /// <param name="feed">The name of the feed.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
-    /// <exception cref="KeyNotFoundException">There is no feed of that name.</exception>
+    /// <exception cref="KeyNotFoundException">The feed does not exist.</exception>
     /// <exception cref="CorruptionException">The entry of the feed is damaged.</exception>
     /// <exception cref="ArgumentNullException">The environment is null.</exception>
     /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
@@ -85,7 +85,7 @@ public static class FeedVerification
             Add(problems, $"the consumer '{consumer.Name}' is at {consumer.Position}, behind transaction {newest}, the newest one");
     }
 
-    // A tree with a mark has an entry, and a tree with an entry has a mark: otherwise changes are lost, or refused.
+    // Every marked tree must have an entry, and every tree with an entry a mark: otherwise changes are lost, or refused.
     private static void CheckMarks(ReadTransaction reading, FeedRegistry registry, FeedRecord record, List<string> problems)
     {
         var marked = new Dictionary<uint, string>();

@@ -1,6 +1,6 @@
 namespace Voron.Feeds;
 
-/// <summary>What the verification of a feed has found.</summary>
+/// <summary>The findings of the verification of a feed.</summary>
 /// <param name="FeedName">The name of the feed.</param>
 /// <param name="TransactionId">The newest transaction of the snapshot that was read.</param>
 /// <param name="Changes">The number of changes read.</param>

@@ -14,17 +14,17 @@ internal sealed class ChangeLogKeeper(EngineLock flush, Engine engine, Checkpoin
 
     private bool _isClosed;
 
-    /// <summary>Begins the change log, unless there is one. From then on it has the changes after a state that is published.</summary>
+    /// <summary>Begins the change log, unless one exists. From then on it contains the changes after a published state.</summary>
     /// <remarks>
-    /// A transaction that was submitted before its direct writes were noted must not come after the state from which on the log has all changes. So
-    /// this waits until the last one of them is durable, for no longer than a commit does.
+    /// A transaction submitted before its direct writes were noted must not follow the state from which on the log contains all changes. This
+    /// method therefore waits until the last of these transactions is durable, no longer than a commit does.
     /// </remarks>
     /// <param name="patience">The longest time to wait for the writer.</param>
     /// <param name="stop">Cancels that wait.</param>
     /// <returns>
-    /// False if the environment has a format version that has no change log, or another caller held the writer for all that time.
+    /// False if the environment's format version has no change log, or another caller held the writer the whole time.
     /// </returns>
-    /// <exception cref="StorageAccessException">The log cannot be written. There is none then.</exception>
+    /// <exception cref="StorageAccessException">The log cannot be written. None exists then.</exception>
     /// <exception cref="EnvironmentPoisonedException">The header could not be written, or an earlier write has failed.</exception>
     /// <exception cref="OperationCanceledException">The wait was cancelled.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
@@ -32,7 +32,7 @@ internal sealed class ChangeLogKeeper(EngineLock flush, Engine engine, Checkpoin
     {
         var changes = engine.Changes!;
 
-        // A log that there is needs no writer.
+        // An existing log needs no writer.
         if (changes.IsOn && TryBegin(NoGeneration, armedAt: 0))
             return true;
         while (true)

@@ -10,7 +10,7 @@ using Voron.Transactions;
 
 namespace Voron.Flushing;
 
-/// <summary>Moves the checkpoint: stamps the data file, writes the header, and releases what the replaced header needed.</summary>
+/// <summary>Moves the checkpoint: stamps the data file, writes the header, and releases the files that the replaced header needed.</summary>
 /// <remarks>
 /// Used under the flusher's lock. The order of the states holds at each move:
 /// <code>
@@ -38,12 +38,12 @@ internal sealed class CheckpointMover
     /// <summary>The transaction whose state the data file holds.</summary>
     public long CheckpointId => Volatile.Read(ref _checkpointId);
 
-    /// <summary>The number of bytes that replay would read in records of the last flush: the next flush makes them needless.</summary>
+    /// <summary>The number of bytes that replay would read in records of the last flush: the next flush makes them obsolete.</summary>
     public long LiveOwnBytes => Volatile.Read(ref _liveOwnBytes);
 
     /// <summary>
-    /// Bytes that count against the journal limit. The last flush's own records do not: the next flush makes them needless, and they would
-    /// slow writers when nothing is left to flush.
+    /// Bytes that count against the journal limit. The last flush's own records do not: the next flush makes them obsolete, and they would slow
+    /// writers when nothing is left to flush.
     /// </summary>
     public long HeldJournalBytes => _engine.JournalFiles!.LiveRecordBytes - LiveOwnBytes;
 
@@ -55,8 +55,8 @@ internal sealed class CheckpointMover
     }
 
     /// <summary>
-    /// Stamps the data file as one that a flush is changing. Durable before the first page is overwritten: a data file with any page of a flush
-    /// says so, wherever it is copied to.
+    /// Stamps the data file as being changed by a flush. The stamp is durable before the first page is overwritten: a data file with any page of a
+    /// flush says so, wherever it is copied.
     /// </summary>
     public void StampBegun(long number)
     {
@@ -69,7 +69,7 @@ internal sealed class CheckpointMover
         _stamp = stamp;
     }
 
-    /// <summary>Stamps the data file as one that has all pages of a flush. The stamp is durable after the next sync.</summary>
+    /// <summary>Stamps the data file as containing all pages of a flush. The stamp is durable after the next sync.</summary>
     public void StampFinished(long number)
     {
         AssertHeld();
@@ -141,8 +141,8 @@ internal sealed class CheckpointMover
     }
 
     /// <summary>
-    /// Notes after a flush of everything that the environment was closed cleanly: the header names the very end of the journal, and both slots
-    /// are identical. Then deletes the journal files before the end.
+    /// Marks the environment as closed cleanly, after a flush of everything: the header names the exact end of the journal, and both slots are
+    /// identical. Then deletes the journal files before the end.
     /// </summary>
     /// <exception cref="EnvironmentPoisonedException">The header could not be written.</exception>
     public void Seal(in JournalPosition journalEnd)
@@ -169,13 +169,13 @@ internal sealed class CheckpointMover
     }
 
     /// <summary>
-    /// Makes the environment one of the newest version, with more features: both slots say so, durably, before the first record or file of that
+    /// Upgrades the environment to the newest version, with more features: both slots say so, durably, before the first record or file of that
     /// version, and before the first use of a feature.
     /// </summary>
     /// <remarks>
-    /// It is the same checkpoint, with the same number, state, start and stamp: a flush that is paused, or was broken off, has a higher number,
-    /// and recovery takes its records for those of a later flush. Until a record of the new version is written, the journal has the older one;
-    /// an opening goes by the header, and the next file has its version.
+    /// The checkpoint stays the same, with its number, state, start and stamp: a paused or aborted flush has a higher number, and recovery treats
+    /// its records as those of a later flush. Until a record of the new version is written, the journal has the older one; opening follows the
+    /// header, and the next file has its version.
     /// </remarks>
     /// <exception cref="EnvironmentPoisonedException">The header could not be written.</exception>
     public void UpgradeFormat(FormatFeatures features)

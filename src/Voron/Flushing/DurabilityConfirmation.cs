@@ -3,7 +3,7 @@ using Voron.Journal;
 namespace Voron.Flushing;
 
 /// <summary>
-/// Confirms the durability of an idle journal's tail. Without a durability marker behind it, rot in the last record looks like a torn write.
+/// Confirms the durability of an idle journal's tail. Without a durability marker after it, rot in the last record looks like a torn write.
 /// </summary>
 internal sealed class DurabilityConfirmation(JournalWriter journal)
 {
@@ -17,8 +17,8 @@ internal sealed class DurabilityConfirmation(JournalWriter journal)
     public void Begin() => _confirmedSequence = journal.SubmittedSequence;
 
     /// <summary>
-    /// Writes a marker if nothing has been submitted since the last call, and the last record is no marker yet. Lazy records that wait are left to
-    /// their interval.
+    /// Writes a marker if nothing has been submitted since the last call, and the last record is not a marker yet. Waiting lazy records are left
+    /// to their interval.
     /// </summary>
     public void ConfirmWhenIdle()
     {

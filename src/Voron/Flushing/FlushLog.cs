@@ -36,7 +36,7 @@ internal static partial class FlushLog
 
     [LoggerMessage(
         EventId = 405, EventName = "NoRoom", Level = LogLevel.Warning,
-        Message = "A transaction in '{Path}' found no room, and a flush to make room found none either. The flusher tries again later: {Reason}")]
+        Message = "A transaction in '{Path}' found no space, and a flush to free space found none either. The flusher tries again later: {Reason}")]
     public static partial void NoRoom(ILogger logger, string path, string reason);
 
     [LoggerMessage(

@@ -4,10 +4,9 @@ namespace Voron.Flushing;
 
 /// <summary>Decides how much a flush writes to the data file between two syncs.</summary>
 /// <remarks>
-/// A commit's own write waits until the device has written everything that it was given before. Small pieces keep that wait short, and make
-/// the flush take up to half as long again. A piece is what one call writes, or more: 1 MiB of small pages, 4 MiB of values. So the pieces
-/// are small while the journal has room for the commits that come meanwhile, and large when writers would soon be delayed, or when no commit
-/// is to come.
+/// A commit's write waits until the device has completed all earlier writes. Small pieces keep that wait short, but make the flush take up to half
+/// as long again. A piece is at least as long as one write call: 1 MiB of small pages, 4 MiB of values. The pieces are therefore small while the
+/// journal has space for the commits during the flush, and large when writers would soon be delayed, or when no more commits will follow.
 /// </remarks>
 internal static class FlushPacing
 {
@@ -27,6 +26,6 @@ internal static class FlushPacing
         return isUrgent ? UrgentPieceBytes : PieceBytes;
     }
 
-    // From three quarters on. The limit may be the largest number there is.
+    // From three quarters on. The limit may be the largest possible number.
     private static bool IsNear(long bytes, long limit) => bytes >= limit - limit / 4;
 }

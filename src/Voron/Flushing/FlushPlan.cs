@@ -25,7 +25,7 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
     /// <summary>The items to write, by page number.</summary>
     public NativeList<FlushItem> Items { get; } = new(heap);
 
-    /// <summary>The number of items written so far. A flush that found no room for one resumes there.</summary>
+    /// <summary>The number of items written so far. A flush that found no space for one resumes there.</summary>
     public int Written { get; set; }
 
     /// <summary>All pages with a version up to the snapshot, including free pages and the inner pages of extents: to be detached.</summary>
@@ -77,7 +77,7 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
     }
 
     /// <summary>Adds the pages that have a version up to the snapshot to a set.</summary>
-    /// <remarks>A transaction that changes an extent gives a version to its first page alone, which stands for all of them.</remarks>
+    /// <remarks>A transaction that changes an extent gives a version to its first page alone, which represents all of them.</remarks>
     public void AddChangedTo(ExtentSet pages)
     {
         foreach (var page in Touched.AsSpan())

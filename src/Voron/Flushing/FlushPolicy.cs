@@ -6,14 +6,14 @@ namespace Voron.Flushing;
 /// <param name="VersionBytes">The bytes of page versions.</param>
 internal readonly record struct UnflushedChanges(long PageChanges, long DirtyPages, long VersionBytes);
 
-/// <summary>Decides how many bytes of journal a flush is worth.</summary>
+/// <summary>Decides at how many bytes of journal a flush is worthwhile.</summary>
 /// <remarks>
-/// A flush writes each dirty page once, however often it has changed, so waiting saves writes where pages change again and again. Where they
-/// do not, waiting saves nothing, and takes more journal files, each of which is written once more with zeros when it is made.
+/// A flush writes each dirty page once, however often it has changed, so waiting saves writes where pages change again and again. Where they do
+/// not, waiting saves nothing, and needs more journal files, each of which is first written with zeros when it is created.
 /// </remarks>
 internal sealed class FlushPolicy
 {
-    /// <summary>From this number of changes a page on, waiting saves writes.</summary>
+    /// <summary>The number of changes per page from which waiting saves writes.</summary>
     private const int ManyChanges = 3;
 
     private readonly long _versionLimit;
@@ -34,7 +34,7 @@ internal sealed class FlushPolicy
     /// <summary>The fewest bytes of journal at which a flush begins.</summary>
     public long Least { get; }
 
-    /// <summary>The threshold that the options name.</summary>
+    /// <summary>The threshold in the options.</summary>
     public long Usual { get; }
 
     /// <summary>The most bytes of journal at which a flush begins. They bound the time of a recovery.</summary>

@@ -7,8 +7,8 @@ using Voron.Transactions;
 namespace Voron.Flushing;
 
 /// <summary>
-/// Records durably in the journal which pages a flush is about to overwrite: as checksums, or as full-page images where these are wanted
-/// and needed.
+/// Records durably in the journal which pages a flush is about to overwrite: as checksums, or as full-page images where these are requested and
+/// needed.
 /// </summary>
 internal sealed unsafe class FlushRecordWriter
 {
@@ -25,7 +25,7 @@ internal sealed unsafe class FlushRecordWriter
     /// <summary>Bytes of journal that the records of the last plan occupy.</summary>
     public long Bytes { get; private set; }
 
-    /// <summary>Returns the bytes of those of these records that come after a given record. Commits and flush records interleave.</summary>
+    /// <summary>Returns the bytes of these records that follow a given record. Commits and flush records interleave.</summary>
     public long BytesAfter(long sequence)
     {
         var bytes = 0L;
@@ -39,8 +39,8 @@ internal sealed unsafe class FlushRecordWriter
 
     /// <summary>Writes the records of a plan, and returns when they are durable.</summary>
     /// <param name="plan">The plan; its pages have their checksums.</param>
-    /// <param name="snapshotId">The transaction of the journal snapshot, which has all pages up to there in full; or 0.</param>
-    /// <exception cref="StorageFullException">No room in the journal; the caller must not overwrite anything.</exception>
+    /// <param name="snapshotId">The transaction of the journal snapshot, which contains all pages up to there in full; or 0.</param>
+    /// <exception cref="StorageFullException">The journal has no space; the caller must not overwrite anything.</exception>
     public void Write(FlushPlan plan, long snapshotId)
     {
         Bytes = 0;

@@ -28,7 +28,7 @@ internal sealed class FlushScheduler : IBackPressure
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(1);
 
-    // Writers wait for a flush, and it may find room at any time. The other retries wait for human action.
+    // Writers wait for a flush, and it may find space at any time. The other retries wait for human action.
     private readonly RetryPause _flushRetry = new(Tick, TimeSpan.FromSeconds(5));
     private readonly RetryPause _growthRetry = new(Second, LongestPause);
     private readonly RetryPause _journalSnapshotRetry = new(Second, LongestPause);
@@ -49,7 +49,7 @@ internal sealed class FlushScheduler : IBackPressure
     private readonly FlushPolicy _policy;
     private readonly BackgroundThread _thread;
 
-    // Then the thread is needed only to bound memory: nothing becomes safer by its work.
+    // If true, the thread only bounds memory: its work makes nothing safer.
     private readonly bool _isVolatile;
     private long _freeAtReclaim;
     private long _reclaimedAtTick = Environment.TickCount64;
@@ -99,7 +99,7 @@ internal sealed class FlushScheduler : IBackPressure
             _thread.TryWake();
     }
 
-    /// <summary>True while there is a flusher's thread.</summary>
+    /// <summary>True while the flusher's thread exists.</summary>
     public bool HasThread => _thread.IsRunning;
 
     /// <summary>Bytes of journal since the last flush, padding included.</summary>
@@ -108,7 +108,7 @@ internal sealed class FlushScheduler : IBackPressure
     // Recovery must read back bytes written outside the journal, and the space that they replaced becomes free only after a flush.
     private long UnflushedDirectBytes => Volatile.Read(ref _engine.Counters.DirectBytes) - _flushedAtDirectBytes;
 
-    // The counters belong to other threads: a hint.
+    // A hint: the counters belong to other threads.
     private UnflushedChanges UnflushedChanges => new(
         Volatile.Read(ref _engine.Counters.PagesChanged) - _flushedAtPageChanges, _engine.Versions.MaxPagesToFlush, _engine.VersionBytes);
 
@@ -140,7 +140,7 @@ internal sealed class FlushScheduler : IBackPressure
             _thread.TryWake();
         _wasNearLimit = isNear;
 
-        // Objects of earlier states are forgotten by this thread, when it has run for a while.
+        // The thread forgets the objects of earlier states once it has run for a while.
         var hasOlderAttached = _engine.Ring.HasOlderAttached;
         if (hasOlderAttached && !_hadOlderAttached)
             _thread.TryWake();
@@ -219,7 +219,7 @@ internal sealed class FlushScheduler : IBackPressure
         _throttle.ReportProgress();
     }
 
-    // By the thread when it ends, or when there is none any more.
+    // Called by the thread when it ends, or when there is none any more.
     private void LogIfPoisoned()
     {
         if (!_engine.Options.BackgroundFlush || _hasLoggedPoison || _engine.Poison.Cause is not { } cause)
@@ -287,7 +287,7 @@ internal sealed class FlushScheduler : IBackPressure
             Try(_journalSnapshotRetry, static scheduler => scheduler.WriteJournalSnapshot());
         _trimmer.TrimWhenDue();
 
-        // Last, since it fails on a full disk, where a flush may make room.
+        // Last, since it fails on a full disk, where a flush may free space.
         if (_confirmRetry.IsOver && !_isVolatile)
             Try(_confirmRetry, static scheduler => scheduler._confirmation.ConfirmWhenIdle());
     }
@@ -349,7 +349,7 @@ internal sealed class FlushScheduler : IBackPressure
         {
             written += report?.OwnJournalBytes ?? 0;
 
-            // If a reader held the flush back, one byte stays unflushed, so that the age limit flushes the rest when the reader has gone.
+            // If a reader held the flush back, one byte stays unflushed, so the age limit flushes the rest once the reader has ended.
             var isInDataFile = _engine.Ring.PublishedId == _flusher.CheckpointId;
             Volatile.Write(ref _flushedAtBytes, isInDataFile ? written : written - 1);
         }
@@ -360,8 +360,8 @@ internal sealed class FlushScheduler : IBackPressure
         _flushedAtDirectBytes = direct;
         _flushedAtPageChanges = changes;
 
-        // Searching for free space is worthwhile only when there is enough more of it than last time: data that is overwritten all the time
-        // needs its free pages again. The number of free pages at opening does not matter.
+        // Searching for free space is worthwhile only when there is considerably more of it than last time: constantly overwritten data needs its
+        // free pages again. The number of free pages at opening does not matter.
         var free = newest.State.PageCount - _engine.Counters.AllocatedPages + _engine.Counters.FreedPages;
         _freeAtReclaim = Math.Min(_freeAtReclaim, free);
         if (free - _freeAtReclaim >= _engine.Layout.PagesPerSection
@@ -392,10 +392,10 @@ internal sealed class FlushScheduler : IBackPressure
         }
     }
 
-    // At half the limit, enough room is left to continue while the journal snapshot is being written. Another one is written only when more
-    // bytes have been written since than it would hold or, where that is more than the journal may hold, when the journal is half full
-    // again. Small files become too many before they hold as many bytes as a flush waits for: then their number alone decides and, beyond a
-    // higher number, regardless of the cost of a journal snapshot.
+    // At half the limit, enough space is left to continue while the journal snapshot is being written. Another one is written only when more bytes
+    // have been written since the last than it would hold or, if that is more than the journal may hold, when the journal is half full again.
+    // Small files become too numerous before they hold as many bytes as a flush waits for: then their number alone decides and, beyond a higher
+    // number, regardless of the cost of a journal snapshot.
     private bool IsHeldBack()
     {
         if (_flusher.BlockingReader == null || _isVolatile)
@@ -428,7 +428,7 @@ internal sealed class FlushScheduler : IBackPressure
         if (capacity - newest.State.PageCount > GrowthPolicy.PagesAhead(capacity, step) || capacity + step > _engine.DataFile.PageLimit)
             return;
 
-        // If this fails, the transaction that needs the room reports it.
+        // If this fails, the transaction that needs the space reports it.
         file.Preallocate(capacity + step);
     }
 }

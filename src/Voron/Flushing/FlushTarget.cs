@@ -16,7 +16,7 @@ internal sealed unsafe class FlushTarget
     public ActiveReader? OldestReader { get; private set; }
 
     /// <summary>
-    /// Returns the published state or, when readers use older ones, the oldest of those: only there are all versions kept. The flusher's
+    /// Returns the published state or, when readers use older ones, the oldest of those: all versions are kept only for that one. The flusher's
     /// slot stays registered with it until <see cref="Release"/>. Lazy commits are made durable first.
     /// </summary>
     /// <exception cref="EnvironmentPoisonedException">They could not be written.</exception>

@@ -76,7 +76,7 @@ internal sealed unsafe class Flusher
 
     /// <summary>Flushes as much as possible. Returns null when there was nothing to do. The caller calls the observers.</summary>
     /// <exception cref="EnvironmentPoisonedException">A write or a sync failed, now or before.</exception>
-    /// <exception cref="StorageFullException">No room; the flush is paused and can be tried again.</exception>
+    /// <exception cref="StorageFullException">There is not enough space; the flush is paused and can be retried.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public FlushReport? Flush()
     {
@@ -107,8 +107,8 @@ internal sealed unsafe class Flusher
     }
 
     /// <summary>
-    /// Releases the journal files whose records are all in the data file already: writes a header with the same state and a replay start
-    /// behind them. Used by an open, before anything is written. Does nothing when there is something to flush.
+    /// Releases the journal files whose records are all in the data file: writes a header with the same state and a replay start after them. Used
+    /// on opening, before anything is written. Does nothing when there is something to flush.
     /// </summary>
     /// <exception cref="EnvironmentPoisonedException">The header could not be written.</exception>
     public void ReleaseReplayed()
@@ -152,18 +152,17 @@ internal sealed unsafe class Flusher
     }
 
     /// <summary>
-    /// Flushes as much as possible for the holder of the writer, whose open transaction has found no room, and detaches the flushed
-    /// versions at once.
+    /// Flushes as much as possible for the holder of the writer, whose open transaction has run out of space, and detaches the flushed versions
+    /// immediately.
     /// </summary>
     /// <remarks>
-    /// The open transaction is not affected. A page that it has changed has a version of its own, newer than the flushed one. A page that
-    /// it reads without a version comes from the data file from here on, which holds the same bytes. The frames whose addresses it may hold
-    /// stay as they are: frames of detached versions are given out again only at the beginning of the next transaction, or by the flusher
-    /// while it holds the writer.
+    /// The open transaction is not affected. A page that it has changed has its own version, newer than the flushed one. A page without a version
+    /// is read from the data file from here on, which holds the same bytes. Frames whose addresses it may hold stay unchanged: frames of detached
+    /// versions are reused only at the beginning of the next transaction, or by the flusher while it holds the writer.
     /// </remarks>
     /// <returns>False when nothing has become free: there was nothing to flush, a reader is in the way, or the environment is closed.</returns>
     /// <exception cref="EnvironmentPoisonedException">A write or a sync failed, now or before.</exception>
-    /// <exception cref="StorageFullException">No room for the flush; it is paused.</exception>
+    /// <exception cref="StorageFullException">There is not enough space for the flush; it is paused.</exception>
     public bool FlushForWriter()
     {
         _writer.AssertHeld();
@@ -171,7 +170,7 @@ internal sealed unsafe class Flusher
         long detach;
         using (_lock.Enter())
         {
-            // The transaction may outlive the environment; it then learns that there is no room.
+            // The transaction may outlive the environment; it then finds that there is no space.
             if (_isClosed)
                 return false;
             _pages.IsUrgent = true;
@@ -208,7 +207,7 @@ internal sealed unsafe class Flusher
     }
 
     /// <summary>
-    /// Makes an environment of an older format version one of the newest, before its first use of what only that version has. Called by the
+    /// Upgrades an environment of an older format version to the newest, before its first use of a feature of only that version. Called by the
     /// holder of the writer, whose transaction is the first that may use it.
     /// </summary>
     /// <exception cref="EnvironmentPoisonedException">The header could not be written, or an earlier write has failed.</exception>
@@ -252,8 +251,8 @@ internal sealed unsafe class Flusher
     }
 
     /// <summary>
-    /// Writes all unflushed pages in full, as of the published state, to a file of their own, so that the journal before it can be released
-    /// although an old reader holds the data file back. Returns false when there was nothing to gain.
+    /// Writes all unflushed pages in full, as of the published state, to a separate file, so that the journal before it can be released although
+    /// an old reader holds the data file back. Returns false when there was nothing to gain.
     /// </summary>
     public bool WriteJournalSnapshot()
     {
@@ -311,7 +310,7 @@ internal sealed unsafe class Flusher
         }
     }
 
-    // Returns the plan that is left to be detached, and the number by which the version table knows this detaching.
+    // Returns the plan that is left to be detached, and the number that identifies this detach in the version table.
     private FlushPlan? FlushLocked(long start, out FlushReport report, out long detach)
     {
         report = default;
@@ -405,7 +404,7 @@ internal sealed unsafe class Flusher
         }
         catch
         {
-            // A flush to a full disk is retried again and again; a number that no record names is unused.
+            // A flush to a full disk is retried repeatedly; a number that no record names is unused.
             if (plan.Number != 0 && _records.Number != plan.Number)
                 _checkpoints.ReturnNumber(plan.Number);
             _target.Release();

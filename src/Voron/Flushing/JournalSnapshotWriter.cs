@@ -15,11 +15,11 @@ internal static unsafe class JournalSnapshotWriter
     // An extent may have thousands of pages, and a record is written from one span.
     private const long MaxRecordBytes = 64 << 20;
 
-    // A buffer grows by doubling, and has room for the next extent too.
+    // A buffer grows by doubling, and must also hold the next extent.
     private const int PartOfMemory = 4;
 
     /// <summary>Writes the pages of a plan to a new file, which is durable under its name when this method returns.</summary>
-    /// <exception cref="StorageFullException">There is no room for the file; nothing is left of it.</exception>
+    /// <exception cref="StorageFullException">There is not enough space for the file; nothing is left of it.</exception>
     /// <exception cref="StorageAccessException">The file could not be written.</exception>
     public static JournalSnapshotInfo Write(Engine engine, FlushPlan plan, in CheckpointHeader checkpoint)
     {
@@ -30,13 +30,13 @@ internal static unsafe class JournalSnapshotWriter
         var most = MaxBytes(plan, engine.PageSize, recordBytes);
         var available = engine.Disk.AvailableBytes;
         if (most > available && !PlantedFault.SnapshotWhatFits)
-            throw new StorageFullException($"'{name}' may take {most} bytes, but '{engine.Disk.Path}' has room for only {available}.");
+            throw new StorageFullException($"'{name}' may take {most} bytes, but '{engine.Disk.Path}' has space for only {available}.");
         using var entry = new JournalEntry(FirstRecordBytes, engine.Memory.Records);
         try
         {
             using var file = engine.Disk.Open(name, DiskOpen.New, DiskAccess.WriteThrough);
 
-            // Allocates everything before the first page is written, so that a lack of room is known at once.
+            // Allocates everything before the first page is written, so that a lack of space is known immediately.
             file.Allocate(0, PlantedFault.SnapshotWhatFits ? 0 : most);
             var offset = WritePages(engine, file, entry, plan, new RecordTarget(incarnation, recordBytes));
             file.SetLength(offset);
@@ -48,7 +48,7 @@ internal static unsafe class JournalSnapshotWriter
         {
             JournalSnapshotFile.Delete(engine.Disk, number);
             if (e.Error == DiskError.NoSpace)
-                throw new StorageFullException($"There is no room for '{name}': {e.Message}", e);
+                throw new StorageFullException($"There is not enough space for '{name}': {e.Message}", e);
             throw new StorageAccessException($"'{name}' could not be written: {e.Message}", e);
         }
         catch (OutOfMemoryException)
@@ -96,8 +96,8 @@ internal static unsafe class JournalSnapshotWriter
         return offset;
     }
 
-    // Every flush stamps the sector of page 0. A recovery from the journal snapshot uses no flush records up to the snapshot's transaction
-    // (see FlushListCollector), so it would have no image of the page after a flush to just there.
+    // Every flush stamps the sector of page 0. A recovery from the journal snapshot uses no flush records up to the snapshot's transaction (see
+    // FlushListCollector), so it would have no image of the page after a flush to exactly there.
     private static void AddPageZero(Engine engine, ref RecordBuilder record)
     {
         var file = engine.DataFile;
@@ -115,7 +115,7 @@ internal static unsafe class JournalSnapshotWriter
         }
     }
 
-    // All pages in full, page 0 included, however many zeros they hold, plus a header and padding for each record.
+    // All pages in full, including page 0, regardless of their zeros, plus a header and padding for each record.
     private static long MaxBytes(FlushPlan plan, int pageSize, long recordBytes)
     {
         var records = (plan.Items.Count + plan.Freed.Count) / PagesPerRecord + (long)plan.Pages * pageSize / recordBytes + 3;

@@ -4,15 +4,15 @@ using Voron.Transactions;
 
 namespace Voron.Flushing;
 
-/// <summary>Makes the journal of an environment that is being closed small.</summary>
+/// <summary>Shrinks the journal of an environment that is being closed.</summary>
 /// <remarks>
 /// <code>
 ///   everything flushed, checkpoint durable ─▶ released files deleted ─▶ small file durable ─▶ both slots of the header name its start ─▶
 ///   all other files deleted
 /// </code>
-/// Until the header names the small file, it is like a spare: a file of a later epoch without records, and the header still leads to the end of
-/// the current file. Afterwards, the other files have earlier epochs, and no header leads to them, so a power cut that brings some of them
-/// back changes nothing.
+/// Until the header names the small file, it is like a spare: a file of a later epoch without records, and the header still refers to the end of
+/// the current file. Afterwards, the other files have earlier epochs, and no header refers to them, so a power cut that brings some of them back
+/// changes nothing.
 /// </remarks>
 internal static class LastJournalFile
 {

@@ -8,10 +8,10 @@ namespace Voron.Flushing;
 /// reads any more.
 /// </summary>
 /// <remarks>
-/// Runs on the scheduler's thread. The floor follows use: the peak use of the last two periods stays, with a chunk to spare. The writer is
-/// held for a moment to take the free lists out, and again to put the remaining frames back. Between the two, while every free frame is
-/// examined, a running writer finds no free frames and takes a fresh chunk. The trimmer never waits for the writer: when the writer is
-/// taken, its holder puts the lists back before the next transaction begins.
+/// Runs on the scheduler's thread. The floor follows use: the peak of the last two periods stays, with a chunk to spare. The writer is held for a
+/// moment to take the free lists out, and again to put the remaining frames back. Between the two, while every free frame is examined, a running
+/// writer finds no free frames and takes a new chunk. The trimmer never waits for the writer: when the writer is taken, its holder puts the lists
+/// back before the next transaction begins.
 /// </remarks>
 internal sealed class MemoryTrimmer
 {
@@ -80,7 +80,7 @@ internal sealed class MemoryTrimmer
         {
             _writer.RunDeferred();
 
-            // The frames of the last trim are still out if the call that puts them back did not get into the writer's queue.
+            // The frames of the last trim are still out if the call that puts them back did not enter the writer's queue.
             PutBack();
 
             // Reclaims versions held back by a reader that has ended since, without any write since then.

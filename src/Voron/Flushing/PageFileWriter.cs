@@ -6,7 +6,7 @@ using Voron.Transactions;
 
 namespace Voron.Flushing;
 
-/// <summary>Writes pages to the data file in page order, neighbouring pages together.</summary>
+/// <summary>Writes pages to the data file in page order, adjacent pages together.</summary>
 internal sealed unsafe class PageFileWriter
 {
     private readonly Engine _engine;
@@ -20,12 +20,12 @@ internal sealed unsafe class PageFileWriter
         _pageShift = BitOperations.Log2((uint)engine.PageSize);
     }
 
-    /// <summary>The number of extents of neighbouring pages in the last plan written.</summary>
+    /// <summary>The number of extents of adjacent pages in the last plan written.</summary>
     public int Seeks { get; private set; }
 
     public long Bytes { get; private set; }
 
-    /// <summary>True if the next plan is written for the holder of the writer, so that no commit can come meanwhile.</summary>
+    /// <summary>True if the next plan is written for the holder of the writer, so that no commit can arrive meanwhile.</summary>
     public bool IsUrgent { get; set; }
 
     /// <summary>Stores each page's checksum in its frame, in the bytes that have no meaning in memory.</summary>
@@ -40,7 +40,7 @@ internal sealed unsafe class PageFileWriter
     }
 
     /// <summary>Writes the pages of the plan that have not been written. They are durable after a sync.</summary>
-    /// <exception cref="DiskException">A write failed; the plan notes how much was written before it.</exception>
+    /// <exception cref="DiskException">A write failed; the plan records how much was written before it.</exception>
     /// <exception cref="EnvironmentPoisonedException">A sync between the writes failed.</exception>
     public void Write(FlushPlan plan)
     {

@@ -4,7 +4,7 @@ using Voron.Transactions;
 
 namespace Voron.Flushing;
 
-/// <summary>Makes room for the holder of the writer, whose open transaction has found none.</summary>
+/// <summary>Frees space for the holder of the writer, whose open transaction has run out of it.</summary>
 /// <param name="punch">Returns blocks of free pages to the file system.</param>
 internal sealed class RoomMaker(Engine engine, Flusher flusher, Func<long, long> punch)
 {
@@ -32,7 +32,7 @@ internal sealed class RoomMaker(Engine engine, Flusher flusher, Func<long, long>
         }
         catch (StorageFullException e)
         {
-            // No room for the flush itself, which is paused. The caller fails for lack of room.
+            // No space for the flush itself, which is paused. The caller fails for lack of space.
             _availableAtFailure = engine.Disk.AvailableBytes;
             if (_roomRetry.Failed())
                 FlushLog.NoRoom(engine.Logger, engine.Disk.Path, e.Message);
@@ -52,6 +52,6 @@ internal sealed class RoomMaker(Engine engine, Flusher flusher, Func<long, long>
         return true;
     }
 
-    // A flush that found no room finds none for the next commit either, and may do much work before it fails.
+    // A flush that found no space finds none for the next commit either, and may do much work before it fails.
     private bool MayTryAgain => _roomRetry.IsOver || engine.Disk.AvailableBytes > _availableAtFailure;
 }

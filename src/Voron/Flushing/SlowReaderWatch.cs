@@ -3,7 +3,7 @@ using Voron.Transactions;
 
 namespace Voron.Flushing;
 
-/// <summary>Names the reader that holds on to journal or scratch memory, while there is still room up to the limits.</summary>
+/// <summary>Names the reader that holds on to journal or scratch memory, before the limits are reached.</summary>
 /// <remarks>
 /// The scheduler makes the checks; the user's observer is called on the thread pool.
 /// </remarks>
@@ -19,7 +19,7 @@ internal sealed class SlowReaderWatch
 
     public SlowReaderWatch(Engine engine) => _engine = engine;
 
-    /// <summary>True when it is time to check for a reader that is in the way.</summary>
+    /// <summary>True when it is time to check for a blocking reader.</summary>
     public bool IsNearLimit =>
         _engine.JournalFiles!.LiveRecordBytes >= _engine.Options.JournalLimitBytes / PartOfLimit
         || _engine.VersionBytes >= _engine.Options.ScratchLimitBytes / PartOfLimit;

@@ -9,26 +9,26 @@ namespace Voron.Flushing;
 
 /// <summary>Counts the free pages of the data file, as of the checkpoint, for statistics.</summary>
 /// <remarks>
-/// Reads the counts in the section maps, some at each flush and, after the opening, some at each tick of the flusher. So the figure is exact
-/// after a flush in a store of up to 8 GiB with pages of 4 KiB; in a larger one, some of the counts come from earlier flushes. The maps are
-/// read from the file: nothing but a flush writes them there, and the flusher's lock is held. A map that cannot be read makes the figure
-/// unknown; the code that needs it reports the fault.
+/// Reads the counts in the section maps, some at each flush and, after the opening, some at each tick of the flusher. The figure is therefore
+/// exact after a flush in a store of up to 8 GiB with 4 KiB pages; in a larger one, some of the counts are from earlier flushes. The maps are read
+/// from the file: only a flush writes them there, and the flusher's lock is held. A map that cannot be read makes the figure unknown; the code
+/// that needs it reports the fault.
 /// </remarks>
 internal sealed class SpaceCensus(EngineLock flush, Engine engine, CheckpointFile checkpoints)
 {
-    /// <summary>The figure while it is not known.</summary>
+    /// <summary>The figure while unknown.</summary>
     private const long Unknown = -1;
 
-    /// <summary>The most maps that are read at a flush or a tick.</summary>
+    /// <summary>The maximum number of maps read at a flush or a tick.</summary>
     public const int GroupsAtOnce = 64;
 
-    /// <summary>The most maps that are read at the opening: a small store then needs no thread for the rest.</summary>
+    /// <summary>The maximum number of maps read on opening: a small store then needs no thread for the rest.</summary>
     public const int GroupsAtOpening = 2;
 
     private readonly List<long> _used = [];
     private byte[] _map = [];
 
-    // The numbers in a directory, which neighbouring groups share.
+    // The numbers in a directory, which adjacent groups share.
     private byte[] _numbers = [];
     private int _directory = -1;
     private int _next;
@@ -37,7 +37,7 @@ internal sealed class SpaceCensus(EngineLock flush, Engine engine, CheckpointFil
     public bool IsComplete { get; private set; }
 
     /// <summary>Counts some of the maps. The data file holds every page of the checkpoint.</summary>
-    /// <param name="mostGroups">The number of maps that are read at most.</param>
+    /// <param name="mostGroups">The maximum number of maps to read.</param>
     public void CountSome(int mostGroups)
     {
         flush.AssertHeld();

@@ -22,15 +22,15 @@ internal sealed partial class SpaceReclaimer
     // The last transaction that may have lowered the page count.
     private long _loweredAt;
 
-    // The number of bytes whose addresses were given up, and that the file still has: a call that ends early leaves them to the next one.
+    // The number of bytes whose addresses were given up, and that the file still contains: a call that ends early leaves them to the next one.
     private long _bytesToCut;
 
     // The number of bytes whose addresses are given up next.
     private long _bytesGivenUp;
 
     /// <summary>
-    /// Removes free pages at the end from the page count, in a transaction of its own. Returns false when there are not enough. There may be more
-    /// than one transaction can remove.
+    /// Removes free pages at the end from the page count, in a separate transaction. Returns false when there are too few. One transaction may be
+    /// unable to remove all of them.
     /// </summary>
     private bool LowerPageCount(TimeSpan patience)
     {
@@ -80,7 +80,7 @@ internal sealed partial class SpaceReclaimer
         return true;
     }
 
-    // All pages of the last group are free. Its map must not be left behind: it would be made a second time when the file grows again.
+    // All pages of the last group are free. Its map must not be left behind: it would be created a second time when the file grows again.
     private static void ForgetLastGroup(CopyOnWritePages writePages, long kept)
     {
         if (PlantedFault.KeepGroup)
@@ -108,7 +108,7 @@ internal sealed partial class SpaceReclaimer
             if (_bytesToCut == 0)
                 return 0;
 
-            // Without the writer: cutting takes time for each page in the page cache, and the sync may wait for what a flush is writing.
+            // Without the writer: cutting takes time for each page in the page cache, and the sync may wait for the writes of a flush.
             while (_engine.DataFile.TryCut())
             {
             }
@@ -128,7 +128,7 @@ internal sealed partial class SpaceReclaimer
         }
     }
 
-    // Gives up the addresses of a part of the tail that does not keep the writer for long. Returns true if there is more.
+    // Gives up the addresses of a part of the tail that does not hold the writer for long. Returns true if there is more.
     private bool TryGiveUpTail(TimeSpan patience, bool isLower, out long bytes, out bool isPending)
     {
         (bytes, isPending) = (0, false);
@@ -159,7 +159,7 @@ internal sealed partial class SpaceReclaimer
         }
     }
 
-    // A growing file keeps the space that it was given ahead of need.
+    // A growing file keeps the space allocated ahead of need.
     private long MinCut(long pageCount, bool isLower)
     {
         var ahead = GrowthPolicy.NextStep(pageCount, _engine.PageSize, _engine.Options.MaxGrowthBytes);

@@ -40,8 +40,8 @@ internal sealed partial class SpaceReclaimer
     // The time at which the writer was taken.
     private long _takenAt;
 
-    // For the search of the writer's holder: where it resumes, how many sections it has examined in vain, and since which detaching of
-    // pages and which end of a reservation.
+    // For the search by the writer's holder: where it resumes, how many sections it has examined in vain, and since which detach of pages and
+    // which end of a reservation.
     private long _nextSection;
     private long _searchedInVain;
     private long _searchedAtDetach = -1;
@@ -65,7 +65,7 @@ internal sealed partial class SpaceReclaimer
 
     /// <summary>Cuts off the free end of the file; returns false when another thread is returning space.</summary>
     /// <param name="patience">How long to wait for the writer each time it is needed.</param>
-    /// <param name="cutsAll">True to cut off what the file was given ahead of need, too.</param>
+    /// <param name="cutsAll">True to cut off the space allocated ahead of need, too.</param>
     /// <param name="isPending">True if a free end is left, because a reader may still use it.</param>
     /// <exception cref="TimeoutException">The writer was not free in time. The next call continues everything that was begun.</exception>
     /// <exception cref="OperationCanceledException">The environment is being closed.</exception>
@@ -109,8 +109,8 @@ internal sealed partial class SpaceReclaimer
     }
 
     /// <summary>
-    /// Punches free pages for the holder of the writer, whose open transaction has no room for something other than pages: for a journal
-    /// file. The pages are free in the open transaction too, and were free before it.
+    /// Punches free pages for the holder of the writer, whose open transaction lacks space for something other than pages: for a journal file. The
+    /// pages are free in the open transaction too, and were free before it.
     /// </summary>
     /// <remarks>
     /// The writer is held meanwhile, so the search ends after <see cref="StorageOptions.LongestPunch"/>, and the next one resumes there.
@@ -151,7 +151,7 @@ internal sealed partial class SpaceReclaimer
         return punched;
     }
 
-    // A hole is noted before it is made: an unrecorded hole would be mistaken for room.
+    // A hole is recorded before it is made: an unrecorded hole would be mistaken for space.
     private long PunchNoted(PossibleHoles holes, List<PageRange> ranges)
     {
         var punched = 0L;
@@ -227,7 +227,7 @@ internal sealed partial class SpaceReclaimer
             var space = writePages.Space;
             var sections = space.Map.SectionCount;
 
-            // A compaction fills the sections before the tail: their blocks would have to be made again.
+            // A compaction fills the sections before the tail: their blocks would have to be allocated again.
             if (space.Withheld.HasTail)
                 next = Math.Max(next, Math.Min(space.Withheld.TailStart, sections));
             var most = PlantedFault.PunchUnderWriter ? sections : Math.Clamp(sections / ShareWithheld, 1, MaxWithheld);
@@ -280,7 +280,7 @@ internal sealed partial class SpaceReclaimer
         }
     }
 
-    // Space that cannot be returned now costs nothing but itself, and is retried again and again.
+    // Space that cannot be returned now costs nothing but itself, and is retried repeatedly.
     private void ReportOnce(DiskException e)
     {
         if (Interlocked.Exchange(ref _isReported, 1) == 0)

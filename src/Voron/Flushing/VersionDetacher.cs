@@ -11,7 +11,7 @@ internal sealed unsafe class VersionDetacher(Engine engine, Writer writer)
 {
     private const int DetachSlice = 1024;
 
-    /// <summary>Several times what the queue of the writer keeps a caller waiting behind short transactions.</summary>
+    /// <summary>Several times as long as the writer's queue delays a caller behind short transactions.</summary>
     private static readonly TimeSpan LongestDetachWait = TimeSpan.FromMilliseconds(50);
 
     /// <summary>
@@ -19,7 +19,7 @@ internal sealed unsafe class VersionDetacher(Engine engine, Writer writer)
     /// the next flush: the transaction may be open on the very thread that asked for this flush.
     /// </summary>
     /// <param name="plan">The flushed plan.</param>
-    /// <param name="number">The number by which the version table knows this detaching.</param>
+    /// <param name="number">The number that identifies this detach in the version table.</param>
     public void Detach(FlushPlan plan, long number)
     {
         try
@@ -35,7 +35,7 @@ internal sealed unsafe class VersionDetacher(Engine engine, Writer writer)
         }
     }
 
-    /// <summary>Detaches everything at once. The caller holds the writer.</summary>
+    /// <summary>Detaches everything in one step. The caller holds the writer.</summary>
     /// <inheritdoc cref="Detach"/>
     public void DetachAsHolder(FlushPlan plan, long number)
     {
@@ -56,7 +56,7 @@ internal sealed unsafe class VersionDetacher(Engine engine, Writer writer)
                 var slice = touched.Slice(from, Math.Min(DetachSlice, touched.Length - from));
                 writer.VersionReclaimer.Detach(slice, plan.Target.State.TransactionId, engine.DataFile.MapAddress);
 
-                // There may be no write for a long time, and the memory is wanted back.
+                // The next write may be far off, and the memory should be returned.
                 if (from + DetachSlice >= touched.Length)
                     writer.VersionReclaimer.Reclaim();
             }

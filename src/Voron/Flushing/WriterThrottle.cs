@@ -10,7 +10,7 @@ internal sealed class WriterThrottle(Engine engine, Flusher flusher, BackgroundT
 {
     private static readonly TimeSpan LongestDelay = TimeSpan.FromSeconds(1);
 
-    /// <summary>The time after a message in the log for which further delays are not logged.</summary>
+    /// <summary>The time after a log message during which further delays are not logged.</summary>
     private static readonly TimeSpan LogInterval = TimeSpan.FromMinutes(1);
 
     // Guards the delayed callers; see LockOrder.
@@ -26,7 +26,7 @@ internal sealed class WriterThrottle(Engine engine, Flusher flusher, BackgroundT
     public bool IsOverLimit =>
         HeldJournalBytes > engine.Options.JournalLimitBytes || engine.VersionBytes > engine.Options.ScratchLimitBytes;
 
-    /// <summary>True while writers that come wait.</summary>
+    /// <summary>True while arriving writers wait.</summary>
     public bool IsDelayed => IsOverLimit && !_stopping && !engine.Poison.IsPoisoned;
 
     /// <inheritdoc cref="IBackPressure.ThrottleWriter"/>

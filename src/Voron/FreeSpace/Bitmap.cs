@@ -6,7 +6,7 @@ namespace Voron.FreeSpace;
 /// <summary>Bit operations on a section's bitmap: 1 is used, bit i of the section is bit i % 64 of its word i / 64.</summary>
 internal static unsafe class Bitmap
 {
-    /// <summary>Returns the first clear bit at or behind <paramref name="from"/>, or -1.</summary>
+    /// <summary>Returns the first clear bit at or after <paramref name="from"/>, or -1.</summary>
     public static int FindClear(byte* bitmap, int bits, int from)
     {
         var words = (ulong*)bitmap;
@@ -38,7 +38,7 @@ internal static unsafe class Bitmap
         return -1;
     }
 
-    /// <summary>Returns the first set bit at or behind <paramref name="from"/>, or -1.</summary>
+    /// <summary>Returns the first set bit at or after <paramref name="from"/>, or -1.</summary>
     public static int FindSet(byte* bitmap, int bits, int from)
     {
         var words = (ulong*)bitmap;
@@ -52,8 +52,7 @@ internal static unsafe class Bitmap
         return -1;
     }
 
-    // Finds the first bit of a word at or behind the start of the search; -1 when it lies behind the last bit. Returns false when there is
-    // none.
+    // Finds the first bit of a word at or after the start of the search; -1 when it is after the last bit. Returns false when there is none.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static bool TryFirst(ulong found, int word, int bits, int from, out int bit)
     {

@@ -7,10 +7,10 @@ namespace Voron.FreeSpace;
 /// </summary>
 internal sealed unsafe class ExtentSearch
 {
-    /// <summary>The maximum number of unknown sections that a search examines before it lets the file grow instead.</summary>
+    /// <summary>The maximum number of unknown sections that a search examines before the file grows instead.</summary>
     public const int MaxSectionsExamined = 4096;
 
-    /// <summary>The result of a search that has examined as many unknown sections as it may: the next one continues.</summary>
+    /// <summary>The result of a search that has examined its maximum of unknown sections: the next one continues.</summary>
     public const long GoesOn = -2;
 
     private readonly SectionMapLayout _layout;
@@ -84,7 +84,7 @@ internal sealed unsafe class ExtentSearch
         return -1;
     }
 
-    /// <summary>Returns the number of free pages in a row from a page on, as far as it matters.</summary>
+    /// <summary>Returns the number of contiguous free pages from a page on, up to the number that is enough.</summary>
     /// <param name="page">The first page.</param>
     /// <param name="pages">The number of pages that is enough.</param>
     /// <param name="withheld">Sections that count as full.</param>
@@ -128,7 +128,7 @@ internal sealed unsafe class ExtentSearch
         return -1;
     }
 
-    // Returns the number of free pages in a row from the start of a section on, as far as it matters.
+    // Returns the number of contiguous free pages from the start of a section on, as far as it matters.
     private long LengthAtStart(long section, long pages, WithheldSections withheld)
     {
         var length = 0L;

@@ -13,7 +13,7 @@ internal unsafe interface ISpacePages
     long PageCount { get; set; }
 
     /// <summary>Ensures that the pages below the number have blocks in the data file and an address.</summary>
-    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="StorageFullException">There is not enough space.</exception>
     void EnsureCapacity(long pageCount);
 
     byte* ReadPage(long page);
@@ -24,7 +24,7 @@ internal unsafe interface ISpacePages
     WritablePage AddPage(long page, PageKind kind);
 
     /// <summary>Ensures that free pages that are about to be used have blocks: pages that were returned have none.</summary>
-    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="StorageFullException">There is not enough space.</exception>
     void EnsureBlocks(long firstPage, long pages);
 
     /// <summary>

@@ -4,16 +4,16 @@ using Voron.Format;
 namespace Voron.FreeSpace;
 
 /// <summary>
-/// Takes the lowest free pages, for a compaction: single pages from the first section that has any, and extents where they fit first, wherever
-/// the rest of the file is withheld.
+/// Takes the lowest free pages, for a compaction: single pages from the first section that contains any, and extents where they fit first,
+/// wherever the rest of the file is withheld.
 /// </summary>
 /// <remarks>
-/// It never lets the file grow, and never makes blocks with the writer held: a section with holes is named to the caller instead, who makes its
-/// blocks without the writer (<see cref="SpaceAllocator.Withhold"/>) and tries again. Used only by the holder of the writer.
+/// Never grows the file, and never allocates blocks while the writer is held: it names a section with holes to the caller instead, which allocates
+/// its blocks without the writer (<see cref="SpaceAllocator.Withhold"/>) and tries again. Used only by the holder of the writer.
 /// </remarks>
 internal sealed unsafe class LowPages(SectionMapLayout layout, ISpacePages pages, SectionMap map, ReservedPages reserved, WithheldSections withheld)
 {
-    /// <summary>The most sections that one call passes, so that the writer is not held for long.</summary>
+    /// <summary>The maximum number of sections that one call passes, so that the writer is not held for long.</summary>
     private const int MaxSectionsPassed = 4096;
 
     // The sections before this one were full when they were passed.
@@ -28,7 +28,7 @@ internal sealed unsafe class LowPages(SectionMapLayout layout, ISpacePages pages
     }
 
     /// <summary>Takes the next free page before the tail.</summary>
-    /// <param name="unprepared">The section whose blocks must be made first, if the result is -1; otherwise -1.</param>
+    /// <param name="unprepared">The section whose blocks must be allocated first, if the result is -1; otherwise -1.</param>
     /// <returns>The page; -1 if there is none, or none yet.</returns>
     public long TryTake(out long unprepared)
     {
@@ -63,9 +63,9 @@ internal sealed unsafe class LowPages(SectionMapLayout layout, ISpacePages pages
     public bool IsPastAll => _section * layout.PagesPerSection >= withheld.TailPage;
 
     /// <summary>Finds the first extent of free pages that ends before a page.</summary>
-    /// <param name="search">What counts as free.</param>
+    /// <param name="search">The search, which determines the pages that count as free.</param>
     /// <param name="count">The number of pages.</param>
-    /// <param name="before">The page. Where it lies before the tail, the first page of the tail takes its place.</param>
+    /// <param name="before">The page; if it is before the tail, the first page of the tail is used instead.</param>
     /// <param name="mostExamined">The maximum number of unknown sections to examine.</param>
     /// <returns>The first page; -1 if there is no such extent; <see cref="ExtentSearch.GoesOn"/> if the search must be repeated.</returns>
     public long Find(ExtentSearch search, long count, long before, int mostExamined)

@@ -1,7 +1,7 @@
 namespace Voron.FreeSpace;
 
-/// <summary>Free pages in a row that are reserved for the bytes of a value which no transaction has taken yet.</summary>
-/// <remarks>Its owner may change its length as long as it is not ended. <see cref="ReservedPages"/> keeps the pages.</remarks>
+/// <summary>Contiguous free pages reserved for the bytes of a value that no transaction has taken yet.</summary>
+/// <remarks>Its owner may change its length until it is ended. <see cref="ReservedPages"/> keeps the pages.</remarks>
 internal sealed class PageReservation(long first, long pages)
 {
     private int _isEnded;
@@ -12,7 +12,7 @@ internal sealed class PageReservation(long first, long pages)
     /// <summary>The number of pages.</summary>
     public long Pages { get; set; } = pages;
 
-    /// <summary>The page behind the last one.</summary>
+    /// <summary>The page after the last one.</summary>
     public long End => First + Pages;
 
     /// <summary>The next one in the list of ended reservations.</summary>

@@ -5,20 +5,20 @@ namespace Voron.FreeSpace;
 
 /// <summary>Tracks the free pages of the data file that may have no blocks, and gives them blocks before they are used.</summary>
 /// <remarks>
-/// Kept in memory only, with two bits per page, for the sections that pages were taken from since the environment was opened, and for those
-/// that were punched. Holes punched before the environment was opened are unknown, so the first examination of a section treats every range
-/// of free pages that is long enough to have been punched as a hole. Invariant: pages without blocks, below the length of the file, lie in
-/// ranges of at least <see cref="MinPages"/> free pages of one section. Punching preserves it, since no shorter range is punched; filling
-/// preserves it, since it leaves no shorter remainder. It also holds after a crash: blocks are durable before a transaction that needs them
-/// is submitted, and a range is punched only while it is free in the checkpoint and in everything committed since. Nothing here is rolled
-/// back: a page that has blocks keeps them. Used only by the holder of the writer.
+/// Kept in memory only, with two bits per page, for the sections that pages were taken from since the environment was opened, and for those that
+/// were punched. Holes punched before the environment was opened are unknown, so the first examination of a section treats every range of free
+/// pages that is long enough to have been punched as a hole. Invariant: pages without blocks, below the length of the file, belong to ranges of at
+/// least <see cref="MinPages"/> free pages of one section. Punching preserves it, since no shorter range is punched; filling preserves it, since
+/// it leaves no shorter remainder. It also holds after a crash: blocks are durable before a transaction that needs them is submitted, and a range
+/// is punched only while it is free in the checkpoint and in everything committed since. Nothing here is rolled back: a page that has blocks keeps
+/// them. Used only by the holder of the writer.
 /// </remarks>
 internal sealed unsafe class PossibleHoles
 {
     /// <summary>The length in bytes of the shortest range that is returned to the file system.</summary>
     public const int MinBytes = 64 << 10;
 
-    /// <summary>A call that gives a page blocks also gives them to its neighbours, so that there are not too many calls.</summary>
+    /// <summary>A call that gives a page blocks also gives them to its neighbors, to limit the number of calls.</summary>
     private const int FilledAtOnceBytes = 1 << 20;
 
     private readonly SectionMapLayout _layout;
@@ -30,7 +30,7 @@ internal sealed unsafe class PossibleHoles
     private long _lastSection = -1;
     private SectionHoles? _last;
 
-    /// <param name="unknownPages">The length of the file when it was opened: pages behind it have been given blocks since.</param>
+    /// <param name="unknownPages">The length of the file when it was opened: later pages have been given blocks since.</param>
     /// <param name="fill">Gives pages blocks; takes the first page, and the number of pages.</param>
     public PossibleHoles(SectionMapLayout layout, SectionMap map, long unknownPages, Action<long, long> fill)
     {
@@ -113,7 +113,7 @@ internal sealed unsafe class PossibleHoles
     }
 
     /// <summary>Gives blocks to pages that may have none. Must be called before the pages are marked as used.</summary>
-    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="StorageFullException">There is not enough space.</exception>
     public void Fill(long first, long pages)
     {
         AssertWriterHeld();
@@ -188,7 +188,7 @@ internal sealed unsafe class PossibleHoles
         return holes;
     }
 
-    // Free pages behind the page count also lie behind the end of any hole from before this opening, unless the count was lowered then.
+    // Free pages after the page count are also after the end of any hole from before this opening, unless the count was lowered then.
     private SectionHoles? Examine(long section)
     {
         var limit = (int)Math.Clamp(_unknownPages - section * _layout.PagesPerSection, 0, _layout.PagesPerSection);
@@ -205,7 +205,7 @@ internal sealed unsafe class PossibleHoles
             if (end < 0)
                 end = limit;
 
-            // A range at the former end of the file may have continued behind it.
+            // A range at the former end of the file may have continued after it.
             if (end - first >= MinPages || end == limit)
             {
                 holes ??= new SectionHoles(_layout.PagesPerSection);

@@ -7,11 +7,11 @@ using Voron.Testing;
 
 namespace Voron.FreeSpace;
 
-/// <summary>The pages that are free in the section maps, and nevertheless not available, because staged values are written to them.</summary>
+/// <summary>The pages that are free in the section maps but not available, because staged values are written to them.</summary>
 /// <remarks>
-/// Kept in memory only, with a bit for each page of the sections that have reserved pages: after a crash, the pages are simply free. The holder of
-/// the writer makes reservations, of pages that are free and have no version. Such a page stays free and without a version until the reservation
-/// ends, because nothing else takes, punches or cuts it off.
+/// Kept in memory only, with a bit for each page of the sections that contain reserved pages: after a crash, the pages are simply free. The holder
+/// of the writer makes reservations, of pages that are free and have no version. Such a page stays free and without a version until the
+/// reservation ends, because nothing else takes, punches or cuts it off.
 /// <para>
 /// Any thread may end a reservation, without a lock and without memory. The pages become available when the next transaction begins, so the set of
 /// reserved pages does not change within a transaction.
@@ -24,7 +24,7 @@ internal sealed unsafe class ReservedPages
     private readonly Dictionary<long, ulong[]> _sections = [];
     private readonly ulong[] _occupied;
 
-    // Ended reservations: pushed by any thread, and taken all at once by the holder of the writer, who then removes one at a time.
+    // Ended reservations: pushed by any thread, and taken together by the holder of the writer, who then removes one at a time.
     private PageReservation? _ended;
     private PageReservation? _leaving;
     private long _pages;
@@ -39,7 +39,7 @@ internal sealed unsafe class ReservedPages
     /// <summary>The number of pages in reservations that have not ended. Any thread may read it.</summary>
     public long Pages => Volatile.Read(ref _pages);
 
-    /// <summary>The number of sections that have reserved pages, for tests.</summary>
+    /// <summary>The number of sections that contain reserved pages, for tests.</summary>
     public int SectionCount => _sections.Count;
 
     /// <summary>The number of ended reservations whose pages have become available. Used by the holder of the writer.</summary>
@@ -78,7 +78,7 @@ internal sealed unsafe class ReservedPages
         return made;
     }
 
-    /// <summary>Adds the pages behind a reservation, which fulfil the same conditions.</summary>
+    /// <summary>Adds the pages after a reservation, which meet the same conditions.</summary>
     /// <inheritdoc cref="Add"/>
     public void Grow(PageReservation reservation, long pages)
     {
@@ -89,7 +89,7 @@ internal sealed unsafe class ReservedPages
         Interlocked.Add(ref _pages, more);
     }
 
-    /// <summary>Ends a part of a reservation: all pages but the first ones. Any thread may call this for a reservation that it owns.</summary>
+    /// <summary>Ends a part of a reservation: all pages except the first ones. Any thread may call this for a reservation that it owns.</summary>
     public void Shorten(PageReservation reservation, long pages)
     {
         if (pages == reservation.Pages)

@@ -18,7 +18,7 @@ internal sealed unsafe class SectionMap
         _pages = pages;
     }
 
-    /// <summary>The number of sections that have pages below the page count.</summary>
+    /// <summary>The number of sections that contain pages below the page count.</summary>
     public long SectionCount => (_pages.PageCount + _layout.PagesPerSection - 1) / _layout.PagesPerSection;
 
     /// <summary>Forgets the known map pages, after a rollback.</summary>
@@ -44,11 +44,11 @@ internal sealed unsafe class SectionMap
     public void SetUsed(long first, long pages) => Change(first, pages, used: true);
 
     /// <summary>Clears the bits of pages that are used.</summary>
-    /// <exception cref="CorruptionException">One of them is free: a page of another owner would be given out twice.</exception>
+    /// <exception cref="CorruptionException">One of them is free: a page of another owner would be allocated twice.</exception>
     public void SetFree(long first, long pages) => Change(first, pages, used: false);
 
     /// <summary>
-    /// Takes <paramref name="pages"/> pages in a row from the end of the file, and creates the map pages that they need, behind them.
+    /// Takes <paramref name="pages"/> contiguous pages from the end of the file, and creates the map pages that they need, after them.
     /// </summary>
     /// <param name="pages">The number of pages.</param>
     /// <param name="leavesFree">True to leave the pages free, so that they only count as existing from now on.</param>

@@ -1,8 +1,6 @@
 namespace Voron.FreeSpace;
 
-/// <summary>
-/// The sections of a large file that have free pages, those with the most first, found without a scan of all sections each time.
-/// </summary>
+/// <summary>The sections of a large file that contain free pages, those with the most first, found without scanning all sections each time.</summary>
 /// <remarks>
 /// All sections are examined once after opening, some at each call. From then on, only a section in which pages have been freed can have
 /// become worth taking, and the code that frees them adds it here. An entry may be out of date: its section is examined again when it is

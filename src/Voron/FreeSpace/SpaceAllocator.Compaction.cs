@@ -8,7 +8,7 @@ namespace Voron.FreeSpace;
 /// </content>
 internal sealed unsafe partial class SpaceAllocator
 {
-    /// <summary>The number of sections of the tail that are offered again at first; where they are not enough, twice as many follow.</summary>
+    /// <summary>The number of tail sections that are offered again at first; if they are not enough, twice as many follow.</summary>
     private const long OfferedAtOnce = 16;
 
     /// <summary>The maximum number of sections that a compaction's search for an extent examines while the writer is held.</summary>
@@ -25,7 +25,7 @@ internal sealed unsafe partial class SpaceAllocator
     {
         AssertWriterHeld();
 
-        // The first section stays open: with no section before the tail, the next caller that needs a page would be offered the tail at once.
+        // The first section stays open: with no section before the tail, the next caller that needs a page would be offered the tail immediately.
         var section = Math.Max(1, _layout.SectionOf(page));
         Debug.Assert(!_withheld.HasTail, "One compaction at a time withholds the tail of the file.");
         _withheld.SetTail(section, page);
@@ -42,10 +42,10 @@ internal sealed unsafe partial class SpaceAllocator
             OfferTail(_map.SectionCount);
     }
 
-    /// <summary>Takes pages in a row, as far at the start of the file as possible, and before a page.</summary>
+    /// <summary>Takes contiguous pages before a page, as close to the start of the file as possible.</summary>
     /// <param name="pages">The number of pages.</param>
-    /// <param name="before">The page. Where it lies before the tail, the first page of the tail takes its place.</param>
-    /// <param name="unprepared">The section whose blocks must be made first, if the result is negative; otherwise -1.</param>
+    /// <param name="before">The page; if it is before the tail, the first page of the tail is used instead.</param>
+    /// <param name="unprepared">The section whose blocks must be allocated first, if the result is negative; otherwise -1.</param>
     /// <returns>The first page; -1 if there is no such extent; <see cref="ExtentSearch.GoesOn"/> if the search must be repeated.</returns>
     public long TryTakeBefore(long pages, long before, out long unprepared)
     {
@@ -66,7 +66,7 @@ internal sealed unsafe partial class SpaceAllocator
     /// blocks.
     /// </summary>
     /// <param name="pages">The number of pages.</param>
-    /// <param name="before">The page. Where it lies before the tail, the first page of the tail takes its place.</param>
+    /// <param name="before">The page; if it is before the tail, the first page of the tail is used instead.</param>
     /// <param name="goesOn">True if the search must be repeated.</param>
     /// <returns>The reservation; null if there is no such extent, or not yet.</returns>
     public PageReservation? TryReserveBefore(long pages, long before, out bool goesOn)

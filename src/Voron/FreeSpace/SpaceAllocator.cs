@@ -5,7 +5,7 @@ using Voron.Testing;
 namespace Voron.FreeSpace;
 
 /// <summary>
-/// Decides which free page is taken: from the current section as long as it has any, then from the best section near the asking tree's
+/// Decides which free page is taken: from the current section as long as it contains any, then from the best section near the requesting tree's
 /// pages, then from the end of the file.
 /// </summary>
 /// <remarks>
@@ -17,7 +17,7 @@ internal sealed unsafe partial class SpaceAllocator
     /// <summary>The maximum distance, in sections, of a section from the tree's page to be preferred to all others.</summary>
     private const int NearSections = 16;
 
-    /// <summary>From this many sections on, those with less than <see cref="WorthwhileFraction"/> free are left alone.</summary>
+    /// <summary>From this many sections on, those with less than <see cref="WorthwhileFraction"/> free are skipped.</summary>
     private const int ManySections = 1024;
 
     private const int WorthwhileFraction = 32;
@@ -58,10 +58,10 @@ internal sealed unsafe partial class SpaceAllocator
 
     public SectionMap Map => _map;
 
-    /// <summary>The free pages that are kept for staged values.</summary>
+    /// <summary>The free pages reserved for staged values.</summary>
     public ReservedPages Reserved => _reserved;
 
-    /// <summary>The number of sections examined by searches for free pages in a row, for tests.</summary>
+    /// <summary>The number of sections examined by searches for contiguous free pages, for tests.</summary>
     public long SectionsExamined => _extents.SectionsExamined + _untouchedExtents.SectionsExamined;
 
     /// <summary>Notes that a transaction begins.</summary>
@@ -123,7 +123,7 @@ internal sealed unsafe partial class SpaceAllocator
             return;
         _queue.Add(section, FreePages(section));
 
-        // Searches have taken the section for a full one.
+        // Searches have treated the section as full.
         _extents.NoteFreed(section);
         _untouchedExtents.NoteFreed(section);
     }
@@ -163,7 +163,7 @@ internal sealed unsafe partial class SpaceAllocator
         && (!_pages.HasVersion(page) || PlantedFault.PunchUnflushed);
 
     /// <summary>Takes one page.</summary>
-    /// <param name="near">A page of the asking tree, or 0.</param>
+    /// <param name="near">A page of the requesting tree, or 0.</param>
     public long AllocatePage(long near)
     {
         AssertWriterHeld();
@@ -187,7 +187,7 @@ internal sealed unsafe partial class SpaceAllocator
         return page;
     }
 
-    /// <summary>Takes pages in a row.</summary>
+    /// <summary>Takes contiguous pages.</summary>
     /// <param name="pages">The number of pages.</param>
     /// <param name="untouched">Takes only pages without any version: an older snapshot may read the pages that are about to be written.</param>
     public long AllocateExtent(long pages, bool untouched)
@@ -215,12 +215,11 @@ internal sealed unsafe partial class SpaceAllocator
     }
 
     /// <summary>
-    /// Reserves free pages in a row without any version, which may then be written although they stay free; null when there are not as many in a
-    /// row.
+    /// Reserves contiguous free pages without any version, which may then be written although they stay free; null if too few are contiguous.
     /// </summary>
     /// <param name="pages">The number of pages.</param>
     /// <param name="everywhere">Searches all sections that may have such an extent, however long it takes.</param>
-    /// <exception cref="StorageFullException">There is no room for the blocks that the pages need.</exception>
+    /// <exception cref="StorageFullException">There is not enough space for the blocks that the pages need.</exception>
     public PageReservation? TryReserve(long pages, bool everywhere)
     {
         AssertWriterHeld();
@@ -231,7 +230,7 @@ internal sealed unsafe partial class SpaceAllocator
         return _reserved.Add(first, pages);
     }
 
-    /// <summary>Lengthens a reservation where it is; false when the pages behind it are not available.</summary>
+    /// <summary>Extends a reservation in place; false if the pages after it are not available.</summary>
     /// <inheritdoc cref="TryReserve"/>
     public bool TryGrow(PageReservation reservation, long pages)
     {
@@ -244,13 +243,13 @@ internal sealed unsafe partial class SpaceAllocator
     }
 
     /// <summary>
-    /// Adds pages to the end of the file and reserves them: those behind a reservation where it can be lengthened, otherwise as many as requested.
-    /// The pages stay free, and exist once the transaction is submitted.
+    /// Adds pages to the end of the file and reserves them: those after a reservation if it can be extended in place, otherwise as many as
+    /// requested. The pages stay free, and exist once the transaction is submitted.
     /// </summary>
-    /// <param name="reservation">The reservation to be lengthened; null for a new one.</param>
-    /// <param name="pages">The number of pages that the reservation has then.</param>
-    /// <returns>The reservation that was lengthened, or a new one.</returns>
-    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <param name="reservation">The reservation to extend; null for a new one.</param>
+    /// <param name="pages">The resulting number of pages of the reservation.</param>
+    /// <returns>The extended reservation, or a new one.</returns>
+    /// <exception cref="StorageFullException">There is not enough space.</exception>
     public PageReservation ReserveAtEnd(PageReservation? reservation, long pages)
     {
         AssertWriterHeld();
@@ -409,7 +408,7 @@ internal sealed unsafe partial class SpaceAllocator
     private int FreePages(long section) =>
         _withheld.Contains(section) ? 0 : _layout.PagesPerSection - _reserved.OccupiedPages(section);
 
-    // Returns the number of pages behind a reservation that it could take, as far as it matters.
+    // Returns the number of pages after a reservation that it could take, up to the number needed.
     private long AvailableBehind(PageReservation reservation, long pages) =>
         _untouchedExtents.LengthFrom(reservation.End, pages - reservation.Pages, _withheld);
 

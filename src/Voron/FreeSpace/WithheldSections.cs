@@ -1,7 +1,7 @@
 namespace Voron.FreeSpace;
 
 /// <summary>
-/// The sections from which nothing is allocated although they have free pages: single ones, while blocks of theirs are being returned or made,
+/// The sections from which nothing is allocated although they have free pages: single ones, while their blocks are being returned or allocated,
 /// and the tail of the file while a compaction empties it. Used only by the holder of the writer.
 /// </summary>
 internal sealed class WithheldSections
@@ -14,8 +14,8 @@ internal sealed class WithheldSections
     public long TailStart { get; private set; } = NoTail;
 
     /// <summary>
-    /// The first page that is to become free: in the first section of the tail, of which nothing is offered to others either, or in the first
-    /// section of the file.
+    /// The first page that is to become free: in the first section of the tail, which is not offered to others either, or in the first section of
+    /// the file.
     /// </summary>
     public long TailPage { get; private set; } = NoTail;
 
@@ -25,7 +25,7 @@ internal sealed class WithheldSections
     /// <summary>True if nothing may be allocated from the section.</summary>
     public bool Contains(long section) => section >= TailStart || IsSingle(section);
 
-    /// <summary>True if the section is withheld because blocks of its pages are being returned or made.</summary>
+    /// <summary>True if the section is withheld because blocks of its pages are being returned or allocated.</summary>
     public bool IsSingle(long section) => _single.Count > 0 && _single.Contains(section);
 
     /// <summary>Withholds a single section; returns false if it is withheld already.</summary>

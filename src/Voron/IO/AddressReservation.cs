@@ -6,18 +6,18 @@ using Voron.Primitives;
 namespace Voron.IO;
 
 /// <summary>
-/// Reserved addresses that are divided among address spaces. Each reservation costs the system a mapping, and each release a search for
-/// memory in it; so the tables of an environment share one.
+/// Reserved addresses that are divided among address spaces. Each reservation costs the system a mapping, and each release a search for memory in
+/// it; therefore, the tables of an environment share one.
 /// </summary>
 /// <remarks>
 /// <code>
 ///   edge | part | edge | part | edge | ... not given out ...        edges only with a guard
 ///   with memory ────▶| without memory, until the owner of the part commits it
 /// </code>
-/// 1. Parts are given out from the start on, and no address is given out twice.
-/// 2. The addresses go back to the system when the reservation and all of its parts have been disposed, in any order: Windows releases a
-///    reservation only as a whole. Until then an ended part keeps its memory, so what ends long before the environment takes no part.
-/// 3. The first bytes get memory together, by one call. Parts that are small, and used at once, should be taken first.
+/// 1. Parts are allocated from the start on, and no address is allocated twice.
+/// 2. The addresses are returned to the system when the reservation and all of its parts have been disposed, in any order: Windows releases
+///    a reservation only as a whole. Until then an ended part keeps its memory, so ranges that end long before the environment take no part.
+/// 3. The first bytes receive memory together, in one call. Small parts that are used immediately should be taken first.
 /// 4. With a guard, no thread can touch a part from its end on.
 /// </remarks>
 internal sealed unsafe class AddressReservation : IDisposable
@@ -28,7 +28,7 @@ internal sealed unsafe class AddressReservation : IDisposable
     /// <summary>In bytes: with a guard, the size of the inaccessible addresses on each side of a part.</summary>
     public static readonly nuint Edge = EngineMemory.IsGuarded ? PageLength : 0;
 
-    // Protects what has been given out, and the number of users. Comes before the locks of a guard.
+    // Protects the allocated length, and the number of users. Comes before the locks of a guard.
     private readonly Lock _gate = new();
 
     private readonly byte* _address;
@@ -46,7 +46,7 @@ internal sealed unsafe class AddressReservation : IDisposable
         _length = length;
     }
 
-    /// <summary>The number of bytes that have not been given out.</summary>
+    /// <summary>The number of bytes that have not been allocated.</summary>
     public nuint Free
     {
         get
@@ -56,15 +56,17 @@ internal sealed unsafe class AddressReservation : IDisposable
         }
     }
 
-    /// <summary>Returns the bytes to reserve for a number of parts beside those in them.</summary>
+    /// <summary>Returns the additional bytes to reserve for a number of parts.</summary>
     public static nuint Margin(int parts) => (nuint)parts * (PageLength + Edge);
 
-    /// <summary>The first byte behind those that have memory from the beginning.</summary>
+    /// <summary>The first byte after those that have memory from the beginning.</summary>
     public byte* CommittedEnd => _address + _committed;
 
     /// <summary>Reserves addresses; returns null if there are not enough.</summary>
     /// <param name="bytes">The number of bytes to divide.</param>
-    /// <param name="beside">How many more bytes, directly beside them, the system must have free. The call leaves those free.</param>
+    /// <param name="beside">
+    /// The number of additional bytes, directly next to them, that the system must have free. The call leaves those free.
+    /// </param>
     public static AddressReservation? TryReserve(nuint bytes, nuint beside = 0)
     {
         var length = RoundUp(bytes) + Edge;
@@ -79,7 +81,7 @@ internal sealed unsafe class AddressReservation : IDisposable
         return new AddressReservation(address, length);
     }
 
-    /// <summary>Gives memory to the first bytes. Called before any of them is given out.</summary>
+    /// <summary>Commits memory for the first bytes. Called before any of them is allocated.</summary>
     /// <exception cref="InsufficientMemoryException">The system does not have enough memory, or limits it.</exception>
     public void CommitFirst(nuint bytes)
     {
@@ -94,7 +96,7 @@ internal sealed unsafe class AddressReservation : IDisposable
     public static bool TryCommit(byte* start, nuint bytes) => EngineMemory.Allows(bytes)
         && (OperatingSystem.IsWindows() ? WindowsMemory.TryCommit(start, bytes) : PosixMemory.TryCommit(start, bytes));
 
-    /// <summary>Gives out a part, which <see cref="Return"/> takes back; null if there is no room for it.</summary>
+    /// <summary>Allocates a part, which <see cref="Return"/> takes back; null if there is no space for it.</summary>
     /// <param name="length">Its length, a multiple of <see cref="PageLength"/>.</param>
     public byte* TryTake(nuint length)
     {
@@ -123,7 +125,7 @@ internal sealed unsafe class AddressReservation : IDisposable
         }
     }
 
-    /// <summary>Gives out nothing more.</summary>
+    /// <summary>Ends the allocation of parts.</summary>
     public void Dispose()
     {
         using (Uninterrupted.Hold(_gate))

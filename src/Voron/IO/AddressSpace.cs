@@ -5,9 +5,8 @@ using Voron.Primitives;
 namespace Voron.IO;
 
 /// <summary>
-/// A reserved range of addresses whose memory is committed from its start as needed, so that it grows without moving.
-/// Fresh memory is zeros. Reserving costs nothing but addresses. There is no finalizer: the holder of the pointers decides when
-/// to release the range.
+/// A reserved range of addresses whose memory is committed from its start as needed, so that it grows without moving. New memory reads as zeros.
+/// Reserving costs only addresses. There is no finalizer: the holder of the pointers decides when to release the range.
 /// </summary>
 internal sealed unsafe class AddressSpace : IDisposable
 {
@@ -43,7 +42,7 @@ internal sealed unsafe class AddressSpace : IDisposable
 
     /// <summary>Reserves at least <paramref name="bytes"/>.</summary>
     /// <param name="bytes">The number of bytes.</param>
-    /// <param name="within">The reservation to take them from if it has room for them; null to reserve them.</param>
+    /// <param name="within">The reservation to take them from if it has space for them; null to reserve them.</param>
     /// <exception cref="InsufficientMemoryException">There are not enough contiguous addresses.</exception>
     public static AddressSpace Reserve(nuint bytes, AddressReservation? within = null)
     {

@@ -3,8 +3,8 @@ using System.Diagnostics.CodeAnalysis;
 namespace Voron.IO;
 
 /// <summary>
-/// Memory for journal records, on their way to the journal and from it. One record may be larger than all the memory there is for them: a
-/// block that would exceed the limit lies in a temporary file, which the system writes out when memory is short.
+/// Memory for journal records, on their way to the journal and from it. One record may be larger than the memory for all of them: a block that
+/// would exceed the limit is stored in a temporary file, which the system writes out when memory is short.
 /// </summary>
 /// <remarks>Several threads may call it concurrently.</remarks>
 internal sealed unsafe class BlockMemory
@@ -17,7 +17,7 @@ internal sealed unsafe class BlockMemory
     private readonly MemoryAccount? _account;
     private long _usedBytes;
 
-    /// <param name="limitBytes">The number of bytes of native memory for all blocks together, small ones excepted.</param>
+    /// <param name="limitBytes">The number of bytes of native memory for all blocks together, except small ones.</param>
     /// <param name="files">The temporary files; null to use native memory alone.</param>
     /// <param name="account">Counts the native memory; null for none.</param>
     public BlockMemory(long limitBytes, TemporaryFiles? files, MemoryAccount? account)
@@ -37,7 +37,7 @@ internal sealed unsafe class BlockMemory
     /// <param name="bytes">Its length.</param>
     /// <param name="alignment">The required alignment, at most a memory page; 0 for none.</param>
     /// <exception cref="OutOfMemoryException">There is no memory.</exception>
-    /// <exception cref="StorageFullException">The block does not fit into memory, and the disk has no room for it.</exception>
+    /// <exception cref="StorageFullException">The block does not fit into memory, and the disk has no space for it.</exception>
     /// <exception cref="StorageAccessException">The block does not fit into memory, and no temporary file can be created.</exception>
     public MemoryBlock Allocate(nuint bytes, nuint alignment)
     {
@@ -55,7 +55,7 @@ internal sealed unsafe class BlockMemory
         }
     }
 
-    /// <summary>Gives back the native memory of a block, which has been freed.</summary>
+    /// <summary>Returns the native memory of a block, which has been freed.</summary>
     public void Release(long bytes)
     {
         Interlocked.Add(ref _usedBytes, -bytes);

@@ -1,8 +1,8 @@
 namespace Voron.IO;
 
 /// <summary>
-/// A file of which only the length is kept, and which reads as zeros: for the journal of an environment that nothing can outlive, and that
-/// therefore never reads it.
+/// A file that keeps only its length and reads as zeros: for the journal of an environment that nothing can outlive, and that therefore never
+/// reads it.
 /// </summary>
 internal sealed unsafe class DiscardedBytes(string path) : MemoryContent
 {

@@ -3,7 +3,7 @@ namespace Voron.IO;
 /// <summary>The reason why a disk operation failed.</summary>
 internal enum DiskError
 {
-    /// <summary>The device or the file system reported a failure (EIO and every error without a value of its own here).</summary>
+    /// <summary>The device or the file system reported a failure (EIO and every error without a separate value here).</summary>
     Failed,
 
     /// <summary>There is no space, a quota is used up, or a file would become longer than the file system or a process limit allows.</summary>

@@ -20,8 +20,8 @@ internal abstract unsafe class DiskFile : IDisposable
     public abstract void SetLength(long length);
 
     /// <summary>
-    /// Makes sure that the range has blocks of its own, extending the file to the end of the range, so that a later write to it cannot run
-    /// out of space. New bytes read as zeros; existing bytes stay. Durable after <see cref="Sync"/>.
+    /// Ensures that the range has its own blocks, extending the file to the end of the range, so that a later write to it cannot run out of space.
+    /// New bytes read as zeros; existing bytes stay. Durable after <see cref="Sync"/>.
     /// </summary>
     public abstract void Allocate(long offset, long length);
 

@@ -1,12 +1,12 @@
 namespace Voron.IO;
 
 /// <summary>
-/// The native memory of an environment that has no better place: lists, and buffers for journal records. Counts all of the environment's native
-/// memory, and knows where data goes that does not fit.
+/// The native memory of an environment without a better place: lists, and buffers for journal records. Counts all of the environment's native
+/// memory, and provides the temporary files for data that does not fit.
 /// </summary>
 internal sealed class EnvironmentMemory : IDisposable
 {
-    /// <param name="temporaryFiles">Creates the files for what does not fit; belongs to this object.</param>
+    /// <param name="temporaryFiles">Creates the files for data that does not fit; owned by this object.</param>
     /// <param name="recordBytes">The number of bytes of memory for journal records.</param>
     public EnvironmentMemory(TemporaryFiles temporaryFiles, long recordBytes)
     {
@@ -18,7 +18,7 @@ internal sealed class EnvironmentMemory : IDisposable
     /// <summary>Counts the native memory.</summary>
     public MemoryAccount Account { get; } = new();
 
-    /// <summary>Creates temporary files for what does not fit into memory.</summary>
+    /// <summary>Creates temporary files for data that does not fit into memory.</summary>
     public TemporaryFiles TemporaryFiles { get; }
 
     /// <summary>The memory for journal records.</summary>

@@ -6,7 +6,7 @@ internal static class FilePermissions
     /// <summary>Read and write permission for the owner only.</summary>
     public const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite;
 
-    /// <summary>Returns the permissions of a file to read and to write, as far as they are known; those of the owner in any case.</summary>
+    /// <summary>Returns the read and write permissions of a file, as far as they are known; those of the owner in any case.</summary>
     [System.Runtime.Versioning.UnsupportedOSPlatform("windows")]
     public static UnixFileMode OfFile(string path)
     {

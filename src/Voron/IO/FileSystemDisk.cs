@@ -22,7 +22,7 @@ internal static class FileSystemDisk
     /// The permissions of new files, where the system has file permissions; for a new directory, read permission also grants search permission.
     /// </param>
     /// <param name="creates">False to leave a missing directory missing.</param>
-    /// <param name="acceptsNetwork">True for files that are only written, and not shared: a network file system will do.</param>
+    /// <param name="acceptsNetwork">True for files that are only written, and not shared: a network file system suffices.</param>
     public static IDisk Open(
         string directory, bool readOnly, ILogger logger, UnixFileMode fileMode = FilePermissions.OwnerOnly, bool creates = true,
         bool acceptsNetwork = false)

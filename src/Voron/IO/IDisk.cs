@@ -1,14 +1,13 @@
 namespace Voron.IO;
 
 /// <summary>
-/// The seam between the engine and the operating system: one directory of files. Every effect of the engine on the outside goes through this
-/// interface, so that a simulated disk can take its place.
+/// The seam between the engine and the operating system: one directory of files. All external effects of the engine pass through this interface,
+/// so that a simulated disk can replace it.
 /// </summary>
 /// <remarks>
-/// The creation, renaming and deletion of files are durable only after <see cref="SyncDirectory"/>; the growth and content of a buffered
-/// file only after its <see cref="DiskFile.Sync"/>. Every failure is a <see cref="DiskException"/>. Names are file names
-/// without a path, and lead to regular files on the directory's own volume: links and pipes are refused. Several threads may call any members
-/// concurrently.
+/// The creation, renaming and deletion of files are durable only after <see cref="SyncDirectory"/>; the growth and content of a buffered file only
+/// after its <see cref="DiskFile.Sync"/>. Every failure is a <see cref="DiskException"/>. Names are file names without a path, and refer to
+/// regular files on the directory's own volume: links and pipes are refused. Several threads may call any members concurrently.
 /// </remarks>
 internal interface IDisk : IDisposable
 {
@@ -28,18 +27,18 @@ internal interface IDisk : IDisposable
     bool IsUnbuffered { get; }
 
     /// <summary>
-    /// True when an unbuffered write, once it has returned, is visible to buffered reads and in maps of the same file, whatever else is written
-    /// at the same time. Otherwise a mapped file is only written buffered.
+    /// True when an unbuffered write, once it has returned, is visible to buffered reads and in maps of the same file, regardless of concurrent
+    /// writes. Otherwise a mapped file is only written buffered.
     /// </summary>
     bool MapsSeeUnbufferedWrites => false;
 
     /// <summary>
-    /// True when nothing is left of the files once the disk is disposed, so that no work is worth doing for their sake alone: nothing has to be
+    /// True when nothing remains of the files once the disk is disposed, so that no work is worthwhile for their sake alone: nothing has to be
     /// flushed, confirmed, verified or prepared.
     /// </summary>
     bool IsVolatile => false;
 
-    /// <summary>True when a write or a sync waits for a device, so that two of them may take less time side by side, on two threads.</summary>
+    /// <summary>True when a write or a sync waits for a device, so that two of them may take less time concurrently, on two threads.</summary>
     bool WaitsForDevice => false;
 
     /// <summary>True when other processes can open the files by their names while this one uses them.</summary>
@@ -70,13 +69,13 @@ internal interface IDisk : IDisposable
     void SyncDirectory();
 
     /// <summary>
-    /// Locks an existing file, exclusively or shared, at once or not at all (<see cref="DiskError.Locked"/>). The lock belongs to the file,
-    /// not to its name: it is the same lock through every path to the directory and every other name of the file. It ends when the
-    /// result is disposed or the process dies, and does not prevent reads or writes of the file's bytes.
+    /// Locks an existing file, exclusively or shared, immediately or not at all (<see cref="DiskError.Locked"/>). The lock belongs to the file,
+    /// not to its name: it is the same lock through every path to the directory and every other name of the file. It ends when the result is
+    /// disposed or the process dies, and does not prevent reads or writes of the file's bytes.
     /// </summary>
     /// <remarks>
-    /// The name still led to the locked file after the lock was taken. While the lock is held, the disk changes no name in the directory once the
-    /// lock's name leads to another file or to none: the directory then belongs to another environment. The lock follows a rename of its file.
+    /// The name still referred to the locked file after the lock was taken. While the lock is held, the disk changes no name in the directory once
+    /// the lock's name refers to another file or to none: the directory then belongs to another environment. It follows a rename of its file.
     /// </remarks>
     IDisposable Lock(string name, bool shared);
 }

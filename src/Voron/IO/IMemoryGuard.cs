@@ -1,6 +1,6 @@
 namespace Voron.IO;
 
-/// <summary>An allocator that replaces the system's in a test, and detects uses of memory that is out of use.</summary>
+/// <summary>An allocator that replaces the system's in a test, and detects accesses to unused memory.</summary>
 /// <remarks>
 /// <code>
 ///   Allocate ──▶ in use ──Free──▶ gone                    blocks
@@ -19,7 +19,7 @@ internal unsafe interface IMemoryGuard
     void* Resize(void* block, nuint bytes);
 
     /// <param name="block">The block, or null.</param>
-    /// <param name="isAligned">True if the caller asked for an alignment when it allocated the block.</param>
+    /// <param name="isAligned">True if the caller requested an alignment when it allocated the block.</param>
     void Free(void* block, bool isAligned);
 
     /// <summary>Records a reserved range of addresses.</summary>
@@ -46,7 +46,7 @@ internal unsafe interface IMemoryGuard
 
     void WriteRetired(nint* address, nint value);
 
-    /// <summary>Makes a range usable again that may have been retired in parts, whatever it holds.</summary>
+    /// <summary>Makes a range usable again that may have been retired in parts, regardless of its content.</summary>
     void Open(void* start, nuint bytes);
 
     /// <summary>Overwrites bytes that no thread may read any more, in memory that stays in use.</summary>

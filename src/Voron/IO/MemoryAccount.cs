@@ -42,7 +42,7 @@ internal sealed class MemoryAccount : IThreadPoolWorkItem, IDisposable
     /// <summary>The bytes of native memory in use.</summary>
     public long Bytes => Volatile.Read(ref _bytes);
 
-    /// <summary>The most bytes that were in use at a time.</summary>
+    /// <summary>The peak number of bytes in use.</summary>
     public long PeakBytes => Volatile.Read(ref _peakBytes);
 
     /// <summary>Adds memory that has been taken from the system or, if negative, returned to it. Never throws.</summary>
@@ -63,7 +63,7 @@ internal sealed class MemoryAccount : IThreadPoolWorkItem, IDisposable
 
     void IThreadPoolWorkItem.Execute()
     {
-        // Cleared first: a change that comes later queues another report.
+        // Cleared first: a later change queues another report.
         Volatile.Write(ref _isQueued, 0);
         using (Uninterrupted.Hold(_gate))
         {
@@ -72,7 +72,7 @@ internal sealed class MemoryAccount : IThreadPoolWorkItem, IDisposable
         }
     }
 
-    /// <summary>Withdraws what was reported. Called when the memory has been freed.</summary>
+    /// <summary>Withdraws the reported memory. Called when the memory has been freed.</summary>
     public void Dispose()
     {
         using (Uninterrupted.Hold(_gate))

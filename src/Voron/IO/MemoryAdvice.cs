@@ -7,16 +7,14 @@ internal static unsafe class MemoryAdvice
 {
     private static readonly nuint PageLength = (nuint)Environment.SystemPageSize;
 
-    /// <summary>
-    /// Requests large memory pages for fresh memory that will be used as a whole: one page fault instead of hundreds. Linux only.
-    /// </summary>
+    /// <summary>Requests large memory pages for new memory that will be used as a whole: one page fault instead of hundreds. Linux only.</summary>
     public static void PreferLargePages(byte* address, nuint length)
     {
         if (OperatingSystem.IsLinux())
             _ = Libc.Advise(address, length, Platform.AdviseHugePage);
     }
 
-    /// <summary>Asks the system not to read ahead of a page of a map that is missing. Not on Windows.</summary>
+    /// <summary>Asks the system not to read ahead when a page of a map is missing. Not on Windows.</summary>
     /// <param name="address">The start of the map.</param>
     /// <param name="length">Its length in bytes.</param>
     public static void ExpectRandomAccess(byte* address, nuint length)

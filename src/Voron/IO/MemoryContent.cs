@@ -28,6 +28,6 @@ internal abstract unsafe class MemoryContent
 
     public abstract FileMap Map(long length);
 
-    /// <summary>Called when there is neither a name nor a handle any more.</summary>
+    /// <summary>Called when neither the name nor a handle is left.</summary>
     protected abstract void Free();
 }

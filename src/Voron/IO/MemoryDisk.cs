@@ -3,8 +3,8 @@ using Voron.Primitives;
 namespace Voron.IO;
 
 /// <summary>
-/// A disk of native memory, for environments that live in memory: the same seam, so that no layer above it is skipped. Writes
-/// last as long as the process; a file is freed when it has no name, no handle and no map any more.
+/// A disk of native memory, for environments that live in memory: the same seam, so that no layer above it is skipped. Writes last as long as the
+/// process; a file is freed when it no longer has a name, a handle or a map.
 /// </summary>
 internal sealed class MemoryDisk : IDisk
 {
@@ -24,8 +24,8 @@ internal sealed class MemoryDisk : IDisk
     private readonly long _reservation;
     private bool _disposed;
 
-    /// <param name="reservation">The number of bytes that a file can have before it moves.</param>
-    /// <param name="maxBytes">The number of bytes that all files can have together, those that are discarded excepted.</param>
+    /// <param name="reservation">The number of bytes that a file can hold before it moves.</param>
+    /// <param name="maxBytes">The maximum number of bytes in all files together, except discarded ones.</param>
     /// <param name="isDiscarded">
     /// For an environment of which nothing will be read again once it is closed: returns true for the names of files that it only writes.
     /// </param>

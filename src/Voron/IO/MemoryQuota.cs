@@ -1,6 +1,6 @@
 namespace Voron.IO;
 
-/// <summary>The bytes that the files of a <see cref="MemoryDisk"/> may have together.</summary>
+/// <summary>The bytes that the files of a <see cref="MemoryDisk"/> may hold together.</summary>
 internal sealed class MemoryQuota(long limit)
 {
     private long _used;

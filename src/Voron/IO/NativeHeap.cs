@@ -3,8 +3,8 @@ using Voron.Primitives;
 namespace Voron.IO;
 
 /// <summary>
-/// The native memory of an environment, which is freed together with the environment. It is not freed when the garbage collector finds that a
-/// list in it is out of use, because objects that a finalizer resurrects may still read it.
+/// The native memory of an environment, which is freed together with the environment. It is not freed when the garbage collector finds that a list
+/// in it is unused, because objects that a finalizer resurrects may still read it.
 /// </summary>
 internal sealed unsafe class NativeHeap : IDisposable
 {
@@ -24,7 +24,7 @@ internal sealed unsafe class NativeHeap : IDisposable
     {
         using (Uninterrupted.Hold(_lock))
         {
-            // Make room in the set first: nothing may fail once the old address is gone.
+            // Reserve space in the set first: nothing may fail once the old address is gone.
             _blocks.EnsureCapacity(_blocks.Count + 1);
             var resized = EngineMemory.Resize(block, bytes);
             _blocks.Remove((nint)block, out var before);

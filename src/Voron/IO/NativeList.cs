@@ -41,7 +41,7 @@ internal sealed unsafe class NativeList<T>(NativeHeap heap)
         _items[_first + Count++] = item;
     }
 
-    /// <summary>Makes sure that this number of items can be added without allocating memory.</summary>
+    /// <summary>Ensures that this number of items can be added without allocating memory.</summary>
     /// <exception cref="OutOfMemoryException">There is no memory; the list is unchanged.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void EnsureRoom(int items)
@@ -70,7 +70,7 @@ internal sealed unsafe class NativeList<T>(NativeHeap heap)
 
     public void Clear() => Count = _first = 0;
 
-    /// <summary>Removes all items, and frees the memory if it has room for more than <paramref name="capacity"/> items.</summary>
+    /// <summary>Removes all items, and frees the memory if it has space for more than <paramref name="capacity"/> items.</summary>
     public void ClearAndTrim(int capacity)
     {
         Clear();

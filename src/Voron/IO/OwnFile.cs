@@ -2,7 +2,7 @@ using Voron.Format;
 
 namespace Voron.IO;
 
-/// <summary>Files of the engine that a name alone does not prove to be its own, and that do no harm if they stay.</summary>
+/// <summary>Files whose names alone do not prove that they belong to the engine, and that do no harm if they stay.</summary>
 internal static unsafe class OwnFile
 {
     /// <summary>

@@ -1,18 +1,18 @@
 namespace Voron.IO;
 
-/// <summary>A block of memory over a temporary file of its own, which has room for all of it.</summary>
+/// <summary>A block of memory over a separate temporary file, which has blocks for all of it.</summary>
 internal sealed unsafe class SpilledBlock : IDisposable
 {
     private readonly DiskFile _file;
     private readonly ScratchMap _map;
 
-    /// <exception cref="DiskException">The file cannot be created, or there is no room for it.</exception>
+    /// <exception cref="DiskException">The file cannot be created, or there is not enough space for it.</exception>
     public SpilledBlock(TemporaryFiles files, long bytes)
     {
         _file = files.Open();
         try
         {
-            // Without blocks of its own, a write to the map would end the process when the disk is full.
+            // Without allocated blocks, a write to the map would end the process when the disk is full.
             _file.Allocate(0, bytes);
             _map = _file.MapScratch(0, bytes);
         }

@@ -1,6 +1,6 @@
 namespace Voron.IO;
 
-/// <summary>The system's information about a directory, as far as the base library has it: its files and the space on its volume.</summary>
+/// <summary>The system's information about a directory, as far as the base library provides it: its files and the space on its volume.</summary>
 internal static class SystemDirectory
 {
     /// <summary>

@@ -35,7 +35,7 @@ internal static class SystemErrors
         return new DiskException(error, operation, path, exception.Message.TrimEnd('.'), NativeError(exception));
     }
 
-    // On POSIX systems, an exception of a type of its own has the HRESULT of that type, which contains a Windows error number.
+    // On POSIX systems, an exception of a specific type carries the HRESULT of that type, which contains a Windows error number.
     private static int NativeError(Exception exception) => OperatingSystem.IsWindows()
         ? exception.HResult
         : exception switch

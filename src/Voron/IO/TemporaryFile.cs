@@ -5,7 +5,7 @@ internal static class TemporaryFile
 {
     private const int MaxNames = 1000;
 
-    /// <summary>Returns the name that a temporary file has for a moment where unnamed files cannot be created.</summary>
+    /// <summary>Returns the name that a temporary file has briefly where unnamed files cannot be created.</summary>
     public static string NameOf(int number) => number == 0 ? "voron.scratch" : $"voron.scratch-{number}";
 
     /// <summary>Creates a file and deletes its name. A name that exists already belongs to another owner: the next one is tried.</summary>

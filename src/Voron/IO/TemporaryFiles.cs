@@ -16,7 +16,7 @@ internal sealed class TemporaryFiles : IDisposable
     private readonly Func<IDisk>? _open;
     private IDisk? _disk;
 
-    /// <param name="disk">The disk of the environment, which stays the caller's.</param>
+    /// <param name="disk">The disk of the environment, which is owned by the caller.</param>
     public TemporaryFiles(IDisk disk) => _disk = disk;
 
     private TemporaryFiles(Func<IDisk> open) => _open = open;
@@ -33,11 +33,11 @@ internal sealed class TemporaryFiles : IDisposable
         return _disk.OpenTemporary();
     }
 
-    /// <summary>Returns the exception for data that was to leave memory and could not.</summary>
+    /// <summary>Returns the exception for data that could not be moved out of memory.</summary>
     /// <param name="what">The data.</param>
     /// <param name="e">The failure of the disk.</param>
     public static VoronException Failure(string what, DiskException e) => e.Error == DiskError.NoSpace
-        ? new StorageFullException($"{what} over its limit, and the disk has no room for its spill file: {e.Message}", e)
+        ? new StorageFullException($"{what} over its limit, and the disk has no space for its spill file: {e.Message}", e)
         : new StorageAccessException($"{what} over its limit, and cannot be moved to a spill file: {e.Message}", e);
 
     public void Dispose()

@@ -40,7 +40,7 @@ internal sealed unsafe class BatchWriter
     /// <summary>Write calls issued.</summary>
     public long Writes { get; private set; }
 
-    /// <summary>Writes neighbouring records of one file; they are durable when the method returns.</summary>
+    /// <summary>Writes adjacent records of one file; they are durable when the method returns.</summary>
     /// <param name="durableSequence">The newest durable record, which the records confirm.</param>
     public void Write(List<JournalEntry> batch, long bytes, long durableSequence)
     {

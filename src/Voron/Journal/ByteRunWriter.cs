@@ -47,7 +47,7 @@ internal unsafe ref struct ByteRunWriter
         _end = Nowhere;
     }
 
-    /// <summary>Adds the bytes of a chunk whose bits are set in <paramref name="mask"/>. Chunks come in ascending order.</summary>
+    /// <summary>Adds the bytes of a chunk whose bits are set in <paramref name="mask"/>. Chunks are added in ascending order.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Add(long chunk, ulong mask)
     {

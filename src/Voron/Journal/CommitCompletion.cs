@@ -13,7 +13,7 @@ internal sealed class CommitCompletion : PooledCompletion
 
     private static readonly CommitCompletion?[] Pool = new CommitCompletion?[PoolSize];
 
-    /// <summary>The sequence of the record that must become durable, for a commit that has no record of its own.</summary>
+    /// <summary>The sequence of the record that must become durable, for a commit without a record.</summary>
     public long Sequence { get; set; }
 
     protected override bool IsReusable => true;
@@ -21,7 +21,7 @@ internal sealed class CommitCompletion : PooledCompletion
     /// <exception cref="OutOfMemoryException">There is no memory.</exception>
     public static CommitCompletion Rent()
     {
-        // Even if the pool has one: what other commits have left there must not decide a test.
+        // Even if the pool has one: leftovers of other commits must not affect a test.
         EngineMemory.Ask(Bytes);
         for (var i = 0; i < PoolSize; i++)
         {

@@ -3,7 +3,7 @@ using Voron.Primitives;
 namespace Voron.Journal;
 
 /// <summary>
-/// Commits that changed nothing and wait for the record of the data they read, ordered by its sequence. They have no record of their own.
+/// Commits that changed nothing and wait for the record of the data they read, ordered by its sequence. They have no record themselves.
 /// </summary>
 /// <remarks>Used under the lock of the journal's queue. The list is linked through the completions, so adding needs no memory.</remarks>
 internal struct EmptyCommits
@@ -22,7 +22,7 @@ internal struct EmptyCommits
             return;
         }
 
-        // This thread came late: others read something newer, and were faster.
+        // This thread is late: others read something newer, and were faster.
         CommitCompletion? before = null;
         for (var next = _first; next != null && next.Sequence <= completion.Sequence; next = (CommitCompletion?)next.Next)
             before = next;

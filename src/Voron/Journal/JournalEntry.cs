@@ -14,7 +14,7 @@ internal sealed unsafe class JournalEntry : IDisposable
     private nuint _capacity;
     private nuint _needed;
 
-    /// <param name="capacity">The number of bytes to make room for.</param>
+    /// <param name="capacity">The initial capacity in bytes.</param>
     /// <param name="memory">The memory for the buffer; null for memory without limits.</param>
     public JournalEntry(int capacity, BlockMemory? memory = null)
     {
@@ -24,7 +24,7 @@ internal sealed unsafe class JournalEntry : IDisposable
 
     public byte* Buffer => _buffer;
 
-    /// <summary>True if the record is larger than the memory there was for it, and lies in a temporary file.</summary>
+    /// <summary>True if the record exceeded the available memory, and is stored in a temporary file.</summary>
     public bool IsSpilled => _block is { IsSpilled: true };
 
     public RecordHeader* Header => (RecordHeader*)_buffer;
@@ -47,7 +47,7 @@ internal sealed unsafe class JournalEntry : IDisposable
     /// <summary>True if the record may be published before it is durable (<see cref="Durability.Lazy"/>).</summary>
     public bool IsLazy { get; set; }
 
-    /// <summary>True if it was. Set under the lock of the queue, before another thread can take the record from there.</summary>
+    /// <summary>True if it was. Set under the lock of the queue, before another thread can take the record from the queue.</summary>
     public bool IsPublished { get; set; }
 
     /// <summary>The file of the record. Set by the writer.</summary>
@@ -57,7 +57,7 @@ internal sealed unsafe class JournalEntry : IDisposable
 
     public long Sequence { get; set; }
 
-    /// <summary>The end of the journal behind the record, once it is sealed.</summary>
+    /// <summary>The end of the journal after the record, once it is sealed.</summary>
     public JournalPosition End => new()
     {
         Incarnation = File!.Incarnation,
@@ -96,7 +96,7 @@ internal sealed unsafe class JournalEntry : IDisposable
     }
 
     /// <summary>Makes the buffer usable again.</summary>
-    /// <param name="capacity">The number of bytes to make room for if the buffer was freed.</param>
+    /// <param name="capacity">The capacity in bytes if the buffer was freed.</param>
     /// <exception cref="OutOfMemoryException">There is no memory; the buffer stays as it was.</exception>
     public void Revive(int capacity)
     {
@@ -106,9 +106,9 @@ internal sealed unsafe class JournalEntry : IDisposable
             EngineMemory.Revive(_buffer, _capacity);
     }
 
-    /// <summary>Makes room for <paramref name="capacity"/> bytes, keeping the first <paramref name="used"/>.</summary>
+    /// <summary>Ensures a capacity of <paramref name="capacity"/> bytes, keeping the first <paramref name="used"/>.</summary>
     /// <exception cref="OutOfMemoryException">There is no memory; the buffer is unchanged.</exception>
-    /// <exception cref="StorageFullException">There is neither memory nor room on the disk; the buffer is unchanged.</exception>
+    /// <exception cref="StorageFullException">There is neither memory nor disk space; the buffer is unchanged.</exception>
     public void EnsureCapacity(nuint capacity, nuint used)
     {
         _needed = Math.Max(_needed, capacity);
@@ -128,7 +128,7 @@ internal sealed unsafe class JournalEntry : IDisposable
         _capacity = larger;
     }
 
-    /// <summary>Begins a record with a zeroed header of that kind, as a version of the format lays it out.</summary>
+    /// <summary>Begins a record of a kind with a zeroed header, in the layout of a format version.</summary>
     public void Begin(RecordKind kind, uint version)
     {
         *Header = default;
@@ -155,7 +155,7 @@ internal sealed unsafe class JournalEntry : IDisposable
         NativeMemory.Clear(_buffer + end, (nuint)(Length - end));
     }
 
-    /// <summary>Ends the wait of the commit that has the completion, if there is one.</summary>
+    /// <summary>Completes the waiting commit, if there is one.</summary>
     /// <param name="failure">Null if the record is durable and published.</param>
     public void Acknowledge(Exception? failure)
     {
@@ -170,8 +170,8 @@ internal sealed unsafe class JournalEntry : IDisposable
         }
         catch (Exception)
         {
-            // The completion runs no code of its caller here and handles its own failures. If it throws nevertheless, the journal carries on:
-            // other commits depend on the leader, and there is no other place to report it.
+            // The completion runs no code of its caller here and handles its own failures. If it throws nevertheless, the journal continues: other
+            // commits depend on the leader, and there is no other place to report it.
         }
     }
 

@@ -4,7 +4,7 @@ using Voron.Primitives;
 
 namespace Voron.Journal;
 
-/// <summary>The buffers for records: a few, which are used again.</summary>
+/// <summary>A few reusable buffers for records.</summary>
 /// <remarks>
 /// Guarded by the lock of the journal's queue, so that a caller that waits for a buffer is woken when a batch has been acknowledged. A buffer
 /// belongs to its renter until it is returned or submitted, and to the journal from then on.
@@ -86,7 +86,7 @@ internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState pois
     }
 
     /// <summary>
-    /// Takes back an entry whose record is done with. The caller holds the queue lock. It may be the thread that wrote the last batch, and get
+    /// Takes back an entry whose record is finished. The caller holds the queue lock. It may be the thread that wrote the last batch, and arrive
     /// here after the environment has been closed.
     /// </summary>
     public void Keep(JournalEntry entry)

@@ -7,9 +7,7 @@ namespace Voron.Journal;
 /// <summary>A journal file in one of its epochs.</summary>
 internal sealed class JournalFile
 {
-    /// <summary>
-    /// The greatest number that a new file gets: far below the value where adding one could overflow, and never reached by counting.
-    /// </summary>
+    /// <summary>The greatest number of a new file: far below the value where adding one could overflow, and never reached by counting.</summary>
     public const long MaxNewIndex = 999_999_999_999;
 
     public const string NamePrefix = "journal-";
@@ -72,7 +70,7 @@ internal sealed class JournalFile
 
     public long Epoch { get; set; }
 
-    /// <summary>The format version of the file's header, and so of the records that it may have.</summary>
+    /// <summary>The format version of the file's header, and therefore of the records that it may contain.</summary>
     public uint Version { get; set; }
 
     /// <summary>
@@ -83,7 +81,7 @@ internal sealed class JournalFile
 
     public static string NameOf(long index) => NumberedName.Of(NamePrefix, index, NameSuffix);
 
-    /// <summary>Returns the name of a file until its headers are durable and it gets its final name.</summary>
+    /// <summary>Returns the name of a file until its headers are durable and it receives its final name.</summary>
     public static string UnnamedOf(long index) => NumberedName.Of(NamePrefix, index, UnnamedSuffix);
 
     /// <summary>Returns whether a journal file can have that name, now or while it is being made.</summary>

@@ -7,9 +7,8 @@ namespace Voron.Journal;
 
 /// <summary>Creates, names and deletes journal files; for the holder of the file set's lock.</summary>
 /// <remarks>
-/// Zeroing a file saves small commits from writing the file system's metadata, at the cost of writing everything twice in the file's first
-/// epoch. For large records this would cost more than it saves: their file only gets its blocks, and the first data written to it is
-/// records.
+/// Zeroing a file saves small commits from writing the file system's metadata, at the cost of writing everything twice in the file's first epoch.
+/// For large records this would cost more than it saves: blocks are only allocated for their file, and the first data written to it is records.
 /// </remarks>
 internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
 {
@@ -17,7 +16,7 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
 
     private long _nextIndex = 1;
 
-    /// <summary>Makes new files get numbers above that of an existing file.</summary>
+    /// <summary>Makes new files use numbers above that of an existing file.</summary>
     public void SkipName(string name)
     {
         var index = NumberOf(name);
@@ -28,7 +27,7 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
     /// <summary>Creates a file that does not have its final name yet.</summary>
     /// <param name="length">In bytes.</param>
     /// <param name="isZeroed">True to zero the file; otherwise it only has blocks, and the first data written to it is records.</param>
-    /// <exception cref="DiskException">There is no room for it; nothing is left of it.</exception>
+    /// <exception cref="DiskException">There is not enough space for it; nothing is left of it.</exception>
     public JournalFile Make(long length, bool isZeroed)
     {
         var (name, handle) = Create();
@@ -60,9 +59,7 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
         JournalLog.FileMade(logger, file.Name, file.Length);
     }
 
-    /// <summary>
-    /// Gives final names to files found under the names that they had while they were being made, before anything is built on them.
-    /// </summary>
+    /// <summary>Gives final names to files found under their provisional names, before anything is built on them.</summary>
     public List<JournalFileInfo> GiveNames(List<JournalFileInfo> files)
     {
         var isChanged = false;

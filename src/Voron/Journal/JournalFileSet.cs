@@ -15,8 +15,8 @@ namespace Voron.Journal;
 /// released by a checkpoint -> reused, or deleted. A spare that is too small for the next record is passed over; its epoch number is then
 /// skipped, and recovery finds the next record by its sequence and chain.
 /// <para>
-/// Files start small and grow with the number of bytes that are written between two flushes: a released file is used again if it is large
-/// enough, and only if there is none is a new one made, four times as long as the longest before it. Closing leaves one small file.
+/// Files start small and grow with the bytes written between two flushes: a released file is reused if it is large enough; otherwise a new one is
+/// created, four times as long as the longest before it. Closing leaves one small file.
 /// </para>
 /// </remarks>
 internal sealed class JournalFileSet : IDisposable
@@ -29,11 +29,11 @@ internal sealed class JournalFileSet : IDisposable
     // A short chain of files leads from the smallest to the largest, so few commits find that the next file is still being made.
     private const int GrowthFactor = 4;
 
-    // A released file so much smaller than the next new one would be full at once.
+    // A released file so much smaller than the next new one would be full immediately.
     private const int OutgrownPart = GrowthFactor * GrowthFactor;
 
-    // A spare is worth its space when the current file is a quarter full, and has more than the few records of an environment that is hardly
-    // used. Earlier, a flush that comes soon may not have released the file that could be used again.
+    // A spare is worth its space once the current file is a quarter full, and contains more than the few records of a barely used environment.
+    // Earlier, the next flush may not yet have released a reusable file.
     private const int FullPart = 4;
     private const long SpareFromBytes = 32 << 10;
 
@@ -49,7 +49,7 @@ internal sealed class JournalFileSet : IDisposable
     private long _nextEpoch = 1;
     private long _nextFileBytes;
 
-    // The length that the record that began the newest file asked for, including the reserve, and whether that record was large.
+    // The length requested by the record that began the newest file, including the reserve, and whether that record was large.
     private long _wantedLength;
     private bool _isForLarge;
     private readonly RetryPause _spareRetry = new(TimeSpan.FromSeconds(1), TimeSpan.FromMinutes(1));
@@ -98,7 +98,7 @@ internal sealed class JournalFileSet : IDisposable
     /// <param name="files">All files that have an epoch.</param>
     /// <param name="withoutEpoch">The files that have none; they are deleted.</param>
     /// <param name="start">The position where replay starts.</param>
-    /// <param name="unused">Files of which no record counts, and which can therefore be reused.</param>
+    /// <param name="unused">Files in which no record counts, and which can therefore be reused.</param>
     /// <param name="ends">The end of the last record that was read in each file; no record was read in a file that is not listed.</param>
     public void Adopt(
         IEnumerable<JournalFileInfo> files, IEnumerable<string> withoutEpoch, in JournalPosition start, IReadOnlyCollection<string> unused,
@@ -153,12 +153,11 @@ internal sealed class JournalFileSet : IDisposable
     }
 
     /// <summary>Makes the spare the current file, or a file prepared now.</summary>
-    /// <param name="minLength">The number of bytes that the file must have for records.</param>
-    /// <param name="more">The number of additional bytes that it should have, so that more than one record fits. If the disk has no room,
-    /// the file has less.</param>
+    /// <param name="minLength">The number of bytes that the file must provide for records.</param>
+    /// <param name="more">The number of additional bytes that it should provide, so that more than one record fits; fewer on a full disk.</param>
     /// <param name="recordBytes">The size of the first record in bytes.</param>
     /// <param name="seals">Seals for earlier files; only the first file after an opening has any.</param>
-    /// <exception cref="DiskException">There is no room for a file; nothing has changed.</exception>
+    /// <exception cref="DiskException">There is not enough space for a file; nothing has changed.</exception>
     public JournalFile Begin(long minLength, long more, long recordBytes, ReadOnlySpan<JournalSeal> seals)
     {
         using (_lock.Enter())
@@ -183,10 +182,10 @@ internal sealed class JournalFileSet : IDisposable
     }
 
     /// <summary>
-    /// Prepares a spare when there is none, so that the next file switch costs the commit nothing. Deletes no released file to make room.
-    /// After a failure, does nothing for a pause that grows with each further failure, or until files have been released.
+    /// Prepares a spare when there is none, so that the next file switch costs the commit nothing. Deletes no released file to free space. After a
+    /// failure, does nothing for a pause that grows with each further failure, or until files have been released.
     /// </summary>
-    /// <exception cref="DiskException">There is no room for a file; nothing has changed.</exception>
+    /// <exception cref="DiskException">There is not enough space for a file; nothing has changed.</exception>
     /// <exception cref="OutOfMemoryException">There is no memory; nothing has changed.</exception>
     public void PrepareSpare()
     {
@@ -230,8 +229,8 @@ internal sealed class JournalFileSet : IDisposable
     /// start of this file, which follows the last record, as the place where replay starts, and then needs no other file.
     /// </summary>
     /// <remarks>
-    /// First deletes the files that no header needs, so that there is room. A power cut afterwards leaves the same files as one in an open
-    /// environment: the live ones, and perhaps a file without records.
+    /// First deletes the files that no header needs, to free space. A power cut afterwards leaves the same files as one in an open environment:
+    /// the live ones, and perhaps a file without records.
     /// </remarks>
     /// <returns>The file; null if the current file is no larger.</returns>
     /// <exception cref="DiskException">The file could not be made. The live files are as before.</exception>
@@ -366,9 +365,9 @@ internal sealed class JournalFileSet : IDisposable
         return file;
     }
 
-    // A released file with room for the whole request, or else a new one. A full disk may not have room for the whole request: then a
-    // released file that is long enough for the record will do, or a shorter new one. Released files too short for the record are deleted
-    // as a last resort. A spare is not worth any of this, because it may be too short for the next record.
+    // Takes a released file with space for the whole request, or creates a new one. If the disk has no space for the whole request, a released
+    // file that is long enough for the record suffices, or a shorter new one. Released files too short for the record are deleted as a last
+    // resort. A spare is not worth any of this, because it may be too short for the next record.
     private JournalFile TakeOrMake(long minLength, long more, bool isSpare, out bool isTaken)
     {
         isTaken = true;
@@ -398,9 +397,9 @@ internal sealed class JournalFileSet : IDisposable
         }
     }
 
-    // A file that an earlier process deleted last may have had the highest epoch number. It can come back with a power cut until the
-    // directory has been synced, and no file with records must have that number then. A new file has none before its name is durable, and with
-    // it the deletions; one that is used again has its name.
+    // The file that an earlier process deleted last may have had the highest epoch number. Until the directory has been synced, a power cut can
+    // restore it, and no file with records may have that number then. A new file contains no records before its name is durable, and with it the
+    // deletions; a reused file already has its name.
     private void MakeDeletionsDurable()
     {
         if (_deletionsAreDurable)

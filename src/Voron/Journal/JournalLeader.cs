@@ -12,12 +12,12 @@ namespace Voron.Journal;
 ///   lead taken ─▶ batch taken ─▶ sealed, written ─▶ each record: published, durable ─▶ each record: acknowledged ─▶ lead ended
 ///                                  └─ failed: poisoned; the batch has an unknown outcome, the queued records are not committed ─▲
 /// </code>
-/// Where a record of the batch names extents that were not synced, the data file is synced beside the write (<see cref="ExtentSync"/>), and
+/// Where a record of the batch names extents that were not synced, the data file is synced during the write (<see cref="ExtentSync"/>), and
 /// nothing is published before both have ended.
 /// <para>
 /// A thread that waits for its record leads while no other thread does, until its own record is durable. The journal thread leads for records
-/// without a waiting thread. The leader holds no lock of the journal and runs no user code: waiting for it, as flushes and closing do,
-/// therefore means waiting for the device. No record is published out of order, and none but a lazy one is acknowledged before it is durable.
+/// without a waiting thread. The leader holds no lock of the journal and runs no user code: waiting for it, as flushes and closing do, therefore
+/// means waiting for the device. No record is published out of order, and only a lazy one is acknowledged before it is durable.
 /// </para>
 /// <para>
 /// Lazy records have no waiting thread. They wait in the queue for the next leader: that of a durable record, or the journal thread when half of
@@ -35,10 +35,10 @@ internal sealed unsafe class JournalLeader
     private readonly long _lazyMilliseconds;
     private readonly List<JournalEntry> _batch = new(RecordQueue.MaxBatchRecords);
 
-    // The tick by which the thread writes what waits, or 0 when nothing does.
+    // The tick by which the thread writes the waiting records, or 0 if none wait.
     private long _dueTick;
 
-    // True when something waits that must not wait for that tick.
+    // True if a waiting record must not wait for that tick.
     private bool _isUrgent;
 
     public JournalLeader(RecordQueue queue, BatchWriter writer, PoisonState poison, IJournalListener listener, in JournalResources resources)
@@ -64,17 +64,17 @@ internal sealed unsafe class JournalLeader
             WriteQueued();
     }
 
-    /// <summary>Makes the thread write the queued records, those of this caller included, within the interval of lazy commits.</summary>
+    /// <summary>Makes the thread write the queued records, including those of this caller, within the interval of lazy commits.</summary>
     public void WriteWithinInterval()
     {
-        // The thread clears the tick before it takes what is queued, so that a record which was queued while it was set is written by it.
+        // The thread clears the tick before it takes the queued records, so it writes every record queued while the tick was set.
         if (Volatile.Read(ref _dueTick) != 0)
             return;
         Volatile.Write(ref _dueTick, Environment.TickCount64 + _lazyMilliseconds);
         if (Thread.TryWake())
             return;
 
-        // There is no thread that clears it.
+        // No thread will clear it.
         Volatile.Write(ref _dueTick, 0);
         WriteQueued();
     }

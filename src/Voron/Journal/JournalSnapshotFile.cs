@@ -54,7 +54,7 @@ internal static unsafe class JournalSnapshotFile
         return Math.Max(taken, Math.Max(checkpoint.JournalSnapshotNumber, checkpoint.CheckpointNumber)) + 1;
     }
 
-    /// <summary>Makes contents that a killed process left visible durable, and drops them from the page cache.</summary>
+    /// <summary>Makes durable the contents that a killed process left visible, and drops them from the page cache.</summary>
     public static void MakeDurable(IDisk disk, long number)
     {
         try

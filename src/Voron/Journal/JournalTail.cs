@@ -42,12 +42,12 @@ internal sealed unsafe class JournalTail
     };
 
     /// <summary>
-    /// Begins another file if the current one has no room for a record and the reserve behind it, or if the record is the first of a newer
-    /// version of the format. Records of flushes have the oldest version, so that the room that was left for them serves them.
+    /// Begins another file if the current one lacks space for a record and the reserve after it, or if the record is the first of a newer format
+    /// version. Flush records have the oldest version, so they can use the space that was left for them.
     /// </summary>
     /// <param name="entry">The record.</param>
-    /// <param name="reserve">What to leave free behind the record; null for a record of a flush, which may use what transactions left free.</param>
-    /// <exception cref="StorageFullException">There is no room for another journal file.</exception>
+    /// <param name="reserve">The space to leave free after the record; null for a flush record, which may use the space left by transactions.</param>
+    /// <exception cref="StorageFullException">There is not enough space for another journal file.</exception>
     /// <exception cref="StorageAccessException">A journal file could not be made.</exception>
     public void EnsureRoom(JournalEntry entry, JournalReserve? reserve)
     {
@@ -62,7 +62,7 @@ internal sealed unsafe class JournalTail
         {
             SchedulePoint.Reach(SchedulePlace.FileBeginning);
 
-            // As much additional room as is kept free; otherwise there would soon be one file per record.
+            // As much additional space as is kept free; otherwise there would soon be one file per record.
             _current = _files.Begin(length + kept, kept + Reserve.ImageBytes, length, _seals);
         }
         catch (DiskException e)
@@ -70,7 +70,7 @@ internal sealed unsafe class JournalTail
             if (e.Error == DiskError.NoSpace)
             {
                 throw new StorageFullException(
-                    $"There is no room for another journal file of {length + kept} bytes: {e.Message} The transaction was not committed.", e);
+                    $"There is no space for another journal file of {length + kept} bytes: {e.Message} The transaction was not committed.", e);
             }
 
             throw new StorageAccessException($"A journal file could not be created: {e.Message} The transaction was not committed.", e);
@@ -80,7 +80,7 @@ internal sealed unsafe class JournalTail
         _offset = JournalFormat.FirstRecordOffset;
     }
 
-    /// <summary>Gives a record the place at the end, for which there is room.</summary>
+    /// <summary>Places a record at the end, where it fits.</summary>
     public void Place(JournalEntry entry)
     {
         _submission.AssertHeld();

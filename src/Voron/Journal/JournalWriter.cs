@@ -100,9 +100,9 @@ internal sealed unsafe class JournalWriter : IDisposable
 
     /// <summary>Assigns the record its place and queues it. From then on the entry belongs to the journal.</summary>
     /// <param name="entry">The record.</param>
-    /// <param name="reserve">What to leave free behind it; null for a record of a flush, which may use what transactions left free.</param>
+    /// <param name="reserve">The space to leave free after it; null for a flush record, which may use the space left by transactions.</param>
     /// <returns>The record's sequence, to wait for unless the entry has a completion.</returns>
-    /// <exception cref="StorageFullException">There is no room for another journal file. The entry still belongs to the caller.</exception>
+    /// <exception cref="StorageFullException">There is not enough space for another journal file. The entry still belongs to the caller.</exception>
     /// <exception cref="ObjectDisposedException">The environment is being closed. The entry still belongs to the caller.</exception>
     public long Submit(JournalEntry entry, JournalReserve? reserve)
     {
@@ -117,7 +117,7 @@ internal sealed unsafe class JournalWriter : IDisposable
             {
                 _queue.ThrowIfRefusing();
 
-                // Only queued records get a place and a sequence, because recovery ends at the first missing sequence.
+                // Only queued records receive a place and a sequence, because recovery ends at the first missing sequence.
                 _tail.Place(entry);
                 _queue.Add(entry);
                 if (entry.IsLazy && entry.Length <= LargestLazyBytes)
@@ -134,7 +134,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     /// <summary>True when a write takes less time than waking another thread for it.</summary>
     public bool WritesAtOnce { get; init; }
 
-    /// <summary>Makes the journal thread write the queued records; the caller does not wait, unless this thread writes them at once.</summary>
+    /// <summary>Makes the journal thread write the queued records; the caller does not wait, unless this thread writes them immediately.</summary>
     public void WriteInBackground()
     {
         if (WritesAtOnce)
@@ -146,7 +146,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     /// <summary>Returns true if the record with that sequence is visible to readers.</summary>
     public bool IsPublished(long sequence) => _queue.PublishedSequence >= sequence;
 
-    /// <summary>True while a record waits to be written that was published when it was submitted.</summary>
+    /// <summary>True while a record that was published when it was submitted waits to be written.</summary>
     public bool HasEarlyRecords => _queue.EarlySequence > _queue.DurableSequence;
 
     /// <summary>Returns true if the record with that sequence, the newest one, was published when it was submitted.</summary>
@@ -162,8 +162,8 @@ internal sealed unsafe class JournalWriter : IDisposable
     }
 
     /// <summary>
-    /// Leaves a lazy record to the next write, which comes soon enough; false if it is not published yet, because a record before it is still being
-    /// written: the caller then waits until it is durable.
+    /// Leaves a lazy record to the next write, which follows soon enough; false if it is not published yet, because a record before it is still
+    /// being written: the caller then waits until it is durable.
     /// </summary>
     public bool TryLeave(long sequence)
     {

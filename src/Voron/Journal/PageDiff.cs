@@ -47,14 +47,14 @@ internal static unsafe class PageDiff
 
     private const ulong JournaledInFirstChunk = ulong.MaxValue << PageHeader.UnjournaledBytes;
 
-    /// <summary>The number of bytes that <see cref="Write"/> needs at its target, including scratch room after the result.</summary>
+    /// <summary>The number of bytes that <see cref="Write"/> needs at its target, including scratch space after the result.</summary>
     public static int MaxLength(int pageSize) => pageSize - PageHeader.UnjournaledBytes + FirstHeader + ByteRunWriter.Slack;
 
-    /// <summary>The number of bytes that <see cref="WriteSparse"/> needs at its target, including scratch room after the result.</summary>
+    /// <summary>The number of bytes that <see cref="WriteSparse"/> needs at its target, including scratch space after the result.</summary>
     public static long MaxSparseLength(int length) => (long)length + FirstHeader + ByteRunWriter.Slack;
 
     /// <summary>Writes the byte runs that turn the previous version into <paramref name="page"/>, and returns their end.</summary>
-    /// <param name="target">Has room for <see cref="MaxLength"/> bytes.</param>
+    /// <param name="target">Has space for <see cref="MaxLength"/> bytes.</param>
     /// <param name="page">The new bytes.</param>
     /// <param name="previous">The newest version of a lower transaction, or null for a new page, which is compared with zeros.</param>
     /// <param name="pageSize">A power of two from 4096 to 65536.</param>
@@ -76,7 +76,7 @@ internal static unsafe class PageDiff
     /// Writes the byte runs that turn zeros into the bytes at <paramref name="buffer"/>, and returns their end. For an extent of overflow
     /// pages the caller advances the pointer to leave out the first <see cref="PageHeader.UnjournaledBytes"/>.
     /// </summary>
-    /// <param name="target">Has room for <see cref="MaxSparseLength"/> bytes.</param>
+    /// <param name="target">Has space for <see cref="MaxSparseLength"/> bytes.</param>
     /// <param name="buffer">The bytes, of any content.</param>
     /// <param name="length">Any length.</param>
     public static byte* WriteSparse(byte* target, byte* buffer, int length)

@@ -85,7 +85,7 @@ internal ref struct RecordBuilder
         Close(entry);
     }
 
-    /// <summary>Adds neighbouring pages of trees that are already in the data file. The caller stores their checksums.</summary>
+    /// <summary>Adds adjacent pages of trees that are already in the data file. The caller stores their checksums.</summary>
     /// <returns>Where the checksums belong; valid until the next call.</returns>
     public unsafe Span<ulong> AddDirectPages(long firstPage, int pages)
     {
@@ -121,7 +121,7 @@ internal ref struct RecordBuilder
         _entry.Header->State = state;
         _entry.Header->EntryCount = _count;
 
-        // A record that does not fit into memory is not compressed, because that would take as much room again.
+        // A record that does not fit into memory is not compressed, because that would take as much space again.
         if (compressed != null && payload > JournalFormat.Block && payload <= int.MaxValue / 2 && !_entry.IsSpilled)
         {
             var bound = Lz4Block.MaxCompressedLength((int)payload);

@@ -6,7 +6,7 @@ using Voron.Testing;
 
 namespace Voron.Journal;
 
-/// <summary>The submitted records that are not acknowledged yet, how far the journal has come with them, and whether a thread leads.</summary>
+/// <summary>The submitted records that are not acknowledged yet, their progress, and whether a thread leads.</summary>
 /// <remarks>
 /// Four sequences rise, by one from record to record:
 /// <code>
@@ -35,7 +35,7 @@ internal sealed class RecordQueue
     private long _issuedSequence;
     private long _durableSequence;
 
-    // That of the newest record that was published before it was durable.
+    // The sequence of the newest record that was published before it was durable.
     private long _publishedSequence;
 
     // All commits up to this sequence have been acknowledged.
@@ -90,7 +90,7 @@ internal sealed class RecordQueue
             ThrowClosed();
     }
 
-    /// <summary>Adds a record that has its place, and gives it its sequence. The caller holds the queue lock.</summary>
+    /// <summary>Adds a placed record, and assigns its sequence. The caller holds the queue lock.</summary>
     public void Add(JournalEntry entry)
     {
         AssertLocked();
@@ -155,7 +155,7 @@ internal sealed class RecordQueue
         }
     }
 
-    /// <summary>Moves the next neighbouring records from the queue to the leader's batch. There may be none.</summary>
+    /// <summary>Moves the next adjacent records from the queue to the leader's batch. There may be none.</summary>
     /// <returns>False if nothing more will be written; the caller then no longer leads.</returns>
     public bool TakeBatch(List<JournalEntry> batch, out long bytes)
     {
@@ -261,8 +261,8 @@ internal sealed class RecordQueue
     }
 
     /// <summary>
-    /// Completes a commit without a record of its own when the record that it read is durable and published: at once if it already is. The
-    /// caller makes sure that the journal is written.
+    /// Completes a commit without its own record when the record that it read is durable and published: immediately if it already is. The caller
+    /// ensures that the journal is written.
     /// </summary>
     public void CompleteWhenDurable(long sequence, CommitCompletion completion)
     {
@@ -291,7 +291,7 @@ internal sealed class RecordQueue
     }
 
     /// <summary>
-    /// Waits until no thread leads, and lets none lead from then on. Records that are still queued fail; the environment is poisoned then.
+    /// Waits until no thread leads, and allows none to lead afterwards. Records that are still queued fail; the environment is poisoned then.
     /// </summary>
     public void Close()
     {

@@ -2,7 +2,7 @@ using Voron.Format;
 
 namespace Voron.Journal;
 
-/// <summary>The journal files that replay does not need any more, kept to be used again; for the holder of the file set's lock.</summary>
+/// <summary>The journal files that replay no longer needs, kept for reuse; for the holder of the file set's lock.</summary>
 internal sealed class ReleasedFiles(JournalFileMaker maker, long maxFileBytes)
 {
     // The load needs the files that a flush releases until the next flush.
@@ -46,8 +46,8 @@ internal sealed class ReleasedFiles(JournalFileMaker maker, long maxFileBytes)
     }
 
     /// <summary>
-    /// Takes a file that has room for that many bytes, or returns null if there is none: the longest of the usual sizes, which is the last to
-    /// be full, or else the shortest of those that were made for huge records.
+    /// Takes a file with space for that many bytes, or returns null if there is none: the longest of the usual sizes, which fills up last, or else
+    /// the shortest of those created for huge records.
     /// </summary>
     public JournalFile? TryTake(long minLength)
     {
@@ -89,7 +89,7 @@ internal sealed class ReleasedFiles(JournalFileMaker maker, long maxFileBytes)
         }
     }
 
-    /// <summary>Deletes the longest file, so that few files must be deleted to make room for another one.</summary>
+    /// <summary>Deletes the longest file, so that few files must be deleted to free space for another one.</summary>
     public void DeleteLongest()
     {
         var longest = 0;

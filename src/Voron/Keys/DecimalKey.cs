@@ -3,11 +3,11 @@ using System.Globalization;
 
 namespace Voron.Keys;
 
-/// <summary>Encodes decimals so that their bytes have the order of their values. Equal values have equal bytes: 1.0 and 1.00 do.</summary>
+/// <summary>Encodes decimals so that their byte order is their value order. Equal values have equal bytes, such as 1.0 and 1.00.</summary>
 /// <remarks>
-/// A positive value is written as 0.D1D2...Dn times 10 to the power of e, where neither D1 nor Dn is 0. Its first byte is 156 + e. The digits
-/// follow in pairs, the last one filled up with 0: each pair is a byte of twice its value, plus 1 if another pair follows. Zero is the single
-/// byte 128. A negative value is the complement of all bytes of its absolute value.
+/// A positive value is written as 0.D1D2...Dn times 10 to the power of e, where neither D1 nor Dn is 0. Its first byte is 156 + e. The digits follow
+/// in pairs, the last one padded with 0: each pair is a byte of twice its value, plus 1 if another pair follows. Zero is the single byte 128. A
+/// negative value is the complement of all bytes of its absolute value.
 /// </remarks>
 internal static class DecimalKey
 {
@@ -53,9 +53,9 @@ internal static class DecimalKey
         return length;
     }
 
-    /// <summary>Decodes a value, and returns the number of bytes; 0 when they are those of no decimal, -1 when bytes are missing.</summary>
-    /// <param name="source">The bytes of the value and those behind them.</param>
-    /// <param name="mask">Is combined with each byte by an exclusive or: 255 for a descending field, otherwise 0.</param>
+    /// <summary>Decodes a value, and returns the number of bytes; 0 if they are not a decimal, -1 if bytes are missing.</summary>
+    /// <param name="source">The bytes of the value, and any bytes after them.</param>
+    /// <param name="mask">Combined with each byte by an exclusive or: 255 for a descending field, otherwise 0.</param>
     /// <param name="value">The value.</param>
     public static int Read(ReadOnlySpan<byte> source, byte mask, out decimal value)
     {
@@ -96,7 +96,7 @@ internal static class DecimalKey
         return TryMake(coefficient, digits - exponent, isNegative, out value) ? length : 0;
     }
 
-    /// <summary>Makes a decimal of a coefficient, which has no zero at its end, and a scale that may be negative.</summary>
+    /// <summary>Makes a decimal from a coefficient without trailing zeros, and a scale that may be negative.</summary>
     private static bool TryMake(UInt128 coefficient, int scale, bool isNegative, out decimal value)
     {
         value = 0;

@@ -1,9 +1,9 @@
 namespace Voron.Keys;
 
-/// <summary>Byte strings that end on their own: a byte 0 ends them, and the bytes 0 and 1 within them become 1 1 and 1 2.</summary>
+/// <summary>Self-delimiting byte strings: a byte 0 terminates them, and the bytes 0 and 1 within them become 1 1 and 1 2.</summary>
 /// <remarks>
-/// No byte string is the beginning of another one, and their order is that of the bytes without escapes: the end sorts before every byte, and
-/// escaped bytes sort before all others. In a descending field all bytes are inverted, the end included.
+/// No encoded string is a prefix of another one, and their order is that of the unescaped bytes: the terminator sorts before every byte, and escaped
+/// bytes sort before all others. In a descending field, all bytes are inverted, including the terminator.
 /// </remarks>
 internal static class EscapedBytes
 {
@@ -12,10 +12,10 @@ internal static class EscapedBytes
     private const byte FirstCode = 1;
     private const byte LastCode = 2;
 
-    /// <summary>Escapes the first bytes of a buffer in place; false, with nothing changed, when the buffer is too short.</summary>
-    /// <param name="buffer">The bytes, and room behind them.</param>
+    /// <summary>Escapes the first bytes of a buffer in place; false, with nothing changed, if the buffer is too short.</summary>
+    /// <param name="buffer">The bytes, and free space after them.</param>
     /// <param name="length">The number of bytes.</param>
-    /// <param name="ends">True to add the end; false for the beginning of a byte string.</param>
+    /// <param name="ends">True to add the terminator; false for the beginning of a byte string.</param>
     /// <param name="escaped">The number of bytes that the result takes, whether it fits or not.</param>
     public static bool TryEscape(Span<byte> buffer, int length, bool ends, out long escaped)
     {
@@ -43,11 +43,11 @@ internal static class EscapedBytes
         return true;
     }
 
-    /// <summary>Returns the length of an escaped byte string with its end; 0 when the end is missing.</summary>
-    /// <param name="source">The escaped bytes and those behind them.</param>
+    /// <summary>Returns the length of an escaped byte string with its terminator; 0 if the terminator is missing.</summary>
+    /// <param name="source">The escaped bytes, and any bytes after them.</param>
     /// <param name="mask">255 for a descending field, otherwise 0.</param>
-    /// <param name="decoded">The number of bytes without escapes and end.</param>
-    /// <param name="fault">The offset of an escape that is none, or -1.</param>
+    /// <param name="decoded">The number of bytes without escapes and terminator.</param>
+    /// <param name="fault">The offset of an invalid escape, or -1.</param>
     public static int Measure(ReadOnlySpan<byte> source, byte mask, out int decoded, out int fault)
     {
         decoded = 0;
@@ -73,10 +73,10 @@ internal static class EscapedBytes
         }
     }
 
-    /// <summary>Decodes a byte string that <see cref="Measure"/> has found sound.</summary>
-    /// <param name="source">The escaped bytes without the end.</param>
+    /// <summary>Decodes a byte string that <see cref="Measure"/> has found valid.</summary>
+    /// <param name="source">The escaped bytes without the terminator.</param>
     /// <param name="mask">255 for a descending field, otherwise 0.</param>
-    /// <param name="destination">Room for the decoded bytes, and for no more.</param>
+    /// <param name="destination">A buffer of exactly the decoded length.</param>
     public static void Decode(ReadOnlySpan<byte> source, byte mask, Span<byte> destination)
     {
         if (mask == 0 && source.Length == destination.Length)
@@ -95,7 +95,7 @@ internal static class EscapedBytes
 
     private static int CountOrdinary(ReadOnlySpan<byte> bytes)
     {
-        // Most strings have no such byte at all, which this finds fast.
+        // Most strings contain no such byte, which this check finds fast.
         if (!bytes.ContainsAnyInRange(End, Escape))
             return bytes.Length;
         var count = 0;

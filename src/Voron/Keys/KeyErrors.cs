@@ -15,15 +15,15 @@ internal static class KeyErrors
 
     [DoesNotReturn]
     public static void ThrowNothing(int count, int written) => throw new ArgumentOutOfRangeException(
-        nameof(count), count, $"The key can be cut to a length from 0 to {written} bytes, which it has.");
+        nameof(count), count, $"The key can only be cut to a length from 0 to {written} bytes, its current length.");
 
     [DoesNotReturn]
     public static void ThrowEnd(int offset, int length, string field) => throw new FormatException(
-        $"The key of {length} bytes ends within the {field} at offset {offset}. It has other fields than those that are read, or is damaged.");
+        $"The key of {length} bytes ends within the {field} at offset {offset}. It has other fields than those read, or is damaged.");
 
     [DoesNotReturn]
     public static void ThrowMalformed(int offset, string field) => throw new FormatException(
-        $"The bytes at offset {offset} of the key are those of no {field}. It has other fields than those that are read, or is damaged.");
+        $"The bytes at offset {offset} of the key are those of no {field}. It has other fields than those read, or is damaged.");
 
     [DoesNotReturn]
     public static void ThrowDestination(int needed, int length, string parameter) => throw new ArgumentException(

@@ -2,8 +2,8 @@ namespace Voron.Keys;
 
 /// <summary>Converts numbers to unsigned integers of the same width that have the same order, and back.</summary>
 /// <remarks>
-/// A signed integer gets its sign bit inverted. A floating-point number gets its sign bit inverted if it is positive, and all bits if it is
-/// negative. Numbers that are equal in .NET have equal bits: -0 becomes 0, and every NaN the one NaN that .NET names, which sorts before all
+/// The sign bit of a signed integer is inverted. In a floating-point number, the sign bit is inverted if it is positive, and all bits if it is
+/// negative. Numbers that are equal in .NET have equal bits: -0 becomes 0, and every NaN becomes the NaN constant of .NET, which sorts before all
 /// other numbers, as in <see cref="double.CompareTo(double)"/>.
 /// </remarks>
 internal static class OrderedBits
@@ -52,7 +52,7 @@ internal static class OrderedBits
         return (bits & DoubleSign) != 0 ? ~bits : bits ^ DoubleSign;
     }
 
-    /// <summary>Converts bits to a number; false when they are not those of any number.</summary>
+    /// <summary>Converts bits to a number; false if they are not the bits of any number.</summary>
     public static bool TryToHalf(ushort bits, out Half value)
     {
         value = BitConverter.UInt16BitsToHalf((ushort)((bits & HalfSign) != 0 ? bits ^ HalfSign : ~bits));

@@ -34,7 +34,7 @@ internal static unsafe class ArrayEntryReader
 
     private static PageEntryDescription Describe(PageEntryDescription entry, byte* page, in ArrayLayout layout, int cell, bool isBranch)
     {
-        // As an order number has no place of its own in a record, it counts for the entry.
+        // An order number is not part of a record, so its bytes count for the entry.
         var order = layout.IsWide ? sizeof(ushort) : sizeof(byte);
         entry = entry with
         {

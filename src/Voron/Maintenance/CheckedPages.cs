@@ -14,7 +14,7 @@ namespace Voron.Maintenance;
 /// checked before. Pages that have a version for the snapshot are not on disk yet, and are not read from it.
 /// </summary>
 /// <remarks>
-/// While the snapshot is registered, no flush writes a page that has no version for it, so the bytes read are those that were written.
+/// While the snapshot is registered, no flush writes a page that has no version for it, so the bytes do not change while they are read.
 /// </remarks>
 internal sealed unsafe class CheckedPages(Engine engine, SnapshotPages snapshot, ScrubPace pace, Action<string> report)
 {
@@ -63,7 +63,7 @@ internal sealed unsafe class CheckedPages(Engine engine, SnapshotPages snapshot,
             int number = LeafPage.Packed(record)->Dictionary;
             if (number != 0 && !_dictionaries.Contains((treeId, number)))
             {
-                // What is in memory would hide that it is gone.
+                // A dictionary in memory would hide that the stored one is missing.
                 if (!snapshot.Unpacker.IsStored(treeId, number))
                     return $"its value is compressed with dictionary {number}, which the tree does not have, or which is damaged";
                 _dictionaries.Add((treeId, number));

@@ -11,7 +11,7 @@ namespace Voron.Maintenance;
 
 /// <summary>Describes one page of a snapshot, however damaged it is: trusts none of its bytes, and no page that leads to it.</summary>
 /// <remarks>
-/// A used page whose own bytes do not verify may be damaged, or one that has no header: then the page before it, and the trees, decide. While the
+/// A used page whose bytes do not verify is either damaged or a page without a header: then the page before it, and the trees, decide. While the
 /// snapshot is registered, no flush writes a page of the data file that has no version for it.
 /// </remarks>
 internal sealed unsafe class PageDescriber
@@ -80,7 +80,7 @@ internal sealed unsafe class PageDescriber
             {
                 first--;
                 if (!_engine.Versions.Find(first, _snapshot.Id, out node))
-                    return description with { Fault = $"Page {_page} is inside an overflow extent, of which the journal does not have the beginning." };
+                    return description with { Fault = $"Page {_page} is inside an overflow extent whose first page is not in the journal." };
             }
         }
 
@@ -119,7 +119,7 @@ internal sealed unsafe class PageDescriber
         var fault = _engine.DataFile.TryVerify(_page, _stop, out var pages, out _);
         if (description.IsUsed == false)
         {
-            // What is left there is shown if it is whole, and may be anything.
+            // Leftover bytes are shown if they verify, whatever they are.
             return description with
             {
                 Content = PageContent.Free,
@@ -246,7 +246,7 @@ internal sealed unsafe class PageDescriber
             }
             catch (VoronException)
             {
-                // The maps behind the damage cannot be found.
+                // The maps beyond the damage cannot be found.
             }
         }
 
@@ -291,7 +291,7 @@ internal sealed unsafe class PageDescriber
         ? description
         : description with { Tree = TreePlaceFinder.Find(_snapshot, header, _page, description.Entries) };
 
-    // A branch leads by the key of any child but the first one, whose key is below all ids.
+    // A branch is found by the key of any child but the first, whose key is below all ids.
     private PageDescription AddSet(PageDescription description)
     {
         if (description is not { Tree: not null, Header: { Kind: PageKind.Ids or PageKind.Array, OwnerHash: not 0 } header })
@@ -316,7 +316,7 @@ internal sealed unsafe class PageDescriber
         return named;
     }
 
-    // The map does not say which group it is of.
+    // The map does not name its group.
     private List<(long Index, long Number)> ReadCounts(byte* map)
     {
         var layout = _engine.Layout;

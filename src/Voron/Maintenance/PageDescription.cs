@@ -2,7 +2,7 @@ using Voron.Format;
 
 namespace Voron.Maintenance;
 
-/// <summary>Where the newest bytes of a page are.</summary>
+/// <summary>Where the newest bytes of a page are stored.</summary>
 internal enum PagePlace
 {
     /// <summary>In the data file.</summary>
@@ -11,7 +11,7 @@ internal enum PagePlace
     /// <summary>In the journal, and in memory: no flush has written them to the data file.</summary>
     Journal,
 
-    /// <summary>Nowhere: a transaction that is not flushed has freed the page.</summary>
+    /// <summary>Nowhere: an unflushed transaction has freed the page.</summary>
     Nowhere,
 }
 
@@ -46,20 +46,20 @@ internal enum PageContent
     SectionMap,
 }
 
-/// <summary>Whether the trees are walked to find what a page belongs to.</summary>
+/// <summary>Whether the trees are walked to find the owner of a page.</summary>
 internal enum OwnerSearchMode
 {
-    /// <summary>If the page is used, and its own bytes do not show what it is.</summary>
+    /// <summary>If the page is used, and its bytes do not identify it.</summary>
     WhenUnclear,
     Always,
 }
 
-/// <summary>What a page is, as of one snapshot. The numbers of a damaged page may be wrong.</summary>
+/// <summary>The description of a page as of one snapshot. The numbers of a damaged page may be wrong.</summary>
 internal sealed record PageDescription
 {
     public required long Page { get; init; }
 
-    /// <summary>The transaction whose state was looked at.</summary>
+    /// <summary>The transaction whose state was examined.</summary>
     public required long StateTransactionId { get; init; }
 
     public required PagePlace Place { get; init; }
@@ -83,25 +83,25 @@ internal sealed record PageDescription
     /// <summary>The first bytes as a header; null if there are no bytes, or if the page is one without a header.</summary>
     public PageHeader? Header { get; init; }
 
-    /// <summary>The checksum that the bytes have; null where they have none on their own, or are not in the data file.</summary>
+    /// <summary>The computed checksum of the bytes; null if they have no individual checksum, or are not in the data file.</summary>
     public ulong? ComputedChecksum { get; init; }
 
-    /// <summary>A sentence that says what is wrong with the page; null if nothing is.</summary>
+    /// <summary>A sentence that describes the fault of the page; null if there is none.</summary>
     public string? Fault { get; init; }
 
     /// <summary>The place of the page in its tree; null if it is not part of one, or is not found there.</summary>
     public TreePlace? Tree { get; init; }
 
-    /// <summary>Page of a set of ids: its place in the set; null if that was not looked for, or not found.</summary>
+    /// <summary>Page of an id set: its place in the set; null if it was not searched for, or not found.</summary>
     public SetPlace? Set { get; init; }
 
-    /// <summary>Page of a set of ids: what could not be read of its tree in the search for its key; null if that was not looked for.</summary>
+    /// <summary>Page of an id set: the pages of its tree that the search for its key could not read; null if there was no search.</summary>
     public UnreadPages? Unread { get; init; }
 
-    /// <summary>What was found to own the page; null if that was not looked for, or not found.</summary>
+    /// <summary>The owner of the page; null if it was not searched for, or not found.</summary>
     public PageOwner? Owner { get; init; }
 
-    /// <summary>Whether an owner was looked for.</summary>
+    /// <summary>Whether an owner was searched for.</summary>
     public bool IsOwnerSearched { get; init; }
 
     /// <summary>The first page of the extent that the page belongs to, and the number of its pages.</summary>
@@ -120,13 +120,13 @@ internal sealed record PageDescription
     public byte[] Bytes { get; init; } = [];
 }
 
-/// <summary>The pages of a tree that a search could not read, and passed over.</summary>
+/// <summary>The pages of a tree that a search could not read, and skipped.</summary>
 /// <param name="Leaves">The number of leaves.</param>
 /// <param name="Branches">The number of branches: nothing below them was searched.</param>
 internal readonly record struct UnreadPages(long Leaves, long Branches);
 
 /// <summary>An entry of a leaf or a branch.</summary>
-/// <param name="Index">Its place in the order of the keys.</param>
+/// <param name="Index">Its position in key order.</param>
 /// <param name="Offset">The offset of its record in the page.</param>
 internal sealed record PageEntryDescription(int Index, int Offset)
 {
@@ -151,12 +151,12 @@ internal sealed record PageEntryDescription(int Index, int Offset)
     /// <summary>The bytes that the record takes in the page, without its slot.</summary>
     public int RecordBytes { get; init; }
 
-    /// <summary>What is wrong with the entry; null if nothing is.</summary>
+    /// <summary>The fault of the entry; null if there is none.</summary>
     public string? Fault { get; init; }
 }
 
 /// <summary>A block of an id page.</summary>
-/// <param name="Index">Its place in the order of the ids.</param>
+/// <param name="Index">Its position in id order.</param>
 /// <param name="Offset">Its offset in the page; 0 if it needs no bytes.</param>
 internal sealed record IdBlockDescription(int Index, int Offset)
 {
@@ -176,13 +176,13 @@ internal sealed record IdBlockDescription(int Index, int Offset)
 
     public required int HighestPayload { get; init; }
 
-    /// <summary>True for the last block of a set to whose end ids are added.</summary>
+    /// <summary>True for the last block of a set that grows at its end.</summary>
     public required bool IsTail { get; init; }
 
     /// <summary>The bytes that the block may take, without its entry in the directory.</summary>
     public required int RoomBytes { get; init; }
 
-    /// <summary>What is wrong with the block; null if nothing is.</summary>
+    /// <summary>The fault of the block; null if there is none.</summary>
     public string? Fault { get; init; }
 }
 
@@ -190,22 +190,22 @@ internal sealed record IdBlockDescription(int Index, int Offset)
 /// <param name="Name">The name of the tree; null for the catalog.</param>
 /// <param name="Depth">The number of levels of the tree.</param>
 /// <param name="Level">
-/// The level of the page, 0 for leaves; -1 if the way to its keys does not lead through the page, or if the page is one of a set of ids.
+/// The level of the page, 0 for leaves; -1 if the path to its keys does not contain the page, or if the page belongs to an id set.
 /// </param>
 /// <param name="Parent">The page above; 0 if the page is the root, or is not reached.</param>
 internal sealed record TreePlace(string? Name, int Depth, int Level, long Parent);
 
 /// <summary>The place of a page in a set of ids.</summary>
-/// <param name="Key">The key that has the set.</param>
+/// <param name="Key">The key of the set.</param>
 /// <param name="Ids">The number of ids of the set.</param>
 /// <param name="Depth">The number of levels of the set.</param>
-/// <param name="Level">The level of the page, 0 for id pages; -1 if the way to its ids does not lead through the page.</param>
+/// <param name="Level">The level of the page, 0 for id pages; -1 if the path to its ids does not contain the page.</param>
 /// <param name="Parent">The page above; 0 if the page is the root of the set, or is not reached.</param>
 internal sealed record SetPlace(byte[] Key, long Ids, int Depth, int Level, long Parent);
 
-/// <summary>What the trees and the section maps say about a page.</summary>
+/// <summary>The owner of a page, according to the trees and the section maps.</summary>
 /// <param name="Tree">The tree; null for the catalog.</param>
-/// <param name="First">The first page that it owns together with the page.</param>
-/// <param name="Pages">The number of these pages.</param>
-/// <param name="IsValue">True if they are those of a large value.</param>
+/// <param name="First">The first page of the owned range that contains the page.</param>
+/// <param name="Pages">The number of pages in the range.</param>
+/// <param name="IsValue">True if the range is a large value.</param>
 internal sealed record PageOwner(string? Tree, long First, long Pages, bool IsValue);

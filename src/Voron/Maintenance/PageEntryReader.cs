@@ -81,7 +81,7 @@ internal static unsafe class PageEntryReader
         };
     }
 
-    // First asked for the header of the record alone, without which its size is not known.
+    // Called first for the record header alone, because the size of the record is not known without it.
     private static string? FindFault(int pageSize, int offset, int bytes) =>
         offset < PageHeader.Size ? $"its slot leads to offset {offset}, where no record can be"
         : bytes > pageSize - offset ? $"its record of {bytes} bytes at offset {offset} extends past the page"

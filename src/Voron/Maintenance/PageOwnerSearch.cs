@@ -8,7 +8,7 @@ using Voron.Trees.Kinds;
 
 namespace Voron.Maintenance;
 
-/// <summary>Walks the trees of a snapshot until one is found that owns a page. Damage on the way is passed over.</summary>
+/// <summary>Walks the trees of a snapshot until one is found that owns a page. Damage on the way is skipped.</summary>
 internal sealed unsafe class PageOwnerSearch : ITreeCheckHost
 {
     private readonly Engine _engine;
@@ -25,7 +25,7 @@ internal sealed unsafe class PageOwnerSearch : ITreeCheckHost
     /// <summary>The owner; null if there is none.</summary>
     public PageOwner? Owner { get; private set; }
 
-    /// <summary>What is wrong with the part of a large value that is in the page; null if nothing is, or if the owner is no value.</summary>
+    /// <summary>The fault in the page's part of a large value; null if there is none, or if the owner is not a value.</summary>
     public string? ValueFault => _valueFault != null || _isValueChecked || Owner is not { IsValue: true }
         ? _valueFault
         : $"Page {_page} of '{_snapshot.FilePath}' cannot be verified: the checksums of the value at page {Owner.First} cannot be read.";
@@ -108,7 +108,7 @@ internal sealed unsafe class PageOwnerSearch : ITreeCheckHost
         }
         catch (VoronException)
         {
-            // The trees behind the damage cannot be found.
+            // The trees beyond the damage cannot be found.
         }
         finally
         {

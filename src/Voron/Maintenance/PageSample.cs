@@ -11,16 +11,16 @@ namespace Voron.Maintenance;
 /// <summary>A page of a tree, as a sample found it.</summary>
 /// <param name="IsLeaf">True for a leaf or an id page, false for a branch.</param>
 /// <param name="TreeMark">See <see cref="PageHeader.TreeMark"/>.</param>
-/// <param name="UsedFraction">The part of the room for records that they take, from 0 to 1.</param>
+/// <param name="UsedFraction">The used fraction of the space for records, from 0 to 1.</param>
 internal readonly record struct SampledPage(bool IsLeaf, uint TreeMark, double UsedFraction);
 
 /// <summary>Reads some pages of a snapshot, spread evenly over the data file, to see how full the pages of trees are.</summary>
 internal static unsafe class PageSample
 {
-    /// <summary>Returns the pages of trees among those that were looked at.</summary>
+    /// <summary>Returns the tree pages among the sampled pages.</summary>
     /// <param name="engine">The engine.</param>
     /// <param name="snapshot">The snapshot.</param>
-    /// <param name="mostPages">The number of pages to look at: all of them if there are no more, free ones included.</param>
+    /// <param name="mostPages">The most pages to read, including free ones; all pages if there are fewer.</param>
     /// <param name="stop">Ends the reading.</param>
     /// <exception cref="CorruptionException">The section map is damaged.</exception>
     public static List<SampledPage> Take(Engine engine, SnapshotPages snapshot, int mostPages, CancellationToken stop)
@@ -39,7 +39,8 @@ internal static unsafe class PageSample
         return found;
     }
 
-    // The pages within an extent have no header, so they fail as damaged ones do. A verification tells them apart; here, neither is a page of a tree.
+    // The pages within an extent have no header, so they fail as damaged ones do. A verification tells them apart; here, neither counts as a
+    // tree page.
     private static SampledPage? TryRead(SnapshotPages snapshot, long number, int pageSize)
     {
         byte* page;

@@ -1,6 +1,6 @@
 namespace Voron.Maintenance;
 
-/// <summary>The problems that a verification has found, as sentences: each once, and no more than a reader can use.</summary>
+/// <summary>The problems that a verification has found, as sentences: each once, and up to a limit.</summary>
 internal sealed class ProblemList
 {
     private const int MaxProblems = 1000;

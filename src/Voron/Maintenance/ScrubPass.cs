@@ -18,8 +18,8 @@ namespace Voron.Maintenance;
 /// </code>
 /// A slice begins where the previous one ended, in a newer snapshot. Data that has changed in between was written since the pass began;
 /// unchanged data is read and checked. A slice checks the checksum and structure of each page, its place in the tree, and that it is marked
-/// as used; the checksums of values; and the counts of the section maps. The counts of a tree are compared with its header when no
-/// transaction came in between. To check that each used page has exactly one owner takes a snapshot of everything: <see cref="Verifier"/>.
+/// as used; the checksums of values; and the counts of the section maps. The counts of a tree are compared with its header if no transaction
+/// committed in between. Checking that each used page has exactly one owner requires a single snapshot of everything: <see cref="Verifier"/>.
 /// </remarks>
 internal sealed unsafe class ScrubPass(Engine engine, ScrubPace pace) : ITreeCheckHost
 {
@@ -169,7 +169,7 @@ internal sealed unsafe class ScrubPass(Engine engine, ScrubPace pace) : ITreeChe
             {
                 header = Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.State.PageCount, snapshot.PageSize, snapshot.FilePath);
 
-                // A different id belongs to another tree of the same name, written since the pass came by.
+                // A different id belongs to another tree of the same name, created after the pass read the earlier one.
                 if (_isInTree && header.TreeId == _treeId)
                     return true;
                 found = cursor.MoveNext();

@@ -5,7 +5,7 @@ using Voron.Transactions;
 namespace Voron.Maintenance;
 
 /// <summary>
-/// Verifies everything from time to time, slowly, so that bytes that decay on disk are noticed before they are needed.
+/// Verifies everything periodically and slowly, to detect bytes that decay on disk before they are needed.
 /// </summary>
 /// <remarks>
 /// <code>
@@ -16,7 +16,7 @@ namespace Voron.Maintenance;
 /// </remarks>
 internal sealed class Scrubber : IDisposable
 {
-    /// <summary>The limit for the wait on closing, which a hung device must not hang: the slice keeps its memory until the call returns.</summary>
+    /// <summary>The limit of the wait at closing, which a hung device must not block: the slice keeps its memory until the call returns.</summary>
     private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(5);
 
     private readonly CancellationTokenSource _stop = new();

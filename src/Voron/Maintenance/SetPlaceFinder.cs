@@ -8,8 +8,8 @@ using Voron.Trees.Pages;
 
 namespace Voron.Maintenance;
 
-/// <summary>Finds the key to whose set a page belongs, and the way from the root of the set to the page.</summary>
-/// <remarks>The page has a hash of the key alone, so the leaves of the tree are read. Those that are damaged are counted, and passed over.</remarks>
+/// <summary>Finds the key of the set that a page belongs to, and the path from the root of the set to the page.</summary>
+/// <remarks>The page stores only a hash of the key, so the leaves of the tree are read. Damaged ones are counted and skipped.</remarks>
 internal sealed unsafe class SetPlaceFinder
 {
     private readonly SnapshotPages _snapshot;
@@ -26,7 +26,7 @@ internal sealed unsafe class SetPlaceFinder
     private SetPlaceFinder(SnapshotPages snapshot, uint hash, long page, long? id, CancellationToken stop) =>
         (_snapshot, _hash, _page, _id, _stop) = (snapshot, hash, page, id, stop);
 
-    /// <summary>The place; null if no key with the hash of the page has a set with pages of its own.</summary>
+    /// <summary>The place; null if no key with the hash of the page has a set with separate pages.</summary>
     public SetPlace? Place { get; private set; }
 
     /// <summary>The pages of the tree that could not be read. Others may be below them.</summary>
@@ -38,7 +38,7 @@ internal sealed unsafe class SetPlaceFinder
     /// <param name="snapshot">The pages.</param>
     /// <param name="header">The header of the page, which is an id page or an array page of a set.</param>
     /// <param name="page">The number of the page.</param>
-    /// <param name="id">An id that the page has, or that leads through it; null if the page shows none.</param>
+    /// <param name="id">An id in the page, or whose path contains the page; null if the page shows none.</param>
     /// <param name="stop">Ends the search.</param>
     /// <exception cref="OperationCanceledException">The search was stopped.</exception>
     public static SetPlaceFinder? Run(SnapshotPages snapshot, in PageHeader header, long page, long? id, CancellationToken stop)

@@ -5,8 +5,8 @@ namespace Voron.Maintenance;
 
 /// <summary>Checks that the ids of all trees are below the next one, and that none occurs twice.</summary>
 /// <remarks>
-/// Uses a bit for each id of a window, and one walk over the catalog for each window: a store that has created and deleted trees for years
-/// has ids far beyond the number of its pages, and must not cost more memory for that.
+/// Uses one bit per id of a window, and one walk over the catalog per window: in a store that has created and deleted trees for years, ids are far
+/// beyond the number of pages, and must not cost more memory.
 /// </remarks>
 internal sealed class TreeIdChecker(SnapshotPages snapshot, Action<string> report)
 {

@@ -6,10 +6,10 @@ using Voron.Trees.Kinds;
 
 namespace Voron.Maintenance;
 
-/// <summary>Finds the tree whose id a page has, and the way from its root to the page by a key of the page.</summary>
+/// <summary>Finds the tree that a page names by its id, and the path from the root of the tree to the page, by a key of the page.</summary>
 internal static unsafe class TreePlaceFinder
 {
-    /// <summary>Returns the place; null if the page has no id of a tree, or there is no such tree.</summary>
+    /// <summary>Returns the place; null if the page names no tree, or the tree does not exist.</summary>
     /// <param name="snapshot">The pages.</param>
     /// <param name="header">The header of the page.</param>
     /// <param name="page">The number of the page.</param>
@@ -23,7 +23,7 @@ internal static unsafe class TreePlaceFinder
         if (header.Kind is PageKind.Ids or PageKind.Array && header.OwnerHash != 0)
             return new TreePlace(name, tree.Depth, -1, 0);
 
-        // The first entry of a branch has no key of its own, or the lowest there is. All others of the page lead through it.
+        // The first entry of a branch has no key, or the lowest possible one. The keys of all others lead through the page.
         var key = entries.Skip(1).Concat(entries).FirstOrDefault(entry => entry.Fault == null && entry.Key.Length > 0)?.Key;
         var (level, parent) = page == tree.RootPage ? (tree.Depth - 1, 0) : key == null ? (-1, 0) : Descend(snapshot, tree, key, page);
         return new TreePlace(name, tree.Depth, level, parent);

@@ -7,16 +7,16 @@ using Voron.Trees.ValueSets.Records;
 namespace Voron.Maintenance;
 
 /// <summary>
-/// Compares the records of a tree of value sets with the values in its companion: each count, the order of the values in the leaves, and that no
-/// large set is without a key. The pages of both trees have been checked before.
+/// Compares the records of a value set tree with the values in its companion: each count, the order of the values in the leaves, and that every
+/// large set has a key. The pages of both trees have been checked before.
 /// </summary>
 /// <remarks>Memory: three numbers for each large set.</remarks>
 /// <param name="snapshot">The snapshot.</param>
 /// <param name="pages">Notices when the verification must stop.</param>
-/// <param name="report">Gets the faults.</param>
+/// <param name="report">Receives the faults.</param>
 internal sealed unsafe class ValueSetVerifier(SnapshotPages snapshot, CheckedPages pages, Action<string> report)
 {
-    // As many large sets with a fault are named; one fault can make all of them wrong.
+    // The maximum number of faulty large sets to name: a single fault can make all of them wrong.
     private const int MostNamed = 10;
 
     private readonly Dictionary<long, (long Count, long Bytes)> _large = [];

@@ -10,12 +10,11 @@ using Voron.Trees.Kinds;
 namespace Voron.Maintenance;
 
 /// <summary>
-/// Walks one snapshot: every tree, every value and the section maps. Each page must have one owner and be as it was written.
+/// Walks one snapshot: every tree, every value and the section maps. Each page must be intact and have one owner.
 /// </summary>
 /// <remarks>
-/// No other work has to stop. The snapshot is held until the end, because only a single state shows whether each page has one owner; the
-/// scrubber does without that check, see <see cref="ScrubPass"/>. Memory: a bit for each page. Closing the environment ends the
-/// verification at the next page.
+/// No other work has to stop. The snapshot is held until the end, because only a single state shows whether each page has one owner; the scrubber
+/// omits this check, see <see cref="ScrubPass"/>. Memory: one bit per page. Closing the environment ends the verification at the next page.
 /// </remarks>
 internal sealed unsafe class Verifier : ITreeCheckHost
 {

@@ -103,7 +103,7 @@ internal static unsafe class EngineOpener
         };
         var publisher = new CommitPublisher(engine);
         engine.Counters.DurableTransactionId = recovered.State.TransactionId;
-        // Comes before anything is deleted or written, so that a damaged environment is left as it is.
+        // Runs before anything is deleted or written, so that a damaged environment stays unchanged.
         VerifyDirectExtents(engine, recovered);
         if (options.ReadOnly)
             ReplayedFeatures.Name(engine, checkpoints, recovered);
@@ -118,9 +118,9 @@ internal static unsafe class EngineOpener
         if (options.PageSize == null || options.PageSize == layout.PageSize)
             return;
         throw new ArgumentException(
-            $"The environment in '{disk.Path}' has pages of {layout.PageSize} bytes, but {nameof(StorageOptions.PageSize)} is {options.PageSize}, and the page size " +
-            $"of an existing environment cannot be changed. Leave {nameof(StorageOptions.PageSize)} unset, or set it to {layout.PageSize}. For other pages, " +
-            "copy the content to a new environment.",
+            $"The environment in '{disk.Path}' has a page size of {layout.PageSize} bytes, but {nameof(StorageOptions.PageSize)} is " +
+            $"{options.PageSize}, and the page size of an existing environment cannot be changed. Leave {nameof(StorageOptions.PageSize)} unset, " +
+            $"or set it to {layout.PageSize}. For another page size, copy the content to a new environment.",
             nameof(options));
     }
 
@@ -139,7 +139,7 @@ internal static unsafe class EngineOpener
         var dictionaries = new DictionaryCache(options.DictionaryBytes, account);
         owned.Push(dictionaries);
 
-        // Behind the key heads, which have memory up to their end.
+        // After the key heads, whose memory extends to their end.
         var readers = new ReaderTable(ring, dataFile.Addresses);
         owned.Push(readers);
         return new SnapshotSource
@@ -154,7 +154,7 @@ internal static unsafe class EngineOpener
         };
     }
 
-    // What takes part in the reservation of an environment, without the tables that are indexed by page.
+    // The bytes in the address reservation of an environment, without the tables indexed by page.
     private static nuint BytesBesideTables(int pageSize, StorageOptions options) =>
         FrameAllocator.FirstAddressBytes(pageSize, options.ScratchMemoryBytes)
         + BranchKeyHeads.EntryAddressBytes(pageSize, options.BranchKeyHeadBytes)
@@ -197,14 +197,14 @@ internal static unsafe class EngineOpener
         catch (DiskException e) when (e.Error == DiskError.NotFound)
         {
             throw new CorruptionException(
-                $"The data file '{DataFile.FileName}' is missing from '{disk.Path}', which has the header of an environment. Restore the whole directory from a backup.", e);
+                $"The data file '{DataFile.FileName}' is missing from '{disk.Path}', which contains the header of an environment. Restore the " +
+                "whole directory from a backup.", e);
         }
     }
 
-    // A killed process can leave data visible that is not durable, and nothing must be built on such data. Everything that the header of a
-    // closed environment names was synced before the header was written, so only the header itself can be not yet durable. A sync does not
-    // make durable the data that a failed write left in the page cache: that data must leave the cache, so that recovery does not take it
-    // for a record.
+    // A killed process can leave data visible that is not durable, and nothing must be built on it. Everything that the header of a closed
+    // environment names was synced before the header was written, so only the header itself can be not yet durable. A sync does not make durable
+    // the data that a failed write left in the page cache: that data must leave the cache, so that recovery does not take it for a record.
     private static JournalInventory ReadJournals(IDisk disk, in CheckpointHeader header, DataFile dataFile, bool makesDurable)
     {
         if (!makesDurable)
@@ -227,7 +227,7 @@ internal static unsafe class EngineOpener
         return journals;
     }
 
-    // A stamp that an aborted flush has left there may be in the page cache only, after its sync has failed. The next header names the stamp.
+    // If the sync of an aborted flush failed, the stamp that the flush left may be in the page cache only. The next header names the stamp.
     private static void KeepStamp(DataFile dataFile, in CheckpointHeader header, ulong stamp)
     {
         if (stamp == header.DataFileStamp)
@@ -300,7 +300,7 @@ internal static unsafe class EngineOpener
     {
         var reference = new LargeExtentReference { FirstPage = firstPage, Length = value.Length, Checksums = value.Checksums };
         if (value.Length is < 0 or > int.MaxValue)
-            throw new CorruptionException($"The journal has a value of {value.Length} bytes at page {firstPage}.");
+            throw new CorruptionException($"The journal contains a value of {value.Length} bytes at page {firstPage}.");
         if (value.Length > 0)
             snapshot.ReadLarge(reference, 0, (int)value.Length);
     }

@@ -53,7 +53,7 @@ internal sealed class EnvironmentCloser(
         }
     }
 
-    // It may have the writer, and a directory that it keeps could not be opened again although no transaction of the caller is open.
+    // The work may hold the writer, and would keep the directory locked although no transaction of the caller is open.
     private void WaitForWork() => _engine.Users.WaitForWork(
         WorkPatience, _patience, () => _engine.Observers.IsCalling || GuardedLogger.IsBusy(_engine.Logger));
 
@@ -108,7 +108,7 @@ internal sealed class EnvironmentCloser(
         }
         catch (Exception e)
         {
-            // All resources must be released even so.
+            // All resources must be released nevertheless.
             EnvironmentLog.CloseFailed(_engine.Logger, _engine.Disk.Path, e.Message, e);
         }
         finally

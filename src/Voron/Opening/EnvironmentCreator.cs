@@ -8,16 +8,16 @@ using Voron.Testing;
 
 namespace Voron.Opening;
 
-/// <summary>Creates a new environment in a directory that has none.</summary>
+/// <summary>Creates a new environment in a directory that contains none.</summary>
 /// <remarks>
 /// <para>
-/// Header and data file are created under temporary names, and get their final names when they are complete and durable: the data file
-/// first, the header last. The creator holds the lock of the unfinished header. Renaming the header takes the lock along, so there is no
-/// moment at which an environment exists unlocked. An opening that finds a header takes no part in the creation.
+/// Header and data file are created under temporary names, and get their final names when they are complete and durable: the data file first, the
+/// header last. The creator holds the lock of the unfinished header. The lock survives the rename of the header, so an environment is never
+/// unlocked. An opening that finds a header takes no part in the creation.
 /// </para>
 /// <para>
-/// So a data file under its final name is never deleted, whatever is beside it. If there is an unfinished header that fits, only the last
-/// rename is missing, or was lost by the file system; if there is none, the data file is the remainder of an environment.
+/// A data file under its final name is therefore never deleted, whatever other files exist. If a matching unfinished header exists, only the last
+/// rename is missing, or was lost by the file system; otherwise, the data file is the remainder of an environment.
 /// </para>
 /// </remarks>
 internal static unsafe class EnvironmentCreator
@@ -53,10 +53,10 @@ internal static unsafe class EnvironmentCreator
     /// <param name="disk">The directory.</param>
     /// <param name="pageSize">The page size in bytes.</param>
     /// <param name="version">The version of the format.</param>
-    /// <param name="mustBeNew">True to complete no environment that has been used; only a header that has lost its final name leads to one.</param>
+    /// <param name="mustBeNew">True to refuse an environment that has been used, which is found only if its header has lost its final name.</param>
     /// <exception cref="EnvironmentInUseException">Another process is creating it.</exception>
     /// <exception cref="EnvironmentExistsException">The environment that would be completed has been used.</exception>
-    /// <exception cref="CorruptionException">The directory has parts of an environment but no header.</exception>
+    /// <exception cref="CorruptionException">The directory contains parts of an environment, but no header.</exception>
     public static IDisposable? TryCreate(IDisk disk, int pageSize, uint version, bool mustBeNew)
     {
         ThrowIfHeaderIsMissing(disk);
@@ -108,7 +108,7 @@ internal static unsafe class EnvironmentCreator
             return false;
         }
 
-        // A copy that begins in the same directory at this moment sees the unfinished header, or is seen here.
+        // A copy that begins in the same directory at this moment sees the unfinished header, or is detected here.
         if (names.Contains(CheckpointFile.UnfinishedCopyName))
         {
             DeleteIfEmpty(disk, UnfinishedHeaderName);
@@ -125,8 +125,9 @@ internal static unsafe class EnvironmentCreator
             if (mustBeNew && IsUsed(disk, unfinished))
             {
                 throw new EnvironmentExistsException(
-                    $"'{disk.Path}' has an environment whose header is named '{UnfinishedHeaderName}', so {nameof(OpenMode)}.{OpenMode.CreateNew} cannot create " +
-                    $"one. Use another directory, or open it with {nameof(OpenMode)}.{OpenMode.OpenOrCreate}, which restores the name.");
+                    $"'{disk.Path}' contains an environment whose header is named '{UnfinishedHeaderName}', so " +
+                    $"{nameof(OpenMode)}.{OpenMode.CreateNew} cannot create one. Use another directory, or open it with " +
+                    $"{nameof(OpenMode)}.{OpenMode.OpenOrCreate}, which restores the name.");
             }
         }
         else
@@ -142,8 +143,8 @@ internal static unsafe class EnvironmentCreator
         return true;
     }
 
-    // Where there is no room, an allocation may leave a file of any length, which the next opening would take for a foreign one. Where files cannot
-    // be mapped, no opening would use the files.
+    // Without enough space, an allocation may leave a file of any length, which the next opening would take for a foreign one. If files cannot be
+    // mapped, no opening would use the files.
     private static void MakeFiles(IDisk disk, in CheckpointHeader made)
     {
         var hasData = false;
@@ -172,7 +173,7 @@ internal static unsafe class EnvironmentCreator
         }
         catch (Exception e) when (e is CorruptionException or UnsupportedFormatException)
         {
-            // A header that was being written when the power failed may hold anything, but is no larger than a header.
+            // A header that was being written when the power failed may contain anything, but is no larger than a header.
             using var file = disk.Open(UnfinishedHeaderName, DiskOpen.Existing, DiskAccess.Buffered);
             if (e is UnsupportedFormatException && CheckpointFile.BeginsLikeHeader(file))
                 throw;
@@ -244,7 +245,7 @@ internal static unsafe class EnvironmentCreator
         bytes + PageHeader.UnjournaledBytes, (nuint)(pageSize - PageHeader.UnjournaledBytes), Checksum.Seed(environmentId, page));
 
     /// <summary>
-    /// Deletes an unfinished data file that an aborted attempt has left. A file that no such attempt can have left stays, and is in the way.
+    /// Deletes an unfinished data file left by an aborted attempt. A file that cannot be the remainder of one stays, and makes the creation fail.
     /// </summary>
     private static void DeleteUnfinishedData(IDisk disk)
     {

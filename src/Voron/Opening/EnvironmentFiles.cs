@@ -6,8 +6,8 @@ using Voron.Paging;
 namespace Voron.Opening;
 
 /// <summary>
-/// The files of an environment that no process has open for writing, for a look at them as they are: nothing is recovered or changed, and other files
-/// than the header may be damaged. The environment's lock is held, shared with readers.
+/// The unmodified files of an environment that no process has open for writing: nothing is recovered or changed, and files other than the header
+/// may be damaged. The environment's lock is held, shared with readers.
 /// </summary>
 internal sealed class EnvironmentFiles : IDisposable
 {
@@ -15,7 +15,7 @@ internal sealed class EnvironmentFiles : IDisposable
 
     private EnvironmentFiles(IDisk disk, EnvironmentLock held, CheckpointHeader header) => (Disk, _lock, Header) = (disk, held, header);
 
-    /// <summary>The directory, which is opened for reading only.</summary>
+    /// <summary>The directory, opened for reading only.</summary>
     public IDisk Disk { get; }
 
     /// <summary>The header of the environment.</summary>
@@ -24,7 +24,7 @@ internal sealed class EnvironmentFiles : IDisposable
     /// <summary>Opens the files in a directory.</summary>
     /// <exception cref="EnvironmentNotFoundException">There is no environment.</exception>
     /// <exception cref="EnvironmentInUseException">A process has it open for writing.</exception>
-    /// <exception cref="UnsupportedFormatException">The header is of a newer format, or of another program.</exception>
+    /// <exception cref="UnsupportedFormatException">The header has a newer format, or belongs to another program.</exception>
     /// <exception cref="CorruptionException">The header is damaged.</exception>
     /// <exception cref="StorageAccessException">The directory or the header cannot be read.</exception>
     public static EnvironmentFiles Open(string directory)

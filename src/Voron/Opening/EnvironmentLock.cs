@@ -8,8 +8,8 @@ namespace Voron.Opening;
 /// on the header and the data file, which every environment has and which are never replaced, so no lock file can be missing or left behind.
 /// </summary>
 /// <remarks>
-/// Locking the header alone would suffice as long as the files are not tampered with. The data file is locked as well because a copy of the
-/// header beside a link to the data file would allow two writers.
+/// Locking the header alone would suffice as long as the files are not tampered with. The data file is locked as well because a copy of the header
+/// next to a link to the data file would allow two writers.
 /// </remarks>
 internal sealed class EnvironmentLock : IDisposable
 {
@@ -25,12 +25,12 @@ internal sealed class EnvironmentLock : IDisposable
     /// <exception cref="EnvironmentInUseException">The environment is already open, or is just being created.</exception>
     /// <exception cref="EnvironmentNotFoundException">There is none, and the options do not allow creating it.</exception>
     /// <exception cref="EnvironmentExistsException">There is one, and the options want a new one.</exception>
-    /// <exception cref="CorruptionException">The directory has parts of an environment but no header.</exception>
+    /// <exception cref="CorruptionException">The directory contains parts of an environment, but no header.</exception>
     public static EnvironmentLock Take(IDisk disk, StorageOptions options)
     {
         for (var tries = 0; tries < MaxTries; tries++)
         {
-            // A new environment is never one whose header exists to be locked.
+            // A new environment has no header yet that could be locked.
             if (options.OpenMode == OpenMode.CreateNew)
                 ThrowIfExists(disk);
             else if (EnvironmentFileLock.TryTake(disk, CheckpointFile.FileName, options.ReadOnly) is { } held)
@@ -52,8 +52,8 @@ internal sealed class EnvironmentLock : IDisposable
     /// <summary>Returns the exception for an opening that finds no environment and must not create one.</summary>
     /// <param name="path">The directory.</param>
     /// <param name="options">The options.</param>
-    /// <param name="found">What the directory has instead, as a sentence that begins with a space; or empty.</param>
-    /// <param name="cause">The failure that was met, or null.</param>
+    /// <param name="found">The content found instead, as a sentence that begins with a space; or empty.</param>
+    /// <param name="cause">The failure, or null.</param>
     public static EnvironmentNotFoundException NotFound(string path, StorageOptions options, string found = "", Exception? cause = null)
     {
         var reason = options.ReadOnly
@@ -74,7 +74,7 @@ internal sealed class EnvironmentLock : IDisposable
         if (disk.List().Any(entry => entry.Name == CheckpointFile.FileName))
         {
             throw new EnvironmentExistsException(
-                $"There is an environment in '{disk.Path}' already, so {nameof(OpenMode)}.{OpenMode.CreateNew} cannot create one. " +
+                $"'{disk.Path}' already contains an environment, so {nameof(OpenMode)}.{OpenMode.CreateNew} cannot create one. " +
                 $"Use another directory, or open it with {nameof(OpenMode)}.{OpenMode.OpenOrCreate}.");
         }
     }

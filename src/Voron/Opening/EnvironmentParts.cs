@@ -5,13 +5,13 @@ using Voron.Paging;
 
 namespace Voron.Opening;
 
-/// <summary>The files that an environment has beside its header: each is created before the header exists, or needs one.</summary>
+/// <summary>The files of an environment other than its header: each is created before the header exists, or requires one.</summary>
 internal static unsafe class EnvironmentParts
 {
-    /// <summary>Returns one of these files according to its name; null if there is none.</summary>
+    /// <summary>Returns one of these files, identified by its name; null if there is none.</summary>
     public static string? Find(IEnumerable<string> names) => names.FirstOrDefault(IsName);
 
-    /// <summary>Returns the exception for a directory that has such files, or the mark of an unfinished copy, but no header.</summary>
+    /// <summary>Returns the exception for a directory that contains these files, or the marker of an unfinished copy, but no header.</summary>
     /// <returns>
     /// A <see cref="CorruptionException"/> if the content of a file shows that there was an environment; otherwise an
     /// <see cref="UnsupportedFormatException"/>, because files of another program may have these names.
@@ -35,7 +35,7 @@ internal static unsafe class EnvironmentParts
             "Nothing was changed. Move the file elsewhere, or open another directory.");
     }
 
-    /// <summary>Returns the exception for a directory into which an environment has been copied or restored in part.</summary>
+    /// <summary>Returns the exception for a directory into which an environment has been partly copied or restored.</summary>
     public static CorruptionException CopyIsUnfinished(IDisk disk) => new(
         $"'{disk.Path}' contains '{CheckpointFile.UnfinishedCopyName}', but no '{CheckpointFile.FileName}': a copy or a restore into this directory was not finished. " +
         "Nothing was changed. Delete the content of the directory, and restore or copy again.");
@@ -49,7 +49,7 @@ internal static unsafe class EnvironmentParts
         return name == DataFile.FileName ? BeginsWithMap(file) : JournalSign.IsOn(file);
     }
 
-    // The first page of a data file is always a map of sections. Its checksum cannot be checked without the header.
+    // The first page of a data file is always a section map. Its checksum cannot be checked without the header.
     private static bool BeginsWithMap(DiskFile file)
     {
         PageHeader page = default;

@@ -7,8 +7,8 @@ using Voron.IO;
 namespace Voron.Opening;
 
 /// <summary>
-/// Takes the lock of an environment. While another one holds it, tries again and again, with growing pauses, until
-/// <see cref="StorageOptions.LockTimeout"/> is over: the systems have no lock of files that a caller can wait for and cancel.
+/// Takes the lock of an environment. While another one holds it, retries with growing pauses until <see cref="StorageOptions.LockTimeout"/> is
+/// over: no system offers a file lock whose wait can be cancelled.
 /// </summary>
 internal sealed class LockWait(IDisk disk, StorageOptions options, ILogger logger)
 {
@@ -18,7 +18,7 @@ internal sealed class LockWait(IDisk disk, StorageOptions options, ILogger logge
     private readonly long _began = Stopwatch.GetTimestamp();
     private TimeSpan _pause;
 
-    /// <summary>Locks the environment on a disk, which is disposed if this fails. Creates the environment if need be.</summary>
+    /// <summary>Locks the environment on a disk, which is disposed if this fails. Creates the environment if necessary.</summary>
     /// <param name="disk">The disk.</param>
     /// <param name="options">Valid options.</param>
     /// <param name="logger">The logger as the engine uses it: see <see cref="Primitives.GuardedLogger"/>.</param>
@@ -41,7 +41,7 @@ internal sealed class LockWait(IDisk disk, StorageOptions options, ILogger logge
         }
     }
 
-    /// <summary>Does the same as <see cref="Take"/>, but blocks no thread between the attempts.</summary>
+    /// <summary>Like <see cref="Take"/>, but blocks no thread between the attempts.</summary>
     /// <exception cref="OperationCanceledException">The call was cancelled; the lock is not held.</exception>
     /// <inheritdoc cref="Take"/>
     public static async Task<EnvironmentLock> TakeAsync(
@@ -93,7 +93,7 @@ internal sealed class LockWait(IDisk disk, StorageOptions options, ILogger logge
             EnvironmentLog.WaitingForLock(logger, disk.Path, options.LockTimeout, inUse.Message);
         _pause = _pause == TimeSpan.Zero ? FirstPause : _pause * 2 < LongestPause ? _pause * 2 : LongestPause;
 
-        // The last attempt is made when the time is over, and not earlier. A pause of zero would be none.
+        // The last attempt is made when the time is over, not earlier: the pause is rounded up, because a pause of zero would not wait.
         if (isLimited && _pause > options.LockTimeout - waited)
             _pause = TimeSpan.FromMilliseconds(Math.Ceiling((options.LockTimeout - waited).TotalMilliseconds));
     }

@@ -4,7 +4,7 @@ using Voron.Transactions;
 
 namespace Voron.Opening;
 
-/// <summary>An opened engine, and what belongs to it until it is closed. Releases the parts in the right order.</summary>
+/// <summary>An opened engine and the parts that belong to it until it is closed. Releases the parts in the right order.</summary>
 internal sealed class OpenedEngine
 {
     private readonly EnvironmentLock _lock;
@@ -12,8 +12,8 @@ internal sealed class OpenedEngine
     /// <param name="directoryLock">The lock of the directory.</param>
     /// <param name="engine">The engine.</param>
     /// <param name="checkpoints">The header.</param>
-    /// <param name="publisher">What publishes committed states.</param>
-    /// <param name="recovered">What recovery found.</param>
+    /// <param name="publisher">Publishes committed states.</param>
+    /// <param name="recovered">The result of recovery.</param>
     public OpenedEngine(
         EnvironmentLock directoryLock, Engine engine, CheckpointFile checkpoints, CommitPublisher publisher, RecoveryResult recovered)
     {
@@ -33,7 +33,7 @@ internal sealed class OpenedEngine
 
     public RecoveryResult Recovered { get; }
 
-    /// <summary>Shows the figures to other processes; null if there is none. Ends before everything else that writes.</summary>
+    /// <summary>Shows the figures to other processes; null if there is none. Ends before all other writers.</summary>
     public IDisposable? Status { get; set; }
 
     /// <summary>The number of transactions since the checkpoint that recovery has found.</summary>

@@ -7,22 +7,23 @@ using Voron.Transactions;
 
 namespace Voron.Opening;
 
-/// <summary>Names the features of the format that replayed transactions have begun to use, and that the header lacks.</summary>
+/// <summary>Names the features of the format that replayed transactions have begun to use, and that the header does not name.</summary>
 /// <remarks>
 /// <para>
-/// The creation of a tree writes the header before the journal, so the header of one moment names all features. But a header that was copied before
-/// the creation, beside a later journal, does not, and the next flush would make it the header of a data file with such trees: an engine that does
-/// not know the feature would open it, and take their pages for damaged ones.
+/// The creation of a tree writes the header before the journal, so the header of the same moment names all features. A header that was copied
+/// before the creation, next to a later journal, does not, and the next flush would make it the header of a data file with these trees: an engine
+/// that does not know the feature would open it, and report their pages as damaged.
 /// </para>
 /// <para>
-/// Each new tree takes the next id. As long as that is the one of the header, the catalog has no tree that the header does not know, and is not read.
+/// Each new tree takes the next id. As long as the next id is that of the header, the catalog contains no tree unknown to the header, and is
+/// not read.
 /// </para>
 /// </remarks>
 internal static class ReplayedFeatures
 {
     /// <summary>
-    /// Names the features in both slots of the header, before transactions are flushed. An opening for reading takes them for named, and writes
-    /// nothing.
+    /// Names the features in both slots of the header, before transactions are flushed. An opening for reading adopts them in memory, and
+    /// writes nothing.
     /// </summary>
     /// <param name="engine">The engine after recovery.</param>
     /// <param name="checkpoints">The header.</param>

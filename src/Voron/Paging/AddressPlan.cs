@@ -8,9 +8,9 @@ namespace Voron.Paging;
 /// Determines for how many pages an environment reserves addresses. Reserved addresses cost no memory, but a process may have a limit on them.
 /// </summary>
 /// <remarks>
-/// The tables that are indexed by page do not move, because readers walk them without locks. They therefore get addresses for twice the
-/// pages that the volume could hold: about 140 bytes per page up to 512 GiB and 13 beyond. A process with a limit on its addresses gets
-/// fewer. Such an environment refuses to grow beyond them until it is opened again, and says so.
+/// The tables that are indexed by page do not move, because readers walk them without locks. They therefore receive addresses for twice the pages
+/// that the volume could hold: about 140 bytes per page up to 512 GiB and 13 beyond. A process with a limit on its addresses receives fewer. Such
+/// an environment refuses to grow beyond them until it is opened again, and says so.
 /// </remarks>
 internal static class AddressPlan
 {
@@ -22,12 +22,12 @@ internal static class AddressPlan
     private const long NodesBeside = 1 << 20;
     private const long MaxNodes = 1L << 28;
 
-    /// <summary>The bits and the first chain heads of an environment of 16 GiB lie in as many bytes.</summary>
+    /// <summary>The bits and the first chain heads of an environment of 16 GiB fit into this many bytes.</summary>
     private const nuint FirstBytes = 4 << 20;
 
     private const int FreeFactor = 4;
 
-    /// <summary>The most parts of a reservation: six tables indexed by page or node, and four others.</summary>
+    /// <summary>The maximum number of parts of a reservation: six tables indexed by page or node, and four others.</summary>
     private const int MaxParts = 16;
 
     /// <summary>Chain heads are committed in steps of this size, and their table ends with a whole one.</summary>
@@ -85,8 +85,8 @@ internal static class AddressPlan
     /// <summary>Returns the bytes of address space that the tables for a number of pages take.</summary>
     public static long Bytes(long pages) => pages * TableBytesPerPage + Nodes(pages) * VersionNode.Size;
 
-    // Three times as much must stay free, for the map, the pages in memory, and the rest of the process. What takes part in the reservation
-    // besides the tables counts as some of that; if there is too little, it has to look for addresses of its own.
+    // Three times as much must stay free, for the map, the pages in memory, and the rest of the process. The other parts of the reservation count
+    // toward that; if there is too little, they have to reserve their own addresses.
     private static AddressReservation? TryReserve(long tables, nuint others)
     {
         var wanted = (nuint)tables * FreeFactor;
@@ -96,6 +96,6 @@ internal static class AddressPlan
 }
 
 /// <summary>The addresses that an environment has reserved.</summary>
-/// <param name="Pages">The number of pages for which there is room in the tables.</param>
+/// <param name="Pages">The number of pages for which the tables have space.</param>
 /// <param name="Reservation">The addresses to divide; null if each part has to reserve its own.</param>
 internal readonly record struct PlannedAddresses(long Pages, AddressReservation? Reservation = null);

@@ -17,7 +17,7 @@ internal sealed unsafe class CheckpointFile : IDisposable
 
     /// <summary>
     /// The name of the header while an environment is being copied or restored into the directory. The file is the first one that such a copy
-    /// creates, and gets its final name last, so a copy that was not finished is known by it.
+    /// creates, and receives its final name last, so an unfinished copy is recognized by it.
     /// </summary>
     public const string UnfinishedCopyName = "voron.backup.partial";
 
@@ -60,7 +60,7 @@ internal sealed unsafe class CheckpointFile : IDisposable
     /// <summary>Opens the file and reads its newer valid slot.</summary>
     /// <param name="disk">The directory of the environment.</param>
     /// <param name="name">The name of the file.</param>
-    /// <param name="makesDurable">Makes data that a killed process left visible durable, and then reads the data from the device.</param>
+    /// <param name="makesDurable">Makes durable the data that a killed process left visible, and then reads the data from the device.</param>
     /// <exception cref="UnsupportedFormatException">The file is not a header file, or has another version.</exception>
     /// <exception cref="CorruptionException">The file begins like a header, but was cut short, or neither slot is valid.</exception>
     public static CheckpointFile Open(IDisk disk, string name = FileName, bool makesDurable = false)
@@ -116,12 +116,12 @@ internal sealed unsafe class CheckpointFile : IDisposable
         Current = header;
     }
 
-    /// <summary>Writes the current checkpoint into the older slot too: after a clean close, either slot will do.</summary>
+    /// <summary>Writes the current checkpoint into the older slot too: after a clean close, either slot suffices.</summary>
     public void WriteBothAlike() => WriteNext(Current);
 
     /// <summary>
-    /// Makes both slots the current checkpoint in the newest version of the format, with more features; one of an older version gets a lineage of
-    /// its own. Durable on return. In between, two slots have the same number, and the one with the higher version, or more features, counts.
+    /// Writes the current checkpoint to both slots in the newest format version, with more features; one of an older version receives a new
+    /// lineage. Durable on return. In between, two slots have the same number, and the one with the higher version, or more features, counts.
     /// </summary>
     public void Upgrade(FormatFeatures features)
     {
@@ -137,8 +137,8 @@ internal sealed unsafe class CheckpointFile : IDisposable
     }
 
     /// <summary>
-    /// Makes both slots the current checkpoint with an entry of the change log. Durable on return. In between, two slots have the same number, and
-    /// either may count.
+    /// Writes the current checkpoint with an entry of the change log to both slots. Durable on return. In between, two slots have the same number,
+    /// and either may count.
     /// </summary>
     public void NameChangeLog(ulong entry) => Amend(Current with { ChangeLogEntry = entry });
 
@@ -251,14 +251,14 @@ internal sealed unsafe class CheckpointFile : IDisposable
         }
     }
 
-    /// <summary>Returns whether a block of the file is a slot as it was written, of whatever version.</summary>
+    /// <summary>Returns whether a block of the file is a slot as it was written, of any version.</summary>
     public static bool IsSlot(byte* block)
     {
         var header = (CheckpointHeader*)block;
         return header->Magic == CheckpointHeader.FileMagic && (header->Checksum == BlockChecksum(block) || PlantedFault.BelieveHeaders);
     }
 
-    /// <summary>Returns whether a file has the first bytes of a header.</summary>
+    /// <summary>Returns whether a file begins with the first bytes of a header.</summary>
     public static bool BeginsLikeHeader(DiskFile file)
     {
         ulong magic = 0;
@@ -267,7 +267,7 @@ internal sealed unsafe class CheckpointFile : IDisposable
         return magic == CheckpointHeader.FileMagic;
     }
 
-    // A header that was cut is known by its first bytes. Without these, nothing shows that the file is one.
+    // A truncated header is recognized by its first bytes. Without these, nothing shows that the file is one.
     private VoronException TooShort(int bytes)
     {
         var length = _file.Length;

@@ -32,7 +32,7 @@ internal sealed unsafe partial class DataFile : IDisposable
     private FileMap _map;
     private long _preallocated;
 
-    // The number of pages that the file keeps when it is closed, if it has more; -1 to keep all.
+    // The number of pages that the file keeps when it is closed, if it contains more; -1 to keep all.
     private long _pagesAtLast = -1;
 
     public DataFile(
@@ -95,7 +95,7 @@ internal sealed unsafe partial class DataFile : IDisposable
     /// <summary>The maximum number of pages that the file can have while the environment is open: there are no addresses for more.</summary>
     public long PageLimit { get; }
 
-    /// <summary>The addresses that the tables beside the file share, which this object disposes; null if each table has its own.</summary>
+    /// <summary>The addresses shared by the tables of the file, which this object disposes; null if each table has its own.</summary>
     public AddressReservation? Addresses { get; }
 
     /// <summary>
@@ -103,7 +103,7 @@ internal sealed unsafe partial class DataFile : IDisposable
     /// </summary>
     public long SettledPages { get; set; }
 
-    /// <summary>The format, which decides whether pages have hints.</summary>
+    /// <summary>The format, which decides whether pages contain hints.</summary>
     public EnvironmentFormat Format { get; init; } = new();
 
     /// <summary>The address at which page 0 is mapped. Readers take it from the state that they registered with.</summary>
@@ -125,7 +125,7 @@ internal sealed unsafe partial class DataFile : IDisposable
     public ulong ComputeChecksum(long page, byte* bytes, long length) =>
         Checksum.Compute(bytes + PageHeader.UnjournaledBytes, (nuint)(length - PageHeader.UnjournaledBytes), Seed(page));
 
-    /// <summary>Completes the frame of a page, or an extent, for the file: the bytes that it has on disk alone have no meaning in memory.</summary>
+    /// <summary>Completes the frame of a page, or an extent, for the file: sets the bytes that have a meaning only on disk.</summary>
     /// <param name="page">The number of the page, or of the first one.</param>
     /// <param name="frame">Its bytes.</param>
     /// <param name="length">Their number.</param>
@@ -175,16 +175,16 @@ internal sealed unsafe partial class DataFile : IDisposable
         }
     }
 
-    /// <summary>Returns the exception that a caller gets when bytes of its own could not be written to the file.</summary>
+    /// <summary>Returns the exception for a caller whose bytes could not be written to the file.</summary>
     /// <param name="what">The subject of the message, such as "new pages".</param>
     /// <param name="failure">The failure of the write, which names the file.</param>
     public static Exception WriteFailure(string what, DiskException failure) => failure.Error == DiskError.NoSpace
-        ? new StorageFullException($"The data file has no room for {what}: {failure.Message}", failure)
+        ? new StorageFullException($"The data file has no space for {what}: {failure.Message}", failure)
         : new StorageAccessException($"Could not write {what} to the data file: {failure.Message}", failure);
 
     /// <summary>
-    /// Checks whether the file still has its pages: another program may have cut it. If it was cut, nothing more is written: a checkpoint
-    /// would name pages that are gone, and release the journal that could restore some of them.
+    /// Checks whether the file still contains its pages: another program may have truncated it. If so, nothing more is written: a checkpoint would
+    /// name pages that are gone, and release the journal that could restore some of them.
     /// </summary>
     /// <exception cref="EnvironmentPoisonedException">The file is shorter than it was, or its length cannot be read.</exception>
     public void CheckLength()
@@ -217,8 +217,8 @@ internal sealed unsafe partial class DataFile : IDisposable
     public void Refill(long firstPage, long pages) => Allocate(firstPage << _pageShift, (firstPage + pages) << _pageShift);
 
     /// <summary>
-    /// As <see cref="Refill"/>, without the writer: leaves out what is behind the end of the file, which another thread may be moving, and leaves the
-    /// sync to the caller.
+    /// As <see cref="Refill"/>, without the writer: leaves out the pages after the end of the file, which another thread may be moving, and leaves
+    /// the sync to the caller.
     /// </summary>
     public void RefillUnsynced(long firstPage, long pages)
     {
@@ -256,7 +256,7 @@ internal sealed unsafe partial class DataFile : IDisposable
     /// new state.
     /// </summary>
     /// <returns>True when the map has moved: <see cref="RetireMaps"/> must then be called for the state published next.</returns>
-    /// <exception cref="StorageFullException">There is no room on the disk. Nothing has changed.</exception>
+    /// <exception cref="StorageFullException">There is not enough disk space. Nothing has changed.</exception>
     /// <exception cref="StorageAccessException">The file cannot be grown or mapped. Nothing has changed.</exception>
     public bool EnsureCapacity(long pages)
     {
@@ -299,8 +299,8 @@ internal sealed unsafe partial class DataFile : IDisposable
         return moved;
     }
 
-    /// <summary>Allocates blocks ahead of need. May run concurrently with the holder of the writer, which then finds them there.</summary>
-    /// <exception cref="StorageFullException">There is no room on the disk.</exception>
+    /// <summary>Allocates blocks ahead of need. May run concurrently with the holder of the writer, which then finds them allocated.</summary>
+    /// <exception cref="StorageFullException">There is not enough disk space.</exception>
     public void Preallocate(long pages)
     {
         var length = pages << _pageShift;
@@ -344,8 +344,8 @@ internal sealed unsafe partial class DataFile : IDisposable
     }
 
     /// <summary>
-    /// Cuts off a part of what is behind the pages that have addresses: without the writer, and in parts, because a caller that has to grow the file
-    /// waits for it. Where a mapped file cannot be cut (Windows), the file is cut when it is closed.
+    /// Cuts off a part of the tail after the pages that have addresses: without the writer, and in parts, because a caller that has to grow the
+    /// file waits for it. Where a mapped file cannot be cut (Windows), the file is cut when it is closed.
     /// </summary>
     /// <returns>True if there is more to cut.</returns>
     public bool TryCut()
@@ -373,7 +373,7 @@ internal sealed unsafe partial class DataFile : IDisposable
         }
     }
 
-    /// <summary>Makes <see cref="Dispose"/> cut the file, when it has no map and no user any more. The newest state needs no more pages.</summary>
+    /// <summary>Makes <see cref="Dispose"/> cut the file, when it no longer has a map or a user. The newest state needs no more pages.</summary>
     public void CutWhenClosed(long pages) => _pagesAtLast = pages;
 
     public void Dispose()
@@ -420,7 +420,7 @@ internal sealed unsafe partial class DataFile : IDisposable
         }
         catch (DiskException e) when (e.Error == DiskError.NoSpace)
         {
-            throw new StorageFullException($"There is no room to grow '{File.Path}' from {from} to {to} bytes: {e.Message}", e);
+            throw new StorageFullException($"There is no space to grow '{File.Path}' from {from} to {to} bytes: {e.Message}", e);
         }
         catch (DiskException e)
         {

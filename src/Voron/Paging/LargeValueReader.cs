@@ -10,13 +10,13 @@ namespace Voron.Paging;
 /// <param name="always">Whether to verify chunks again that have been verified before.</param>
 internal readonly unsafe struct LargeValueReader(PageReader pages, DataFile file, bool always)
 {
-    /// <summary>Returns a part of a value, whose chunks are verified as far as the part touches them.</summary>
+    /// <summary>Returns a part of a value, and verifies the chunks that it touches.</summary>
     /// <param name="map">The address at which the data file is mapped.</param>
     /// <param name="pageCount">The number of pages that exist.</param>
     /// <param name="reference">The value.</param>
     /// <param name="offset">The offset of the part in the value.</param>
     /// <param name="count">The length of the part in bytes.</param>
-    /// <exception cref="CorruptionException">The part is damaged, or the reference leads nowhere.</exception>
+    /// <exception cref="CorruptionException">The part is damaged, or the reference is invalid.</exception>
     public ReadOnlySpan<byte> Read(byte* map, long pageCount, scoped in LargeExtentReference reference, long offset, int count)
     {
         var length = reference.Length;

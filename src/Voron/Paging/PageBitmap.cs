@@ -12,7 +12,7 @@ internal readonly unsafe struct PageBitmap : IDisposable
     private readonly ulong* _bits;
 
     /// <param name="maxPageCount">The number of pages to reserve bits for.</param>
-    /// <param name="addresses">The reservation to take part in; null for one of its own.</param>
+    /// <param name="addresses">The reservation to use; null for a separate one.</param>
     public PageBitmap(long maxPageCount, AddressReservation? addresses = null)
     {
         _space = AddressSpace.Reserve(BytesOf(maxPageCount), addresses);
@@ -30,7 +30,7 @@ internal readonly unsafe struct PageBitmap : IDisposable
 
     public void Clear(long page) => Interlocked.And(ref _bits[page >> 6], ~(1UL << (int)(page & 63)));
 
-    /// <summary>Clears the bits of neighbouring pages.</summary>
+    /// <summary>Clears the bits of adjacent pages.</summary>
     /// <returns>True when at least one of them had been set.</returns>
     public bool Clear(long first, long pages)
     {
@@ -48,7 +48,7 @@ internal readonly unsafe struct PageBitmap : IDisposable
         return had;
     }
 
-    /// <summary>Sets the bits of neighbouring pages.</summary>
+    /// <summary>Sets the bits of adjacent pages.</summary>
     public void Set(long first, long pages)
     {
         var end = first + pages;

@@ -5,14 +5,14 @@ using Voron.Primitives;
 namespace Voron.Paging;
 
 /// <summary>
-/// Makes exceptions for pages that cannot be read, for page numbers that lead nowhere, and for pages that claim more than there can be. The
-/// tree is then damaged.
+/// Creates exceptions for unreadable pages, for page numbers that are invalid, and for pages that claim more than is possible. The tree is then
+/// damaged.
 /// </summary>
 internal static class PageErrors
 {
     /// <summary>
-    /// Returns the exception for a fault of a page and its cause. A disk that cannot be read differs from a disk that holds other bytes. A
-    /// file that ends too early has lost bytes.
+    /// Returns the exception for a fault of a page and its cause. A disk that cannot be read differs from one that holds wrong bytes. A file that
+    /// ends too early has lost bytes.
     /// </summary>
     public static VoronException Failure(string fault, Exception? cause) => cause is DiskException { Error: not DiskError.EndOfFile }
         ? new StorageAccessException(fault, cause)

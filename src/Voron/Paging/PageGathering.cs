@@ -3,12 +3,12 @@ using Voron.IO;
 
 namespace Voron.Paging;
 
-/// <summary>Gathers frames of neighbouring pages, to write them to the data file in one call.</summary>
+/// <summary>Gathers frames of adjacent pages, to write them to the data file in one call.</summary>
 /// <param name="file">The data file.</param>
-/// <param name="blocks">Memory for at most as many frames as this has places.</param>
+/// <param name="blocks">Memory for the frames; its length limits their number.</param>
 internal unsafe ref struct PageGathering(DataFile file, Span<IoBlock> blocks)
 {
-    /// <summary>The number of frames that a call should take at most: a system call for each 256 pages costs nothing beside the write.</summary>
+    /// <summary>The maximum number of frames per call: a system call for each 256 pages is negligible compared with the write.</summary>
     public const int MaxBlocks = 256;
 
     // More bytes in a call than the device needs to run at full speed would only delay the writes of others.
@@ -18,13 +18,13 @@ internal unsafe ref struct PageGathering(DataFile file, Span<IoBlock> blocks)
     private readonly Span<IoBlock> _blocks = blocks;
     private int _count;
 
-    /// <summary>The page behind the last one added, also after it has been written; -1 before the first.</summary>
+    /// <summary>The page after the last one added, even after it has been written; -1 before the first.</summary>
     public long Next { get; private set; } = -1;
 
     /// <summary>The number of bytes of the frames.</summary>
     public long Bytes { get; private set; }
 
-    /// <summary>Adds a page, or an extent, if it follows those gathered and there is room.</summary>
+    /// <summary>Adds a page, or an extent, if it follows the gathered ones and there is space.</summary>
     public bool TryAdd(long page, byte* frame, int pages)
     {
         if (_count > 0 && (page != Next || _count == _blocks.Length || Bytes >= MaxBytes))

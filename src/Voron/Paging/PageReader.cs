@@ -18,7 +18,7 @@ internal abstract unsafe class PageReader
     /// <summary>The number of pages that exist: a tree cannot have more.</summary>
     public virtual long PageCount => uint.MaxValue;
 
-    /// <summary>What compressed values are read with; null where none can be read.</summary>
+    /// <summary>Decompresses values; null where no compressed values can be read.</summary>
     public virtual ValueUnpacker? Unpacker => null;
 
     /// <summary>
@@ -44,9 +44,9 @@ internal abstract unsafe class PageReader
     {
     }
 
-    /// <summary>Notes that a scan has come to a page that follows its neighbour in the data file, as the next ones may do.</summary>
+    /// <summary>Notes that a scan has reached a page adjacent to the previous one in the data file, as the next ones may be.</summary>
     /// <param name="page">The page.</param>
-    /// <param name="step">1 if the scan goes towards higher pages, otherwise -1.</param>
+    /// <param name="step">1 if the scan moves toward higher pages, otherwise -1.</param>
     public virtual void ScanAhead(PageNumber page, int step)
     {
     }
@@ -55,6 +55,6 @@ internal abstract unsafe class PageReader
     /// Returns a part of a value that is stored in an extent without headers. Only the requested part is verified; it is valid as long as
     /// a page is.
     /// </summary>
-    /// <exception cref="CorruptionException">The part is damaged, or the reference leads nowhere.</exception>
+    /// <exception cref="CorruptionException">The part is damaged, or the reference is invalid.</exception>
     public abstract ReadOnlySpan<byte> ReadLarge(scoped in LargeExtentReference reference, long offset, int count);
 }

@@ -15,7 +15,7 @@ internal abstract unsafe class PageWriter : PageReader
     /// </summary>
     public abstract WritablePage Modify(PageNumber page);
 
-    /// <summary>Prefetches the memory that finding these pages will read, not the pages themselves. Any number may be none.</summary>
+    /// <summary>Prefetches the memory that finding these pages will read, not the pages themselves. Any page number may be none.</summary>
     public abstract void PrefetchVersions(PageNumber* pages, int count);
 
     /// <summary>
@@ -24,7 +24,7 @@ internal abstract unsafe class PageWriter : PageReader
     /// </summary>
     public abstract byte* PeekUnlessWritable(PageNumber page);
 
-    /// <summary>Returns the mark that new pages of a tree have in their headers: <see cref="PageHeader.TreeMark"/>.</summary>
+    /// <summary>Returns the mark that new pages of a tree carry in their headers: <see cref="PageHeader.TreeMark"/>.</summary>
     public abstract uint TreeMark(uint treeId);
 
     /// <summary>
@@ -36,7 +36,7 @@ internal abstract unsafe class PageWriter : PageReader
     /// Allocates a new extent of overflow pages, contiguous in the file and in memory, for <paramref name="length"/> bytes after the
     /// header. The header is filled in and the content is zeroed.
     /// </summary>
-    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="StorageFullException">There is not enough space.</exception>
     public abstract WritablePage AllocateExtent(long length, PageNumber near);
 
     /// <summary>Makes an extent of this transaction or of an older one writable as a whole.</summary>

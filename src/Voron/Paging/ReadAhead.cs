@@ -3,17 +3,17 @@ using Voron.IO;
 namespace Voron.Paging;
 
 /// <summary>
-/// Keeps the system from reading ahead in a mapped file that is larger than the memory for it. A page that is missing would otherwise bring
-/// its neighbours along, up to megabytes of them on some systems, and each of these takes the place of a page that is needed.
+/// Keeps the system from reading ahead in a mapped file that is larger than the memory for it. A missing page would otherwise bring in its
+/// neighbors, up to megabytes of them on some systems, and each of these displaces a page that is needed.
 /// </summary>
 /// <remarks>
-/// Where the system does not read ahead, the engine says which bytes it will need next: those of a large value, and those that follow a leaf
-/// that is next to the previous one. These are hints: they change no content, and the system may ignore them.
+/// Where the system does not read ahead, the engine announces the bytes that it will need next: those of a large value, and those that follow a
+/// leaf adjacent to the previous one. These are hints: they change no content, and the system may ignore them.
 /// </remarks>
 /// <param name="limitBytes">The length of a file from which on the system must not read ahead.</param>
 internal sealed unsafe class ReadAhead(long limitBytes)
 {
-    /// <summary>The bytes that a scan asks for at a time. It asks for the next ones when it is halfway through.</summary>
+    /// <summary>The bytes that a scan requests at a time. It requests the next ones halfway through.</summary>
     private const int WindowBytes = 512 << 10;
 
     private volatile bool _isOff;
@@ -30,17 +30,17 @@ internal sealed unsafe class ReadAhead(long limitBytes)
         _isOff = true;
     }
 
-    /// <summary>Has a part of the map read in the background.</summary>
+    /// <summary>Reads a part of the map in the background.</summary>
     public void Fetch(byte* address, long length)
     {
         if (_isOff)
             MemoryAdvice.Fetch(address, (nuint)length);
     }
 
-    /// <summary>Has the pages behind one read in the background, once for each half of a window.</summary>
+    /// <summary>Reads the pages that follow one in the scan, in the background, once for each half of a window.</summary>
     /// <param name="map">The map.</param>
-    /// <param name="page">A page that follows its neighbour.</param>
-    /// <param name="step">1 if the scan goes towards higher pages, otherwise -1.</param>
+    /// <param name="page">A page adjacent to the previous one.</param>
+    /// <param name="step">1 if the scan moves toward higher pages, otherwise -1.</param>
     /// <param name="pageSize">The size of a page in bytes.</param>
     /// <param name="pageCount">The number of pages.</param>
     public void FetchBehind(byte* map, long page, int step, int pageSize, long pageCount)

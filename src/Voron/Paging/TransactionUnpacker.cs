@@ -14,7 +14,7 @@ internal sealed class TransactionUnpacker(PageReader pages, ValueDictionaries di
     /// <summary>Returns the catalog as the transaction sees it. Set by the owner of the pages.</summary>
     public Func<TreeHeader>? Catalog { get; set; }
 
-    /// <summary>Ends the transaction: takes back the memory of its values, and holds no dictionary beside the cache.</summary>
+    /// <summary>Ends the transaction: reclaims the memory of its values, and holds no dictionary outside the cache.</summary>
     public void End()
     {
         Arena.Reset();

@@ -16,7 +16,7 @@ internal abstract class ValueDictionaries
     /// <param name="number">Its number in that tree.</param>
     public abstract ValueDictionary? Find(PageReader pages, in TreeHeader catalog, uint treeId, int number);
 
-    /// <summary>Reads a dictionary from its tree, even if it is known; null if the tree has none of that number, or if it is damaged.</summary>
+    /// <summary>Reads a dictionary from its tree, even if it is cached; null if the tree has none of that number, or if it is damaged.</summary>
     /// <inheritdoc cref="Find"/>
     public abstract ValueDictionary? Read(PageReader pages, in TreeHeader catalog, uint treeId, int number);
 }

@@ -2,8 +2,8 @@ using Voron.Compression;
 
 namespace Voron.Paging;
 
-/// <summary>What a transaction decompresses values with: the dictionaries, and the memory of the values that it has read.</summary>
-/// <param name="memory">Bounds what is kept for the next transaction.</param>
+/// <summary>Decompresses the values of a transaction: provides the dictionaries, and the memory of the values that it has read.</summary>
+/// <param name="memory">Bounds the memory that is kept for the next transaction.</param>
 internal abstract class ValueUnpacker(ArenaMemory memory)
 {
     /// <summary>The memory of the values that were read; valid until the transaction, or the operation of a group commit, ends.</summary>
@@ -14,6 +14,6 @@ internal abstract class ValueUnpacker(ArenaMemory memory)
     /// <param name="number">Its number in that tree.</param>
     public abstract ValueDictionary? Find(uint treeId, int number);
 
-    /// <summary>Returns whether the tree has a dictionary, and not only the memory of the environment.</summary>
+    /// <summary>Returns whether the tree contains a dictionary, and not only the cache of the environment.</summary>
     public abstract bool IsStored(uint treeId, int number);
 }

@@ -54,7 +54,7 @@ internal unsafe struct VersionNode
     [FieldOffset(56)]
     public long SelfContainedSinceId;
 
-    /// <summary>The index of the next free node. Takes the place of <see cref="SelfContainedSinceId"/> in the free list.</summary>
+    /// <summary>The index of the next free node. Replaces <see cref="SelfContainedSinceId"/> in the free list.</summary>
     [FieldOffset(56)]
     public uint NextFree;
 }

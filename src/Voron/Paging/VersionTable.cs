@@ -39,7 +39,7 @@ internal sealed unsafe class VersionTable : IDisposable
 
     /// <param name="maxPageCount">The maximum page count while the environment is open; address space is reserved for the chain heads.</param>
     /// <param name="account">Counts the memory of the nodes; null for none.</param>
-    /// <param name="addresses">The reservation to take part in; null for others of its own.</param>
+    /// <param name="addresses">The reservation to use; null for separate ones.</param>
     public VersionTable(long maxPageCount, MemoryAccount? account = null, AddressReservation? addresses = null)
     {
         _account = account;
@@ -66,7 +66,7 @@ internal sealed unsafe class VersionTable : IDisposable
     /// <summary>Asserts that the caller holds the writer; null before there is a writer, and in tests of this class alone.</summary>
     public Action? AssertHeld { get; set; }
 
-    /// <summary>The number of pages with room for a chain head. Looking up a page at or beyond it is an error.</summary>
+    /// <summary>The number of pages with space for a chain head. Looking up a page at or beyond it is an error.</summary>
     public long PageCapacity { get; private set; }
 
     /// <summary>The number of nodes in use.</summary>
@@ -121,7 +121,7 @@ internal sealed unsafe class VersionTable : IDisposable
         }
     }
 
-    /// <summary>Makes room for the chain heads of the first <paramref name="pageCount"/> pages.</summary>
+    /// <summary>Commits memory for the chain heads of the first <paramref name="pageCount"/> pages.</summary>
     public void EnsureCapacity(long pageCount)
     {
         AssertWriterHeld();
@@ -162,7 +162,7 @@ internal sealed unsafe class VersionTable : IDisposable
         return link == 0 ? null : _nodes + (uint)link;
     }
 
-    /// <summary>Returns the node that a link of a chain leads to, or null. Only for the holder of the writer.</summary>
+    /// <summary>Returns the node that a link of a chain refers to, or null. Only for the holder of the writer.</summary>
     public VersionNode* Follow(ulong link)
     {
         AssertWriterHeld();
@@ -235,7 +235,7 @@ internal sealed unsafe class VersionTable : IDisposable
         _pagesNeedingBase += CountNeedingBase(node);
     }
 
-    /// <summary>Marks a page's newest version as written to the data file by its transaction, whose record has only its checksum.</summary>
+    /// <summary>Marks a page's newest version as written to the data file by its transaction, whose record contains only its checksum.</summary>
     public void MarkInDataFile(VersionNode* node)
     {
         AssertWriterHeld();
@@ -283,8 +283,8 @@ internal sealed unsafe class VersionTable : IDisposable
     }
 
     /// <summary>
-    /// Cuts a chain behind <paramref name="newer"/>, or entirely when that is null. The nodes remain readable through
-    /// <see cref="Follow"/> until each is passed to <see cref="Free"/>.
+    /// Cuts a chain after <paramref name="newer"/>, or entirely when that is null. The nodes remain readable through <see cref="Follow"/> until
+    /// each is passed to <see cref="Free"/>.
     /// </summary>
     /// <returns>The link of the first node that was cut off.</returns>
     public ulong TruncateChain(long page, VersionNode* newer)
@@ -312,7 +312,7 @@ internal sealed unsafe class VersionTable : IDisposable
         return link;
     }
 
-    /// <summary>Frees a node that no chain leads to any more.</summary>
+    /// <summary>Frees a node that no chain refers to any more.</summary>
     public void Free(VersionNode* node)
     {
         Debug.Assert(Newest(node->Page) != node, "A node must leave its chain before it is freed.");
@@ -392,7 +392,7 @@ internal sealed unsafe class VersionTable : IDisposable
             EngineMemory.Revive(&_nodes[index].Flags, VersionNode.PooledBytes);
             _freeNode = _nodes[index].NextFree;
 
-            // The next node will be needed soon, and has perhaps not been touched for a while.
+            // The next node will be needed soon, and may not have been touched for a while.
             CacheLines.Prefetch(_nodes + _freeNode);
         }
         else

@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 
 namespace Voron.Recording;
 
-/// <summary>The key of a change in the tree of its feed: the id of its transaction and its place in it, both in big-endian order.</summary>
+/// <summary>The key of a change in the tree of its feed: the transaction id and the position in the transaction, both big-endian.</summary>
 internal static class ChangeKey
 {
     public const int Bytes = sizeof(long) + sizeof(uint);
@@ -14,7 +14,7 @@ internal static class ChangeKey
         return buffer[..Bytes];
     }
 
-    /// <summary>Reads a key; false if it is none.</summary>
+    /// <summary>Reads a key; false if the bytes are not one.</summary>
     public static bool TryRead(ReadOnlySpan<byte> key, out long transactionId, out uint ordinal)
     {
         transactionId = 0;

@@ -3,7 +3,7 @@ using Voron.Testing;
 
 namespace Voron.Recording;
 
-/// <summary>A change as a feed has it.</summary>
+/// <summary>A change as stored in a feed.</summary>
 /// <remarks>
 /// <code>
 /// 0 | 1  operation
@@ -14,8 +14,8 @@ namespace Voron.Recording;
 ///        length of the old value, old value
 ///        new value: the rest
 /// </code>
-/// Numbers without a length have seven bits in each byte, the lowest first, and a high bit in all bytes but the last. A range has its first key as
-/// its key, and the key behind its last one as its new value; a renamed source has its new name as its new value.
+/// Numbers without a size have seven bits in each byte, the lowest first, and the high bit set in all bytes but the last. A range stores its first
+/// key as its key, and the key after its last one as its new value; a renamed source stores its new name as its new value.
 /// </remarks>
 internal readonly ref struct ChangeRecord
 {
@@ -23,7 +23,7 @@ internal readonly ref struct ChangeRecord
     public const byte HasOld = 2;
     public const byte HasNew = 4;
 
-    /// <summary>The new value is too large for the feed, or was written past the journal.</summary>
+    /// <summary>The new value is too large for the feed, or bypassed the journal.</summary>
     public const byte LeavesOutNew = 8;
 
     /// <summary>The old value is too large for the feed.</summary>
@@ -49,7 +49,7 @@ internal readonly ref struct ChangeRecord
 
     public ReadOnlySpan<byte> New { get; init; }
 
-    /// <summary>The number of bytes that suffice for the record.</summary>
+    /// <summary>The maximum length of the record in bytes.</summary>
     public int MaxBytes => HeadBytes + sizeof(long) + 3 * MaxNumberBytes + Key.Length + Old.Length + New.Length;
 
     /// <summary>Writes the record.</summary>
@@ -73,7 +73,7 @@ internal readonly ref struct ChangeRecord
         return at + New.Length;
     }
 
-    /// <summary>Reads a record; false if the bytes are none.</summary>
+    /// <summary>Reads a record; false if the bytes are not one.</summary>
     public static bool TryRead(ReadOnlySpan<byte> bytes, out ChangeRecord record)
     {
         record = default;

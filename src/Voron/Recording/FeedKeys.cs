@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 
 namespace Voron.Recording;
 
-/// <summary>The keys of the tree that has all feeds.</summary>
+/// <summary>The keys of the feed tree.</summary>
 /// <remarks>
 /// <code>
 ///   00                  the number of the next feed (2 bytes)
@@ -12,7 +12,7 @@ namespace Voron.Recording;
 ///   04 feed consumer    the position of a consumer
 ///   05 tree             how the changes of a tree are recorded
 /// </code>
-/// Numbers in keys are in big-endian order: that of a feed has two bytes, those of a source and a tree have four.
+/// Numbers in keys are big-endian: those of feeds have two bytes, those of sources and trees four.
 /// </remarks>
 internal static class FeedKeys
 {
@@ -29,10 +29,10 @@ internal static class FeedKeys
 
     public static ReadOnlySpan<byte> NextFeed => [NextFeedMark];
 
-    /// <summary>The place before all feeds.</summary>
+    /// <summary>The key prefix of all feeds.</summary>
     public static ReadOnlySpan<byte> Feeds => [FeedMark];
 
-    /// <summary>The place before all trees whose changes are recorded.</summary>
+    /// <summary>The key prefix of all trees whose changes are recorded.</summary>
     public static ReadOnlySpan<byte> Trees => [TreeMark];
 
     public static byte[] Feed(ReadOnlySpan<byte> name) => [FeedMark, .. name];
@@ -46,14 +46,14 @@ internal static class FeedKeys
         return buffer[..SourceBytes];
     }
 
-    /// <summary>The place before all sources of a feed.</summary>
+    /// <summary>Returns the key prefix of all sources of a feed.</summary>
     public static byte[] Sources(ushort feed) => Write(SourceMark, feed, new byte[NextSourceBytes]).ToArray();
 
     /// <summary>Returns the number in the key of a source.</summary>
     public static uint SourceNumber(ReadOnlySpan<byte> key) =>
         key.Length == SourceBytes ? BinaryPrimitives.ReadUInt32BigEndian(key[NextSourceBytes..]) : 0;
 
-    /// <summary>The place before all consumers of a feed.</summary>
+    /// <summary>Returns the key prefix of all consumers of a feed.</summary>
     public static byte[] Consumers(ushort feed) => Write(ConsumerMark, feed, new byte[NextSourceBytes]).ToArray();
 
     public static byte[] Consumer(ushort feed, ReadOnlySpan<byte> name) => [.. Consumers(feed), .. name];
@@ -61,7 +61,7 @@ internal static class FeedKeys
     /// <summary>Returns the name in the key of a consumer.</summary>
     public static ReadOnlySpan<byte> ConsumerName(ReadOnlySpan<byte> key) => key[NextSourceBytes..];
 
-    /// <summary>Returns the key of how a tree is recorded.</summary>
+    /// <summary>Returns the key of the recording of a tree.</summary>
     public static byte[] Tree(uint treeId) => Tree(treeId, new byte[TreeBytes]).ToArray();
 
     /// <summary>Returns the id in the key of a tree; 0 if it has none.</summary>

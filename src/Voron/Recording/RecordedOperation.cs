@@ -1,6 +1,6 @@
 namespace Voron.Recording;
 
-/// <summary>What a change of a feed did. The numbers are stored.</summary>
+/// <summary>The kind of a change in a feed. The numbers are stored.</summary>
 internal enum RecordedOperation : byte
 {
     None = 0,

@@ -9,9 +9,9 @@ namespace Voron.Recovery;
 /// <code>
 ///   header of n ─▶ journal: the flush of m begins ─▶ stamp: m, unfinished ─▶ pages ─▶ stamp: m ─▶ synced ─▶ header of m
 /// </code>
-/// The header names the stamp that the data file had when the header was written. So a stamp is right when it is the header's, or when it
-/// belongs to a flush that the journal behind the header's start has begun, since replay then rebuilds every page that the flush may have
-/// touched. Any other stamp belongs to a file of another moment. No two flushes share a number, whatever became of them.
+/// The header names the stamp that the data file had when the header was written. So a stamp is right when it is the header's, or when it belongs
+/// to a flush that the journal after the header's start has begun, since replay then rebuilds every page that the flush may have touched. Any other
+/// stamp belongs to a file of another moment. No two flushes share a number, even if one did not finish.
 /// </remarks>
 internal static class DataFileFit
 {

@@ -7,8 +7,8 @@ namespace Voron.Recovery;
 /// The checksums of pages that replayed transactions have written directly to the data file, and that no later record has changed so far.
 /// </summary>
 /// <remarks>
-/// The page's own checksum says that it is a page as it was once written. The one in the record says that it is the page of this transaction,
-/// which it would not be if the device had lost the write after it had acknowledged the sync.
+/// The page's own checksum proves only that the page was written at some time. The checksum in the record proves that it is the page of this
+/// transaction, which fails if the device lost the write after it had acknowledged the sync.
 /// </remarks>
 /// <param name="dataFile">The data file.</param>
 internal sealed unsafe class DirectPageSums(DataFile dataFile)
@@ -19,7 +19,7 @@ internal sealed unsafe class DirectPageSums(DataFile dataFile)
 
     public void Remove(long page) => _checksums.Remove(page);
 
-    /// <summary>Removes a page from the list. Returns false if it is not there.</summary>
+    /// <summary>Removes a page from the list. Returns false if the list does not contain it.</summary>
     public bool TryTake(long page, out ulong checksum) => _checksums.Remove(page, out checksum);
 
     /// <summary>Checks all pages below a page count, in page order.</summary>

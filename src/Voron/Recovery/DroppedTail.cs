@@ -3,7 +3,7 @@ using Voron.Format;
 namespace Voron.Recovery;
 
 /// <summary>The records after the end of the chain: from writes that were in progress, or a record that has decayed since.</summary>
-/// <remarks>The header of an incomplete record is reported for what it is worth, because its checksum is wrong.</remarks>
+/// <remarks>The header of an incomplete record is reported without guarantee, because its checksum is wrong.</remarks>
 internal sealed class DroppedTail(string path, long offset)
 {
     /// <summary>The file that contains the first of them.</summary>

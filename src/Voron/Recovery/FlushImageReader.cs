@@ -4,7 +4,7 @@ using Voron.Journal;
 namespace Voron.Recovery;
 
 /// <summary>
-/// Reads the images of a record one by one. Whatever the bytes are, nothing outside the payload and the target is touched.
+/// Reads the images of a record one by one. Even malformed bytes cause no access outside the payload and the target.
 /// </summary>
 internal unsafe ref struct FlushImageReader
 {
@@ -27,7 +27,7 @@ internal unsafe ref struct FlushImageReader
     public readonly bool IsAtEnd => _at == _payload.Length;
 
     /// <summary>Reconstructs the next page. Returns false if the next bytes are not an image of a page.</summary>
-    /// <param name="target">Room for a page; its content is overwritten, even if the result is false.</param>
+    /// <param name="target">Memory for a page; its content is overwritten, even if the result is false.</param>
     /// <param name="page">The page's number.</param>
     public bool TryRead(byte* target, out long page)
     {

@@ -5,12 +5,12 @@ using Voron.Scratch;
 namespace Voron.Recovery;
 
 /// <summary>
-/// The first pass over the journal: finds the pages that an unfinished flush may have left damaged, and what their correct content must
-/// match, or the content itself where the flush left full-page images.
+/// The first pass over the journal: finds the pages that an unfinished flush may have left damaged, with the checksums of their correct content, or
+/// the content itself if the flush left full-page images.
 /// </summary>
 /// <remarks>
-/// A full-page image shows its page as of the flush id, whatever became of the flush: only the newest of several is kept, and replay begins
-/// with it. In the journal it comes after the transaction whose state it shows, and often after later transactions too.
+/// A full-page image shows its page as of the flush id, even if the flush did not finish. Only the newest of several is kept, and replay begins
+/// with it. In the journal, it follows the transaction whose state it shows, and often later transactions too.
 /// </remarks>
 internal sealed unsafe class FlushListCollector : IRecordVisitor
 {
@@ -26,10 +26,10 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
     private readonly long _stampedTransactionId;
     private readonly HashSet<ushort> _flushNumbers = [];
 
-    /// <param name="stampedTransactionId">The transaction whose state the data file has: any later flush may have stamped the file.</param>
+    /// <param name="stampedTransactionId">The transaction whose state the data file contains: any later flush may have stamped the file.</param>
     /// <param name="baseTransactionId">Flush lists up to this transaction belong to finished flushes and no longer matter.</param>
     /// <param name="frames">The allocator of the frames that hold images until replay takes them.</param>
-    /// <param name="pageSize">Bytes of a page.</param>
+    /// <param name="pageSize">The page size in bytes.</param>
     /// <param name="memory">The memory for uncompressed records; null for memory without limits.</param>
     public FlushListCollector(
         long stampedTransactionId, long baseTransactionId, FrameAllocator frames, int pageSize, BlockMemory? memory = null)
@@ -120,7 +120,7 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
         }
     }
 
-    /// <summary>Forgets what the pass has found, so that it can be repeated with fewer records.</summary>
+    /// <summary>Discards the findings of the pass, so that it can be repeated with fewer records.</summary>
     public void Discard()
     {
         foreach (var image in _images.Values)

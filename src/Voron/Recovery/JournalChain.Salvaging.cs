@@ -2,16 +2,16 @@ using Voron.Format;
 
 namespace Voron.Recovery;
 
-/// <content>The chain of a salvage: followed as far as it goes, and beyond its end.</content>
+/// <content>Follows the chain of a salvage to its end, and beyond it.</content>
 internal sealed unsafe partial class JournalChain
 {
-    /// <summary>Receives what would otherwise end the recovery; null to throw.</summary>
+    /// <summary>Receives the problems that would otherwise end the recovery; null to throw.</summary>
     public ICollection<string>? Problems { get; init; }
 
-    /// <summary>Visits the whole records behind a hole of the chain, in the order of their sequences.</summary>
+    /// <summary>Visits the intact records after a hole in the chain, in sequence order.</summary>
     /// <param name="end">The end of the chain.</param>
     /// <param name="visitor">Receives the records.</param>
-    /// <param name="onHole">Called before each record that does not follow on the one before.</param>
+    /// <param name="onHole">Called before each record that does not follow the previous one.</param>
     public void FollowRest(in JournalPosition end, IRecordVisitor visitor, Action onHole)
     {
         var last = end.Sequence;

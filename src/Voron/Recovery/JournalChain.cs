@@ -21,7 +21,7 @@ internal sealed unsafe partial class JournalChain : IDisposable
     private readonly JournalPosition _start;
     private readonly bool _endsAtStart;
 
-    // The records so far whose extents were not synced when they were written, and which no later record says to be durable.
+    // The records so far whose extents were not synced when they were written, and that no later record declares durable.
     private readonly Queue<(int File, long Offset, long Sequence)> _unsynced = [];
     private DroppedTail? _dropped;
     private bool _isStartMissing;
@@ -44,7 +44,7 @@ internal sealed unsafe partial class JournalChain : IDisposable
         _endsAtStart = endsAtStart;
         _path = disk.Path;
 
-        // The file where replay starts comes first, whatever other files have its epoch number.
+        // The file where replay starts comes first, even if other files have its epoch number.
         var live = new List<JournalFileInfo>();
         foreach (var file in files)
         {
@@ -129,7 +129,7 @@ internal sealed unsafe partial class JournalChain : IDisposable
     }
 
     /// <summary>Ends the chain before the first record whose extents were lost. Called after the first pass.</summary>
-    /// <returns>False if there is none; otherwise the chain is shorter than what the first pass has seen, which must be repeated.</returns>
+    /// <returns>False if there is none; otherwise the chain is shorter than in the first pass, which must be repeated.</returns>
     /// <remarks>
     /// Records up to the last seal count in any case: the recovery that wrote the seal had read them, and had made their extents durable.
     /// </remarks>

@@ -15,9 +15,10 @@ internal static unsafe class JournalFileHeaderReader
     /// Reads the header of a journal file. Returns null if the file's epoch has not begun: it has no valid copy, or two that differ.
     /// </summary>
     /// <param name="abandoned">The file's epoch before the one that has not begun; null if no copy is valid.</param>
-    /// <param name="acceptsCut">True to read a file that is shorter than when it was made.</param>
-    /// <exception cref="CorruptionException">The file is shorter than when it was made, or its copies cannot belong to the epochs that they
-    /// name.</exception>
+    /// <param name="acceptsCut">True to read a file that is shorter than when it was created.</param>
+    /// <exception cref="CorruptionException">
+    /// The file is shorter than when it was created, or its copies cannot belong to the epochs that they name.
+    /// </exception>
     /// <exception cref="UnsupportedFormatException">The file has a newer version, or belongs to another environment.</exception>
     public static JournalFileInfo? Read(
         DiskFile file, string name, RandomId environmentId, out AbandonedEpoch? abandoned, bool acceptsCut = false)
@@ -57,7 +58,7 @@ internal static unsafe class JournalFileHeaderReader
 
             var header = first != null ? first : second;
 
-            // A file has all its blocks before it has a header, and is never shortened.
+            // All blocks of a file are allocated before its header is written, and the file is never shortened.
             if (length < header->FileLength && !acceptsCut && !PlantedFault.BelieveCutJournals)
                 throw new CorruptionException($"'{file.Path}' has been cut short: it has {length} bytes, but was created with {header->FileLength}.");
 
@@ -70,7 +71,7 @@ internal static unsafe class JournalFileHeaderReader
         }
     }
 
-    /// <summary>Returns the copies of the header that are as they were written, of whatever environment and version.</summary>
+    /// <summary>Returns the intact copies of the header, of any environment and version.</summary>
     public static IReadOnlyList<JournalFileHeader> Peek(DiskFile file)
     {
         var found = new List<JournalFileHeader>();

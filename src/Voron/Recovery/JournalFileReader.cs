@@ -33,8 +33,8 @@ internal sealed unsafe class JournalFileReader : IWindowedFile
     public long Length { get; }
 
     /// <summary>
-    /// Returns the record at an offset if it is complete and has the right checksum, incarnation and offset; otherwise null. It stays in
-    /// place in memory until the next call.
+    /// Returns the record at an offset if it is complete and has the right checksum, incarnation and offset; otherwise null. It is valid until the
+    /// next call.
     /// </summary>
     /// <exception cref="StorageAccessException">The file cannot be read, which is never treated as an end of the journal.</exception>
     public RecordHeader* TryRead(long offset)
@@ -53,12 +53,12 @@ internal sealed unsafe class JournalFileReader : IWindowedFile
     }
 
     /// <summary>
-    /// Returns the possible header of a record at an offset, whatever its checksum says; null beyond the end of the file.
+    /// Returns the possible header of a record at an offset, even if its checksum is wrong; null beyond the end of the file.
     /// </summary>
     public RecordHeader* Peek(long offset) =>
         offset + JournalFormat.Block > Length ? null : (RecordHeader*)_window.Load(this, offset, JournalFormat.Block);
 
-    /// <summary>Returns true if the file holds the first record of this epoch, or the remains of one.</summary>
+    /// <summary>Returns true if the file contains the first record of this epoch, or the remains of one.</summary>
     public bool HasBegun()
     {
         var header = Peek(JournalFormat.FirstRecordOffset);
@@ -69,7 +69,7 @@ internal sealed unsafe class JournalFileReader : IWindowedFile
     public long CountBytes() => Open().Length;
 
     /// <summary>
-    /// Returns true if the file holds the record that ends at a position, as far as can be determined without all of its bytes.
+    /// Returns true if the file contains the record that ends at a position, as far as can be determined without all of its bytes.
     /// </summary>
     /// <remarks>
     /// Searches backwards from the position, block by block, for the preceding record. If that is an older record, the block after it

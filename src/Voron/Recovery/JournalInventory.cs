@@ -7,8 +7,8 @@ namespace Voron.Recovery;
 
 /// <summary>The journal files of a directory, according to their headers.</summary>
 /// <remarks>
-/// A file whose name was never made durable may reappear under the name that it had during its creation, with all the commits that were
-/// written to it since (the file system has lost the rename). So the header counts, whatever the name.
+/// A file whose name was never made durable may reappear under the name that it had during its creation, with all the commits that were written to
+/// it since (the file system has lost the rename). The header therefore decides, not the name.
 /// </remarks>
 /// <param name="Files">The files that have an epoch.</param>
 /// <param name="WithoutEpoch">The unfinished files, proven to have no record that could be needed: to be deleted.</param>
@@ -16,8 +16,9 @@ internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Fi
 {
     /// <param name="disk">The directory of the environment.</param>
     /// <param name="checkpoint">The environment's header.</param>
-    /// <param name="makesDurable">Makes the contents that a killed process left visible durable in each file, and then reads what the
-    /// device has.</param>
+    /// <param name="makesDurable">
+    /// Makes the contents that a killed process left visible durable in each file, and then reads them from the device.
+    /// </param>
     /// <exception cref="CorruptionException">The header of a file is damaged.</exception>
     public static JournalInventory Read(IDisk disk, in CheckpointHeader checkpoint, bool makesDurable = false)
     {
@@ -73,7 +74,7 @@ internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Fi
         return new JournalInventory(files, withoutEpoch);
     }
 
-    // A file that bears no sign of a journal is damaged only if it has no content either: the header file shows that there is an environment.
+    // Without the signature of a journal, a file is damaged only if it is blank: the header file shows that an environment exists.
     private static VoronException NoHeader(DiskFile file) => JournalSign.IsOn(file) || JournalSign.IsBlank(file)
         ? new CorruptionException($"Neither copy of the header of '{file.Path}' is valid: the journal file is damaged. Restore the whole directory from a backup.")
         : new UnsupportedFormatException(

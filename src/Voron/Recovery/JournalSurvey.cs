@@ -6,8 +6,8 @@ using Voron.Journal;
 namespace Voron.Recovery;
 
 /// <summary>
-/// Reads all journal files of a directory as they are, each on its own: what it has, how far that is whole, and why it ends there. Which of the
-/// records count is decided by recovery alone. Writes nothing.
+/// Reads all journal files of a directory, each independently: its records, how far they are valid, and why they end there. Only recovery decides
+/// which records count. Writes nothing.
 /// </summary>
 internal static unsafe class JournalSurvey
 {
@@ -66,7 +66,7 @@ internal static unsafe class JournalSurvey
                 return new SurveyedJournalFile(name, bytes) { Info = info, IsNeeded = info.IsLive(checkpoint.ReplayStart) };
             var reason = abandoned is { } epoch
                 ? $"epoch {epoch.Number} has ended, and the next one has not begun"
-                : JournalSign.IsBlank(file) ? "the file has no header: its making was not finished" : "neither copy of its header is valid";
+                : JournalSign.IsBlank(file) ? "the file has no header: its creation was not finished" : "neither copy of its header is valid";
             return new SurveyedJournalFile(name, bytes) { EndReason = reason };
         }
         catch (Exception e) when (e is VoronException or DiskException)
@@ -90,7 +90,7 @@ internal static unsafe class JournalSurvey
         return end;
     }
 
-    // Continues behind a break, block by block, because whole records there show whether something was lost.
+    // Continues after a break, block by block, because intact records there show whether something was lost.
     private static void ReadRecords(SurveyedJournalFile file, JournalFileReader reader, CancellationToken stop)
     {
         var offset = (long)JournalFormat.FirstRecordOffset;
@@ -126,7 +126,7 @@ internal static unsafe class JournalSurvey
             return "the file is full";
         if (header->Marker != JournalFormat.RecordMarker)
         {
-            // A record that was cut in the middle may have the rest of its header.
+            // A record that was cut in the middle may still contain the rest of its header.
             return header->Incarnation == file.Info!.Header.Incarnation && header->Offset == offset
                 ? $"record {header->Sequence} is damaged, or was not finished: its marker is missing"
                 : header->Marker == 0 ? "nothing follows" : "no record follows";
@@ -155,7 +155,7 @@ internal static unsafe class JournalSurvey
     };
 }
 
-/// <summary>A journal file as it is.</summary>
+/// <summary>A journal file as found in the directory.</summary>
 internal sealed class SurveyedJournalFile(string name, long bytes)
 {
     public string Name => name;
@@ -165,23 +165,23 @@ internal sealed class SurveyedJournalFile(string name, long bytes)
     /// <summary>The header; null if the file has no valid one.</summary>
     public JournalFileInfo? Info { get; init; }
 
-    /// <summary>Whether recovery reads the file, going by its epoch.</summary>
+    /// <summary>Whether recovery reads the file, according to its epoch.</summary>
     public bool IsNeeded { get; init; }
 
-    /// <summary>The offset behind which recovery reads nothing, because a later file seals this one; null if none does.</summary>
+    /// <summary>The offset after which recovery reads nothing, because a later file seals this one; null if none does.</summary>
     public long? SealedAt { get; set; }
 
-    /// <summary>All whole records of the file's epoch.</summary>
+    /// <summary>All intact records of the file's epoch.</summary>
     public List<SurveyedRecord> Records { get; } = [];
 
-    /// <summary>The offset up to which the records are whole and follow on each other.</summary>
+    /// <summary>The offset up to which the records are intact and contiguous.</summary>
     public long ValidBytes { get; set; }
 
-    /// <summary>Why they end there.</summary>
+    /// <summary>The reason why they end there.</summary>
     public string? EndReason { get; set; }
 }
 
-/// <summary>A whole record of a journal file.</summary>
+/// <summary>An intact record of a journal file.</summary>
 internal readonly record struct SurveyedRecord
 {
     public RecordKind Kind { get; init; }
@@ -190,7 +190,7 @@ internal readonly record struct SurveyedRecord
 
     public long Offset { get; init; }
 
-    /// <summary>The transaction, or the one as of which a flush is.</summary>
+    /// <summary>The transaction; for a flush, the one whose state is flushed.</summary>
     public long TransactionId { get; init; }
 
     /// <summary>As in <see cref="EnvironmentState.CommitTime"/>.</summary>
@@ -204,6 +204,6 @@ internal readonly record struct SurveyedRecord
 
     public long StoredBytes { get; init; }
 
-    /// <summary>Whether the record is behind the place where the records end.</summary>
+    /// <summary>Whether the record follows the end of the valid records.</summary>
     public bool IsBehindBreak { get; init; }
 }

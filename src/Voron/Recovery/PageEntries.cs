@@ -12,7 +12,7 @@ internal unsafe ref struct PageEntries
     private PageEntry _current;
 
     /// <param name="payload">The payload, which must not be disposed before this object.</param>
-    /// <param name="count">The number of entries, as the record's header has it.</param>
+    /// <param name="count">The number of entries, according to the record's header.</param>
     public PageEntries(RecordPayload payload, uint count)
     {
         _payload = payload;

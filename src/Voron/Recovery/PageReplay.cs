@@ -35,7 +35,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
     private readonly long _capacity;
     private EnvironmentState _state;
 
-    /// <param name="target">The parts to fill; the version table is empty, and has room for all pages of the data file.</param>
+    /// <param name="target">The parts to fill; the version table is empty, and has capacity for all pages of the data file.</param>
     /// <param name="lists">The result of the first pass.</param>
     /// <param name="checkpoint">The environment's header.</param>
     public PageReplay(in RecoveryTarget target, FlushListCollector lists, in CheckpointHeader checkpoint)
@@ -47,22 +47,23 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         _capacity = _dataFile.CapacityPages;
         _state = checkpoint.State;
         _notesDirectWrites = checkpoint.ChangeLogEntry != 0 && !PlantedFault.ForgetReplayedWrites;
-        Debug.Assert(_versions.ChainCount == 0 && _versions.PageCapacity >= _capacity, "The table must have room for all pages, and no versions.");
+        Debug.Assert(_versions.ChainCount == 0 && _versions.PageCapacity >= _capacity, "The table must have capacity for all pages, and no " +
+            "versions.");
     }
 
     /// <summary>Receives the pages that cannot be rebuilt, each with the reason, for a salvage; null to throw.</summary>
     public IDictionary<long, string>? Lost { get; init; }
 
     /// <summary>
-    /// After a hole in the journal: the pages that records behind it have made whole, so that further changes can be applied to them. Changes of
-    /// other pages are left out. Null while there is no hole.
+    /// After a hole in the journal: the pages that later records have written completely, so that further changes can be applied to them. Changes
+    /// of other pages are skipped. Null while there is no hole.
     /// </summary>
     public ISet<long>? WholeSinceHole { get; set; }
 
     /// <summary>
-    /// True if the data file may have pages of transactions that the journal lacks. A page that says so stays as it is: older diffs would make it a
-    /// mixture of two states, with a right checksum. What the page says is outside of its checksum, so it counts only in a salvage whose data file
-    /// does not fit its header.
+    /// True if the data file may contain pages of transactions that the journal lacks. A page with a newer transaction id is kept: older diffs
+    /// would turn it into a mixture of two states with a valid checksum. The checksum does not cover the id, so it counts only in a salvage whose
+    /// data file does not match its header.
     /// </summary>
     public bool KeepsNewerPages { get; init; }
 
@@ -77,7 +78,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
     /// </summary>
     public IReadOnlyDictionary<long, DirectExtent> DirectExtents => _directExtents;
 
-    /// <summary>All pages that records say were written directly, if the environment has a change log.</summary>
+    /// <summary>All pages that records list as written directly, if the environment has a change log.</summary>
     public IReadOnlyList<DirectWrite> DirectWrites => _directWrites;
 
     public void Visit(RecordHeader* record, string path)

@@ -16,7 +16,7 @@ internal sealed record RecoveryResult
     /// <summary>The journal's last record needs no other record to confirm its durability.</summary>
     public required bool IsDurabilityConfirmed { get; init; }
 
-    /// <summary>The journal ends before a record that is whole, because values or pages that it names were lost.</summary>
+    /// <summary>The journal ends before an intact record, because values or pages that it names were lost.</summary>
     public required bool IsCutShort { get; init; }
 
     /// <summary>The ends of journal files that the next journal file has to seal.</summary>
@@ -31,7 +31,7 @@ internal sealed record RecoveryResult
     /// <summary>The number of times that the environment was opened and written since the checkpoint.</summary>
     public required int Openings { get; init; }
 
-    /// <summary>The names of journal files of which no record counts, though they are behind the start.</summary>
+    /// <summary>The names of the journal files after the start of replay of which no record counts.</summary>
     public required IReadOnlyList<string> Unused { get; init; }
 
     /// <summary>The names of journal files that have no epoch: unfinished, to be deleted.</summary>
@@ -41,7 +41,7 @@ internal sealed record RecoveryResult
     public required IReadOnlyDictionary<long, DirectExtent> DirectExtents { get; init; }
 
     /// <summary>
-    /// All pages that replayed records say were written directly, if the environment has a change log; in the order of their transactions.
+    /// All pages that replayed records list as written directly, if the environment has a change log; in the order of their transactions.
     /// </summary>
     public required IReadOnlyList<DirectWrite> DirectWrites { get; init; }
 
@@ -51,7 +51,7 @@ internal sealed record RecoveryResult
     /// <summary>The bytes of these records, padding included.</summary>
     public required long ReplayedBytes { get; init; }
 
-    /// <summary>The tail behind the end of the journal; null when there was none.</summary>
+    /// <summary>The tail after the end of the journal; null when there was none.</summary>
     public required DroppedTail? Dropped { get; init; }
 
     /// <summary>The stamp of the data file.</summary>

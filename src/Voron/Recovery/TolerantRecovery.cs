@@ -6,18 +6,18 @@ using Voron.Testing;
 
 namespace Voron.Recovery;
 
-/// <summary>Brings the version table to the newest state that the files prove, whatever is wrong with them.</summary>
+/// <summary>Brings the version table to the newest state that the files prove, despite any damage.</summary>
 /// <remarks>
-/// The same steps as <see cref="CrashRecovery"/>, which refuses what does not fit; here it is reported. The journal counts up to its first hole. A
-/// page that cannot be rebuilt is lost, and the others are as of one state, if the data file is the one that the header describes.
+/// The same steps as <see cref="CrashRecovery"/>, but inconsistencies are reported, not refused. The journal counts up to its first hole. A page
+/// that cannot be rebuilt is lost, and the others are as of one state, if the data file is the one that the header describes.
 /// </remarks>
 internal static class TolerantRecovery
 {
     /// <param name="disk">The directory of the environment; its files can be read everywhere, perhaps as zeros.</param>
-    /// <param name="checkpoint">Where to begin.</param>
+    /// <param name="checkpoint">The checkpoint to start from.</param>
     /// <param name="files">The journal files.</param>
     /// <param name="target">The parts that recovery reads from and fills.</param>
-    /// <param name="takesNewest">True to continue behind a hole of the journal.</param>
+    /// <param name="takesNewest">True to continue after a hole in the journal.</param>
     public static TolerantResult Run(
         IDisk disk, in CheckpointHeader checkpoint, IReadOnlyList<JournalFileInfo> files, in RecoveryTarget target, bool takesNewest)
     {
@@ -27,7 +27,7 @@ internal static class TolerantRecovery
         var header = checkpoint;
         if (checkpoint.JournalSnapshotNumber != 0 && FindFault(disk, checkpoint, target) is { } fault)
         {
-            // The records behind the snapshot build on the pages that it had.
+            // The records after the snapshot build on its pages.
             problems.Add(fault);
             files = [];
             (header.JournalSnapshotNumber, header.ReplayStart) = (0, default);
@@ -69,7 +69,7 @@ internal static class TolerantRecovery
         };
     }
 
-    // Reads the snapshot for nothing but its faults, before any of its pages is taken.
+    // Reads the snapshot only to find its faults, before any of its pages is used.
     private static string? FindFault(IDisk disk, in CheckpointHeader checkpoint, in RecoveryTarget target)
     {
         try
@@ -90,7 +90,7 @@ internal static class TolerantRecovery
         {
             if (!chain.TryCut(new UnsyncedExtents(target.DataFile, target.Records)))
                 return false;
-            problems.Add("The last transactions of the journal do not count, because a value that they wrote is not in the data file as they wrote it.");
+            problems.Add("The last transactions of the journal are ignored, because a value that they wrote is not intact in the data file.");
             return true;
         }
         catch (VoronException e)
@@ -152,13 +152,13 @@ internal sealed record TolerantResult
     /// <summary>The state; that of the header if no record follows.</summary>
     public required EnvironmentState State { get; init; }
 
-    /// <summary>The state is from records behind a hole of the journal, so the pages are of several states.</summary>
+    /// <summary>The state is from records after a hole in the journal, so the pages are of several states.</summary>
     public required bool IsNewest { get; init; }
 
     /// <summary>Null if the data file is the one that header and journal describe; otherwise a sentence that says why it is not.</summary>
     public required string? Misfit { get; init; }
 
-    /// <summary>A sentence for each fault of the journal: commits behind it may be missing.</summary>
+    /// <summary>A sentence for each fault of the journal: commits after it may be missing.</summary>
     public required IReadOnlyList<string> Problems { get; init; }
 
     /// <summary>The pages that could not be rebuilt, each with the reason.</summary>

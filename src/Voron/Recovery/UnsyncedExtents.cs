@@ -8,12 +8,12 @@ using Voron.Paging;
 namespace Voron.Recovery;
 
 /// <summary>
-/// Finds out whether the extents that a record names are in the data file, for a record that was written before they were known to be durable.
+/// Checks whether the data file contains the extents that a record names, for a record written before they were known to be durable.
 /// </summary>
 /// <remarks>
-/// No page of these extents has been overwritten since: a page that a transaction frees is written directly only after a flush, and no page of
-/// a state is flushed before the state is published, after which each later record says that this one was durable. So a chunk that does not
-/// have its checksum was lost together with the power, or has decayed since, which cannot be told apart.
+/// No page of these extents has been overwritten since: a page that a transaction frees is written directly only after a flush, and no page of a
+/// state is flushed before the state is published, after which each later record says that this one was durable. A chunk without a matching
+/// checksum was therefore lost in a power failure, or has decayed since; the two cannot be told apart.
 /// </remarks>
 /// <param name="dataFile">The data file.</param>
 /// <param name="memory">The memory for uncompressed records.</param>
@@ -21,10 +21,10 @@ internal sealed unsafe class UnsyncedExtents(DataFile dataFile, BlockMemory memo
 {
     private readonly int _pageShift = BitOperations.Log2((uint)dataFile.PageSize);
 
-    // By page, the checksums of values of several chunks, as the record has them.
+    // The checksums of values of several chunks, as stored in the record, by page.
     private readonly Dictionary<long, (nint Content, PageEntry Entry)> _descriptors = [];
 
-    /// <summary>Returns true if all extents of the record have their checksums.</summary>
+    /// <summary>Returns true if all extents of the record match their checksums.</summary>
     /// <exception cref="CorruptionException">The record is malformed.</exception>
     /// <exception cref="StorageAccessException">The data file cannot be read.</exception>
     public bool AreWhole(RecordHeader* record, string path)

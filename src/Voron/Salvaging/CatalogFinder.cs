@@ -4,12 +4,12 @@ using Voron.Trees.Pages;
 
 namespace Voron.Salvaging;
 
-/// <summary>Finds the root of the catalog where no header names it.</summary>
+/// <summary>Finds the root of the catalog if no header names it.</summary>
 internal static unsafe class CatalogFinder
 {
     /// <summary>
-    /// Returns the newest page of the catalog that no branch names; 0 if there is none. In files of version 1, pages do not name their tree: there
-    /// the catalog is the tree whose values are all headers of trees.
+    /// Returns the newest catalog page that no branch names; 0 if there is none. Pages of version 1 do not name their tree: there, the catalog is
+    /// the tree whose values are all tree headers.
     /// </summary>
     public static long Find(SalvagePages pages, CancellationToken stop)
     {

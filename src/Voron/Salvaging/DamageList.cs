@@ -1,6 +1,6 @@
 namespace Voron.Salvaging;
 
-/// <summary>The damage that a salvage has met: in the order in which it was met, each place once, and no more than a person reads.</summary>
+/// <summary>The damage that a salvage has found: in order of discovery, each place once, and up to a limit.</summary>
 internal sealed class DamageList
 {
     private const int MaxListed = 10_000;
@@ -10,7 +10,7 @@ internal sealed class DamageList
 
     public IReadOnlyList<SalvageDamage> All => _all;
 
-    /// <summary>The number of damages, those beyond the list included.</summary>
+    /// <summary>The number of damage items, including those beyond the list.</summary>
     public long Count { get; private set; }
 
     public void Add(string file, string message) => Add(new SalvageDamage(file, null, null, null, null, message));
@@ -29,7 +29,7 @@ internal sealed class DamageList
 
     public void AddPlace(string file, long offset, string message) => Add(new SalvageDamage(file, null, offset, null, null, message));
 
-    // A list as long as this says enough, and places beyond it are counted as often as they are met.
+    // Places beyond the limit are not remembered, and are counted each time they are found.
     private bool IsNew(string file, long place) => _places.Count >= MaxListed ? !_places.Contains((file, place)) : _places.Add((file, place));
 
     private void Add(SalvageDamage damage)

@@ -9,13 +9,13 @@ using Voron.Testing;
 
 namespace Voron.Salvaging;
 
-/// <summary>What can be read of a damaged environment: its headers, its journal files, and by what its pages are known.</summary>
+/// <summary>The readable parts of a damaged environment: its headers, its journal files, and the identity of its pages.</summary>
 internal sealed unsafe class DamagedSource : IDisposable
 {
     private const long ScratchBytes = 64L << 20;
     private const long RecordBytes = 32L << 20;
 
-    /// <summary>Pages that a data file may have lost at its end without a trace in the journal.</summary>
+    /// <summary>The number of pages that a data file may have lost at its end without a trace in the journal.</summary>
     private const long MorePages = 1 << 20;
 
     private readonly List<IDisposable> _locks = [];
@@ -46,13 +46,13 @@ internal sealed unsafe class DamagedSource : IDisposable
     /// <summary>The length of the data file in bytes.</summary>
     public long DataBytes { get; private set; }
 
-    /// <summary>Locks the files against writers, and reads what identifies them.</summary>
+    /// <summary>Locks the files against writers, and identifies the environment.</summary>
     /// <param name="directory">The directory, opened for reading. Disposed with the result, or if this fails.</param>
     /// <param name="stop">Ends the search for pages.</param>
     /// <exception cref="EnvironmentInUseException">The environment is open for writing.</exception>
-    /// <exception cref="EnvironmentNotFoundException">There is no file of an environment.</exception>
+    /// <exception cref="EnvironmentNotFoundException">The directory contains no file of an environment.</exception>
     /// <exception cref="CorruptionException">Nothing identifies the environment: neither a header, nor a journal file, nor two pages.</exception>
-    /// <exception cref="UnsupportedFormatException">The environment is of a newer version.</exception>
+    /// <exception cref="UnsupportedFormatException">The environment has a newer format version.</exception>
     public static DamagedSource Open(IDisk directory, CancellationToken stop)
     {
         var damage = new DamageList();
@@ -75,8 +75,8 @@ internal sealed unsafe class DamagedSource : IDisposable
     }
 
     /// <summary>
-    /// Returns the states from which pages may be rebuilt, the most trusted first, each with a description, and whether the data file has its pages
-    /// if its stamp is right.
+    /// Returns the states from which pages may be rebuilt, the most trusted first, each with a description, and whether a matching stamp proves
+    /// that the data file contains its pages.
     /// </summary>
     public IEnumerable<(CheckpointHeader Header, string Origin, bool IsCertain)> StartPoints()
     {
@@ -102,7 +102,7 @@ internal sealed unsafe class DamagedSource : IDisposable
             PlantedFault.BelieveFinishedStamp || _scan.HasPagesOf(data, PageSize, SeedBase, stamp));
     }
 
-    /// <summary>Opens the pages, as the data file has them.</summary>
+    /// <summary>Opens the pages as stored in the data file.</summary>
     public SalvagePages OpenPages(in CheckpointHeader header)
     {
         using var memory = new Owned<EnvironmentMemory>(new EnvironmentMemory(TemporaryFiles.ForReader(GuardedLogger.Of(null)), RecordBytes));
@@ -124,11 +124,11 @@ internal sealed unsafe class DamagedSource : IDisposable
         return result;
     }
 
-    // A page that is in the journal alone has at least an entry there, whatever a state says.
+    // Bounds the page count that a state may claim: a page that only the journal contains takes at least one entry there.
     private long JournaledPages() =>
         _scan == null ? 0 : Math.Min(_scan.PageCount, DataBytes / PageSize + MorePages + _scan.Bytes / CompactPageEntry.Size);
 
-    /// <summary>Rebuilds the pages that the journal has.</summary>
+    /// <summary>Rebuilds the journaled pages.</summary>
     public TolerantResult Recover(SalvagePages pages, in CheckpointHeader header, bool takesNewest) =>
         pages.Recover(Disk, header, _journals, takesNewest);
 
@@ -161,7 +161,8 @@ internal sealed unsafe class DamagedSource : IDisposable
         var hasData = _names.Contains(DataFile.FileName);
         var journals = _names.Where(JournalFile.IsName).Order(StringComparer.Ordinal).ToList();
         if (_headers.Count == 0 && !hasData && journals.Count == 0)
-            throw new EnvironmentNotFoundException($"There is no file of an environment in '{Disk.Path}': neither a header, nor a data file, nor a journal file.");
+            throw new EnvironmentNotFoundException($"'{Disk.Path}' contains no file of an environment: neither a header, a data file nor a " +
+                "journal file.");
         NoteMissing(hasData);
         if (hasData)
             Read(DataFile.FileName, file => DataBytes = file.Length);
@@ -193,14 +194,14 @@ internal sealed unsafe class DamagedSource : IDisposable
     private void Adopt(RandomId id, int pageSize, uint version) =>
         (EnvironmentId, PageSize, Version, SeedBase) = (id, pageSize, version, Checksum.SeedBase(id));
 
-    // The pages of the data file decide, not a header that another environment has left or a copy has brought there.
+    // The pages of the data file decide, not a header left by another environment or by a copy.
     private void DropForeignHeaders((int PageSize, ulong SeedBase)? found)
     {
         if (found is not { } pages)
             return;
         var foreign = _headers.RemoveAll(header => header.PageSize != pages.PageSize || Checksum.SeedBase(header.EnvironmentId) != pages.SeedBase);
         if (foreign > 0)
-            Damage.Add(CheckpointFile.FileName, "The header belongs to another environment than the pages of the data file, and does not count.");
+            Damage.Add(CheckpointFile.FileName, "The header belongs to another environment than the pages of the data file, and is ignored.");
     }
 
     // A journal file names the environment. If the data file exists, its pages decide.
@@ -220,8 +221,8 @@ internal sealed unsafe class DamagedSource : IDisposable
         if (found is not { } known)
         {
             throw new CorruptionException(
-                $"Nothing in '{Disk.Path}' shows by what its pages can be verified: there is no valid header, no valid header of a journal file, and no two pages of '{DataFile.FileName}' " +
-                "agree. Nothing can be salvaged. Restore the environment from a backup.");
+                $"Nothing in '{Disk.Path}' identifies the environment, so no page can be verified: there is no valid header, no valid journal " +
+                $"file header, and no two pages of '{DataFile.FileName}' agree. Nothing can be salvaged. Restore the environment from a backup.");
         }
 
         (PageSize, SeedBase) = known;
@@ -259,7 +260,7 @@ internal sealed unsafe class DamagedSource : IDisposable
         }
     }
 
-    // No checksum covers the stamp, so it is believed if the rest of its page is as it was written.
+    // No checksum covers the stamp, so it is trusted if the rest of its page is intact.
     private bool TryReadStamp(out ulong stamp)
     {
         using var file = Disk.OpenDataFile(PageSize);

@@ -32,7 +32,7 @@ internal sealed unsafe partial class Extraction
         }
     }
 
-    // An entry says which tree its dictionary belongs to, so it needs no catalog.
+    // An entry names the tree of its dictionary, so no catalog is needed.
     private void TakeOrphanedDictionaries(PageCensus census, IEnumerable<long> roots, PageBuffer page)
     {
         _value.IsPeeking = true;

@@ -6,7 +6,7 @@ using Voron.Trees.Pages;
 
 namespace Voron.Salvaging;
 
-/// <summary>Brings what is left of the trees to a new environment.</summary>
+/// <summary>Copies the remains of the trees to a new environment.</summary>
 /// <remarks>
 /// <code>
 ///   catalog ─▶ each tree from its root ─▶ nothing missing: the end
@@ -16,7 +16,7 @@ namespace Voron.Salvaging;
 /// </remarks>
 internal sealed unsafe partial class Extraction : ITreeWalkHost, IDisposable
 {
-    /// <summary>What the names of trees begin with whose names, or whose tables, are lost.</summary>
+    /// <summary>The prefix of the names of trees whose own names or tables are lost.</summary>
     public const string LostAndFound = "lost+found";
 
     /// <summary>The mark of the pages of the catalog, whose tree id is 0.</summary>
@@ -43,8 +43,8 @@ internal sealed unsafe partial class Extraction : ITreeWalkHost, IDisposable
     private bool _isOrphan;
 
     /// <param name="pages">The pages.</param>
-    /// <param name="target">Where the entries go.</param>
-    /// <param name="options">What is taken.</param>
+    /// <param name="target">Receives the entries.</param>
+    /// <param name="options">Which entries to take.</param>
     /// <param name="isProven">True if the pages are as of one state.</param>
     /// <param name="stop">Ends the work.</param>
     public Extraction(SalvagePages pages, ISalvageTarget target, SalvageOptions options, bool isProven, CancellationToken stop)
@@ -62,14 +62,14 @@ internal sealed unsafe partial class Extraction : ITreeWalkHost, IDisposable
     /// <summary>The trees that have been found.</summary>
     public IReadOnlyList<TreeFindings> Trees => _trees;
 
-    /// <summary>The number of trees of the catalog of which nothing is taken: dropped ones, and those of change feeds.</summary>
+    /// <summary>The number of catalog trees that are not copied: dropped ones, and those of change feeds and of dictionaries.</summary>
     public int TreesLeftBehind { get; private set; }
 
-    /// <summary>What has been found of the catalog.</summary>
+    /// <summary>The findings about the catalog.</summary>
     public TreeFindings Catalog => _catalog;
 
-    /// <summary>Takes all that there is.</summary>
-    /// <exception cref="OperationCanceledException">The work was to end.</exception>
+    /// <summary>Takes all entries that can be found.</summary>
+    /// <exception cref="OperationCanceledException">The salvage was cancelled.</exception>
     public void Run()
     {
         WalkFromRoot();
@@ -77,8 +77,8 @@ internal sealed unsafe partial class Extraction : ITreeWalkHost, IDisposable
             TakeOrphans();
     }
 
-    /// <summary>Takes what the root of the catalog leads to.</summary>
-    /// <exception cref="OperationCanceledException">The work was to end.</exception>
+    /// <summary>Takes the entries that are reachable from the root of the catalog.</summary>
+    /// <exception cref="OperationCanceledException">The salvage was cancelled.</exception>
     public void WalkFromRoot()
     {
         Enter(null, _reached, isOrphan: false);
@@ -158,7 +158,7 @@ internal sealed unsafe partial class Extraction : ITreeWalkHost, IDisposable
     {
         _catalog.Count(_grade);
 
-        // No user can name a tree with half of a surrogate pair.
+        // No user-defined name can contain half of a surrogate pair.
         if (!_names.Add(systemName == null ? shownName : '\ud800' + shownName))
             return;
         var tree = new TreeFindings(shownName, header, header.TreeId) { SystemName = systemName, LargeSetsOf = largeSetsOf };
@@ -167,8 +167,8 @@ internal sealed unsafe partial class Extraction : ITreeWalkHost, IDisposable
         _unwalked.Enqueue(tree);
     }
 
-    // It is walked like a tree, so that its pages are not found as lost ones, but nothing of it is taken: a dropped tree, or one of the feeds, whose
-    // positions mean nothing in another environment.
+    // A dropped tree, or a tree of feeds, whose positions mean nothing in another environment: it is walked so that its pages are not found as lost
+    // ones, but nothing of it is taken.
     private void AddLeftBehind(ReadOnlySpan<byte> name, in TreeHeader header)
     {
         _catalog.Count(_grade);
@@ -198,7 +198,7 @@ internal sealed unsafe partial class Extraction : ITreeWalkHost, IDisposable
         using var page = new PageBuffer(_pages.PageSize);
         TakeCatalog(census, census.Roots(), page, leavesOnly: false);
 
-        // Leaves of the catalog that a branch names, but for other keys than they have.
+        // Catalog leaves that a branch names, but for keys other than those they contain.
         TakeCatalog(census, census.Rest(), page, leavesOnly: true);
         TakeOrphanedDictionaries(census, census.Roots(), page);
         TakeOrphanedDictionaries(census, census.Rest(), page);
@@ -233,7 +233,7 @@ internal sealed unsafe partial class Extraction : ITreeWalkHost, IDisposable
         foreach (var (_, root) in found)
         {
             _stop.ThrowIfCancellationRequested();
-            // A page of a set knows its key by a hash alone: without the leaf that has the key, it belongs nowhere.
+            // A page of a set stores only a hash of its key: without the leaf that contains the key, it belongs nowhere.
             if (!_owned.IsSet(root) && census.TryRead(root, page.Bytes, out var grade) && page.Header->OwnerHash == 0)
                 TakeOrphan(root, page, grade);
         }
@@ -250,12 +250,12 @@ internal sealed unsafe partial class Extraction : ITreeWalkHost, IDisposable
             return;
         }
 
-        // The children of an old branch need not be the old ones.
+        // The children of a stale branch may have been overwritten.
         _owned.Set(root);
         if (!TreePageView.IsLeaf(page.Bytes) || mark == CatalogMark)
             return;
 
-        // The places of its values may have others by now, which is no damage.
+        // The places of its values may have been reused by now, which is not damage.
         var damage = _pages.Damage;
         _pages.Damage = _ofStale;
         try
@@ -268,7 +268,7 @@ internal sealed unsafe partial class Extraction : ITreeWalkHost, IDisposable
         }
     }
 
-    // The leaves of a tree show what it is. A current branch is read again by its walk.
+    // The leaves of a tree show its kind. A current branch is read again by its walk.
     private TreeForm FormOf(PageBuffer page, SalvageGrade grade)
     {
         for (var level = 0; level < StateStructure.MaxDepth && !TreePageView.IsLeaf(page.Bytes); level++)
@@ -312,7 +312,7 @@ internal sealed unsafe partial class Extraction : ITreeWalkHost, IDisposable
                 (tree, room) = (LostTree(tree.TreeId!.Value + 1, 0, form), null);
         }
 
-        // The kind of a lost tree shows in its leaves; and a leaf of another kind than its tree is in the wrong place.
+        // The leaves of a lost tree show its kind; a leaf of another kind than its tree is misplaced.
         if (tree.Form != form)
             (tree, room) = (LostTree(header->TreeMark, header->PageNumber, form), null);
         EnterInTarget(tree, form);

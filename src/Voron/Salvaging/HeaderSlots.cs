@@ -4,11 +4,11 @@ using Voron.Paging;
 
 namespace Voron.Salvaging;
 
-/// <summary>Reads the slots of a header file, each for itself.</summary>
+/// <summary>Reads the slots of a header file, each independently.</summary>
 internal static unsafe class HeaderSlots
 {
-    /// <summary>Returns the slots that are as they were written, the newest first.</summary>
-    /// <exception cref="UnsupportedFormatException">A slot is of a newer version, or has features that this program does not know.</exception>
+    /// <summary>Returns the intact slots, the newest first.</summary>
+    /// <exception cref="UnsupportedFormatException">A slot has a newer version, or features unknown to this program.</exception>
     public static IEnumerable<CheckpointHeader> Read(DiskFile file, string name, DamageList damage)
     {
         var found = new List<CheckpointHeader>();
@@ -21,7 +21,7 @@ internal static unsafe class HeaderSlots
                 file.Read(offset, new Span<byte>(block, JournalFormat.Block));
                 if (!CheckpointFile.IsSlot(block))
                 {
-                    damage.AddPlace(name, offset, $"The slot at offset {offset} of '{file.Path}' is not a header as it was written.");
+                    damage.AddPlace(name, offset, $"The slot at offset {offset} of '{file.Path}' is not an intact header.");
                     continue;
                 }
 

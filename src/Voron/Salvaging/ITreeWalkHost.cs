@@ -1,9 +1,9 @@
 namespace Voron.Salvaging;
 
-/// <summary>Receives what a walk through a tree finds, in the order of the keys.</summary>
+/// <summary>Receives the findings of a tree walk, in key order.</summary>
 internal unsafe interface ITreeWalkHost
 {
-    /// <summary>Receives a leaf, whose memory stays until the call returns.</summary>
+    /// <summary>Receives a leaf, whose memory is valid until the call returns.</summary>
     void TakeLeaf(byte* leaf);
 
     /// <summary>Receives a range of keys of which nothing was found.</summary>

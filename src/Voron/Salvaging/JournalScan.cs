@@ -5,7 +5,7 @@ using Voron.Recovery;
 
 namespace Voron.Salvaging;
 
-/// <summary>A pass over all records of all journal files, whether they follow each other or not.</summary>
+/// <summary>A pass over all records of all journal files, contiguous or not.</summary>
 internal sealed unsafe class JournalScan
 {
     private readonly SourceDisk _disk;
@@ -13,7 +13,7 @@ internal sealed unsafe class JournalScan
     private readonly IReadOnlyList<JournalFileInfo> _files;
     private readonly BlockMemory _memory;
 
-    // Where files end for good: records behind that were dropped by a recovery.
+    // The final ends of files: a recovery has dropped the records after them.
     private readonly Dictionary<RandomId, long> _ends = [];
 
     public JournalScan(SourceDisk disk, RandomId environmentId, IReadOnlyList<JournalFileInfo> files, BlockMemory memory)
@@ -31,23 +31,23 @@ internal sealed unsafe class JournalScan
 
     private delegate void Visitor(RecordHeader* record, JournalFileInfo file);
 
-    /// <summary>The bytes of all records.</summary>
+    /// <summary>The length of all records in bytes.</summary>
     public long Bytes { get; private set; }
 
-    /// <summary>The largest page count of a state.</summary>
+    /// <summary>The largest page count of any state.</summary>
     public long PageCount { get; private set; }
 
     /// <summary>
-    /// Returns whether the data file has all pages of a flush: the stamp may have become durable without them. A page that is damaged is found when
-    /// it is read; here it is enough that no older page is in its place.
+    /// Returns whether the data file contains all pages of a flush: the stamp may have become durable without them. Damaged pages are found when
+    /// they are read; here it suffices that none is an older version.
     /// </summary>
     /// <remarks>
-    /// A flush may have several records, and none says how many. So they are known to be all only if no record is missing from that of the flush's
-    /// transaction on, and another one follows them.
+    /// A flush may have several records, and none states their number. They are known to be complete only if no record is missing from that of the
+    /// flush's transaction on, and another one follows them.
     /// </remarks>
     /// <param name="data">The data file.</param>
-    /// <param name="pageSize">Bytes of a page.</param>
-    /// <param name="seedBase">The part of all seeds that the environment decides.</param>
+    /// <param name="pageSize">The page size in bytes.</param>
+    /// <param name="seedBase">The environment's part of all seeds.</param>
     /// <param name="stamp">The stamp of the flush.</param>
     public bool HasPagesOf(DiskFile data, int pageSize, ulong seedBase, ulong stamp)
     {
@@ -65,7 +65,7 @@ internal sealed unsafe class JournalScan
         return isWhole && HasAllFrom(transaction, lastOfFlush);
     }
 
-    // Whether the records are present from that of a transaction to one behind the last of its flush, and up to the last of all.
+    // Returns whether no record is missing from that of a transaction to the last of all, and one follows the last record of its flush.
     private bool HasAllFrom(long transactionId, long lastOfFlush)
     {
         var (first, last, count) = (0L, 0L, 0L);
@@ -119,7 +119,7 @@ internal sealed unsafe class JournalScan
         page + PageHeader.UnjournaledBytes, (nuint)(pageSize - PageHeader.UnjournaledBytes), Checksum.Seed(seedBase, number));
 
     /// <summary>
-    /// Returns the header that a checkpoint would have whose flush has stamped the data file, as far as records show it; null if they do not.
+    /// Returns the header of the checkpoint whose flush has stamped the data file, rebuilt from the records; null if they do not show it.
     /// </summary>
     /// <param name="template">A header with the id, the version and the page size.</param>
     /// <param name="stamp">The stamp of the data file.</param>
@@ -137,7 +137,7 @@ internal sealed unsafe class JournalScan
             return header;
         }
 
-        // A flush that has begun has no state yet. Only its header would say where the one before it ended.
+        // A flush that has only begun has no state yet, and only its header would say where the previous one ended.
         if (stamp != DataFileStamp.Finished(DataFileStamp.NumberOf(stamp)))
             return null;
         var number = (ushort)DataFileStamp.NumberOf(stamp);
@@ -153,7 +153,7 @@ internal sealed unsafe class JournalScan
         return header;
     }
 
-    // Behind the record of a transaction; without it, before that of the next one. Nowhere if that is missing, too.
+    // Returns the position after the record of a transaction, or before that of the next one; the default if both are missing.
     private JournalPosition FindStart(long transactionId)
     {
         JournalPosition behind = default, before = default;

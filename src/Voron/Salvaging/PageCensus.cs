@@ -4,8 +4,8 @@ using Voron.Paging;
 
 namespace Voron.Salvaging;
 
-/// <summary>Finds the pages of trees that no walk has reached, and those of them that no branch names: the roots of what is left.</summary>
-/// <remarks>Takes two bits for each page, and a pass over all pages.</remarks>
+/// <summary>Finds the tree pages that no walk has reached, and those among them that no branch names: the roots of the remains.</summary>
+/// <remarks>Costs two bits per page, and a pass over all pages.</remarks>
 internal sealed unsafe class PageCensus : IDisposable
 {
     private readonly SalvagePages _pages;
@@ -28,8 +28,8 @@ internal sealed unsafe class PageCensus : IDisposable
         _named.EnsureCommitted(pages.Capacity);
     }
 
-    /// <summary>Looks at all pages that have no owner.</summary>
-    /// <param name="includeStale">True to find pages that are free, or whose use is not known, too.</param>
+    /// <summary>Examines all pages without an owner.</summary>
+    /// <param name="includeStale">True to include pages that are free, or whose use is unknown.</param>
     /// <param name="stop">Ends the pass.</param>
     public void Take(bool includeStale, CancellationToken stop)
     {
@@ -45,7 +45,7 @@ internal sealed unsafe class PageCensus : IDisposable
         }
     }
 
-    /// <summary>Returns the pages that have been found and that no page in use names, and then those that only name each other.</summary>
+    /// <summary>Returns the found pages that have no owner, and that no page in use names.</summary>
     public IEnumerable<long> Roots()
     {
         foreach (var page in Rest())
@@ -55,7 +55,7 @@ internal sealed unsafe class PageCensus : IDisposable
         }
     }
 
-    /// <summary>Returns the leaves that have been found and still have no owner.</summary>
+    /// <summary>Returns the found pages that still have no owner.</summary>
     public IEnumerable<long> Rest()
     {
         for (var page = _found.FindSet(0, _pages.Capacity); page >= 0; page = _found.FindSet(page + 1, _pages.Capacity))

@@ -27,13 +27,13 @@ public static class Salvage
     /// <param name="cancellationToken">Cancels the salvage.</param>
     /// <exception cref="ArgumentException">A path is empty, or the target is the source or inside it.</exception>
     /// <exception cref="EnvironmentInUseException">The source is open for writing.</exception>
-    /// <exception cref="EnvironmentNotFoundException">There is no file of an environment in the source.</exception>
+    /// <exception cref="EnvironmentNotFoundException">The source contains no file of an environment.</exception>
     /// <exception cref="CorruptionException">
     /// Nothing in the source can be read, or the new environment differs from the data written to it.
     /// </exception>
-    /// <exception cref="UnsupportedFormatException">The source is of a newer version.</exception>
+    /// <exception cref="UnsupportedFormatException">The source has a newer format version.</exception>
     /// <exception cref="BackupException">The target is not empty: <see cref="BackupFault.TargetNotEmpty"/>.</exception>
-    /// <exception cref="StorageFullException">There is no room for the new environment.</exception>
+    /// <exception cref="StorageFullException">There is no space for the new environment.</exception>
     /// <exception cref="StorageAccessException">The source directory cannot be listed, or the target cannot be written.</exception>
     /// <exception cref="StorageMemoryException">The system does not have enough memory.</exception>
     /// <exception cref="OperationCanceledException">The call was cancelled.</exception>
@@ -46,7 +46,8 @@ public static class Salvage
         var place = Real(from) + Path.DirectorySeparatorChar;
         var comparison = OperatingSystem.IsWindows() ? StringComparison.OrdinalIgnoreCase : StringComparison.Ordinal;
         if ((Real(to) + Path.DirectorySeparatorChar).StartsWith(place, comparison))
-            throw new ArgumentException($"The target '{to}' is the damaged environment, or inside its directory, where a salvage writes nothing. Use another directory.", nameof(target));
+            throw new ArgumentException($"The target '{to}' is the directory of the damaged environment, or inside it. A salvage writes nothing " +
+                "there. Use another directory.", nameof(target));
         options = Copy(options ?? new SalvageOptions());
         try
         {
@@ -54,7 +55,8 @@ public static class Salvage
         }
         catch (OutOfMemoryException e)
         {
-            throw new StorageMemoryException($"There is no memory to salvage '{from}': {e.Message} Close other programs, or allow the process more memory.", e);
+            throw new StorageMemoryException($"There is not enough memory to salvage '{from}': {e.Message} Close other programs, or allow the " +
+                "process more memory.", e);
         }
     }
 
@@ -111,11 +113,11 @@ public static class Salvage
         }
         catch (DiskException e) when (e.Error == DiskError.NotFound)
         {
-            throw new EnvironmentNotFoundException($"There is no directory '{source}' to salvage.", e);
+            throw new EnvironmentNotFoundException($"The directory '{source}' to salvage does not exist.", e);
         }
     }
 
-    // The path without the links on its way.
+    // Returns the path with its links resolved.
     private static string Real(string path)
     {
         var name = Path.GetFileName(Path.TrimEndingDirectorySeparator(path));
@@ -150,7 +152,7 @@ public static class Salvage
     // An entry of the catalog.
     private static SalvageDamage DamageOf(LostValue entry) => new(Paging.DataFile.FileName, null, null, null, null, entry.Reason);
 
-    /// <summary>Describes what was found.</summary>
+    /// <summary>Describes the findings.</summary>
     internal static SalvageReport ToReport(DamagedSource source, string target, SalvageFindings findings, long began)
     {
         var catalog = findings.Catalog.ToReport();

@@ -11,7 +11,7 @@ namespace Voron.Salvaging;
 /// <summary>
 /// The pages of a damaged environment as of the recovered state: from the journal, or from the data file, each checked when it is read.
 /// </summary>
-/// <remarks>Pages are copied to the caller's memory, so a page that the device cannot read is a fault of that page, and nothing else.</remarks>
+/// <remarks>Pages are copied to the caller's memory, so a page that the device cannot read affects no other page.</remarks>
 internal sealed unsafe class SalvagePages : IDisposable
 {
     private readonly DataFile _file;
@@ -23,7 +23,7 @@ internal sealed unsafe class SalvagePages : IDisposable
 
     /// <param name="file">The data file, which this object disposes.</param>
     /// <param name="memory">The memory for pages from the journal, which this object disposes.</param>
-    /// <param name="scratchBytes">As much of it as pages may take before they go to a temporary file.</param>
+    /// <param name="scratchBytes">The most bytes of it that pages take before they go to a temporary file.</param>
     /// <param name="damage">Receives the damaged pages.</param>
     public SalvagePages(DataFile file, EnvironmentMemory memory, long scratchBytes, DamageList damage)
     {
@@ -39,13 +39,13 @@ internal sealed unsafe class SalvagePages : IDisposable
 
     public int PageSize => _file.PageSize;
 
-    /// <summary>The number of pages that the data file has, or should have.</summary>
+    /// <summary>The number of pages that the data file contains, or should contain.</summary>
     public long Capacity => _file.CapacityPages;
 
     /// <summary>The state of the pages.</summary>
     public EnvironmentState State { get; set; }
 
-    /// <summary>Rebuilds the pages that the journal has.</summary>
+    /// <summary>Rebuilds the journaled pages.</summary>
     /// <inheritdoc cref="TolerantRecovery.Run"/>
     public TolerantResult Recover(IDisk disk, in CheckpointHeader checkpoint, IReadOnlyList<Journal.JournalFileInfo> files, bool takesNewest)
     {
@@ -55,9 +55,9 @@ internal sealed unsafe class SalvagePages : IDisposable
         return result;
     }
 
-    /// <summary>Copies a page that is as it was written. Notes the damage if it is not.</summary>
+    /// <summary>Copies an intact page. Records the damage if it is not intact.</summary>
     /// <param name="page">The page; for an extent, its first page, of which no more is read.</param>
-    /// <param name="target">Room for a page.</param>
+    /// <param name="target">Memory for a page.</param>
     /// <returns>Null, or a sentence that describes the fault.</returns>
     public string? TryRead(long page, byte* target)
     {
@@ -79,8 +79,8 @@ internal sealed unsafe class SalvagePages : IDisposable
         return null;
     }
 
-    /// <summary>Copies a leaf or a branch of the data file, whatever the journal has in its place. Notes no damage.</summary>
-    /// <returns>False if the page is none that was written.</returns>
+    /// <summary>Copies a leaf or a branch of the data file, even if the journal contains a newer version. Records no damage.</summary>
+    /// <returns>False if the page is not an intact leaf or branch.</returns>
     public bool TryReadTreePage(long page, byte* target)
     {
         _file.File.Read(page * PageSize, new Span<byte>(target, PageSize));
@@ -89,7 +89,7 @@ internal sealed unsafe class SalvagePages : IDisposable
             && FindFault(page, target, out _) == null;
     }
 
-    /// <summary>Returns the rebuilt page, or the extent, that the journal has; null if the page is that of the data file.</summary>
+    /// <summary>Returns the page or the extent rebuilt from the journal; null if the page comes from the data file.</summary>
     /// <param name="page">The page.</param>
     /// <param name="pages">The number of pages in memory.</param>
     /// <param name="isFree">True if the journal has freed the page.</param>
@@ -101,7 +101,7 @@ internal sealed unsafe class SalvagePages : IDisposable
         return version == null || _lost?.ContainsKey(page) == true ? null : version->Frame;
     }
 
-    /// <summary>Returns the transaction that has made a version of a page, or an extent; 0 if it is not recorded.</summary>
+    /// <summary>Returns the transaction that wrote a version of a page or an extent; 0 if it is not recorded.</summary>
     public long VersionOf(long page, PageHeader* found)
     {
         var version = _versions.Newest(page);
@@ -142,7 +142,7 @@ internal sealed unsafe class SalvagePages : IDisposable
         return fault;
     }
 
-    // One check for the walks and for the census: a page that only one of them believed would be lost to both.
+    // The walks and the census use the same check: a page that only one of them accepted would be lost to both.
     private string? FindFault(long page, byte* bytes, out ulong actual)
     {
         var expected = ((PageHeader*)bytes)->Checksum;

@@ -7,7 +7,7 @@ public sealed partial record SalvageReport
 {
     private const int JsonVersion = 1;
 
-    /// <summary>Writes the report as one object of JSON. Keys are in base64, since they need not be text.</summary>
+    /// <summary>Writes the report as one JSON object. Keys are in base64, since they need not be text.</summary>
     /// <param name="target">The stream, which stays open. Its exceptions pass through.</param>
     public void WriteJson(Stream target)
     {

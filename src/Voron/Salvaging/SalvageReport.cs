@@ -25,7 +25,7 @@ public sealed partial record SalvageReport
     public required string Origin { get; init; }
 
     /// <summary>
-    /// True if header, journal and data file belong to one moment, so that what is reached from a root is <see cref="SalvageGrade.Proven"/>.
+    /// True if header, journal and data file belong to one moment, so that entries reachable from a root are <see cref="SalvageGrade.Proven"/>.
     /// </summary>
     public required bool IsProven { get; init; }
 
@@ -40,7 +40,7 @@ public sealed partial record SalvageReport
     /// <summary>The total number of damage items, including those beyond the list.</summary>
     public required long DamageCount { get; init; }
 
-    /// <summary>The number of trees that the catalog had; null if that is lost.</summary>
+    /// <summary>The number of trees that the catalog contained; null if that is unknown.</summary>
     public required long? ExpectedTrees { get; init; }
 
     /// <summary>The ranges of tree names whose catalog pages are lost.</summary>
@@ -52,7 +52,7 @@ public sealed partial record SalvageReport
     /// <summary>The tables of the new environment, whose rows and indexes are among <see cref="Trees"/>.</summary>
     public IReadOnlyList<SalvagedTable> Tables { get; init; } = [];
 
-    /// <summary>The time that the salvage took, with its verification.</summary>
+    /// <summary>The time that the salvage took, including its verification.</summary>
     public required TimeSpan Duration { get; init; }
 
     /// <summary>The number of entries in the new environment.</summary>

@@ -14,8 +14,8 @@ internal sealed class SalvageRun(DamagedSource source, SalvageOptions options, C
 {
     private const int MostTries = 8;
 
-    /// <summary>Extracts what there is.</summary>
-    /// <param name="makeTarget">Makes the new environment for pages of a size.</param>
+    /// <summary>Extracts the remaining data.</summary>
+    /// <param name="makeTarget">Creates the new environment, given a page size.</param>
     public SalvageFindings Run(Func<int, ISalvageTarget> makeTarget)
     {
         using var chosen = Choose();
@@ -60,7 +60,7 @@ internal sealed class SalvageRun(DamagedSource source, SalvageOptions options, C
         }
     }
 
-    // Keeps the better of two. Of two that look alike: the one that fits the stamp of the data file, then the earlier one.
+    // Keeps the better of two start points. Between equals, the one that fits the stamp of the data file wins, then the earlier one.
     private void Keep(ref StartPoint? best, ref StartPoint? next)
     {
         if (best == null || next!.Fits || Judge(next).CompareTo(Judge(best)) < 0)
@@ -69,7 +69,7 @@ internal sealed class SalvageRun(DamagedSource source, SalvageOptions options, C
         next = null;
     }
 
-    // What could be read when it was checked may fail when it is used. It fails at its check then, when all is done again.
+    // A record that was readable when it was checked may be unreadable when it is used. A retry then already fails at the check.
     private StartPoint Try(in CheckpointHeader header, string origin, bool isCertain)
     {
         for (var tries = 1; ; tries++)
@@ -92,7 +92,7 @@ internal sealed class SalvageRun(DamagedSource source, SalvageOptions options, C
         }
     }
 
-    // Without a header: the pages of the data file, and the catalog among them.
+    // Starts without a header, from the pages of the data file and the catalog among them.
     private StartPoint Find()
     {
         var pages = source.OpenPages(new CheckpointHeader { Version = source.Version });
@@ -109,7 +109,8 @@ internal sealed class SalvageRun(DamagedSource source, SalvageOptions options, C
         }
     }
 
-    // How damaged the trees look that a start leads to; lower is better. The number of entries says nothing: an older state may have more.
+    // Rates the damage of the trees that a start point leads to; lower is better. The number of entries proves nothing: an older state may
+    // contain more.
     private (bool LacksTrees, int Incomplete, bool IsMisfit) Judge(StartPoint start)
     {
         var pages = start.Pages;
@@ -130,7 +131,7 @@ internal sealed class SalvageRun(DamagedSource source, SalvageOptions options, C
 
     private sealed record StartPoint(SalvagePages Pages, TolerantResult? Result, string Origin) : IDisposable
     {
-        /// <summary>The data file has the pages of the state.</summary>
+        /// <summary>The data file contains the pages of the state.</summary>
         public bool Fits { get; init; }
 
         public void Dispose() => Pages.Dispose();
@@ -154,15 +155,15 @@ internal sealed class SalvageRun(DamagedSource source, SalvageOptions options, C
 
 /// <summary>The result of a salvage.</summary>
 /// <param name="State">The state that was extracted.</param>
-/// <param name="Origin">What named it.</param>
+/// <param name="Origin">The source that named it.</param>
 /// <param name="IsProven">True if the pages are as of that state.</param>
-/// <param name="Catalog">What was found of the catalog.</param>
-/// <param name="Trees">What was found of the trees.</param>
+/// <param name="Catalog">The findings about the catalog.</param>
+/// <param name="Trees">The findings about the trees.</param>
 internal sealed record SalvageFindings(EnvironmentState State, string Origin, bool IsProven, TreeFindings Catalog, IReadOnlyList<TreeFindings> Trees)
 {
-    /// <summary>False if commits that the journal had may be missing.</summary>
+    /// <summary>False if commits of the journal may be missing.</summary>
     public required bool IsJournalWhole { get; init; }
 
-    /// <summary>The number of trees of which nothing is taken: dropped ones, and those of change feeds.</summary>
+    /// <summary>The number of trees that are not copied: dropped ones, and those of change feeds and of dictionaries.</summary>
     public required int TreesLeftBehind { get; init; }
 }

@@ -4,7 +4,7 @@ using Voron.Trees.Pages;
 
 namespace Voron.Salvaging;
 
-/// <summary>The new environment of a salvage, which is written in transactions of some MiB.</summary>
+/// <summary>The new environment of a salvage, written in transactions of about 16 MiB.</summary>
 internal sealed class SalvageTarget : ISalvageTarget, IDisposable
 {
     private const int BytesAtOnce = 16 << 20;
@@ -25,9 +25,9 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
     private long _bytes;
     private long _uncommitted;
 
-    /// <param name="directory">The directory, in which there is no environment.</param>
+    /// <param name="directory">The directory, which contains no environment.</param>
     /// <param name="pageSize">The page size, which decides how long keys can be.</param>
-    /// <param name="options">Whom to report to.</param>
+    /// <param name="options">The options of the salvage.</param>
     /// <param name="sourceBytes">The length of the damaged data file in bytes.</param>
     /// <param name="stop">Ends the verification.</param>
     public SalvageTarget(string directory, int pageSize, SalvageOptions options, long sourceBytes, CancellationToken stop)
@@ -108,12 +108,12 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
     }
 
     /// <summary>
-    /// Verifies that each tree has as many entries as have been added to it, makes tables and sets of values usable, and verifies the environment.
+    /// Verifies that each tree contains as many entries as were added to it, makes tables and value sets usable, and verifies the environment.
     /// </summary>
     /// <param name="report">The report.</param>
-    /// <param name="findings">What was found.</param>
+    /// <param name="findings">The findings.</param>
     /// <returns>The report with the tables.</returns>
-    /// <exception cref="CorruptionException">The environment is not what was written to it.</exception>
+    /// <exception cref="CorruptionException">The environment differs from the data written to it.</exception>
     /// <exception cref="OperationCanceledException">The salvage was cancelled.</exception>
     public SalvageReport Finish(SalvageReport report, SalvageFindings findings)
     {
@@ -127,7 +127,7 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
         {
             var verified = Verify();
             if (!verified.IsSound)
-                throw new CorruptionException($"The new environment in '{_environment.Path}' is not what was written to it: {verified}");
+                throw new CorruptionException($"The new environment in '{_environment.Path}' differs from the data written to it: {verified}");
         }
 
         return report;
@@ -147,7 +147,7 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
         }
     }
 
-    /// <summary>Closes the environment, which is to be deleted: its failures do not matter, and another one is on its way to the caller.</summary>
+    /// <summary>Closes the environment before it is deleted. Failures are ignored, because the caller receives another exception.</summary>
     public void Abandon()
     {
         try
@@ -171,7 +171,8 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
             var count = tree.SystemName is { } system ? ofSystem.GetValueOrDefault(Convert.ToHexString(system))
                 : names.Contains(tree.Name) ? reading.GetTreeStatistics(tree.Name, out _).Entries : 0;
             if (count != found)
-                throw new CorruptionException($"The new environment in '{_environment.Path}' has {count} entries in tree '{tree.Name}', but {found} were written to it.");
+                throw new CorruptionException($"The new environment in '{_environment.Path}' contains {count} entries in tree '{tree.Name}', but " +
+                    $"{found} were written to it.");
         }
     }
 

@@ -8,7 +8,7 @@ internal sealed class SalvagedDictionaries
 {
     private readonly Dictionary<(uint Tree, int Number), ValueDictionary> _found = [];
 
-    /// <summary>Adds what an entry of a tree of dictionaries has; what is none, or damaged, is passed over.</summary>
+    /// <summary>Adds the dictionary in an entry of a dictionary tree; an entry without one, or with a damaged one, is skipped.</summary>
     public void Add(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
         if (key.Length == 1 && DictionaryEntry.TryReadAny(value, key[0], out var treeId, out var dictionary))

@@ -4,7 +4,7 @@ using Voron.IO;
 
 namespace Voron.Salvaging;
 
-/// <summary>Whether a page is in use, according to the section maps that are as they were written.</summary>
+/// <summary>Shows whether a page is in use, according to the intact section maps.</summary>
 /// <param name="pages">The pages.</param>
 internal sealed unsafe class SalvagedMap(SalvagePages pages) : IDisposable
 {
@@ -45,7 +45,7 @@ internal sealed unsafe class SalvagedMap(SalvagePages pages) : IDisposable
             && TryRead(NumberAt(group % _layout.NumbersPerPage), _map);
     }
 
-    // Page 0 stands for none.
+    // 0 means no page.
     private long NumberAt(long index)
     {
         var number = index < _layout.NumbersPerPage ? ((long*)(_names + PageHeader.Size))[index] : 0;

@@ -26,7 +26,7 @@ public sealed record SalvagedTable
     /// </summary>
     public required long RowsWithoutKey { get; init; }
 
-    /// <summary>The names of the indexes that <see cref="TableEvolution.EvolveAsync"/> builds again.</summary>
+    /// <summary>The names of the indexes that <see cref="TableEvolution.EvolveAsync"/> rebuilds.</summary>
     public required IReadOnlyList<string> IndexesToBuild { get; init; }
 
     /// <inheritdoc/>

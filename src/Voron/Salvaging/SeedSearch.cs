@@ -4,23 +4,23 @@ using Voron.IO;
 namespace Voron.Salvaging;
 
 /// <summary>
-/// Finds the page size of a data file, and the part of its checksums that comes from the environment's id, from its pages alone: a page and its
-/// checksum give one candidate, and only the right one is given by several pages.
+/// Finds the page size of a data file, and the checksum seed derived from the environment's id, from its pages alone: each page and its checksum
+/// yield one candidate, and only the right one is yielded by several pages.
 /// </summary>
 internal static unsafe class SeedSearch
 {
-    /// <summary>The number of pages that must agree. By chance, two pages agree once in 2^64.</summary>
+    /// <summary>The number of pages that must agree. Two pages agree by chance once in 2^64.</summary>
     private const int MinPages = 2;
 
-    /// <summary>The number of pages that are enough.</summary>
+    /// <summary>The number of agreeing pages that ends the search.</summary>
     private const int EnoughPages = 64;
 
-    /// <summary>The number of different values to remember: a file in which they all differ is none of ours.</summary>
+    /// <summary>The most candidates to remember: a file in which they all differ is not a data file.</summary>
     private const int MaxCandidates = 100_000;
 
     private static readonly int[] PageSizes = [4096, 8192, 16384, 32768, 65536];
 
-    /// <summary>The part of the file that is searched first, for each page size: the rest hardly ever has to be.</summary>
+    /// <summary>The part of the file that is searched first, for each page size: the rest is rarely needed.</summary>
     private const long FirstBytes = 16L << 20;
 
     /// <summary>Returns the page size and the seed base; null if no two pages agree.</summary>

@@ -6,9 +6,9 @@ using Voron.Trees.Pages;
 
 namespace Voron.Salvaging;
 
-/// <summary>Copies sets of ids to the new environment: of a set with damaged pages, what the others have.</summary>
+/// <summary>Copies id sets to the new environment: of a set with damaged pages, the ids in the others.</summary>
 /// <param name="pages">The pages.</param>
-/// <param name="owned">The pages that trees, values and sets have.</param>
+/// <param name="owned">The pages owned by trees, values and sets.</param>
 /// <param name="target">The new environment.</param>
 /// <param name="stop">Ends the work.</param>
 internal sealed unsafe class SetSource(SalvagePages pages, PageBitmap owned, ISalvageTarget target, CancellationToken stop) : IDisposable
@@ -37,7 +37,7 @@ internal sealed unsafe class SetSource(SalvagePages pages, PageBitmap owned, ISa
     /// <summary>Copies the ids of a leaf's record.</summary>
     /// <param name="record">The record.</param>
     /// <param name="treeMark">The mark of its tree; 0 if it is not known.</param>
-    /// <param name="isStale">True if the leaf is an old one: the pages of its set may have changed since, so that none is taken.</param>
+    /// <param name="isStale">True for a stale leaf: the pages of its set may have changed since, so none is taken.</param>
     /// <returns>Null, or a sentence that describes why ids are lost.</returns>
     public string? Copy(byte* record, uint treeMark, bool isStale)
     {
@@ -148,7 +148,7 @@ internal sealed unsafe class SetSource(SalvagePages pages, PageBitmap owned, ISa
     {
         if (_ids[0] <= _last || _ids[count - 1] < 0)
         {
-            Fail($"Its ids do not rise behind {_last}.");
+            Fail($"Its ids do not ascend after {_last}.");
             return;
         }
 

@@ -4,7 +4,7 @@ using Voron.Trees;
 
 namespace Voron.Salvaging;
 
-/// <summary>Makes indexes that tables share usable after a salvage.</summary>
+/// <summary>Makes shared indexes usable after a salvage.</summary>
 /// <remarks>
 /// <code>
 ///   index and schemas are whole ─▶ a table whose rows are not whole becomes another member, whose index is to be built
@@ -18,9 +18,9 @@ internal sealed class SharedSalvage
     /// <summary>Prepares an index for being built by one of its tables.</summary>
     /// <param name="writing">The transaction.</param>
     /// <param name="table">The name of the table.</param>
-    /// <param name="index">The index, as the table has it.</param>
+    /// <param name="index">The index in the schema of the table.</param>
     /// <param name="isIndexWhole">True if all ids of the index have been found, and all schemas.</param>
-    /// <returns>The place that the table has in it from now on.</returns>
+    /// <returns>The place of the table in the index from now on.</returns>
     public SharedPlace Prepare(WriteTransaction writing, string table, IndexSchema index, bool isIndexWhole)
     {
         var place = index.Shared!.Value;
@@ -45,7 +45,7 @@ internal sealed class SharedSalvage
         return place;
     }
 
-    /// <summary>Makes former members of those that no schema has, and removes what is said of an index that none has.</summary>
+    /// <summary>Turns members that no schema contains into former members, and removes the entries of indexes that no schema contains.</summary>
     /// <param name="schemas">The tree of schemas.</param>
     /// <param name="known">The schemas.</param>
     public static void RemoveUnknown(WriteTree schemas, List<TableSchema> known)

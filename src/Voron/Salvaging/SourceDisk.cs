@@ -3,7 +3,7 @@ using Voron.Paging;
 
 namespace Voron.Salvaging;
 
-/// <summary>The directory of a damaged environment, every byte of which can be read: where the device cannot, it reads as zeros.</summary>
+/// <summary>The directory of a damaged environment, every byte of which can be read: bytes that the device cannot read are zeros.</summary>
 /// <param name="disk">The directory, opened for reading.</param>
 /// <param name="damage">Receives the places that cannot be read.</param>
 internal sealed class SourceDisk(IDisk disk, DamageList damage) : IDisk
@@ -22,7 +22,7 @@ internal sealed class SourceDisk(IDisk disk, DamageList damage) : IDisk
 
     public DiskFile Open(string name, DiskOpen open, DiskAccess access) => Open(name, access, 0);
 
-    /// <summary>Opens the data file, which has at least some bytes: those behind its end, or all if it is missing, read as zeros.</summary>
+    /// <summary>Opens the data file with a minimum length: bytes after its end, or all if it is missing, read as zeros.</summary>
     public DiskFile OpenDataFile(long bytes) => Open(DataFile.FileName, DiskAccess.Buffered, bytes);
 
     public DiskFile OpenTemporary() => throw ReadOnly("create a temporary file");

@@ -2,11 +2,11 @@ using Voron.IO;
 
 namespace Voron.Salvaging;
 
-/// <summary>A file that can be read everywhere. What the device cannot read, and what is behind the end of the file, reads as zeros.</summary>
+/// <summary>A file that can be read everywhere. Bytes that the device cannot read, and bytes after the end of the file, are zeros.</summary>
 /// <param name="file">The file; null if it is missing.</param>
 /// <param name="path">Its path.</param>
 /// <param name="access">How it is opened.</param>
-/// <param name="minLength">The number of bytes that it has at least.</param>
+/// <param name="minLength">Its minimum length in bytes.</param>
 /// <param name="onUnreadable">Receives the offset of each block that the device cannot read, and the reason.</param>
 internal sealed class SourceFile(DiskFile? file, string path, DiskAccess access, long minLength, Action<long, string> onUnreadable)
     : DiskFile(path, access)
@@ -15,7 +15,7 @@ internal sealed class SourceFile(DiskFile? file, string path, DiskAccess access,
 
     public override long Length => Math.Max(file?.Length ?? 0, minLength);
 
-    /// <summary>The number of bytes that are really there.</summary>
+    /// <summary>The actual length of the file; 0 if it is missing.</summary>
     public long FoundLength => file?.Length ?? 0;
 
     public override void Read(long offset, Span<byte> destination)
@@ -27,14 +27,14 @@ internal sealed class SourceFile(DiskFile? file, string path, DiskAccess access,
             return;
         }
 
-        // Unbuffered reads must be whole blocks: the file's last part is read as such, and the rest of it stays zero.
+        // Unbuffered reads must cover whole blocks: those of the file are read, and the rest stays zero.
         destination.Clear();
         found &= -Block;
         if (found > 0)
             ReadWhole(offset, destination[..found]);
     }
 
-    /// <summary>Shows nothing: a page of a map that the device cannot read would end the process.</summary>
+    /// <summary>Returns an empty map: a page of a real one that the device cannot read would end the process.</summary>
     public override FileMap Map(long length) => new EmptyMap(length);
 
     public override void SetLength(long length) => throw ReadOnly("set length");

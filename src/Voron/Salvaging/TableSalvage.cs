@@ -6,7 +6,7 @@ using Voron.Trees;
 
 namespace Voron.Salvaging;
 
-/// <summary>Makes tables usable of which a salvage has found a part: their trees fit each other, and none of them is missing.</summary>
+/// <summary>Makes partly salvaged tables usable: their trees match each other, and none of them is missing.</summary>
 /// <remarks>
 /// <code>
 ///   a schema ─▶ rows and index are whole ─▶ the index stays
@@ -15,7 +15,7 @@ namespace Voron.Salvaging;
 /// </code>
 /// </remarks>
 /// <param name="environment">The new environment.</param>
-/// <param name="findings">What was found.</param>
+/// <param name="findings">The findings.</param>
 /// <param name="stop">Ends the work.</param>
 internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindings findings, CancellationToken stop)
 {
@@ -29,7 +29,7 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
 
     /// <summary>Mends all tables.</summary>
     /// <param name="report">The report so far.</param>
-    /// <returns>The report with the tables, and with the names that their trees have now.</returns>
+    /// <returns>The report with the tables, and with the new names of their trees.</returns>
     /// <exception cref="OperationCanceledException">The salvage was cancelled.</exception>
     public SalvageReport Mend(SalvageReport report)
     {
@@ -48,7 +48,7 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
         };
     }
 
-    // What is no schema, or has a number that another one has, cannot be opened.
+    // An entry that is not a schema, or repeats the number of another one, cannot be opened.
     private List<TableSchema> TakeSchemas()
     {
         var schemas = new List<TableSchema>();
@@ -113,13 +113,13 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
         };
     }
 
-    // Of a state that is not proven, no entry is: rows and indexes of different moments do not fit each other.
+    // In an unproven state, no entry is proven: rows and indexes of different moments do not match each other.
     private bool IsWhole(byte[] name) => _trees.TryGetValue(Convert.ToHexString(name), out var tree) && tree.IsWhole;
 
     private bool IsWhole(TableSchema schema, IndexSchema index) =>
         IsWhole(index.TreeName(schema.Id)) && (index.Shared == null || IsWhole([.. SystemTree.Schemas]));
 
-    // Removes the primary keys of rows that are lost. Returns the number of the others, and the highest row id.
+    // Removes the primary keys of lost rows. Returns the numbers of remaining and of removed keys, and the highest row id.
     private (long Keys, long Dangling, long LastId) LeaveOutKeys(TableSchema schema)
     {
         var name = SystemTree.IndexName(schema.Id, IndexSchema.PrimaryKey, isUnique: true);
@@ -216,7 +216,7 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
         writing.Commit();
     }
 
-    // The number of a table is never used again, whatever has become of it.
+    // The number of a table is never reused, even if the table is lost.
     private void ReserveNumbers(List<TableSchema> schemas)
     {
         using var writing = environment.BeginWrite();

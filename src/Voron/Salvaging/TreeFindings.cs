@@ -2,7 +2,7 @@ using Voron.Format;
 
 namespace Voron.Salvaging;
 
-/// <summary>What has been found of one tree so far.</summary>
+/// <summary>The findings about one tree so far.</summary>
 internal sealed class TreeFindings(string name, TreeHeader? header, uint? treeId)
 {
     private const int MaxListed = 10_000;
@@ -14,32 +14,32 @@ internal sealed class TreeFindings(string name, TreeHeader? header, uint? treeId
 
     public string Name => name;
 
-    /// <summary>Its name in the catalog, if it is a tree of the engine's own; null for others.</summary>
+    /// <summary>The name of an internal tree in the catalog; null for others.</summary>
     public byte[]? SystemName { get; init; }
 
     public TreeHeader? Header => header;
 
-    /// <summary>The id of the tree of value sets whose large sets the tree has; null for others.</summary>
+    /// <summary>The id of the tree of value sets whose large sets the tree stores; null for others.</summary>
     public uint? LargeSetsOf { get; init; }
 
     public uint? TreeId => treeId;
 
-    /// <summary>What its leaves have.</summary>
+    /// <summary>The form of its leaves.</summary>
     public TreeForm Form { get; init; } = header is { } known ? TreeForm.Of(known) : default;
 
-    /// <summary>True for a dropped tree, and for one of change feeds: nothing of it is taken.</summary>
+    /// <summary>True for a tree that is not copied: a dropped one, or one of change feeds or dictionaries.</summary>
     public bool IsLeftBehind { get; init; }
 
-    /// <summary>True for a tree of dictionaries, which are read, but not taken to the new environment.</summary>
+    /// <summary>True for a tree of dictionaries, which are read, but not copied to the new environment.</summary>
     public bool HasDictionaries { get; init; }
 
     /// <summary>The ranges of keys whose pages are lost.</summary>
     public IReadOnlyList<LostKeys> Lost => _lost;
 
-    /// <summary>True if entries may be in pages that nothing leads to.</summary>
+    /// <summary>True if entries may be in unreachable pages.</summary>
     public bool IsIncomplete => _lost.Count > 0 || (header is { } counted && _byGrade.Sum() + _lostValues.Count < counted.EntryCount);
 
-    /// <summary>True if all of its entries are <see cref="SalvageGrade.Proven"/>, so that it is as it was.</summary>
+    /// <summary>True if all of its entries are <see cref="SalvageGrade.Proven"/>, so that it is complete.</summary>
     public bool IsWhole => _lost.Count == 0 && _lostValues.Count == 0
         && header is { } counted && _byGrade[(int)SalvageGrade.Proven] == counted.EntryCount && _byGrade.Sum() == counted.EntryCount;
 
@@ -59,7 +59,7 @@ internal sealed class TreeFindings(string name, TreeHeader? header, uint? treeId
             _lostValues.Add(new LostValue(key.ToArray(), length, reason));
     }
 
-    /// <summary>Returns the lost range that has room for all keys from one to another; null if there is none.</summary>
+    /// <summary>Returns the lost range that covers all keys from one to another; null if there is none.</summary>
     public LostKeys? FindRoom(ReadOnlySpan<byte> first, ReadOnlySpan<byte> last)
     {
         foreach (var range in _lost)

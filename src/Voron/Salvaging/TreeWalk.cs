@@ -5,24 +5,23 @@ using Voron.Trees;
 
 namespace Voron.Salvaging;
 
-/// <summary>Walks a damaged tree from its root, in the order of the keys, and goes around what is lost.</summary>
+/// <summary>Walks a damaged tree from its root, in key order, and skips the lost pages.</summary>
 /// <remarks>
-/// A page counts if it is as it was written, belongs to the tree, has no owner yet, and has no key outside the separators that lead to it. So
-/// neither a loop nor a page that two branches name is walked twice, and a page that the device has brought back from earlier is not believed as a
-/// whole.
+/// A page is accepted if it is intact, belongs to the tree, has no owner yet, and contains no key outside the separators that lead to it. A loop,
+/// or a page that two branches name, is therefore not walked twice, and an old page that the device has returned is not accepted as a whole.
 /// </remarks>
 /// <param name="pages">The pages.</param>
 /// <param name="owned">The pages that have an owner.</param>
-/// <param name="host">Receives what is found.</param>
+/// <param name="host">Receives the findings.</param>
 internal sealed unsafe class TreeWalk(SalvagePages pages, PageBitmap owned, ITreeWalkHost host) : IDisposable
 {
     private readonly List<nint> _buffers = [];
 
     /// <summary>Walks the pages below a page.</summary>
     /// <param name="root">The page.</param>
-    /// <param name="treeMark">The mark that its pages have: <see cref="PageHeader.TreeMark"/>; 0 for any.</param>
+    /// <param name="treeMark">The mark of its pages: <see cref="PageHeader.TreeMark"/>; 0 for any.</param>
     /// <param name="stop">Ends the walk.</param>
-    /// <exception cref="OperationCanceledException">The walk was to end.</exception>
+    /// <exception cref="OperationCanceledException">The walk was cancelled.</exception>
     public void Run(long root, uint treeMark, CancellationToken stop) => Walk(root, treeMark, null, null, 0, stop);
 
     public void Dispose()

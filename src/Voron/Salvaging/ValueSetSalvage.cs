@@ -4,22 +4,22 @@ using Voron.Trees.ValueSets.Records;
 namespace Voron.Salvaging;
 
 /// <summary>
-/// Builds the trees of value sets of a salvage: their records, and the values of their large sets, have been salvaged as ordinary trees.
+/// Builds the value set trees of a salvage. Their records, and the values of their large sets, have been salvaged as ordinary trees.
 /// </summary>
 /// <remarks>
-/// A set has what was found of its values. Large sets to which no key leads stay in lost+found, under their numbers.
+/// A set contains the values that were found. Large sets that no key leads to stay in lost+found, under their numbers.
 /// </remarks>
 /// <param name="environment">The new environment.</param>
-/// <param name="findings">What was found.</param>
+/// <param name="findings">The findings.</param>
 /// <param name="stop">Ends the work.</param>
 internal sealed class ValueSetSalvage(StorageEnvironment environment, SalvageFindings findings, CancellationToken stop)
 {
     private const int ValuesAtOnce = 100_000;
     private const string Raw = Extraction.LostAndFound + "/records";
 
-    /// <summary>Builds all trees of value sets.</summary>
+    /// <summary>Builds all value set trees.</summary>
     /// <param name="report">The report so far.</param>
-    /// <returns>The report with the sets that are lost, or of which values are lost.</returns>
+    /// <returns>The report with the sets that are lost, completely or in part.</returns>
     /// <exception cref="OperationCanceledException">The salvage was cancelled.</exception>
     public SalvageReport Mend(SalvageReport report)
     {
@@ -93,7 +93,7 @@ internal sealed class ValueSetSalvage(StorageEnvironment environment, SalvageFin
             var bytes = entry.Value;
             if (ValueSetRecord.FindFault(bytes, environment.Options.PageSizeOrDefault) is { } fault)
             {
-                Lose(entry.Key, bytes.Length, $"It is no set of values: it has {fault}.");
+                Lose(entry.Key, bytes.Length, $"It is not a set of values: it has {fault}.");
                 return;
             }
 

@@ -6,23 +6,23 @@ using Voron.Trees.Pages;
 
 namespace Voron.Salvaging;
 
-/// <summary>Reads the values of leaves, each as it was written or not at all.</summary>
+/// <summary>Reads the values of leaves, each intact or not at all.</summary>
 /// <remarks>
-/// A value of up to <see cref="PieceBytes"/> is read once. A longer one is checked from its beginning to its end before its first piece is
-/// given out, and its chunks are checked again when they are read the second time.
+/// A value of up to <see cref="PieceBytes"/> is read once. A longer one is checked completely before its first piece is returned, and its chunks
+/// are checked again when they are read the second time.
 /// </remarks>
 /// <param name="pages">The pages.</param>
-/// <param name="owned">The pages that trees and values have.</param>
+/// <param name="owned">The pages owned by trees and values.</param>
 /// <param name="dictionaries">The dictionaries of compressed values.</param>
 internal sealed unsafe partial class ValueSource(SalvagePages pages, PageBitmap owned, SalvagedDictionaries dictionaries) : IDisposable
 {
-    /// <summary>The largest part of a value that is in memory at a time, in bytes: a multiple of that of a chunk.</summary>
+    /// <summary>The largest part of a value in memory at a time, in bytes: a multiple of the chunk size.</summary>
     public const int PieceBytes = 1 << 20;
 
     private const int ChunkBytes = LargeExtentReference.ChunkBytes;
     private const int MaxPageBytes = 64 << 10;
 
-    // With room for the header and the end of an extent.
+    // With space for the header and the end of an extent.
     private readonly byte* _piece = (byte*)EngineMemory.AllocateAligned(PieceBytes + 2 * MaxPageBytes, 4096);
     private readonly byte* _page = (byte*)EngineMemory.AllocateAligned((nuint)pages.PageSize, 4096);
     private readonly byte* _unpacked = (byte*)EngineMemory.AllocateAligned(PackedValue.MostBytes, 4096);
@@ -36,7 +36,7 @@ internal sealed unsafe partial class ValueSource(SalvagePages pages, PageBitmap 
     private long _first;
     private ValueKind _kind;
 
-    /// <summary>True while values are only looked at: their pages get no owner.</summary>
+    /// <summary>True while values are only inspected: their pages get no owner.</summary>
     public bool IsPeeking { get; set; }
 
     /// <summary>The length of the value in bytes.</summary>
@@ -45,7 +45,7 @@ internal sealed unsafe partial class ValueSource(SalvagePages pages, PageBitmap 
     /// <summary>Opens the value of a leaf's record, which stays in memory until the next one is opened.</summary>
     /// <param name="record">The record.</param>
     /// <param name="newest">
-    /// The version of the leaf, if it may be an old one: the pages of its value may belong to another one by now. Otherwise the maximum.
+    /// The version of the leaf if it may be stale, because the pages of its value may belong to another value by now; otherwise the maximum.
     /// </param>
     /// <param name="treeId">The tree that the record belongs to; null if it is not known.</param>
     /// <returns>Null, or a sentence that describes why the value is lost.</returns>
@@ -85,8 +85,8 @@ internal sealed unsafe partial class ValueSource(SalvagePages pages, PageBitmap 
 
     /// <summary>Reads a piece of the value.</summary>
     /// <param name="offset">The offset of the piece: a multiple of <see cref="PieceBytes"/>.</param>
-    /// <param name="piece">The bytes, which stay until the next call.</param>
-    /// <returns>Null, or a sentence that describes why the piece is not as it was written.</returns>
+    /// <param name="piece">The bytes, valid until the next call.</param>
+    /// <returns>Null, or a sentence that describes why the piece is not intact.</returns>
     public string? TryRead(long offset, out ReadOnlySpan<byte> piece)
     {
         var count = (int)Math.Min(PieceBytes, Length - offset);
@@ -110,7 +110,7 @@ internal sealed unsafe partial class ValueSource(SalvagePages pages, PageBitmap 
         EngineMemory.FreeAligned(_unpacked);
     }
 
-    // The pieces come in order, so the checksum of the extent can be computed once more.
+    // The pieces are read in order, so the checksum of the extent is computed again.
     private string? ReadPieceOfExtent(long offset, int count)
     {
         if (offset == 0)
@@ -138,7 +138,7 @@ internal sealed unsafe partial class ValueSource(SalvagePages pages, PageBitmap 
         return null;
     }
 
-    // Leads to the extent in memory, or checks the one in the data file.
+    // Finds the extent in memory, or checks the one in the data file.
     private string? TryOpenExtent(long first, long length, int count)
     {
         if (first <= 0 || first > pages.Capacity - count)
@@ -169,7 +169,7 @@ internal sealed unsafe partial class ValueSource(SalvagePages pages, PageBitmap 
         var bytes = (long)count << pages.PageShift;
         if (bytes <= PieceBytes + MaxPageBytes)
         {
-            // Read once, so that nothing can come between the check and the use.
+            // Read once, so that nothing can change between the check and the use.
             pages.ReadFile(first << pages.PageShift, new Span<byte>(_piece, (int)bytes));
             _frame = _piece + PageHeader.Size;
             var length = (nuint)(bytes - PageHeader.UnjournaledBytes);

@@ -5,8 +5,8 @@ using Voron.Primitives;
 namespace Voron.Scratch;
 
 /// <summary>
-/// Keeps a few chunks ready whose memory has been touched, while scratch memory grows: the system clears fresh memory at its first touch,
-/// and that would take a twentieth of the time of a random load, in the middle of its transactions.
+/// While scratch memory grows, keeps a few chunks ready whose memory has been touched: the system clears new memory at its first touch, which
+/// would take a twentieth of the time of a random load, in the middle of its transactions.
 /// </summary>
 internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
 {
@@ -35,7 +35,7 @@ internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
     }
 
     /// <summary>Returns a chunk that is ready, or null. Either way, more are made on another thread.</summary>
-    /// <param name="room">The number of chunks, this one included, for which there is memory within the limit.</param>
+    /// <param name="room">The number of chunks, including this one, for which there is memory within the limit.</param>
     public ScratchChunk? TryTake(long room)
     {
         ScratchChunk? chunk;
@@ -55,7 +55,7 @@ internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
         return chunk;
     }
 
-    /// <summary>Releases the ready chunks, until more are asked for.</summary>
+    /// <summary>Releases the ready chunks, until more are requested.</summary>
     public void Trim()
     {
         using (Uninterrupted.Hold(_lock))
@@ -76,7 +76,7 @@ internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
             var chunk = Warm();
             using (Uninterrupted.Hold(_lock))
             {
-                // There is room: only one thread adds chunks at a time, and it starts and continues only below the maximum.
+                // There is space: only one thread adds chunks at a time, and it starts and continues only below the maximum.
                 Debug.Assert(_isWarming, "One thread at a time must add chunks, from the request on until it stops.");
                 Debug.Assert(_ready.Count < MaxReady, "There must be room for another chunk.");
                 var isKept = chunk != null && !_isClosed && _ready.Count < _maxReady;

@@ -8,10 +8,10 @@ namespace Voron.Scratch;
 /// Native memory for page versions: frames of one page, and extents of several. Warm frames are handed out first.
 /// </summary>
 /// <remarks>
-/// Used only by the holder of the writer. Frames are not zeroed: the caller must clear the frame of a new page; a changed page is copied
-/// over its frame. Beyond the memory limit, frames come from <see cref="ISpill"/>. Chunks that are entirely free go back to the system
-/// through <see cref="FrameTrim"/>; their addresses stay valid, so that code that still reads a frame which it should have released sees
-/// zeros, and the process survives.
+/// Used only by the holder of the writer. Frames are not zeroed: the caller must clear the frame of a new page; a changed page is copied over its
+/// frame. Beyond the memory limit, frames come from <see cref="ISpill"/>. Entirely free chunks are returned to the system through
+/// <see cref="FrameTrim"/>; their addresses stay valid, so code that still reads a frame that it should have released sees zeros, instead of
+/// crashing the process.
 /// </remarks>
 internal sealed unsafe class FrameAllocator : IDisposable
 {
@@ -25,7 +25,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
     private const long SmallMemoryBytes = 64 << 20;
     private const int MinSmallChunkBytes = 1 << 20;
 
-    /// <summary>The first chunk gets its memory in pieces: most environments of a process that has a thousand never fill it.</summary>
+    /// <summary>The first chunk receives its memory in pieces: most environments of a process with a thousand of them never fill it.</summary>
     private const int PieceBytes = 256 << 10;
 
     // A small environment never has more chunks, and needs none to be ready.
@@ -89,12 +89,12 @@ internal sealed unsafe class FrameAllocator : IDisposable
     /// <summary>Bytes of a chunk; all chunks begin at a multiple of it.</summary>
     public int ChunkBytes { get; }
 
-    /// <summary>Bytes in all chunks that have memory, spilled ones included. Only a hint to threads that do not hold the writer.</summary>
+    /// <summary>Bytes in all chunks that have memory, including spilled ones. Only a hint to threads that do not hold the writer.</summary>
     public long ChunkTotalBytes => Volatile.Read(ref _chunkTotalBytes);
 
     private long _chunkTotalBytes;
 
-    /// <summary>Returns the number of bytes of addresses that the first chunk takes.</summary>
+    /// <summary>Returns the address space of the first chunk, in bytes.</summary>
     public static nuint FirstAddressBytes(int pageSize, long memoryLimitBytes) => ScratchChunk.AddressBytes(ChunkBytesOf(pageSize, memoryLimitBytes));
 
     /// <summary>Rents a frame of one page. Its previous content is still in it.</summary>
@@ -203,7 +203,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         FreeFrames.Push(ref _freeExtents[extentClass], extent, (long)_pageSize << extentClass);
     }
 
-    /// <summary>Returns the most bytes that were in use at once since the last call.</summary>
+    /// <summary>Returns the peak number of bytes in use since the last call.</summary>
     public long TakePeak()
     {
         AssertWriterHeld();
@@ -295,7 +295,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
     [Conditional("DEBUG")]
     private void AssertWriterHeld() => AssertHeld?.Invoke();
 
-    // Extents come in powers of two pages, so that a returned one serves the next of its class.
+    // Extents are sized in powers of two pages, so that a returned one serves the next of its class.
     private static int ExtentClass(int pages) => BitOperations.Log2((uint)pages - 1) + 1;
 
     private byte* RentLargeExtent(int pages)
@@ -348,8 +348,8 @@ internal sealed unsafe class FrameAllocator : IDisposable
         _growing = chunk.UsableBytes < bytes ? chunk : null;
     }
 
-    // Gives the first chunk its next piece; false if that does not make room for the bytes, or if the limit is reached: then the rest of the
-    // chunk stays without memory.
+    // Gives the first chunk its next piece; false if the bytes still do not fit, or if the limit is reached: then the rest of the chunk stays
+    // without memory.
     private bool TryGrow(long bytes)
     {
         if (_growing is not { } chunk)
@@ -376,7 +376,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
     private ScratchChunk? TryTakeWarm() =>
         _chunks.Count < ColdChunks ? null : _warmer.TryTake((_memoryLimitBytes - ReservedBytes) / ChunkBytes);
 
-    // The first page of a large one makes the system clear 2 MiB, which is more than a small environment ever uses.
+    // The first touch of a large page makes the system clear 2 MiB, which is more than a small environment ever uses.
     private void PreferLargePages(ScratchChunk chunk)
     {
         if (_chunks.Count == 0)

@@ -2,14 +2,14 @@ using System.Diagnostics;
 
 namespace Voron.Scratch;
 
-/// <summary>The free memory of an allocator, taken out to find the chunks that are entirely free and can go back to the system.</summary>
+/// <summary>The free memory of an allocator, taken out to find the chunks that are entirely free and can be returned to the system.</summary>
 /// <remarks>
 /// <code>
 ///   BeginTrim (writer held) ──▶ Run (no thread waits) ──▶ EndTrim (writer held)
 /// </code>
-/// All memory in here is free: no version, no reader and none of the writer's lists has it, so no other thread touches it meanwhile. A
-/// frame pinned by a reader is not free, and keeps its whole chunk. All managed memory that a trim needs is allocated before the
-/// allocator's lists are emptied: a trim that failed halfway for lack of memory would lose every free frame.
+/// All memory here is free: no version, no reader and none of the writer's lists refers to it, so no other thread touches it meanwhile. A frame
+/// pinned by a reader is not free, and keeps its whole chunk. All managed memory that a trim needs is allocated before the allocator's lists are
+/// emptied: a trim that failed halfway for lack of memory would lose every free frame.
 /// </remarks>
 internal sealed unsafe class FrameTrim
 {

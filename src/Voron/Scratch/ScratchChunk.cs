@@ -2,7 +2,7 @@ using Voron.IO;
 
 namespace Voron.Scratch;
 
-/// <summary>A range of scratch memory that frames are cut from: memory of its own, or a part of the temporary file.</summary>
+/// <summary>A range of scratch memory that frames are cut from: its own memory, or a part of the temporary file.</summary>
 internal sealed unsafe class ScratchChunk : IDisposable
 {
     private readonly AddressSpace? _space;
@@ -21,7 +21,7 @@ internal sealed unsafe class ScratchChunk : IDisposable
 
     public int Bytes { get; }
 
-    /// <summary>The bytes from the beginning on that have memory; all but in the first chunk of an allocator.</summary>
+    /// <summary>The leading bytes that have memory: all of them, except in the first chunk of an allocator.</summary>
     public int UsableBytes { get; private set; }
 
     public bool IsSpilled => _space == null;
@@ -29,7 +29,7 @@ internal sealed unsafe class ScratchChunk : IDisposable
     /// <summary>Reserves a chunk at a multiple of its length, so that large pages fit.</summary>
     /// <param name="bytes">Its length.</param>
     /// <param name="usableBytes">The bytes that have memory at first.</param>
-    /// <param name="addresses">The reservation to take part in if it has room; null for one of its own.</param>
+    /// <param name="addresses">The reservation to use if it has space; null for a separate one.</param>
     public static ScratchChunk Reserve(int bytes, int usableBytes, AddressReservation? addresses = null)
     {
         var space = AddressSpace.Reserve(AddressBytes(bytes), addresses);
@@ -46,10 +46,10 @@ internal sealed unsafe class ScratchChunk : IDisposable
         }
     }
 
-    /// <summary>Returns the number of bytes of addresses that a chunk takes.</summary>
+    /// <summary>Returns the address space of a chunk, in bytes.</summary>
     public static nuint AddressBytes(int bytes) => (nuint)bytes * 2;
 
-    /// <summary>Gives memory to more of a chunk that has its own.</summary>
+    /// <summary>Commits more memory of a chunk that has its own.</summary>
     /// <param name="usableBytes">The new <see cref="UsableBytes"/>.</param>
     /// <exception cref="InsufficientMemoryException">The system has no memory for them.</exception>
     public void Grow(int usableBytes)

@@ -5,12 +5,12 @@ using Voron.Primitives;
 namespace Voron.Scratch;
 
 /// <summary>
-/// The temporary file for page versions beyond the memory limit. Created when first needed, and gone with the environment. Large extents have
-/// files of their own.
+/// The temporary file for page versions beyond the memory limit. Created when first needed, and deleted with the environment. Large extents have
+/// separate files.
 /// </summary>
 internal sealed unsafe class SpillFile : ISpill
 {
-    // Protects the lists of parts, which a trim uses beside the holder of the writer. Comes before the locks of the file.
+    // Protects the lists of parts, which a trim uses concurrently with the holder of the writer. Comes before the locks of the file.
     private readonly Lock _lock = new();
 
     private readonly TemporaryFiles _files;
@@ -20,7 +20,7 @@ internal sealed unsafe class SpillFile : ISpill
     private DiskFile? _file;
     private long _length;
 
-    /// <param name="files">Creates the file; stays the caller's.</param>
+    /// <param name="files">Creates the file; owned by the caller.</param>
     public SpillFile(TemporaryFiles files) => _files = files;
 
     public byte* Allocate(int bytes)
@@ -50,7 +50,7 @@ internal sealed unsafe class SpillFile : ISpill
 
             var map = _file.MapScratch(_length, bytes);
 
-            // Pages come back one at a time. Their neighbours would take the place of pages that are needed.
+            // Pages are read back one at a time. Their neighbors would displace pages that are needed.
             MemoryAdvice.ExpectRandomAccess(map.Address, (nuint)bytes);
             using (Uninterrupted.Hold(_lock))
                 _parts.Add(new SpillPart(map, _length, bytes));

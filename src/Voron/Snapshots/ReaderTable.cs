@@ -32,13 +32,13 @@ internal readonly record struct ReaderOrigin(long Use, TimeSpan Age, int ThreadI
 /// </remarks>
 internal sealed unsafe class ReaderTable : IDisposable
 {
-    /// <summary>The maximum number of readers that can be registered at once, not counting the engine's own.</summary>
+    /// <summary>The maximum number of readers that can be registered concurrently, not counting the engine's own.</summary>
     public const int MaxReaders = (1 << 16) - 1;
 
     /// <summary>The number of additional slots for the engine's own use, so that many readers cannot keep the engine from working.</summary>
     private const int EngineReaders = 16;
 
-    /// <summary>The number of bytes of addresses that a table takes.</summary>
+    /// <summary>The address space of a table, in bytes.</summary>
     public const int AddressBytes = (MaxReaders + EngineReaders) * ReaderSlot.Size;
 
     private readonly EngineLock _slotsLock = new(LockRank.ReaderSlots);
@@ -55,7 +55,7 @@ internal sealed unsafe class ReaderTable : IDisposable
     private StackTrace?[]? _origins;
 
     /// <param name="ring">The published states.</param>
-    /// <param name="addresses">The reservation to take part in; null for one of its own.</param>
+    /// <param name="addresses">The reservation to take part in; null for a separate one.</param>
     public ReaderTable(StateRing ring, AddressReservation? addresses = null)
     {
         _ring = ring;
@@ -90,7 +90,7 @@ internal sealed unsafe class ReaderTable : IDisposable
                 slot = _slotCount;
                 _space.EnsureCommitted((nuint)(slot + 1) * ReaderSlot.Size);
 
-                // A return that needed memory could fail, and the reader would be counted for ever.
+                // A return that needed memory could fail, and the reader would be counted forever.
                 _freeSlots.EnsureCapacity(slot + 1);
                 Volatile.Write(ref _slotCount, slot + 1);
             }
@@ -116,7 +116,7 @@ internal sealed unsafe class ReaderTable : IDisposable
     }
 
     /// <summary>
-    /// Notes the origin of the reader that is about to register a slot, which is not registered yet. Costs next to nothing without a stack trace.
+    /// Notes the origin of the reader about to register a slot that is not registered yet. Costs almost nothing without a stack trace.
     /// </summary>
     public void NoteOrigin(int slotIndex, StackTrace? openedAt, int thread)
     {
@@ -177,7 +177,7 @@ internal sealed unsafe class ReaderTable : IDisposable
 
     /// <summary>Registers the slot with the newest published state.</summary>
     /// <param name="slotIndex">The slot.</param>
-    /// <param name="attached">The objects attached to the state; null for none. They stay with the caller: native memory cannot keep them.</param>
+    /// <param name="attached">The objects attached to the state; null for none. The caller keeps them: native memory cannot.</param>
     /// <returns>The state, which stays in the slot until the reader is released.</returns>
     public PublishedState* Register(int slotIndex, out CommitStates? attached)
     {
@@ -261,7 +261,7 @@ internal sealed unsafe class ReaderTable : IDisposable
         if (PlantedFault.ScanBeforeHorizon)
             Collect(readers, lastSlot);
         SchedulePoint.Reach(SchedulePlace.StateCopied);
-        // Two threads may scan at once; the horizon only ever rises.
+        // Two threads may scan concurrently; the horizon only rises.
         var horizon = Volatile.Read(ref _horizon);
         while (horizon < published)
         {
@@ -328,8 +328,8 @@ internal sealed unsafe class ReaderTable : IDisposable
     }
 
     /// <summary>
-    /// Moves a registered slot to the snapshot of another reader, which is older. Returns false when that reader has ended or moved on, or has
-    /// not yet confirmed that it may have that snapshot.
+    /// Moves a registered slot to the snapshot of another reader, which is older. Returns false when that reader has ended or moved on, or has not
+    /// yet confirmed that it may use that snapshot.
     /// </summary>
     public bool TryJoin(int slotIndex, in ActiveReader other)
     {

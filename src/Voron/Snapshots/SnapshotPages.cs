@@ -24,10 +24,11 @@ internal sealed unsafe class SnapshotPages : PageReader
     private long _id;
     private long _pageCount;
 
-    /// <param name="source">Where the pages are.</param>
-    /// <param name="forEngine">True to take one of the slots that are reserved for the engine.</param>
-    /// <param name="verifiesEveryRead">True to verify each page on the device when it is read, even if all other readers do so the first time
-    /// only.</param>
+    /// <param name="source">The source of the pages.</param>
+    /// <param name="forEngine">True to take one of the slots reserved for the engine.</param>
+    /// <param name="verifiesEveryRead">
+    /// True to verify each page on the device at each read, even if other readers verify it only the first time.
+    /// </param>
     public SnapshotPages(SnapshotSource source, bool forEngine = false, bool verifiesEveryRead = false)
     {
         _readers = source.Readers;
@@ -46,7 +47,7 @@ internal sealed unsafe class SnapshotPages : PageReader
         _slot = _readers.TakeSlot(forEngine);
     }
 
-    /// <summary>The key heads with which this snapshot's trees search.</summary>
+    /// <summary>The key heads that this snapshot's trees search with.</summary>
     public TransactionKeyHeads KeyHeads { get; }
 
     public override int PageSize { get; }
@@ -80,8 +81,8 @@ internal sealed unsafe class SnapshotPages : PageReader
     }
 
     /// <summary>
-    /// Registers the snapshot with that of another one, whatever has been published since. The caller then checks that the other one has not
-    /// ended, and calls <see cref="ConfirmFork"/> or <see cref="End"/>.
+    /// Registers the snapshot with that of another one, regardless of later publications. The caller then checks that the other one has not ended,
+    /// and calls <see cref="ConfirmFork"/> or <see cref="End"/>.
     /// </summary>
     public void BeginFork(SnapshotPages source, StackTrace? openedAt, int thread)
     {

@@ -3,7 +3,7 @@ using Voron.Trees.KeyHeads;
 
 namespace Voron.Snapshots;
 
-/// <summary>The parts in which snapshots find their pages, and register.</summary>
+/// <summary>The parts that snapshots read pages from, and register in.</summary>
 internal sealed class SnapshotSource
 {
     /// <summary>The size of a page in bytes.</summary>

@@ -9,9 +9,9 @@ namespace Voron.Snapshots;
 
 /// <summary>The published states, newest last, in native memory: publishing allocates nothing and readers take no lock.</summary>
 /// <remarks>
-/// Each slot is a sequence lock: its sequence is invalidated before its content changes, and set afterwards. A publisher holds the
-/// publication lock. Readers copy a slot, and accept the copy if the slot still has the sequence that they looked for. The objects attached to the
-/// state lie beside the slot, in managed memory, and belong to its content.
+/// Each slot is a sequence lock: its sequence is invalidated before its content changes, and set afterwards. A publisher holds the publication
+/// lock. Readers copy a slot, and accept the copy if the slot still has the sequence that they looked for. The objects attached to the state are
+/// stored in a parallel managed array, and belong to the content of the slot.
 /// </remarks>
 internal sealed unsafe class StateRing : IDisposable
 {
@@ -46,7 +46,7 @@ internal sealed unsafe class StateRing : IDisposable
         }
     }
 
-    /// <summary>True while places of the ring may keep objects alive that are attached to older states only.</summary>
+    /// <summary>True while slots of the ring may keep alive objects that are attached only to older states.</summary>
     public bool HasOlderAttached => Volatile.Read(ref _hasOlderAttached);
 
     /// <summary>Copies the newest state.</summary>
@@ -83,7 +83,7 @@ internal sealed unsafe class StateRing : IDisposable
 
     /// <summary>Publishes the state that results from a durable transaction.</summary>
     /// <param name="state">The state.</param>
-    /// <param name="journalEnd">The position behind the transaction's record.</param>
+    /// <param name="journalEnd">The position after the transaction's record.</param>
     /// <param name="attached">All objects attached to the state; null for none.</param>
     public long Publish(in EnvironmentState state, in JournalPosition journalEnd, CommitStates? attached)
     {
@@ -114,7 +114,7 @@ internal sealed unsafe class StateRing : IDisposable
     }
 
     /// <summary>
-    /// Forgets the objects attached to older states than the newest one. Readers keep those of their snapshots; the places in the ring become
+    /// Forgets the objects attached to older states than the newest one. Readers keep those of their snapshots; the slots of these states become
     /// invalid, as if the ring had wrapped around.
     /// </summary>
     public void ForgetOlderAttached()

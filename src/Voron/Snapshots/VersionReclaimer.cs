@@ -8,11 +8,11 @@ using Voron.Trees.KeyHeads;
 
 namespace Voron.Snapshots;
 
-/// <summary>Drops versions that no reader can see any more, and returns their frames. Used by the holder of the writer only.</summary>
+/// <summary>Drops versions that no reader can see any longer, and returns their frames. Used by the holder of the writer only.</summary>
 /// <remarks>
-/// A superseded version (v, with successor u) is dropped when u is published and no registered snapshot lies in [v, u). No reader can have
-/// its frame then, so the frame is free at once. A flushed version is detached while readers may still hold it: its frame is kept for
-/// readers with an older sequence and a snapshot in [v, u).
+/// A superseded version (v, with successor u) is dropped when u is published and no registered snapshot lies in [v, u). No reader can hold its
+/// frame then, so the frame is free immediately. A flushed version is detached while readers may still hold it: its frame is kept for readers with
+/// an older sequence and a snapshot in [v, u).
 /// </remarks>
 internal sealed unsafe class VersionReclaimer
 {
@@ -50,10 +50,10 @@ internal sealed unsafe class VersionReclaimer
     /// <summary>The flusher's slot, scanned last.</summary>
     public int FlusherSlot { get; set; } = -1;
 
-    /// <summary>The oldest sequence that a reader was found with when <see cref="Reclaim"/> last looked at them, or the newest there was.</summary>
+    /// <summary>The oldest sequence of a reader in the last scan of <see cref="Reclaim"/>; the newest sequence if there was no reader.</summary>
     public long OldestSequence { get; private set; }
 
-    /// <summary>Makes sure that <paramref name="pages"/> calls of <see cref="AddSuperseded"/> allocate no memory.</summary>
+    /// <summary>Ensures that <paramref name="pages"/> calls of <see cref="AddSuperseded"/> allocate no memory.</summary>
     /// <exception cref="OutOfMemoryException">There is no memory; nothing has changed.</exception>
     public void EnsureRoom(int pages)
     {
@@ -61,7 +61,7 @@ internal sealed unsafe class VersionReclaimer
         _superseded.EnsureRoom(pages);
     }
 
-    /// <summary>Notes that a page which already had a version got another one in a submitted transaction.</summary>
+    /// <summary>Notes that a page that already had a version received another one in a submitted transaction.</summary>
     public void AddSuperseded(long page, long successorId)
     {
         AssertWriterHeld();
@@ -72,7 +72,7 @@ internal sealed unsafe class VersionReclaimer
     }
 
     /// <summary>Drops versions and reclaims frames where possible; cheap when there is nothing to do.</summary>
-    /// <param name="needsOldest">True to look at the readers even so, because the caller needs <see cref="OldestSequence"/>.</param>
+    /// <param name="needsOldest">True to scan the readers even then, because the caller needs <see cref="OldestSequence"/>.</param>
     public void Reclaim(bool needsOldest = false)
     {
         AssertWriterHeld();
@@ -109,7 +109,7 @@ internal sealed unsafe class VersionReclaimer
         }
         catch
         {
-            // There is no memory to note more frames. The versions removed so far stay removed, and their frames must be kept for their readers.
+            // Out of memory for more frames. The versions removed so far stay removed, and their frames must be kept for their readers.
             Announce(frames, map);
             throw;
         }

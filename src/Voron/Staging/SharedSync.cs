@@ -4,10 +4,10 @@ using Voron.Transactions;
 
 namespace Voron.Staging;
 
-/// <summary>Makes the bytes of finished uploads durable: those that end during a sync share the next one, and no thread waits for it.</summary>
+/// <summary>Makes finished uploads durable: uploads that end during a sync share the next one, and no thread waits for it.</summary>
 /// <remarks>
-/// A caller joins the round that has not begun yet, so the sync of its round begins after all of its writes have returned. The caller that finds no
-/// round under way makes its own round on its thread; a thread of the pool makes the rounds after it.
+/// A caller joins the round that has not begun yet, so the sync of its round begins after all of its writes have returned. A caller that finds no
+/// active round runs its round on its own thread; a thread of the pool runs the following rounds.
 /// </remarks>
 internal sealed class SharedSync(Engine engine) : IThreadPoolWorkItem
 {
@@ -16,7 +16,7 @@ internal sealed class SharedSync(Engine engine) : IThreadPoolWorkItem
     private int _waiting;
     private bool _isRunning;
 
-    /// <summary>The number of callers that wait for a round which has not begun yet.</summary>
+    /// <summary>The number of callers that wait for the next round.</summary>
     public int Waiting
     {
         get

@@ -7,9 +7,9 @@ namespace Voron.Staging;
 
 /// <summary>Uploads a value: keeps a small one in memory, and writes a large one to reserved pages as it arrives, without the writer.</summary>
 /// <remarks>
-/// The reservation belongs to the <see cref="StagedContent"/> from the beginning, so that it ends with whatever ends the upload: success, failure,
-/// the closing of the environment, or the garbage collector, when nothing can continue the upload any more. Therefore the environment refers to
-/// an upload only weakly. Its steps, from one read of the pipe to the next, are complete in themselves.
+/// The reservation belongs to the <see cref="StagedContent"/> from the beginning, so it ends however the upload ends: by success, failure, the
+/// closing of the environment, or the garbage collector, once nothing can continue the upload. The environment therefore refers to an upload only
+/// weakly. Each step, from one read of the pipe to the next, is self-contained.
 /// </remarks>
 internal sealed class StagedUpload : IValueSink
 {
@@ -35,7 +35,7 @@ internal sealed class StagedUpload : IValueSink
     }
 
     /// <summary>Reads a pipe to its end, and completes it.</summary>
-    /// <param name="area">The place for the bytes.</param>
+    /// <param name="area">The staging area.</param>
     /// <param name="pipe">The pipe.</param>
     /// <param name="knownBytes">The number of bytes that the pipe is known to deliver; 0 when it is not known.</param>
     /// <param name="maxBytes">The maximum length of the value.</param>
@@ -85,11 +85,11 @@ internal sealed class StagedUpload : IValueSink
             await EnsureRoomAsync(total, cancellationToken).ConfigureAwait(false);
         _chunks.Add(bytes, total, isLast, _content.Reservation?.First ?? 0);
 
-        // The pages must stay reserved until they are written, even if nothing refers to this upload any more.
+        // The pages must stay reserved until they are written, even if nothing refers to this upload any longer.
         GC.KeepAlive(_content);
     }
 
-    // A stalled upload would otherwise learn of the closing only from its source.
+    // Without this, a stalled upload would notice the closing only through its source.
     private void EndWithEnvironment(PipeReader pipe)
     {
         var reference = new WeakReference<PipeReader>(pipe);

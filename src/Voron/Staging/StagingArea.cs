@@ -5,14 +5,14 @@ using Voron.Transactions;
 namespace Voron.Staging;
 
 /// <summary>
-/// The place in the data file for values that are uploaded without a transaction: reserves free pages, and grows the file for them.
+/// The space in the data file for values uploaded without a transaction: reserves free pages, and grows the file for them.
 /// </summary>
 /// <remarks>
-/// Takes the writer for a moment each time pages are needed, and never while bytes are awaited or written. Free pages are reserved without a
-/// transaction. Where there are not enough in a row, a transaction of the engine's own raises the page count, and leaves the new pages free.
+/// Takes the writer briefly each time pages are needed, and never while bytes are awaited or written. Free pages are reserved without a
+/// transaction. If there are not enough contiguous ones, an internal transaction raises the page count, and leaves the new pages free.
 /// <para>
-/// That transaction need not be durable before its pages are written: if it is lost, the pages are behind the page count, where no state refers to
-/// them, and so is every later transaction, including the one that would have taken the value.
+/// That transaction need not be durable before its pages are written: if it is lost, the pages are beyond the page count, where no state refers to
+/// them, and every later transaction is lost as well, including the one that would have taken the value.
 /// </para>
 /// </remarks>
 internal sealed class StagingArea
@@ -39,13 +39,13 @@ internal sealed class StagingArea
     /// <summary>Makes the written bytes durable.</summary>
     public SharedSync Sync { get; }
 
-    /// <summary>Reserves pages in a row, in place of those of an upload that has become too large for them.</summary>
+    /// <summary>Reserves contiguous pages, which replace those of an upload that has outgrown them.</summary>
     /// <param name="current">The reservation of the upload; null while it has none.</param>
-    /// <param name="pages">The number of pages to reserve if there is room.</param>
+    /// <param name="pages">The number of pages to reserve if there is space.</param>
     /// <param name="least">The number of pages that is needed.</param>
     /// <param name="cancellationToken">Cancels the wait for the writer.</param>
-    /// <returns>The same reservation if it could grow where it is; otherwise another one, and the first one stays.</returns>
-    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <returns>The same reservation if it could grow in place; otherwise another one, and the first one remains.</returns>
+    /// <exception cref="StorageFullException">There is no space.</exception>
     /// <exception cref="OperationCanceledException">Cancelled while waiting for the writer.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public async ValueTask<PageReservation> ReserveAsync(
@@ -61,7 +61,7 @@ internal sealed class StagingArea
         }
     }
 
-    // A flush makes the pages available that earlier transactions have freed.
+    // A flush makes pages available that earlier transactions have freed.
     private async ValueTask<PageReservation> ReserveOrFlushAsync(PageReservation? current, long pages, CancellationToken cancellationToken)
     {
         try
@@ -152,7 +152,7 @@ internal sealed class StagingArea
             _engine.Reserved!.End(made);
     }
 
-    // Gives the file its blocks before the writer is taken. A failure is reported by the transaction that needs them.
+    // Allocates the file's blocks before the writer is taken. The transaction that needs them reports a failure.
     private void GrowAhead(PageReservation? current, long pages)
     {
         _engine.Users.AddCall();

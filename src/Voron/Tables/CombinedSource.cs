@@ -1,6 +1,6 @@
 namespace Voron.Tables;
 
-/// <summary>The rows of a combination of id sets, in the order of their ids.</summary>
+/// <summary>The rows of a combination of id sets, in id order.</summary>
 internal sealed class CombinedSource(IdQuery ids) : RowSource
 {
     private bool _isBegun;

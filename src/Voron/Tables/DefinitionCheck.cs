@@ -2,8 +2,8 @@ using System.Diagnostics;
 
 namespace Voron.Tables;
 
-/// <summary>Reads all rows of a table with the functions of a definition that the table does not have yet, and writes nothing.</summary>
-/// <remarks>The rows are read in snapshots of their own, each for a short while, so that no flush waits for the check.</remarks>
+/// <summary>Checks all rows of a table against the functions of a definition that has not been applied yet. Writes nothing.</summary>
+/// <remarks>Reads the rows in a series of short snapshots, so no flush waits for the check.</remarks>
 /// <param name="environment">The environment.</param>
 /// <param name="functions">The definition.</param>
 /// <param name="stop">Ends the check.</param>
@@ -18,14 +18,14 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
     private long _rows;
     private bool _isUniqueOnly;
 
-    /// <summary>Looks for everything.</summary>
-    /// <exception cref="KeyNotFoundException">There is no such table.</exception>
+    /// <summary>Finds problems of all kinds.</summary>
+    /// <exception cref="KeyNotFoundException">The table does not exist.</exception>
     public TableCheckReport Run()
     {
         using (var reading = environment.BeginRead())
         {
             if (Open(reading) == null)
-                throw new KeyNotFoundException($"There is no table '{functions.Name}' in '{reading.DataFilePath}' that could be checked.");
+                throw new KeyNotFoundException($"The table '{functions.Name}' cannot be checked: it does not exist in '{reading.DataFilePath}'.");
         }
 
         ReadRows();
@@ -38,7 +38,7 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
         return new TableCheckReport(rows, _problems.Count, _problems.Kept);
     }
 
-    /// <summary>Looks for rows that have the same key of a unique index that is to be built. Passes over rows that cannot be read.</summary>
+    /// <summary>Finds rows that share a key in a unique index to be built. Skips unreadable rows.</summary>
     /// <exception cref="DuplicateKeyException">Two rows have the same key.</exception>
     public void RunUnique()
     {
@@ -104,7 +104,7 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
         {
             var key = session.ReadKeys(rowId, session.Copy(row));
             if (key >= 0 && key != rowId && !_isUniqueOnly)
-                _problems.Add(rowId, "", null, $"row {rowId} has the key {key}, which must be its id");
+                _problems.Add(rowId, "", null, $"row {rowId} has the key {key}, but its key must be its id");
         }
         catch (TableException e)
         {
@@ -128,7 +128,7 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
         }
     }
 
-    // The rows may have changed since they were read, and hashes may be equal by chance: what counts is a last look at both rows.
+    // The rows may have changed since they were read, and hashes may collide, so both rows are read again before they are reported.
     private void FindDuplicate(bool isFirstOnly)
     {
         using var reading = environment.BeginRead();
@@ -147,7 +147,7 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
         }
     }
 
-    // An index may have keys that no function returns any more, which the rows do not show.
+    // An index may contain keys that its function no longer returns. A pass over the rows does not find them.
     private void Sample()
     {
         using var reading = environment.BeginRead();
@@ -162,7 +162,7 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
         }
         catch (IndexMismatchException)
         {
-            // It has been found in the rows.
+            // Already reported with its row.
         }
     }
 

@@ -1,6 +1,6 @@
 namespace Voron.Tables;
 
-/// <summary>Another row has the key already. Nothing of the row was written, and the transaction continues.</summary>
+/// <summary>Another row already has the key. No part of the row was written, and the transaction continues.</summary>
 public sealed class DuplicateKeyException : TableException
 {
     private readonly byte[] _key;
@@ -30,7 +30,7 @@ public sealed class DuplicateKeyException : TableException
     {
         var what = index.Length == 0 ? "the primary key" : $"the unique index '{index}'";
         var row = rowId is { } id ? $"Row {id}" : "A new row";
-        var rest = rowId == null ? "Nothing of the row was written." : "The row stays as it was.";
-        return $"{row} of table '{table}' has a key of {what} that row {existing} has already: {key}. {rest}";
+        var rest = rowId == null ? "No part of the row was written." : "The row remains unchanged.";
+        return $"{row} of table '{table}' duplicates a key of {what} that row {existing} has already: {key}. {rest}";
     }
 }

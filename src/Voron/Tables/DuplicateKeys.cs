@@ -3,13 +3,13 @@ using System.Security.Cryptography;
 
 namespace Voron.Tables;
 
-/// <summary>Finds keys that two rows have, in memory that does not grow with the table.</summary>
+/// <summary>Finds keys that two rows share, in memory that does not grow with the table.</summary>
 /// <remarks>
-/// It keeps half of a SHA-256 of each key. When there are too many, it continues with every second one, by the last bits of the hashes, and leaves
-/// the others to further passes over all rows.
+/// Keeps half of the SHA-256 hash of each key. When there are too many hashes, it keeps every second one, selected by the last bits, and leaves the
+/// others to further passes over all rows.
 /// </remarks>
-/// <param name="mostKeys">The most keys that are kept, with 40 bytes each.</param>
-/// <param name="mostFound">The most pairs of rows that are returned.</param>
+/// <param name="mostKeys">The maximum number of keys to keep, at 40 bytes each.</param>
+/// <param name="mostFound">The maximum number of row pairs to return.</param>
 internal sealed class DuplicateKeys(int mostKeys, int mostFound)
 {
     private readonly List<Entry> _entries = [];
@@ -36,20 +36,20 @@ internal sealed class DuplicateKeys(int mostKeys, int mostFound)
         }
     }
 
-    /// <summary>Ends a pass over all rows. Returns false if it was the last one; otherwise all rows are to be added again.</summary>
+    /// <summary>Ends a pass over all rows. Returns false if it was the last one; otherwise the caller adds all rows again.</summary>
     public bool TryBeginNextPass()
     {
         TakeDuplicates();
         _entries.Clear();
 
-        // What a part has left when it was halved comes later, as a part of its own.
+        // The half that was dropped when a part was split is left to a later pass, as a separate part.
         return ++_part < _parts;
     }
 
-    /// <summary>Returns pairs of rows that have the same key in an index, the earlier row first.</summary>
+    /// <summary>The row pairs that share a key in an index, the lower row id first.</summary>
     public IEnumerable<(int Slot, long First, long Second)> Found => _found.OrderBy(pair => pair.Second);
 
-    // Leaves one entry of each key.
+    // Keeps one entry per key.
     private void TakeDuplicates()
     {
         _entries.Sort();

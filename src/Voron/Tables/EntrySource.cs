@@ -3,7 +3,7 @@ using Voron.Transactions;
 
 namespace Voron.Tables;
 
-/// <summary>The rows themselves, or those that a unique index names, in the order of their keys.</summary>
+/// <summary>The rows themselves, or those in a unique index, in key order.</summary>
 internal sealed class EntrySource : RowSource
 {
     private readonly Tree _tree;
@@ -14,7 +14,7 @@ internal sealed class EntrySource : RowSource
 
     /// <param name="tree">The tree.</param>
     /// <param name="range">The keys.</param>
-    /// <param name="isOfRows">True for the tree of rows, whose keys are row ids; false for an index, whose values are.</param>
+    /// <param name="isOfRows">True for the row tree, whose keys are row ids; false for an index, whose values are row ids.</param>
     public EntrySource(Tree tree, KeyRange range, bool isOfRows)
     {
         _tree = tree;
@@ -72,7 +72,7 @@ internal sealed class EntrySource : RowSource
         Span<byte> buffer = stackalloc byte[RowKey.Bytes];
         var key = _isOfRows ? RowKey.Write(after.RowId, buffer) : after.Key;
 
-        // A token of another query may be before the range.
+        // A token from another query may be before the range.
         var order = _cursor.Key.SequenceCompareTo(key);
         if (isBackward ? order < 0 : order > 0)
             return true;
@@ -80,7 +80,7 @@ internal sealed class EntrySource : RowSource
         return found && IsPassed(key, after, isBackward) ? Step(isBackward) : found;
     }
 
-    // In an index, another row may have got the key since: it comes by the order of row ids.
+    // In an index, another row may have taken the key since then. Its row id decides whether it was passed.
     private bool IsPassed(ReadOnlySpan<byte> key, PageToken after, bool isBackward)
     {
         if (!_cursor.Key.SequenceEqual(key))
@@ -100,6 +100,6 @@ internal sealed class EntrySource : RowSource
         var bytes = _isOfRows ? _cursor.Key : _cursor.Value;
         return RowKey.TryRead(PlantedFault.BelieveRowIds ? bytes[..RowKey.Bytes] : bytes, out var rowId)
             ? rowId
-            : throw new CorruptionException($"An entry of a table has {bytes.Length} bytes instead of a row id. Run Verify, or restore a backup.");
+            : throw new CorruptionException($"A table entry has {bytes.Length} bytes where a row id is expected. Run Verify, or restore a backup.");
     }
 }

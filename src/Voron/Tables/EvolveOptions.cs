@@ -2,7 +2,8 @@ namespace Voron.Tables;
 
 /// <summary>How long a step of <see cref="TableEvolution.EvolveAsync"/> keeps other writers waiting.</summary>
 /// <remarks>
-/// A step is a transaction of its own, and many small steps cost many commits. It ends at the first of the two limits, but reads a row at least.
+/// Each step is a separate transaction, so smaller steps cost more commits. A step ends at the first limit that it reaches, but reads at least
+/// one row.
 /// </remarks>
 public sealed record EvolveOptions
 {
@@ -22,7 +23,7 @@ public sealed record EvolveOptions
         }
     }
 
-    /// <summary>The bytes of rows that a step reads: 16 MiB unless set.</summary>
+    /// <summary>The number of row bytes after which a step ends: 16 MiB unless set.</summary>
     /// <exception cref="ArgumentOutOfRangeException">The number is not positive.</exception>
     public long MaxBytes
     {

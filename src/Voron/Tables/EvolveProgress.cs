@@ -1,8 +1,8 @@
 namespace Voron.Tables;
 
-/// <summary>How far <see cref="TableEvolution.EvolveAsync"/> has come.</summary>
+/// <summary>The progress of <see cref="TableEvolution.EvolveAsync"/>.</summary>
 /// <param name="Indexes">The names of the indexes that are being built.</param>
-/// <param name="RowsRead">The rows that the call has read so far.</param>
-/// <param name="RowIdsPassed">The row ids that the step has reached, of <paramref name="RowIdsTotal"/>. Ids of deleted rows count.</param>
-/// <param name="RowIdsTotal">The first row id that is left to the writers.</param>
+/// <param name="RowsRead">The number of rows that the call has read so far.</param>
+/// <param name="RowIdsPassed">The number of row ids passed so far, of <paramref name="RowIdsTotal"/>, including those of deleted rows.</param>
+/// <param name="RowIdsTotal">The first row id whose keys the writers add.</param>
 public readonly record struct EvolveProgress(IReadOnlyList<string> Indexes, long RowsRead, long RowIdsPassed, long RowIdsTotal);

@@ -1,12 +1,10 @@
 namespace Voron.Tables;
 
-/// <summary>What <see cref="TableEvolution.EvolveAsync"/> has done.</summary>
+/// <summary>The result of <see cref="TableEvolution.EvolveAsync"/>.</summary>
 /// <param name="IsCreated">True if the table did not exist.</param>
-/// <param name="Built">The names of the indexes that have become ready.</param>
-/// <param name="Dropped">
-/// The names of the indexes that were dropped, because the definition does not have them, or has another version of them.
-/// </param>
-/// <param name="RowsRead">The rows that were read to build indexes.</param>
+/// <param name="Built">The names of the indexes that became ready.</param>
+/// <param name="Dropped">The names of the dropped indexes, which the definition lacks or contains in another version.</param>
+/// <param name="RowsRead">The number of rows read to build indexes.</param>
 public sealed record EvolveReport(bool IsCreated, IReadOnlyList<string> Built, IReadOnlyList<string> Dropped, long RowsRead)
 {
     /// <inheritdoc/>

@@ -5,12 +5,12 @@ using Voron.Transactions;
 
 namespace Voron.Tables;
 
-/// <summary>Deletes expired rows in the background, from the tables that the program has opened to write.</summary>
+/// <summary>Deletes expired rows in the background from the tables that the program has opened for writing.</summary>
 /// <remarks>
 /// <code>
 ///   idle ──a transaction opens such a table to write, the first one in a minute──▶ running ──all tables swept──▶ idle
 /// </code>
-/// A deletion needs the functions of the definition, so the definitions are kept, one for each name, until their tables are deleted.
+/// A deletion needs the functions of the definition, so one definition per table name is kept until the table is deleted.
 /// </remarks>
 /// <param name="engine">The engine of the environment.</param>
 /// <param name="beginRead">Begins a read transaction.</param>
@@ -21,7 +21,7 @@ internal sealed class ExpiryRuns(
 {
     private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(1);
 
-    // Used by the one run.
+    // Used only by the run, of which there is one at a time.
     private readonly SteadyClock _clock = engine.CreateDeletionClock(TimeProvider.System);
 
     private readonly ConcurrentDictionary<string, TableFunctions> _tables = new();
@@ -31,7 +31,7 @@ internal sealed class ExpiryRuns(
     /// <summary>The number of tables whose definitions are kept.</summary>
     public int Tables => _tables.Count;
 
-    /// <summary>Notes that the holder of the writer has opened a table; begins a run if one is due. Throws nothing.</summary>
+    /// <summary>Notes that the holder of the writer has opened a table, and starts a run if one is due. Never throws.</summary>
     /// <param name="table">The definition of the table.</param>
     public void OnOpened(object table)
     {
@@ -66,14 +66,14 @@ internal sealed class ExpiryRuns(
         }
         catch (OutOfMemoryException)
         {
-            // The next run does what this one was to do.
+            // The next run does the work.
             Volatile.Write(ref _isRunning, 0);
         }
     }
 
     void IThreadPoolWorkItem.Execute() => _ = RunAsync();
 
-    // Throws nothing.
+    // Never throws.
     private async Task RunAsync()
     {
         try
@@ -104,7 +104,7 @@ internal sealed class ExpiryRuns(
     {
         try
         {
-            // A clock of the caller's own says what the caller wants.
+            // A time provider set by the caller is used as is.
             var until = engine.Options.TimeProvider?.GetUtcNow().UtcTicks ?? _clock.Read();
             var sweep = new ExpirySweep(new DateTimeOffset(until, TimeSpan.Zero), beginRead, write, functions);
             var deleted = await sweep.RunAsync(engine.Closing.Token).ConfigureAwait(false);
@@ -113,12 +113,12 @@ internal sealed class ExpiryRuns(
         }
         catch (KeyNotFoundException)
         {
-            // A transaction that was open when the table was deleted has noted it again.
+            // A transaction that was open while the table was deleted has noted it again.
             _tables.TryRemove(KeyValuePair.Create(functions.Name, functions));
         }
         catch (Exception e) when (e is SchemaMismatchException or IndexNotReadyException)
         {
-            // Another program has evolved it.
+            // Another program has evolved the table.
         }
         catch (Exception e) when (e is not (OperationCanceledException or ObjectDisposedException))
         {

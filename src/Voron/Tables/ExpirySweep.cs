@@ -7,12 +7,12 @@ namespace Voron.Tables;
 /// <code>
 ///   a snapshot: the next 256 rows of the index that are due ──▶ an operation of a group commit: those that are still due are deleted ──▶ again
 /// </code>
-/// The index is in the order of the times, and the sweep goes through it once, so a row that cannot be deleted holds none back.
+/// The index is sorted by expiry time, and the sweep walks it once, so a row that cannot be deleted does not block the others.
 /// </remarks>
-/// <param name="now">The time. Rows that come past theirs meanwhile are left to the next sweep: otherwise this one might never end.</param>
+/// <param name="now">The current time. Rows that expire during the sweep are left to the next one; otherwise this one might never end.</param>
 /// <param name="beginRead">Begins a read transaction.</param>
 /// <param name="write">Runs an operation of a group commit.</param>
-/// <param name="functions">The definition of the table, which has the times.</param>
+/// <param name="functions">The definition of the table, which has an expiry function.</param>
 internal sealed class ExpirySweep(
     DateTimeOffset now, Func<ReadTransaction> beginRead, Func<Func<WriteTransaction, long>, CancellationToken, ValueTask<long>> write,
     TableFunctions functions)
@@ -24,14 +24,14 @@ internal sealed class ExpirySweep(
     private PageToken _after;
     private Exception? _failure;
 
-    /// <summary>Deletes the rows. Returns their number.</summary>
+    /// <summary>Deletes the rows, and returns their number.</summary>
     /// <inheritdoc cref="TableExpiry.DeleteExpiredAsync"/>
     public async ValueTask<long> RunAsync(CancellationToken stop)
     {
         var deleted = 0L;
         while (Find(stop))
         {
-            // A failure of an operation that is run again does not count.
+            // If the operation runs again, only the failure of its last run counts.
             Exception? failure = null;
             deleted += await write(transaction => Delete(transaction, out failure), stop).ConfigureAwait(false);
             _failure ??= failure;
@@ -42,14 +42,14 @@ internal sealed class ExpirySweep(
         return deleted;
     }
 
-    // Looks for the next rows that are due; false if there are none.
+    // Finds the next due rows; false if there are none.
     private bool Find(CancellationToken stop)
     {
         stop.ThrowIfCancellationRequested();
         _rowIds.Clear();
         using var reading = beginRead();
         var session = TableSession.Open(new TableTrees(reading), functions)
-            ?? throw new KeyNotFoundException($"There is no table '{functions.Name}' in '{reading.DataFilePath}' whose rows could expire.");
+            ?? throw new KeyNotFoundException($"The table '{functions.Name}' does not exist in '{reading.DataFilePath}': nothing was deleted.");
         var index = session.IndexOf(functions.ExpirySlot);
         if (index.State != IndexState.Ready)
             throw new IndexNotReadyException(functions.Name, RowExpiry.IndexName, index.State);
@@ -69,7 +69,7 @@ internal sealed class ExpirySweep(
         return _rowIds.Count > 0;
     }
 
-    // The rows of the last second may be due or not.
+    // The keys are whole seconds, so rows of the last second may not be due yet.
     private bool IsDue(TableSession session, IdSource source, long until)
     {
         if (!RowLookup.TryGet(session, source.RowId, out var row))
@@ -88,8 +88,9 @@ internal sealed class ExpirySweep(
         if (!RowLayout.TryGetExpiry(row, out var expiry) || !source.Key.SequenceEqual(RowExpiry.WriteKey(expiry, key)))
         {
             _failure ??= new CorruptionException(
-                $"The index of the times of table '{functions.Name}' in '{session.Trees.DataFilePath}' names row {source.RowId}, which has another time or none. " +
-                $"Run {nameof(TableVerification.VerifyTable)}; {nameof(TableEvolution.EvolveAsync)} builds an index of another version again.");
+                $"The expiry index of table '{functions.Name}' in '{session.Trees.DataFilePath}' names row {source.RowId}, which has " +
+                $"another time or none. Run {nameof(TableVerification.VerifyTable)}. To rebuild the index, raise its version and call " +
+                $"{nameof(TableEvolution.EvolveAsync)}.");
             return false;
         }
 
@@ -105,7 +106,7 @@ internal sealed class ExpirySweep(
         session?.EnterToWrite(functions);
         foreach (var rowId in session == null ? [] : _rowIds)
         {
-            // The row may have been changed or deleted meanwhile, or the clock may have gone back.
+            // The row may have been changed or deleted meanwhile, or the clock may have been set back.
             var isThere = RowLookup.TryGet(session!, rowId, out var row);
             if (!isThere || !session!.IsExpired(row) || !RowLayout.TryGetExpiry(row, out var expiry) || expiry > _until)
                 continue;

@@ -1,9 +1,9 @@
 namespace Voron.Tables;
 
-/// <summary>The sizes and bits of fixed fields that are not those of a number.</summary>
+/// <summary>The sizes and bit positions of fixed-size fields that are not plain numbers.</summary>
 internal static class FixedField
 {
-    /// <summary>The size of an integer of 128 bits.</summary>
+    /// <summary>The size of a 128-bit integer.</summary>
     public const int WideSize = 16;
 
     /// <summary>The size of a GUID, whose bytes are in the order of its text.</summary>
@@ -12,6 +12,6 @@ internal static class FixedField
     /// <summary>The size of a point in time with its offset: ticks in UTC (8) and minutes (2).</summary>
     public const int DateTimeOffsetSize = sizeof(long) + sizeof(short);
 
-    /// <summary>The position of the two bits above the ticks of a point in time, which are its kind.</summary>
+    /// <summary>The position of the two kind bits above the ticks of a point in time.</summary>
     public const int KindShift = 62;
 }

@@ -5,16 +5,16 @@ using Voron.Trees;
 
 namespace Voron.Tables;
 
-/// <summary>Removes the ids of tables that have left indexes they shared, in short transactions while others write.</summary>
+/// <summary>Removes the ids of tables that have left a shared index, in short transactions while others write.</summary>
 /// <remarks>
-/// The record of a former member has the key from which on its ids are left. A step removes ids and moves that key in one transaction, so a step that
-/// ends anywhere is continued by the next one, also after a restart.
+/// The record of a former member stores the key from which its ids remain. A step removes ids and moves that key in one transaction, so the next step
+/// continues where the last one ended, even after a restart.
 /// </remarks>
 internal static class FormerMembers
 {
     private const int IdsTogether = 1024;
 
-    /// <summary>Removes all ids of former members. A member whose ids cannot be removed because a page is damaged is passed, and logged.</summary>
+    /// <summary>Removes all ids of former members. If a damaged page prevents this for a member, logs it and skips the member.</summary>
     /// <param name="environment">The environment.</param>
     /// <param name="maxHold">The time for which a step holds the writer.</param>
     /// <param name="stop">Ends the call between two steps.</param>
@@ -47,7 +47,7 @@ internal static class FormerMembers
             }
             catch (CorruptionException e)
             {
-                // The ids mean nothing: the call that wanted them removed has done all else.
+                // The remaining ids have no effect, and the rest of the call is complete.
                 passed.Add(place);
                 TableLog.FormerMemberLeft(environment.Internals.Engine.Logger, place.Number, environment.Path, e.Message, e);
             }

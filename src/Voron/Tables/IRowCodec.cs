@@ -3,13 +3,13 @@ namespace Voron.Tables;
 /// <summary>Writes the rows of a table as fields, and reads them back.</summary>
 /// <remarks>
 /// <para>
-/// A codec reads the fields in the order in which it writes them. Rows keep the version of the definition with which they were written: after a
-/// change of the definition, <see cref="RowReader.Version"/> shows which fields a row has. New fields are best added at the end, where
+/// A codec reads the fields in the order in which it writes them. Each row stores the definition version with which it was written: after a change of
+/// the definition, <see cref="RowReader.Version"/> shows which fields a row has. Add new fields at the end, where
 /// <see cref="RowReader.HasMoreFixed"/> and <see cref="RowReader.HasMoreVariable"/> show that an older row lacks them.
 /// </para>
 /// <para>
-/// A codec is used by many threads at the same time. It may throw: the change of the row is then not made, and the transaction continues.
-/// <see cref="RowCodec"/> has a codec for rows that are JSON documents.
+/// Many threads use a codec concurrently. If it throws, the row is not changed, and the transaction continues. <see cref="RowCodec"/> provides a
+/// codec that stores rows as JSON documents.
 /// </para>
 /// <example>
 /// <code>
@@ -32,11 +32,11 @@ public interface IRowCodec<TRow>
 {
     /// <summary>Writes the fields of a row.</summary>
     /// <param name="row">The row.</param>
-    /// <param name="writer">A writer without any field.</param>
+    /// <param name="writer">An empty writer.</param>
     void Write(in TRow row, ref RowWriter writer);
 
     /// <summary>Reads a row.</summary>
-    /// <param name="reader">A reader before the first field. Its spans are part of the row, and must not be kept.</param>
-    /// <exception cref="RowFormatException">The row does not have the fields that are read.</exception>
+    /// <param name="reader">A reader positioned before the first field. Its spans point into the row, and must not be kept.</param>
+    /// <exception cref="RowFormatException">The row does not contain the fields that are read.</exception>
     TRow Read(ref RowReader reader);
 }

@@ -2,14 +2,14 @@ using Voron.Transactions;
 
 namespace Voron.Tables;
 
-/// <summary>The rows that an index of id sets names, in the order of its keys, and of the row ids where keys are equal.</summary>
+/// <summary>The rows in an index of id sets, in the order of its keys; rows with equal keys in id order.</summary>
 internal sealed class IdSource : RowSource
 {
     private readonly IdTree _tree;
     private readonly RangeCopy _range;
     private readonly IdKeyCursor _keys;
 
-    // The ids of a table in an index that it shares; otherwise all.
+    // In a shared index, the id range of the table; otherwise all ids.
     private readonly long _firstId;
     private readonly long _lastId = long.MaxValue;
     private IdCursor _ids;
@@ -17,7 +17,7 @@ internal sealed class IdSource : RowSource
     private bool _hasIds;
     private bool _isBeforeIds;
 
-    // A copy, because the ids of a key outlast it in a write transaction.
+    // A copy, because in a write transaction the ids of a key outlive the key's memory.
     private KeyCopy _key;
 
     /// <summary>A source of all ids of a tree.</summary>
@@ -49,7 +49,7 @@ internal sealed class IdSource : RowSource
 
     public override OpenTree Walked => _tree.Opened;
 
-    /// <summary>Returns another source of all ids of the tree, with the same range, at its start.</summary>
+    /// <summary>Returns another source of all ids of the tree, at the start of the same range.</summary>
     public IdSource Again() => new(_tree, _range);
 
     public override bool MoveNext(bool isBackward, PageToken after)
@@ -101,14 +101,14 @@ internal sealed class IdSource : RowSource
         _keys.Dispose();
     }
 
-    // Goes to the first key, and opens its ids, the first of which is the next one.
+    // Moves to the first key, and opens its ids. The next move reads the first id.
     private bool Begin(bool isBackward, PageToken after)
     {
         var found = isBackward ? SeekEnd() : _range.Start.IsEmpty ? _keys.SeekFirst() : _keys.Seek(_range.Start);
         if (!found || after.IsStart)
             return found && OpenIds(isBackward);
 
-        // A token of another query may be before the range.
+        // A token from another query may be before the range.
         var order = _keys.Key.SequenceCompareTo(after.Key);
         if (isBackward ? order < 0 : order > 0)
             return OpenIds(isBackward);
@@ -121,7 +121,7 @@ internal sealed class IdSource : RowSource
         if (!isSame)
             return true;
 
-        // The cursor goes to the row of the token, if the key still has it, or between those around it.
+        // Moves the cursor to the token's row if it still has the key, otherwise between the neighboring rows.
         var id = IsPart ? _firstId + after.RowId : after.Id;
         if (!(isBackward ? _ids.Seek(id) : _ids.SeekForPrevious(id)))
             _ = isBackward ? _ids.SeekLast() && _ids.MoveNext() : _ids.SeekFirst() && _ids.MovePrevious();
@@ -129,7 +129,7 @@ internal sealed class IdSource : RowSource
         return true;
     }
 
-    // Of a part, the ids of other tables lie on both sides.
+    // In a shared index, the ids of other tables precede and follow those of this one.
     private bool MoveIds(bool isBackward)
     {
         if (!IsPart)

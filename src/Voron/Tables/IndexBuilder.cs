@@ -3,21 +3,21 @@ using Voron.Testing;
 
 namespace Voron.Tables;
 
-/// <summary>Builds indexes of existing rows, in short transactions while others write.</summary>
+/// <summary>Builds indexes from existing rows, in short transactions while others write.</summary>
 /// <remarks>
 /// <code>
 ///   row ids   0 ........ cursor ............. limit ........
 ///             writers    the builder          writers
 /// </code>
-/// The cursor and the limit are in the schema, so writers and builder agree in each transaction, and a step that ends anywhere is continued by the
-/// next one. A step adds the keys of some rows and moves the cursor in one transaction. Indexes whose cursors are equal are built together.
+/// The schema stores the cursor and the limit, so writers and the builder agree in every transaction, and each step continues where the last one
+/// ended. A step adds the keys of some rows and moves the cursor in one transaction. Indexes with equal cursors are built together.
 /// </remarks>
 internal static class IndexBuilder
 {
-    /// <summary>Makes one step in a transaction.</summary>
+    /// <summary>Runs one step in a transaction.</summary>
     /// <param name="session">The table, open in the transaction.</param>
     /// <param name="options">The limits of a step.</param>
-    /// <param name="hold">The time for which rows are read: the commit, which applies what has waited, takes the rest.</param>
+    /// <param name="hold">The time for which rows are read. The commit, which applies the deferred keys, takes the rest of the step.</param>
     /// <returns>What the step did; null if there is nothing to build.</returns>
     /// <exception cref="RowFormatException">The codec cannot read a row.</exception>
     /// <exception cref="IndexKeyException">The function of an index failed for a row.</exception>
@@ -83,7 +83,7 @@ internal static class IndexBuilder
         return (range.To, rows);
     }
 
-    // Once for many rows, and again after a deletion, which wants other keys.
+    // Called once for many rows, and again after a deletion, which requests other keys.
     private static void WantKeys(TableSession session, List<IndexSchema> together)
     {
         for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
@@ -96,7 +96,7 @@ internal static class IndexBuilder
         session.RequireUnchanged();
     }
 
-    // Writes the time into the head of a row. That is no change of the row: its version stays, and no feed records it.
+    // Writes the expiry time into the header of a row. This is not a change of the row: it keeps its version, and no feed records it.
     private static ReadOnlySpan<byte> WriteExpiry(TableSession session, long rowId, ReadOnlySpan<byte> row)
     {
         var expiry = session.ReadExpiry(rowId, row);
@@ -122,7 +122,7 @@ internal static class IndexBuilder
         }
     }
 
-    // Returns the names of the indexes that have become ready.
+    // Returns the names of the indexes that became ready.
     private static List<string> Move(TableSession session, List<IndexSchema> together, long cursor, long moved)
     {
         var (schema, ready) = (session.Schema, new List<string>());

@@ -7,8 +7,8 @@ internal static class IndexEditor
 {
     /// <summary>Adds a key of a row.</summary>
     /// <remarks>
-    /// The keys of a unique index that is ready have been looked up before. If another row has the key in one that is being built, the index
-    /// fails.
+    /// The caller has already looked up the keys of a ready unique index. If another row has the key in an index that is being built, the
+    /// index fails.
     /// </remarks>
     public static void Add(TableSession session, OpenIndex index, KeyList keys, int key, long rowId)
     {
@@ -42,9 +42,9 @@ internal static class IndexEditor
     /// <summary>Removes a key of a row.</summary>
     /// <param name="index">The index.</param>
     /// <param name="keys">The keys of the row.</param>
-    /// <param name="key">Which of them.</param>
+    /// <param name="key">The position of the key in the list.</param>
     /// <param name="rowId">The row.</param>
-    /// <param name="isExpired">True if the row is expired, so that no query has found it.</param>
+    /// <param name="isExpired">True if the row is expired, so no query has returned it.</param>
     public static void Remove(OpenIndex index, KeyList keys, int key, long rowId, bool isExpired)
     {
         if (!index.Schema!.IsUnique)
@@ -54,7 +54,7 @@ internal static class IndexEditor
             return;
         }
 
-        // Of an index that is being built, the entry may belong to the other one of two rows with the same key.
+        // In an index that is being built, the entry may belong to another row with the same key.
         Span<byte> value = stackalloc byte[RowKey.Bytes];
         if (!IsBound(index, keys, key))
             return;
@@ -63,7 +63,8 @@ internal static class IndexEditor
     }
 
     /// <summary>
-    /// Returns whether a unique index has a key: not if there is a null in it. The primary key has every key, whatever its codec writes.
+    /// Returns whether a unique index contains a key: it leaves out keys that contain a null. The primary key contains all keys, whatever its
+    /// codec writes.
     /// </summary>
     public static bool IsBound(OpenIndex index, KeyList keys, int key) => !keys.HasNull(key) || index.Schema!.Id == IndexSchema.PrimaryKey;
 }

@@ -4,15 +4,15 @@ using Voron.Trees;
 
 namespace Voron.Tables;
 
-/// <summary>Writes values as the fields of a key, by their type, and reads them for messages.</summary>
+/// <summary>Writes values as key fields according to their type, and reads them for messages.</summary>
 internal static class IndexField
 {
     private const int StackBytes = 256;
 
     /// <summary>Returns the bytes of a value.</summary>
     /// <param name="value">The value.</param>
-    /// <param name="isPrefix">True for the beginning of a text.</param>
-    /// <exception cref="ArgumentException">Keys cannot be made of such values, or the text has half of a surrogate pair.</exception>
+    /// <param name="isPrefix">True if the value is the beginning of a text.</param>
+    /// <exception cref="ArgumentException">Values of this type cannot be keys, or the text contains an unpaired surrogate.</exception>
     /// <exception cref="ArgumentNullException">The value, or a field of it, is null.</exception>
     public static byte[] Encode<T>(T value, bool isPrefix)
     {
@@ -21,13 +21,13 @@ internal static class IndexField
         return writer.Written.ToArray();
     }
 
-    /// <summary>Adds a value to a key; of a tuple, each field.</summary>
+    /// <summary>Adds a value to a key; for a tuple, each of its fields.</summary>
     /// <inheritdoc cref="Encode"/>
     public static void Write<T>(ref KeyWriter writer, T value, bool isPrefix = false)
     {
         switch (value)
         {
-            case null: throw new ArgumentNullException(nameof(value), "A key has no null: a row whose key is null is not in the index.");
+            case null: throw new ArgumentNullException(nameof(value), "A key cannot be null: the index does not contain rows whose key is null.");
             case string text when isPrefix: writer.AddPrefix(text); break;
             case byte[] bytes when isPrefix: writer.AddPrefix(bytes); break;
             case ITuple tuple:
@@ -59,11 +59,13 @@ internal static class IndexField
             case DateOnly date: writer.Add(date); break;
             case TimeOnly time: writer.Add(time); break;
             case TimeSpan time: writer.Add(time); break;
-            default: throw new ArgumentException($"Keys cannot be made of {value.GetType()}: use the values of which they consist.", nameof(value));
+            default: throw new ArgumentException($"A {value.GetType()} cannot be a key: use the values of which it consists.", nameof(value));
         }
     }
 
-    /// <summary>Returns whether a query by values of one type can be answered by an index of another: by its first fields.</summary>
+    /// <summary>
+    /// Returns whether an index with keys of one type can answer a query for values of another, whose fields must be the first ones of the keys.
+    /// </summary>
     /// <param name="known">The type of the keys of the index; null if its function writes bytes.</param>
     /// <param name="asked">The type of the values.</param>
     public static bool Fits(Type? known, Type asked)
@@ -74,7 +76,7 @@ internal static class IndexField
         return first.Count <= fields.Count && first.SequenceEqual(fields.Take(first.Count));
     }
 
-    /// <summary>Returns the name of a type as a program has it, for messages.</summary>
+    /// <summary>Returns the field type names of a type, for messages.</summary>
     public static string Describe(Type type) => string.Join(", ", FieldsOf(type).Select(field => field.Name));
 
     /// <summary>Returns a key as text: its fields, if their types are known.</summary>

@@ -2,9 +2,8 @@ namespace Voron.Tables;
 
 /// <summary>Computes the keys of a row in an index: none for a row that the index leaves out, or one or several.</summary>
 /// <remarks>
-/// The function is the whole definition of the index, so it must depend on nothing but the row, and return the same keys for equal rows at any
-/// time. The order of the keys does not matter, and a key that is added twice counts once. A function that changes needs a higher
-/// version of its index.
+/// The function is the whole definition of the index, so it must depend on nothing but the row, and return the same keys for equal rows at any time.
+/// The order of the keys does not matter, and a key that is added twice counts once. Changing the function requires a higher index version.
 /// </remarks>
 /// <typeparam name="TRow">The type of the rows.</typeparam>
 /// <param name="row">The row.</param>

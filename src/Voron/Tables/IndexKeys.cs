@@ -5,13 +5,13 @@ namespace Voron.Tables;
 /// <summary>Receives the keys of a row from an <see cref="IndexFunction{TRow}"/>.</summary>
 /// <remarks>
 /// <para>
-/// <c>Add</c> adds a key of one field; <see cref="Begin"/> begins one of several fields. A row can have any number of keys in an index, or none;
-/// a key that is added twice counts once. <see cref="KeyWriter"/> writes the same bytes for a key, so it can build ranges:
+/// <c>Add</c> adds a key of one field; <see cref="Begin"/> begins a key of several fields. A row can have any number of keys in an index, or none; a
+/// key that is added twice counts once. <see cref="KeyWriter"/> writes the same bytes for a key, so it can build ranges:
 /// <c>new KeyWriter(buffer).Add("net")</c> is the key that <c>keys.Add("net")</c> adds.
 /// </para>
 /// <para>
-/// A value that is null has no key, unless the function writes one with <see cref="KeyWriter.AddNull"/>. In a unique index, rows whose key has such
-/// a null are not bound: any number of them can have the same key.
+/// A null value has no key, unless the function writes one with <see cref="KeyWriter.AddNull"/>. A unique index does not constrain keys with such a
+/// null: any number of rows can have the same one.
 /// </para>
 /// <example>
 /// <code>
@@ -27,13 +27,13 @@ public ref struct IndexKeys
 
     internal IndexKeys(KeyList list) => _list = list;
 
-    /// <summary>True if the function has thrown because its last key got a field for which a key has no room.</summary>
+    /// <summary>True if the function threw because a field made its last key exceed the maximum length.</summary>
     internal readonly bool IsKeyTooLong => _isOpen && _writer.IsFull;
 
     /// <summary>Begins a key of several fields, which are then added to the writer.</summary>
     /// <returns>
-    /// The writer of this key. The key ends with the next one that is begun or added, and when the function returns; then the writer must no longer
-    /// be used. Keep it as a reference, not as a copy: <c>ref var key = ref keys.Begin();</c>
+    /// The writer of this key. The key ends when the next one is begun or added, or when the function returns; do not use the writer after that. Keep
+    /// it as a reference, not as a copy: <c>ref var key = ref keys.Begin();</c>
     /// </returns>
     /// <exception cref="InvalidOperationException">This is the default value, which belongs to no table.</exception>
     [UnscopedRef]
@@ -47,9 +47,9 @@ public ref struct IndexKeys
         return ref _writer;
     }
 
-    /// <summary>Adds a text as a key: its bytes in UTF-8 and one that ends it, as <see cref="KeyWriter.Add(string)"/> writes them.</summary>
+    /// <summary>Adds a text as a key: its UTF-8 bytes and a terminating byte, as <see cref="KeyWriter.Add(string)"/> writes them.</summary>
     /// <exception cref="ArgumentNullException">The text is null.</exception>
-    /// <exception cref="ArgumentException">The text has half of a surrogate pair.</exception>
+    /// <exception cref="ArgumentException">The text contains an unpaired surrogate.</exception>
     /// <inheritdoc cref="Add(bool)"/>
     public void Add(string value)
     {
@@ -58,7 +58,7 @@ public ref struct IndexKeys
     }
 
     /// <summary>Adds a text as a key, as <see cref="KeyWriter.Add(ReadOnlySpan{char})"/> writes it.</summary>
-    /// <exception cref="ArgumentException">The text has half of a surrogate pair.</exception>
+    /// <exception cref="ArgumentException">The text contains an unpaired surrogate.</exception>
     /// <inheritdoc cref="Add(bool)"/>
     public void Add(scoped ReadOnlySpan<char> value)
     {
@@ -66,7 +66,7 @@ public ref struct IndexKeys
         Finish();
     }
 
-    /// <summary>Adds bytes as a key, as <see cref="KeyWriter.Add(ReadOnlySpan{byte})"/> writes them: with one more that ends them.</summary>
+    /// <summary>Adds bytes as a key, with a terminating byte, as <see cref="KeyWriter.Add(ReadOnlySpan{byte})"/> writes them.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     public void Add(scoped ReadOnlySpan<byte> value)
     {
@@ -244,7 +244,7 @@ public ref struct IndexKeys
         Finish();
     }
 
-    /// <summary>Ends the key that was begun last. Called after the function of the index.</summary>
+    /// <summary>Ends the last key that was begun. Called after the index function returns.</summary>
     internal void Finish()
     {
         if (!_isOpen)
@@ -252,7 +252,7 @@ public ref struct IndexKeys
         _isOpen = false;
         _list!.End(_writer.WrittenCount, _writer.HasNull);
 
-        // A reference that the function has kept refuses every further field.
+        // A writer reference that the function has kept accepts no further field.
         _writer = new KeyWriter([], isFixed: true);
     }
 }

@@ -4,8 +4,8 @@ namespace Voron.Tables;
 /// The keys in an index differ from those that its function returns: the function was changed without a new index version. Nothing was written.
 /// </summary>
 /// <remarks>
-/// Raise the version of the index when its function returns other keys; <see cref="TableEvolution.EvolveAsync"/> then builds it again. If the
-/// function has not changed, <see cref="TableVerification"/> compares all rows with all indexes.
+/// Raise the version of the index when its function returns other keys; <see cref="TableEvolution.EvolveAsync"/> then rebuilds it. If the function
+/// has not changed, <see cref="TableVerification"/> compares all rows with all indexes.
 /// </remarks>
 public sealed class IndexMismatchException : TableException
 {
@@ -27,41 +27,42 @@ public sealed class IndexMismatchException : TableException
     /// <summary>The id of the row whose keys differ.</summary>
     public long RowId { get; }
 
-    /// <summary>The key that the function returns for the row; empty if it returns none that the index lacks, or if there is no such row.</summary>
+    /// <summary>The key that the function returns for the row and the index lacks; empty if there is none, or if the row does not exist.</summary>
     public ReadOnlyMemory<byte> ReturnedKey => _returned;
 
-    /// <summary>The key under which the index has the row; empty if it was not found there.</summary>
+    /// <summary>The key under which the index contains the row; empty if none was found.</summary>
     public ReadOnlyMemory<byte> FoundKey => _found;
 
     /// <param name="session">The table.</param>
     /// <param name="slot">The place of the index in the definition.</param>
     /// <param name="rowId">The row.</param>
     /// <param name="returned">The key that the function returns; empty for none.</param>
-    /// <param name="found">The key under which the index has the row; empty for none.</param>
+    /// <param name="found">The key under which the index contains the row; empty for none.</param>
     internal static IndexMismatchException Of(TableSession session, int slot, long rowId, ReadOnlySpan<byte> returned, ReadOnlySpan<byte> found)
     {
         var (table, index) = (session.Schema.Name, session.Functions.Slots[slot].Name);
         var type = session.Functions.Slots[slot].KeyType;
-        var keys = $"the function returns {Describe(type, returned)} for row {rowId}, and the index has it under {Describe(type, found)}";
+        var keys = $"the function returns {Describe(type, returned)} for row {rowId}, and the index stores the row under {Describe(type, found)}";
         return new IndexMismatchException(table, index, rowId, returned.ToArray(), found.ToArray(), index.Length == 0
             ? $"The primary keys of table '{table}' in '{session.Trees.DataFilePath}' do not fit the definition of this program: {keys}. Nothing was written. " +
                 (found.IsEmpty
-                    ? $"If a salvage has lost the key, {nameof(TableEvolution.RebuildKeysAsync)} gives it back."
-                    : "The keys of a table cannot change: use another table, and copy the rows.")
+                    ? $"If a salvage has lost the key, {nameof(TableEvolution.RebuildKeysAsync)} restores it."
+                    : "The keys of a table cannot change: copy the rows into another table.")
             : $"The index '{index}' of table '{table}' in '{session.Trees.DataFilePath}' does not fit its function in this program: {keys}. Nothing was written. " +
-                $"If the function has changed, raise the version of the index, and {nameof(TableEvolution.EvolveAsync)} builds it again; if not, run " +
-                $"{nameof(TableVerification.VerifyTable)}.");
+                $"If the function has changed, raise the version of the index and call {nameof(TableEvolution.EvolveAsync)} to rebuild it; " +
+                $"if not, run {nameof(TableVerification.VerifyTable)}.");
     }
 
     /// <param name="session">The table.</param>
     /// <param name="index">The name of the index, which is not the primary key.</param>
-    /// <param name="rowId">The row that the table does not have.</param>
-    /// <param name="key">The key under which the index has it; empty if it is not known.</param>
+    /// <param name="rowId">The missing row.</param>
+    /// <param name="key">The key under which the index contains it; empty if unknown.</param>
     internal static IndexMismatchException OfMissing(TableSession session, string index, long rowId, ReadOnlySpan<byte> key) => new(
         session.Schema.Name, index, rowId, [], key.ToArray(),
-        $"The index '{index}' of table '{session.Schema.Name}' in '{session.Trees.DataFilePath}' names row {rowId}, which the table does not have. A program whose " +
-        "function returns other keys for the same version of the index has deleted or changed the row. Raise the version of the index, and " +
-        $"{nameof(TableEvolution.EvolveAsync)} builds it again; {nameof(TableVerification.VerifyTable)} names all rows that differ, and Verify finds damage.");
+        $"The index '{index}' of table '{session.Schema.Name}' in '{session.Trees.DataFilePath}' names row {rowId}, which does not exist. A " +
+        "program whose function returns other keys for the same version of the index has deleted or changed the row. Raise the version of the " +
+        $"index and call {nameof(TableEvolution.EvolveAsync)} to rebuild it; {nameof(TableVerification.VerifyTable)} lists all rows that " +
+        "differ, and Verify finds damage.");
 
     private static string Describe(Type? type, ReadOnlySpan<byte> key) => key.IsEmpty ? "no key" : IndexField.Describe(type, key);
 }

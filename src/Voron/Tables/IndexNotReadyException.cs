@@ -1,6 +1,6 @@
 namespace Voron.Tables;
 
-/// <summary>An index does not have the keys of all rows yet, so it cannot answer.</summary>
+/// <summary>An index does not contain the keys of all rows yet, so it cannot answer queries.</summary>
 public sealed class IndexNotReadyException : TableException
 {
     internal IndexNotReadyException(string table, string index, IndexState state)

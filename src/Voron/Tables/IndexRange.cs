@@ -2,9 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Voron.Tables;
 
-/// <summary>
-/// Makes ranges of the keys of an index from values, such as <c>IndexRange.From(100).Before(200)</c> or <c>IndexRange.Prefix("lib")</c>.
-/// </summary>
+/// <summary>Makes index key ranges from values, such as <c>IndexRange.From(100).Before(200)</c> or <c>IndexRange.Prefix("lib")</c>.</summary>
 /// <remarks>
 /// A value stands for all keys whose fields begin with its own: in an index of two fields, <c>Through("bash")</c> includes each key whose first
 /// field is <c>"bash"</c>, and <c>After("bash")</c> none of them.
@@ -29,7 +27,7 @@ public static class IndexRange
     public static IndexRange<T> Prefix<T>(T prefix) => IndexRange<T>.OfPrefix(prefix);
 }
 
-/// <summary>A range of the keys of an index, by values. <see cref="IndexRange"/> makes one; the default contains all keys.</summary>
+/// <summary>A range of index keys, bounded by values. <see cref="IndexRange"/> makes one; the default contains all keys.</summary>
 /// <typeparam name="T">The type of the values: see <see cref="Table{TKey, TRow}.From{TIndexKey}(string, TIndexKey)"/>.</typeparam>
 [SuppressMessage("Design", "CA1000", Justification = "All has no argument from which the type could be inferred.")]
 public readonly record struct IndexRange<T>
@@ -70,8 +68,8 @@ public readonly record struct IndexRange<T>
 
     internal static IndexRange<T> OfPrefix(T prefix) => new((Bound.Prefix, prefix), (Bound.Prefix, prefix));
 
-    /// <summary>Returns the range of the bytes.</summary>
-    /// <param name="encode">Returns the bytes of a value; with true, those of the beginning of a text.</param>
+    /// <summary>Returns the range in bytes.</summary>
+    /// <param name="encode">Returns the bytes of a value; if the flag is true, those of the beginning of a text.</param>
     /// <param name="isWhole">True if the bytes of a value are a whole key, and not its first fields.</param>
     internal KeyRange Encode(Func<T, bool, byte[]> encode, bool isWhole)
     {

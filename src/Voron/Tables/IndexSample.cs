@@ -1,8 +1,8 @@
 namespace Voron.Tables;
 
 /// <summary>
-/// Compares a few rows of a table with its indexes, so that a function that has changed is met before it writes: the first row, the last one and some
-/// between them, and a few entries of each index.
+/// Compares a few rows of a table with its indexes, to detect a changed function before it writes: the first row, the last one and some between them,
+/// and a few entries of each index.
 /// </summary>
 internal static class IndexSample
 {
@@ -10,11 +10,11 @@ internal static class IndexSample
     private const int RowsPerEntry = 8;
     private const int LongestSearch = 100_000;
 
-    /// <summary>Compares the rows with all indexes of the definition that are ready. Loses the keys of the session.</summary>
+    /// <summary>Compares the rows with all ready indexes of the definition. Overwrites the keys of the session.</summary>
     /// <param name="session">The table, which the caller has just opened.</param>
-    /// <param name="seed">The rows between the first and the last one are drawn from it.</param>
-    /// <param name="mustRead">True to refuse rows that the codec or a function refuses; false to pass over them.</param>
-    /// <exception cref="IndexMismatchException">A row has other keys in an index than the function returns.</exception>
+    /// <param name="seed">Selects the rows between the first and the last one.</param>
+    /// <param name="mustRead">True to throw for rows that the codec or a function refuses; false to skip them.</param>
+    /// <exception cref="IndexMismatchException">An index contains other keys of a row than its function returns.</exception>
     /// <exception cref="RowFormatException">The codec cannot read a row.</exception>
     /// <exception cref="IndexKeyException">The function of an index failed for a row.</exception>
     public static void Check(TableSession session, long seed, bool mustRead)
@@ -45,11 +45,11 @@ internal static class IndexSample
         }
     }
 
-    /// <summary>Returns whether an index has a key of a row.</summary>
-    /// <param name="index">The index, which is ready.</param>
+    /// <summary>Returns whether an index contains a key of a row.</summary>
+    /// <param name="index">A ready index.</param>
     /// <param name="key">The key.</param>
     /// <param name="rowId">The row.</param>
-    /// <param name="other">The row that a unique index has under the key; negative if there is none.</param>
+    /// <param name="other">The row that a unique index stores under the key; negative if there is none.</param>
     public static bool Has(OpenIndex index, ReadOnlySpan<byte> key, long rowId, out long other)
     {
         other = -1;
@@ -58,7 +58,7 @@ internal static class IndexSample
         return index.Entries.TryGet(key, out var value) && RowKey.TryRead(value, out other) && other == rowId;
     }
 
-    /// <summary>Opens the entries of an index that is ready.</summary>
+    /// <summary>Opens the entries of a ready index.</summary>
     public static RowSource OpenEntries(OpenIndex index, KeyRange range) =>
         index.Schema!.IsUnique ? new EntrySource(index.Entries, range, isOfRows: false) : new IdSource(index, range);
 
@@ -106,7 +106,7 @@ internal static class IndexSample
         }
     }
 
-    // The keys behind those of the row that was read last belong to other rows.
+    // The keys after those of the last row read belong to other rows.
     private static void CheckNeighbours(TableSession session)
     {
         var froms = new byte[session.Binding.Slots.Length][];
@@ -150,7 +150,7 @@ internal static class IndexSample
         throw IndexMismatchException.Of(session, slot, rowId, keys.Count > 0 ? keys[0] : default, key);
     }
 
-    // Names the key in the message, where it is not too far.
+    // Finds the key for the message, unless the search takes too long.
     private static ReadOnlySpan<byte> FindKey(OpenIndex index, long rowId)
     {
         using var source = OpenEntries(index, KeyRange.All);

@@ -14,11 +14,11 @@ public sealed record IndexStatistics(string Name, int Version, bool IsUnique, In
     public long? Cursor { get; init; }
 
     /// <summary>
-    /// While it is being built: the row id at which the building ends, because the keys of newer rows are in the index already; otherwise null.
+    /// While it is being built: the row id at which the build ends, because the index already contains the keys of newer rows; otherwise null.
     /// </summary>
     public long? Limit { get; init; }
 
-    /// <summary>True for an index that other tables may have as well. Its keys, row ids and pages are those of all of them.</summary>
+    /// <summary>True for a shared index, whose keys, row ids and pages are counted for all of its tables.</summary>
     public bool IsShared { get; init; }
 
     /// <inheritdoc/>

@@ -3,7 +3,7 @@ using System.Text.Json.Serialization.Metadata;
 
 namespace Voron.Tables;
 
-/// <summary>Rows that have one variable field, a JSON document.</summary>
+/// <summary>Stores each row as a single variable field, a JSON document.</summary>
 /// <param name="type">The type of the rows.</param>
 internal sealed class JsonRowCodec<TRow>(JsonTypeInfo<TRow> type) : IRowCodec<TRow>
 {
@@ -14,7 +14,7 @@ internal sealed class JsonRowCodec<TRow>(JsonTypeInfo<TRow> type) : IRowCodec<TR
         var json = JsonWriterPool.Rent(writer.BeginBytes(), type.Options);
         JsonSerializer.Serialize(json, row, type);
 
-        // An exception leaves the writer in the middle of a document, so it is not used again.
+        // An exception leaves the writer in the middle of a document, so it is not reused.
         JsonWriterPool.Return(json);
         writer.EndBytes();
     }

@@ -3,13 +3,13 @@ using System.Text.Json;
 
 namespace Voron.Tables;
 
-/// <summary>One JSON writer for each thread, which is used for one row after the other.</summary>
+/// <summary>One JSON writer per thread, which is reused for each row.</summary>
 internal static class JsonWriterPool
 {
     [field: ThreadStatic]
     private static Utf8JsonWriter? Free { get; set; }
 
-    /// <summary>Takes the writer of the thread, or creates one if it is in use or escapes other characters.</summary>
+    /// <summary>Takes the writer of the thread, or creates another one if it is in use or escapes other characters.</summary>
     public static Utf8JsonWriter Rent(IBufferWriter<byte> destination, JsonSerializerOptions options)
     {
         var writer = Free;
@@ -20,12 +20,12 @@ internal static class JsonWriterPool
         return writer;
     }
 
-    /// <summary>Writes what the writer still holds, and keeps it for the next row of the thread.</summary>
+    /// <summary>Flushes the writer, and keeps it for the next row of the thread.</summary>
     public static void Return(Utf8JsonWriter writer)
     {
         writer.Flush();
 
-        // The buffer of the row must not be kept alive by every thread that has ever written one.
+        // Otherwise every thread that has written a row would keep its buffer alive.
         writer.Reset(Nowhere.Instance);
         Free = writer;
     }

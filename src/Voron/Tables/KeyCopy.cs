@@ -1,6 +1,6 @@
 namespace Voron.Tables;
 
-/// <summary>A copy of the key at a place, whose memory is used again for the next one.</summary>
+/// <summary>A copy of a key, whose memory is reused for the next key.</summary>
 internal struct KeyCopy
 {
     private const int LeastBytes = 32;
@@ -8,7 +8,7 @@ internal struct KeyCopy
     private byte[]? _bytes;
     private int _length;
 
-    /// <summary>The key; empty if none was taken. Valid until the next one is.</summary>
+    /// <summary>The key; empty if none was taken. Valid until the next one is taken.</summary>
     public readonly ReadOnlySpan<byte> Value => _bytes.AsSpan(0, _length);
 
     /// <summary>Copies a key.</summary>

@@ -3,12 +3,12 @@ using System.Runtime.CompilerServices;
 
 namespace Voron.Tables;
 
-/// <summary>The keys of one row in one index, in one buffer that serves one row after the other.</summary>
+/// <summary>The keys of one row in one index, in a buffer that is reused for each row.</summary>
 /// <remarks>
 /// <code>
 ///   Begin ──▶ the caller writes into the room ──▶ End; again for each key ──▶ SortDistinct ──▶ indexer ──▶ Clear
 /// </code>
-/// Nothing is allocated once the buffers are large enough. Keys that are not longer than the room cannot be too long for an index.
+/// Nothing is allocated once the buffers are large enough. The space for each key is the maximum key length, so no key is too long for an index.
 /// </remarks>
 /// <param name="maxKeyLength">The maximum length of a key in the environment.</param>
 internal sealed class KeyList(int maxKeyLength) : IDisposable
@@ -28,7 +28,7 @@ internal sealed class KeyList(int maxKeyLength) : IDisposable
     /// <summary>The number of keys.</summary>
     public int Count { get; private set; }
 
-    /// <summary>True if a key was begun, but nothing written. It is not in the list.</summary>
+    /// <summary>True if a key was begun, but nothing was written. The list does not contain it.</summary>
     public bool HasEmptyKey { get; private set; }
 
     /// <summary>A key: a part of the buffer, valid until the list changes.</summary>
@@ -37,7 +37,7 @@ internal sealed class KeyList(int maxKeyLength) : IDisposable
     /// <summary>Returns true if a field of the key is null.</summary>
     public bool HasNull(int index) => Keys[index].HasNull;
 
-    /// <summary>Returns whether the list, which is sorted, has a key, and has it without a null.</summary>
+    /// <summary>Returns whether the list, which is sorted, contains a key without a null.</summary>
     public bool HasBound(ReadOnlySpan<byte> key)
     {
         var (low, high) = (0, Count - 1);
@@ -61,7 +61,7 @@ internal sealed class KeyList(int maxKeyLength) : IDisposable
         HasEmptyKey = false;
     }
 
-    /// <summary>Returns room for a key of the maximum length, which becomes a key of the list with <see cref="End"/>.</summary>
+    /// <summary>Returns space for a key of the maximum length, which <see cref="End"/> adds to the list.</summary>
     public Span<byte> Begin()
     {
         if (maxKeyLength > _bytes.Length - _used)
@@ -69,7 +69,7 @@ internal sealed class KeyList(int maxKeyLength) : IDisposable
         return _bytes.AsSpan(_used, maxKeyLength);
     }
 
-    /// <summary>Adds the key that was written into the room.</summary>
+    /// <summary>Adds the key that was written into that space.</summary>
     /// <param name="length">Its length.</param>
     /// <param name="hasNull">True if a field of it is null.</param>
     public void End(int length, bool hasNull)
@@ -95,7 +95,7 @@ internal sealed class KeyList(int maxKeyLength) : IDisposable
         var last = 0;
         for (var i = 1; i < Count; i++)
         {
-            // Of equal bytes, one with a null and one without, the one without binds.
+            // Of two equal keys, one with a null and one without, the one without counts for uniqueness.
             if (Compare(_keys[last], _keys[i]) == 0)
                 _keys[last] = _keys[last] with { HasNull = _keys[last].HasNull && _keys[i].HasNull };
             else
@@ -105,7 +105,7 @@ internal sealed class KeyList(int maxKeyLength) : IDisposable
         Count = last + 1;
     }
 
-    /// <summary>Returns the buffer to the pool if it is longer than that. All keys are removed then.</summary>
+    /// <summary>Returns the buffer to the pool if it is longer than the maximum, which removes all keys.</summary>
     public void Trim(int maxBytes)
     {
         if (_bytes.Length > maxBytes)
@@ -114,7 +114,7 @@ internal sealed class KeyList(int maxKeyLength) : IDisposable
             (_keys, Count) = (new Key[MinKeys], 0);
     }
 
-    /// <summary>Removes all keys, and returns the buffer to the pool. The next key takes another one.</summary>
+    /// <summary>Removes all keys, and returns the buffer to the pool. The next key rents another one.</summary>
     public void Dispose()
     {
         Clear();

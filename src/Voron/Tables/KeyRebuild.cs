@@ -2,9 +2,7 @@ using System.Diagnostics;
 
 namespace Voron.Tables;
 
-/// <summary>
-/// Adds the primary keys of rows that have lost theirs, and removes keys that are those of no row, in short transactions while others write.
-/// </summary>
+/// <summary>Adds the missing primary keys of rows, and removes keys that belong to no row, in short transactions while others write.</summary>
 /// <param name="environment">The environment.</param>
 /// <param name="functions">The definition.</param>
 /// <param name="stop">Ends the work between two steps.</param>
@@ -18,7 +16,7 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
     private long _removed;
     private byte[]? _nextKey = [];
 
-    /// <exception cref="KeyNotFoundException">There is no such table.</exception>
+    /// <exception cref="KeyNotFoundException">The table does not exist.</exception>
     /// <exception cref="SchemaMismatchException">The definition does not fit the table.</exception>
     public async ValueTask<RebuildKeysReport> RunAsync()
     {
@@ -26,7 +24,7 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
         await StepAsync(static _ => { }).ConfigureAwait(false);
         if (functions.KeyCodec != null)
         {
-            // First the keys that are none, which may be in the way of others.
+            // Removes wrong keys first, because they may conflict with added ones.
             while (_nextKey != null)
                 await StepAsync(RemoveKeys).ConfigureAwait(false);
             while (_next <= RowKey.Max)
@@ -42,7 +40,7 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
         _pace.Begin();
         var before = _added + _removed;
         var session = TableSession.Open(new TableTrees(writing), functions)
-            ?? throw new KeyNotFoundException($"There is no table '{functions.Name}' in '{writing.DataFilePath}' whose keys could be added.");
+            ?? throw new KeyNotFoundException($"The table '{functions.Name}' does not exist in '{writing.DataFilePath}': no keys were rebuilt.");
         session.EnterToWrite(functions);
         for (var slot = 0; slot < functions.Slots.Count; slot++)
             session.OldKeys.Want(slot, slot == 0);
@@ -55,7 +53,7 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
         await commit.ConfigureAwait(false);
     }
 
-    // A salvage whose state is not proven may have keys of older rows.
+    // A salvage of an unproven state may contain keys of older rows.
     private void RemoveKeys(TableSession session)
     {
         var began = Stopwatch.GetTimestamp();
@@ -84,7 +82,7 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
         }
     }
 
-    // A row that cannot be read keeps its key.
+    // An unreadable row keeps its key.
     private static bool IsKeyOfRow(TableSession session, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
         if (!RowKey.TryRead(value, out var rowId) || !RowLookup.TryGet(session, rowId, out var row))

@@ -16,19 +16,21 @@ internal sealed class KeySet
             _lists[i] = new KeyList(maxKeyLength);
     }
 
-    /// <summary>Returns whether the keys of the row in an index are needed. The functions of other indexes are not called: they might fail.</summary>
+    /// <summary>
+    /// Returns whether the keys of the row in an index are needed. The functions of other indexes are not called, because they might fail.
+    /// </summary>
     public bool IsWanted(int slot) => _isWanted[slot];
 
-    /// <summary>Says whether the keys of the next row in an index are needed.</summary>
+    /// <summary>Sets whether the keys of the next row in an index are needed.</summary>
     public void Want(int slot, bool isWanted) => _isWanted[slot] = isWanted;
 
-    /// <summary>Returns buffers to the pool that are longer than that.</summary>
+    /// <summary>Returns buffers that are longer than the maximum to the pool.</summary>
     public void Trim(int maxBytes)
     {
         foreach (var list in _lists)
             list.Trim(maxBytes);
     }
 
-    /// <summary>The keys in one index, each once and in order.</summary>
+    /// <summary>The keys in one index, sorted and without duplicates.</summary>
     public KeyList this[int slot] => _lists[slot];
 }

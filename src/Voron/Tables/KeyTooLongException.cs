@@ -1,7 +1,7 @@
 namespace Voron.Tables;
 
 /// <summary>
-/// A key of a table exceeds the maximum key length: the key of a row to be written, of which nothing was written, or the key of a lookup. A service
+/// A table key exceeds the maximum key length: the key of a row to be written, no part of which was written, or the key of a lookup. A service
 /// reports it as a bad request: a field is too long.
 /// </summary>
 public sealed class KeyTooLongException : TableException
@@ -20,14 +20,14 @@ public sealed class KeyTooLongException : TableException
     /// <summary>The maximum length of a key in bytes: <see cref="StorageEnvironment.MaxKeyLength"/>.</summary>
     public int MaxKeyLength { get; }
 
-    /// <summary>The id of the row that was to be changed; null for one that was to be inserted, or that was asked for.</summary>
+    /// <summary>The id of the row to be changed; null for an insert or a lookup.</summary>
     public long? RowId { get; }
 
     private static string Describe(string table, string index, int maxKeyLength, long? rowId)
     {
         var key = index.Length == 0 ? "the primary key" : $"the index '{index}'";
         var row = rowId is { } id ? $" for row {id}" : "";
-        return $"A key of {key} of table '{table}'{row} is longer than {maxKeyLength} bytes, the limit of this environment. Nothing of a row was written. " +
-            "Leave out or shorten a field.";
+        return $"A key of {key} of table '{table}'{row} is longer than {maxKeyLength} bytes, the limit of this environment. " +
+            "No part of a row was written. Omit or shorten a field.";
     }
 }

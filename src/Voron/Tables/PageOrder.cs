@@ -4,7 +4,7 @@ using Voron.Testing;
 
 namespace Voron.Tables;
 
-/// <summary>The order of a query: its table and index, or an index that tables share. Tokens are places in such an order, in one direction.</summary>
+/// <summary>The order of a query: its table and index, or a shared index. A token is a position in an order, in one direction.</summary>
 /// <param name="Kind">Rows by id, rows by primary key, an index, or a shared index.</param>
 /// <param name="Table">The name of the table; empty for a shared index.</param>
 /// <param name="Index">The name of the index; empty for none.</param>
@@ -20,7 +20,7 @@ internal readonly record struct PageOrder(PageOrderKind Kind, string Table, stri
     public void Check(PageToken token, bool isBackward)
     {
         if (!token.IsStart && token.Order != MarkOf(isBackward) && !PlantedFault.BelieveTokens)
-            throw new PageTokenException($"The page token is none of {Describe()}{(isBackward ? ", backwards" : "")}. Begin at the first page.");
+            throw new PageTokenException($"The page token is not from {Describe()}{(isBackward ? ", backwards" : "")}. Begin at the first page.");
     }
 
     private string Describe() => Kind switch

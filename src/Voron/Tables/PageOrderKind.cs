@@ -1,6 +1,6 @@
 namespace Voron.Tables;
 
-/// <summary>By what a query orders its rows.</summary>
+/// <summary>How a query orders its rows.</summary>
 internal enum PageOrderKind
 {
     /// <summary>By their ids.</summary>
@@ -12,6 +12,6 @@ internal enum PageOrderKind
     /// <summary>By their keys in an index.</summary>
     Index,
 
-    /// <summary>By their keys in an index that tables share.</summary>
+    /// <summary>By their keys in a shared index.</summary>
     SharedIndex,
 }

@@ -5,19 +5,19 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Voron.Tables;
 
-/// <summary>A place in the order of a query: a row that was returned. The next page begins behind it, also in a later transaction.</summary>
+/// <summary>A position in the order of a query: that of a returned row. The next page begins after it, even in a later transaction.</summary>
 /// <remarks>
-/// It holds the row's key in the index of the query, its id, and a mark of the table, the index and the direction: a query in another order refuses
-/// it with a <see cref="PageTokenException"/>. Whatever is inserted, changed or deleted between two pages, a row whose key stays is returned once.
-/// The default value means the start. A token received from outside can be any text: it can skip rows, but cannot reveal a row that the query would
-/// not return.
+/// It contains the row's key in the index of the query, the row id, and a mark of the table, the index and the direction: a query in another order
+/// refuses it with a <see cref="PageTokenException"/>. Whatever is inserted, changed or deleted between two pages, a row that keeps its key is
+/// returned once. The default value means the start. A token from an untrusted source can be any text: it can skip rows, but cannot reveal a row that
+/// the query would not return.
 /// </remarks>
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly struct PageToken : IEquatable<PageToken>
 {
     private readonly byte[]? _key;
 
-    // An id of an index that tables share has the number of the table above that of the row. Its text begins with a dot.
+    // In a shared index, the id contains the member number of the table above the row id, and the text begins with a dot.
     private const char MarkOfShared = '.';
 
     internal PageToken(uint order, ReadOnlySpan<byte> key, long id)
@@ -33,7 +33,7 @@ public readonly struct PageToken : IEquatable<PageToken>
     /// <summary>The id of the row.</summary>
     public long RowId => SharedPlace.RowIdOf(Id);
 
-    /// <summary>The id that the index has for the row.</summary>
+    /// <summary>The id of the row in the index.</summary>
     internal long Id { get; }
 
     /// <summary>The mark of the order to which the token belongs, see <see cref="PageOrder"/>.</summary>
@@ -50,16 +50,16 @@ public readonly struct PageToken : IEquatable<PageToken>
 
     /// <summary>Reads a token as <see cref="ToString"/> writes it; an empty text stands for the start.</summary>
     /// <param name="text">The text.</param>
-    /// <exception cref="FormatException">The text is no token.</exception>
+    /// <exception cref="FormatException">The text is not a token.</exception>
     /// <exception cref="ArgumentNullException">The text is null.</exception>
     public static PageToken Parse(string text)
     {
         ArgumentNullException.ThrowIfNull(text);
-        return TryParse(text, out var token) ? token : throw new FormatException($"'{text}' is no page token.");
+        return TryParse(text, out var token) ? token : throw new FormatException($"'{text}' is not a page token.");
     }
 
-    /// <summary>Reads a token as <see cref="ToString"/> writes it; false if the text is none.</summary>
-    /// <param name="text">The text; null and empty ones stand for the start.</param>
+    /// <summary>Reads a token as <see cref="ToString"/> writes it; false if the text is not a token.</summary>
+    /// <param name="text">The text; an empty one stands for the start, and null is not a token.</param>
     /// <param name="token">The token.</param>
     public static bool TryParse([NotNullWhen(true)] string? text, out PageToken token)
     {
@@ -94,7 +94,7 @@ public readonly struct PageToken : IEquatable<PageToken>
     /// <inheritdoc/>
     public override int GetHashCode() => Id.GetHashCode();
 
-    /// <summary>Returns the token as text for an address or a form: letters, digits, hyphens, underscores, and a dot.</summary>
+    /// <summary>Returns the token as text for a URL or a form: letters, digits, hyphens, underscores, and a dot.</summary>
     public override string ToString()
     {
         if (_key == null)

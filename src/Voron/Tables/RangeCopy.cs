@@ -2,7 +2,7 @@ using Voron.Trees.Pages;
 
 namespace Voron.Tables;
 
-/// <summary>A range of keys that keeps copies of its bounds, for a query that outlives the call that made it.</summary>
+/// <summary>A key range that owns copies of its bounds, for a query that outlives the call that created it.</summary>
 internal sealed class RangeCopy
 {
     private readonly byte[] _start;
@@ -18,10 +18,10 @@ internal sealed class RangeCopy
     /// <summary>True if no key can be in the range.</summary>
     public bool IsEmpty { get; }
 
-    /// <summary>The keys of the range are at least as high as these bytes, which are empty if there is no bound.</summary>
+    /// <summary>The inclusive lower bound; empty if there is none.</summary>
     public ReadOnlySpan<byte> Start => _start;
 
-    /// <summary>False if no bound follows the keys; otherwise they are lower than these bytes.</summary>
+    /// <summary>Gets the exclusive upper bound; false if there is none.</summary>
     public bool TryGetEnd(out ReadOnlySpan<byte> end)
     {
         end = _end;
@@ -36,7 +36,7 @@ internal sealed class RangeCopy
 
     private static byte[] Copy(KeyBound bound)
     {
-        // The place behind all keys is the start of empty ranges only.
+        // Only empty ranges start after all keys.
         if (bound.IsEnd || bound.IsStart)
             return [];
         var bytes = new byte[bound.Length];

@@ -5,7 +5,7 @@ namespace Voron.Tables;
 /// <param name="KeysAdded">The number of rows whose primary keys were restored.</param>
 /// <param name="KeysRemoved">The number of removed keys, which belonged to no row, or to a row other than the one they named.</param>
 /// <param name="ProblemCount">
-/// The number of rows whose keys were not restored: the codec or the key function refuses the row, or another row has the key.
+/// The number of rows whose keys were not restored: the codec or the key function refuses the row, or another row already has the key.
 /// </param>
 /// <param name="Problems">The first thousand of these problems.</param>
 public sealed record RebuildKeysReport(long RowsRead, long KeysAdded, long KeysRemoved, long ProblemCount, IReadOnlyList<TableCheckProblem> Problems)

@@ -1,11 +1,11 @@
 namespace Voron.Tables;
 
 /// <summary>
-/// Rows of a query that are looked up together, since their searches wait for memory side by side. Serves one query after the other.
+/// Rows of a query that are looked up together, because their searches then wait for memory in parallel. Reused by one query after another.
 /// </summary>
 internal sealed class RowBatch
 {
-    /// <summary>The number of rows that a group search takes at once.</summary>
+    /// <summary>The maximum number of rows in a group search.</summary>
     public const int MaxRows = 32;
 
     private readonly LookupBatch _lookups = new();
@@ -23,7 +23,7 @@ internal sealed class RowBatch
         _lookups.Clear();
     }
 
-    /// <summary>Adds the row on which a source is, of which there must be fewer than <see cref="MaxRows"/>.</summary>
+    /// <summary>Adds the current row of a source. The batch must contain fewer than <see cref="MaxRows"/> rows.</summary>
     public void Add(RowSource source)
     {
         var key = source.Key;
@@ -43,7 +43,7 @@ internal sealed class RowBatch
 
     public ReadOnlySpan<byte> Key(int index) => _keys.AsSpan((index == 0 ? 0 : _keyEnds[index - 1]).._keyEnds[index]);
 
-    /// <summary>Gets a row in the memory of its page; false if the table does not have it.</summary>
+    /// <summary>Gets a row in the memory of its page; false if it does not exist.</summary>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public bool TryGet(int index, out ReadOnlySpan<byte> row) => _lookups.TryGetValue(index, out row);
 }

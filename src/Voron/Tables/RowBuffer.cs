@@ -4,13 +4,13 @@ using System.Numerics;
 
 namespace Voron.Tables;
 
-/// <summary>Buffers in which a row is put together: one for its fixed part, one for its variable part with room before it for the rest.</summary>
+/// <summary>Buffers in which a row is assembled: one for its fixed part, and one for its variable part, preceded by space for the rest.</summary>
 /// <remarks>
 /// <code>
 ///   Begin ──▶ TakeFixed, TakeVariable + EndField, AddNull, BeginField + writes + EndField ──▶ Finish
 /// </code>
-/// The room before the variable part is as large as the last rows needed it, so a long body is written once and not moved. The buffers come from the
-/// shared pool and serve one row after the other: writing a row allocates nothing once they are large enough.
+/// The space before the variable part is as large as earlier rows needed it, so a long body is written once and not moved. The buffers come from the
+/// shared pool and are reused for each row: writing a row allocates nothing once they are large enough.
 /// </remarks>
 internal sealed class RowBuffer : IBufferWriter<byte>, IDisposable
 {
@@ -28,12 +28,12 @@ internal sealed class RowBuffer : IBufferWriter<byte>, IDisposable
     private int _fields;
     private bool _isOpen;
 
-    /// <summary>The time from which on the row is expired, in milliseconds since 1970; null for never.</summary>
+    /// <summary>The time from which the row is expired, in milliseconds since 1970; null for never.</summary>
     public long? Expiry { get; set; }
 
-    /// <summary>Begins a row. What was written before is discarded.</summary>
+    /// <summary>Begins a row, and discards the previous one.</summary>
     /// <param name="definitionVersion">The version of the definition.</param>
-    /// <param name="expiry">The time from which on the row is expired, in milliseconds since 1970; null for never.</param>
+    /// <param name="expiry">The time from which the row is expired, in milliseconds since 1970; null for never.</param>
     public void Begin(int definitionVersion, long? expiry = null)
     {
         Debug.Assert(definitionVersion is >= 0 and <= RowLayout.MaxDefinitionVersion, "The version of a definition must fit into two bytes.");
@@ -108,7 +108,7 @@ internal sealed class RowBuffer : IBufferWriter<byte>, IDisposable
     {
         CheckOpen();
         if (count < 0 || count > _bytes.Length - _room - _variableLength)
-            throw new ArgumentOutOfRangeException(nameof(count), count, "The writer advances by more bytes than it was given, or by fewer than none.");
+            throw new ArgumentOutOfRangeException(nameof(count), count, "The count must be from 0 to the number of bytes that were handed out.");
         _variableLength += count;
     }
 
@@ -124,14 +124,14 @@ internal sealed class RowBuffer : IBufferWriter<byte>, IDisposable
         return _bytes.AsSpan(_room + _variableLength);
     }
 
-    /// <summary>Returns the buffers to the pool if they are longer than that.</summary>
+    /// <summary>Returns the buffers to the pool if they are longer than the maximum.</summary>
     public void Trim(int maxBytes)
     {
         if (_bytes.Length + _fixed.Length > maxBytes)
             Dispose();
     }
 
-    /// <summary>Returns the buffers to the pool. The next row takes others.</summary>
+    /// <summary>Returns the buffers to the pool. The next row rents others.</summary>
     public void Dispose()
     {
         ArrayPool<byte>.Shared.Return(_fixed);
@@ -165,7 +165,7 @@ internal sealed class RowBuffer : IBufferWriter<byte>, IDisposable
             Resize(_room, (int)Math.Min(Math.Max(2L * _variableLength, Math.Max(needed, MinSpan)), Array.MaxLength - _room));
     }
 
-    /// <summary>Changes the room before the variable part, or the room for the variable part.</summary>
+    /// <summary>Changes the space before the variable part, or the space for it.</summary>
     private void Resize(int room, int capacity)
     {
         var larger = ArrayPool<byte>.Shared.Rent(Sum(room, capacity));

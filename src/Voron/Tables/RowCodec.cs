@@ -7,8 +7,8 @@ public static class RowCodec
 {
     /// <summary>Stores each row as a JSON document.</summary>
     /// <remarks>
-    /// The document is the one variable field of the row. It is written with the options of the type, except that it is never indented. Without
-    /// reflection, so it works in trimmed programs and in those that are compiled ahead of time.
+    /// The document is the only variable field of the row. It is written with the options of the type, except that it is never indented. The codec
+    /// uses no reflection, so it works in trimmed and in ahead-of-time compiled programs.
     /// </remarks>
     /// <typeparam name="TRow">The type of the rows.</typeparam>
     /// <param name="type">The type as the source generator describes it: a property of a <c>JsonSerializerContext</c>.</param>

@@ -9,21 +9,21 @@ namespace Voron.Tables;
 ///   fields and keys computed ─▶ unique keys looked up ─▶ row written ─▶ only the keys that differ are removed and added
 ///   └───────── a failure leaves the transaction as it was ─────────┘   └──── a failure breaks the transaction: no room ────┘
 /// </code>
-/// An index that is being built rejects nothing: a key that two rows have makes the index fail instead.
+/// An index that is being built rejects nothing: a key that two rows share makes the index fail instead.
 /// </remarks>
 internal static class RowEditor
 {
     /// <summary>
-    /// The bits of a row version below the id of the transaction: changes of one row in one transaction have versions of their own. With more
-    /// changes than that, its versions are those of later transactions, which the table remembers when the row is deleted.
+    /// The number of row version bits below the transaction id: each change of a row in one transaction has a separate version. If there are more
+    /// changes than that, the versions are those of later transactions, which the table remembers when the row is deleted.
     /// </summary>
     private const int VersionBits = 16;
 
     /// <summary>Inserts the row in the session's buffer, whose keys have been computed.</summary>
     /// <param name="session">The table.</param>
-    /// <param name="givenId">The row id, which no row has; negative to take the next one.</param>
+    /// <param name="givenId">An unused row id; negative to take the next one.</param>
     /// <returns>The version of the row.</returns>
-    /// <exception cref="DuplicateKeyException">Another row has a unique key.</exception>
+    /// <exception cref="DuplicateKeyException">Another row has the same key in a unique index.</exception>
     public static RowVersion Insert(TableSession session, long givenId)
     {
         var first = session.Functions.KeyCodec == null ? 0 : 1;
@@ -61,12 +61,13 @@ internal static class RowEditor
     }
 
     /// <summary>
-    /// Deletes the expired rows that have a key of a row in the primary key or a unique index, also in one that is being built; and, where
-    /// the key of a row is its id, the row with the id. A failure leaves the transaction as it was, except for rows that were deleted before.
+    /// Deletes the expired rows that share a key with a row in the primary key or in a unique index, including one that is being built; and, if
+    /// rows are keyed by their ids, the expired row with the given id. A failure leaves the transaction as it was, except for rows that are
+    /// already deleted.
     /// </summary>
-    /// <param name="session">The table. The keys of its rows as they were are lost if a row is deleted.</param>
-    /// <param name="keys">The keys of the row that is to be written.</param>
-    /// <param name="givenId">The id that the row is to have; negative if its key is another one.</param>
+    /// <param name="session">The table. A deletion overwrites its old keys.</param>
+    /// <param name="keys">The keys of the row to be written.</param>
+    /// <param name="givenId">The id of the row to be written; negative if its key is not its id.</param>
     /// <returns>True if rows were deleted.</returns>
     public static bool DeleteExpired(TableSession session, KeySet keys, long givenId)
     {
@@ -95,13 +96,13 @@ internal static class RowEditor
         return true;
     }
 
-    /// <summary>Replaces a row by that in the session's buffer, whose keys have been computed.</summary>
+    /// <summary>Replaces a row with the one in the session's buffer, whose keys have been computed.</summary>
     /// <param name="session">The table.</param>
     /// <param name="rowId">The row.</param>
-    /// <param name="old">The row as it is: a copy, in which no fault was found.</param>
-    /// <param name="hasOldKeys">True if the keys of the row as it is have been computed.</param>
-    /// <returns>The version of the row, which stays if nothing changes.</returns>
-    /// <exception cref="DuplicateKeyException">Another row has a unique key.</exception>
+    /// <param name="old">The current row: a copy without faults.</param>
+    /// <param name="hasOldKeys">True if the keys of the current row have been computed.</param>
+    /// <returns>The version of the row, which stays the same if nothing changes.</returns>
+    /// <exception cref="DuplicateKeyException">Another row has the same key in a unique index.</exception>
     public static RowVersion Update(TableSession session, long rowId, ReadOnlySpan<byte> old, bool hasOldKeys = false)
     {
         var before = RowLayout.Version(old);
@@ -131,7 +132,7 @@ internal static class RowEditor
     /// <summary>Deletes a row.</summary>
     /// <param name="session">The table.</param>
     /// <param name="rowId">The row.</param>
-    /// <param name="old">The row as it is: a copy, in which no fault was found.</param>
+    /// <param name="old">The current row: a copy without faults.</param>
     public static void Delete(TableSession session, long rowId, ReadOnlySpan<byte> old)
     {
         session.ReadOldKeys(rowId, old);
@@ -163,8 +164,8 @@ internal static class RowEditor
     }
 
     /// <summary>
-    /// The version of a row that is inserted: higher than that of each row that the transaction has deleted. Otherwise one with the same key could
-    /// have the same version, and a caller whose operation is merged into the transaction would take the new row for the one that it has read.
+    /// The version of an inserted row: higher than that of every row that the transaction has deleted. Otherwise a new row could get the key and the
+    /// version of a deleted one, and a caller whose operation is merged into the transaction would mistake it for the row that it has read.
     /// </summary>
     private static RowVersion FirstVersion(TableSession session) => new(
         Math.Max(Math.Max(session.Trees.Writing.TransactionId << VersionBits, session.NewestDeleted.Value + 1), session.NextVersion()));
@@ -172,7 +173,7 @@ internal static class RowEditor
     private static ReadOnlySpan<byte> KeyOf(TableSession session, KeySet keys, long rowId, Span<byte> buffer) =>
         session.Functions.KeyCodec == null ? RowKey.Write(rowId, buffer) : keys[0][0];
 
-    // The next row id is that of the last row plus one, unless the last row is deleted.
+    // The next row id is the id of the last row plus one. So if the last row is deleted, the next id is stored.
     private static void KeepRowId(TableSession session, long rowId)
     {
         if (PlantedFault.ReuseRowId || SchemaNumbers.BehindLastRow(session.Rows) != rowId + 1)
@@ -181,7 +182,7 @@ internal static class RowEditor
             session.SaveNextRowId(rowId + 1);
     }
 
-    // The last check, in one search with the first write: it adds the key, unless another row has it.
+    // The last check shares a search with the first write: it adds the key unless another row has it.
     private static void AddPrimaryKey(TableSession session, ReadOnlySpan<byte> rowId)
     {
         var entries = new WriteTree(session.IndexOf(0).Entries.Opened);
@@ -199,7 +200,7 @@ internal static class RowEditor
             var index = session.IndexOf(slot);
             if (index.State != IndexState.Ready || !index.Schema!.IsUnique)
                 continue;
-            // A key that the row has already is its own.
+            // A key that the row already has is no duplicate.
             var keys = session.NewKeys[slot];
             for (var i = 0; i < keys.Count; i++)
             {
@@ -211,7 +212,7 @@ internal static class RowEditor
         }
     }
 
-    // An existing row is reported by its primary key.
+    // A duplicate primary key is reported first.
     private static DuplicateKeyException Duplicate(TableSession session, int slot, ReadOnlySpan<byte> key, long? rowId, long other)
     {
         if (rowId == null && session.Functions.KeyCodec != null)
@@ -242,7 +243,7 @@ internal static class RowEditor
         }
     }
 
-    // The same bytes, of which one has a null and the other has not: a unique index has only the latter.
+    // Equal bytes, of which only one key contains a null: a unique index contains only the key without it.
     private static void ApplyNull(TableSession session, int slot, (KeyList Keys, int At) old, (KeyList Keys, int At) changed, long rowId)
     {
         var hadNull = old.Keys.HasNull(old.At);

@@ -3,7 +3,7 @@ using Voron.Keys;
 
 namespace Voron.Tables;
 
-/// <summary>The times at which rows expire: in milliseconds since 1970 in the row, in seconds in the index.</summary>
+/// <summary>The expiry times of rows: in milliseconds since 1970 in the row, in seconds in the index.</summary>
 internal static class RowExpiry
 {
     /// <summary>The name of the index, which no other index may have.</summary>
@@ -12,32 +12,30 @@ internal static class RowExpiry
     /// <summary>The length of its keys.</summary>
     public const int KeyBytes = sizeof(long);
 
-    /// <summary>Stands for no time: rows do not expire.</summary>
+    /// <summary>Means that rows do not expire.</summary>
     public const long Never = long.MinValue;
 
-    /// <summary>The lowest time that a row can have.</summary>
+    /// <summary>The lowest expiry time.</summary>
     public const long Min = -62_135_596_800_000;
 
-    /// <summary>
-    /// The highest time that a row can have: that of the last fraction of a millisecond that <see cref="DateTimeOffset"/> has, rounded up.
-    /// </summary>
+    /// <summary>The highest expiry time: the last instant of <see cref="DateTimeOffset"/>, rounded up to a millisecond.</summary>
     public const long Max = 253_402_300_800_000;
 
     private const long SecondMilliseconds = 1000;
 
-    /// <summary>Refuses the name of the index as that of another one.</summary>
-    /// <exception cref="ArgumentException">It is that name.</exception>
+    /// <summary>Refuses the name of the expiry index for another index.</summary>
+    /// <exception cref="ArgumentException">The name is that of the expiry index.</exception>
     public static void ThrowIfReserved(string name)
     {
         if (name == IndexName)
-            throw new ArgumentException($"The name '{name}' is that of the index of the times at which rows expire.", nameof(name));
+            throw new ArgumentException($"The name '{name}' is reserved for the expiry index.", nameof(name));
     }
 
-    /// <summary>Returns the first millisecond that is not before a time, so that no row expires early.</summary>
+    /// <summary>Returns a time in milliseconds, rounded up so that no row expires early.</summary>
     public static long Of(DateTimeOffset time) =>
         time.ToUnixTimeMilliseconds() + (time.UtcTicks % TimeSpan.TicksPerMillisecond == 0 ? 0 : 1);
 
-    /// <summary>Returns the second of a time, also before 1970.</summary>
+    /// <summary>Returns a time in seconds, rounded down, also before 1970.</summary>
     public static long SecondOf(long milliseconds)
     {
         var (second, rest) = Math.DivRem(milliseconds, SecondMilliseconds);

@@ -4,8 +4,8 @@ namespace Voron.Tables;
 /// A row lacks the fields that are read, was written with a newer version of its definition, or is damaged; or a codec failed to write the row.
 /// </summary>
 /// <remarks>
-/// The usual cause is a codec that reads other fields than it wrote, or reads them in another order. Pages have checksums, so damage to the files
-/// is a <see cref="CorruptionException"/> long before it reaches a codec.
+/// The usual cause is a codec that reads other fields than it wrote, or reads them in another order. Pages have checksums, so file damage causes a
+/// <see cref="CorruptionException"/> long before it reaches a codec.
 /// </remarks>
 public sealed class RowFormatException : TableException
 {
@@ -25,5 +25,5 @@ public sealed class RowFormatException : TableException
 
     /// <summary>Reports a row that the codec has failed to write.</summary>
     internal static RowFormatException OnWrite(string table, Exception cause) =>
-        new(table, $"A row of the table '{table}' cannot be written: the codec has failed. {cause.Message} Nothing of the row was written.", null, cause);
+        new(table, $"A row of the table '{table}' cannot be written: the codec failed. {cause.Message} No part of the row was written.", null, cause);
 }

@@ -1,6 +1,6 @@
 namespace Voron.Tables;
 
-/// <summary>What a definition knows of its rows: their codec, and the functions of the indexes.</summary>
+/// <summary>The functions of a definition that depend on the row type: the row codec and the index functions.</summary>
 internal abstract class RowFunctions<TRow> : TableFunctions
 {
     private readonly IRowCodec<TRow> _codec;
@@ -8,8 +8,8 @@ internal abstract class RowFunctions<TRow> : TableFunctions
 
     /// <param name="name">The name of the table.</param>
     /// <param name="version">The version of the definition.</param>
-    /// <param name="codec">The codec of rows.</param>
-    /// <param name="keyCodec">The name of the codec of keys; null if the key of a row is its id.</param>
+    /// <param name="codec">The row codec.</param>
+    /// <param name="keyCodec">The name of the key codec; null if rows are keyed by their ids.</param>
     /// <param name="slots">The indexes.</param>
     /// <param name="functions">Their functions; null for the primary key.</param>
     protected RowFunctions(
@@ -23,7 +23,7 @@ internal abstract class RowFunctions<TRow> : TableFunctions
     protected IRowCodec<TRow> Codec => _codec;
 
     /// <summary>Reads a row.</summary>
-    /// <exception cref="RowFormatException">The row is of a newer version of the definition, or the codec cannot read it.</exception>
+    /// <exception cref="RowFormatException">The row was written with a newer version of the definition, or the codec cannot read it.</exception>
     public TRow Read(ReadOnlySpan<byte> row, long rowId)
     {
         var reader = Open(row, rowId);
@@ -33,12 +33,12 @@ internal abstract class RowFunctions<TRow> : TableFunctions
         }
         catch (Exception cause) when (cause is not (TableException or OutOfMemoryException))
         {
-            throw RowFormatException.OnRead(Name, rowId, $"the codec has failed. {cause.Message}", cause);
+            throw RowFormatException.OnRead(Name, rowId, $"the codec failed. {cause.Message}", cause);
         }
     }
 
     /// <summary>Begins to read a row.</summary>
-    /// <exception cref="RowFormatException">The row is of a newer version of the definition, or damaged.</exception>
+    /// <exception cref="RowFormatException">The row was written with a newer version of the definition, or is damaged.</exception>
     public RowReader Open(ReadOnlySpan<byte> row, long rowId)
     {
         var reader = new RowReader(row, Name, rowId);
@@ -74,9 +74,9 @@ internal abstract class RowFunctions<TRow> : TableFunctions
     /// <inheritdoc/>
     public override long? ReadExpiry(ReadOnlySpan<byte> row, long rowId) => ComputeExpiry(Read(row, rowId), rowId);
 
-    /// <summary>Computes the time from which on a row is expired, in milliseconds since 1970; null for never.</summary>
+    /// <summary>Computes the time from which a row is expired, in milliseconds since 1970; null for never.</summary>
     /// <param name="row">The row.</param>
-    /// <param name="rowId">Its id, for messages; null for one that is to be inserted.</param>
+    /// <param name="rowId">Its id, for messages; null for an insert.</param>
     /// <exception cref="IndexKeyException">The function failed.</exception>
     public long? ComputeExpiry(in TRow row, long? rowId)
     {
@@ -90,11 +90,11 @@ internal abstract class RowFunctions<TRow> : TableFunctions
         }
     }
 
-    /// <summary>Computes the keys of a row in the indexes that are wanted.</summary>
+    /// <summary>Computes the keys of a row in the wanted indexes.</summary>
     /// <param name="row">The row.</param>
-    /// <param name="rowId">Its id, for messages; null for one that is to be inserted.</param>
+    /// <param name="rowId">Its id, for messages; null for an insert.</param>
     /// <param name="keys">Receives the keys.</param>
-    /// <param name="expiry">The time that is in the head of the row, whose second is the key in the index of times.</param>
+    /// <param name="expiry">The expiry time in the row header, whose second is the key in the expiry index.</param>
     /// <returns>The key of the row if that is its id; otherwise -1.</returns>
     /// <exception cref="IndexKeyException">The function of an index failed.</exception>
     /// <exception cref="KeyTooLongException">A key is too long.</exception>
@@ -138,7 +138,7 @@ internal abstract class RowFunctions<TRow> : TableFunctions
         return KeyCodec == null ? CheckedRowId(row, rowId) : -1;
     }
 
-    /// <summary>Returns the time from which on a row is expired; null for never.</summary>
+    /// <summary>Returns the time from which a row is expired; null for never.</summary>
     protected abstract DateTimeOffset? TimeOf(in TRow row);
 
     /// <summary>Returns the key of a row, which is its id.</summary>

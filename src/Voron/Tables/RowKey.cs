@@ -3,12 +3,12 @@ using System.Runtime.CompilerServices;
 
 namespace Voron.Tables;
 
-/// <summary>Row ids as keys of the tree of rows, and as values of unique indexes: 48 bits in big-endian order.</summary>
+/// <summary>Row ids as keys of the row tree, and as values of unique indexes: 48 bits, big-endian.</summary>
 internal static class RowKey
 {
     public const int Bytes = 6;
 
-    /// <summary>The highest row id. An id of an index that several tables share has the number of the table above it.</summary>
+    /// <summary>The highest row id. In a shared index, ids contain the member number of the table in the bits above it.</summary>
     public const long Max = (1L << 48) - 1;
 
     public static ReadOnlySpan<byte> Write(long rowId, Span<byte> buffer)
@@ -18,11 +18,11 @@ internal static class RowKey
         return buffer[..Bytes];
     }
 
-    /// <summary>Returns the key of a table whose keys are row ids.</summary>
+    /// <summary>Returns a primary key that is a row id; -1 for keys of other types.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static long Of<TKey>(TKey key) => typeof(TKey) == typeof(long) ? Unsafe.As<TKey, long>(ref key) : -1;
 
-    /// <returns>False if the bytes are no row id.</returns>
+    /// <returns>False if the bytes are not a row id.</returns>
     public static bool TryRead(ReadOnlySpan<byte> bytes, out long rowId)
     {
         rowId = 0;

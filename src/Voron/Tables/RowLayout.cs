@@ -8,12 +8,12 @@ namespace Voron.Tables;
 ///  0 | version of the definition | flags | variable fields | version of the row                     |
 /// 12 | expiry (8), if flagged | ends (2 or 4 each) | fixed part | variable part                     |
 /// </code>
-/// An end is counted from the start of the variable part. That starts at the length of the row less the last end, so the length of the fixed part
-/// is nowhere stored. Except for <see cref="FindFault"/>, methods take rows in which it has found none.
+/// Ends are counted from the start of the variable part, which is at the row length minus the last end, so the length of the fixed part is not
+/// stored. Unless noted otherwise, methods require rows in which <see cref="FindFault"/> has found no fault.
 /// </remarks>
 internal static class RowLayout
 {
-    /// <summary>The size of the part that every row has.</summary>
+    /// <summary>The size of the header, which every row has.</summary>
     public const int HeaderSize = 12;
 
     /// <summary>The maximum number of variable fields.</summary>
@@ -43,7 +43,7 @@ internal static class RowLayout
     /// <summary>Changes the version of a row.</summary>
     public static void SetVersion(Span<byte> row, long version) => BinaryPrimitives.WriteInt64LittleEndian(row[VersionOffset..], version);
 
-    /// <summary>Gets the time from which on the row is expired, in milliseconds since 1970; false when it has none.</summary>
+    /// <summary>Gets the time from which the row is expired, in milliseconds since 1970; false if it has none.</summary>
     public static bool TryGetExpiry(ReadOnlySpan<byte> row, out long expiry)
     {
         var has = (row[FlagsOffset] & ExpiryFlag) != 0;
@@ -51,11 +51,11 @@ internal static class RowLayout
         return has;
     }
 
-    /// <summary>Returns true if a row has a time that is not after another one. The row may have any bytes.</summary>
+    /// <summary>Returns true if a row's expiry time is at or before another time. Accepts arbitrary bytes.</summary>
     public static bool IsDue(ReadOnlySpan<byte> row, long now) =>
         row.Length >= HeaderSize + sizeof(long) && TryGetExpiry(row, out var expiry) && expiry <= now;
 
-    /// <summary>Returns a row with another time from which on it is expired, or with none.</summary>
+    /// <summary>Returns a copy of a row with another expiry time, or with none.</summary>
     public static byte[] WithExpiry(ReadOnlySpan<byte> row, long? expiry)
     {
         var rest = row[EndsStart(row)..];
@@ -124,7 +124,7 @@ internal static class RowLayout
     /// <param name="row">The row.</param>
     /// <param name="definitionVersion">The version of the definition.</param>
     /// <param name="version">The version of the row.</param>
-    /// <param name="expiry">The time from which on it is expired, in milliseconds since 1970; null for none.</param>
+    /// <param name="expiry">The time from which it is expired, in milliseconds since 1970; null for none.</param>
     /// <param name="ends">The end of each variable field, and the complement of the end for one that is null.</param>
     /// <param name="variableLength">The length of the variable part.</param>
     public static void WriteHead(
@@ -148,7 +148,9 @@ internal static class RowLayout
         }
     }
 
-    /// <summary>Returns what is wrong with a row, or null. In a row without a fault, every offset and every end is inside of the row.</summary>
+    /// <summary>
+    /// Describes the fault of a row; returns null if it has none. In a row without faults, all offsets and ends are within the row.
+    /// </summary>
     /// <param name="row">Any bytes.</param>
     public static string? FindFault(ReadOnlySpan<byte> row)
     {

@@ -28,11 +28,11 @@ internal static class RowLookup
     }
 
     /// <summary>
-    /// Finds the row with a primary key, unless it is expired, in the memory of its page, or, if it is compressed, in that of the session,
-    /// where it stays until the next call.
+    /// Finds the row with a primary key, unless it is expired. Its bytes are in its page or, if it is compressed, in the session's buffer, where they
+    /// remain until the next call.
     /// </summary>
     /// <exception cref="KeyTooLongException">The key is too long.</exception>
-    /// <exception cref="CorruptionException">The index of keys has the key, but the table does not have the row.</exception>
+    /// <exception cref="CorruptionException">The key index contains the key, but the row does not exist.</exception>
     public static bool TryFind<TKey, TRow>(
         TableSession session, TypedFunctions<TKey, TRow> functions, TKey key, out long rowId, out ReadOnlySpan<byte> row)
     {
@@ -49,11 +49,11 @@ internal static class RowLookup
         return !session.IsExpired(row);
     }
 
-    /// <summary>Returns a primary key as the table has it: as its codec writes it, or as a row id.</summary>
+    /// <summary>Returns a primary key as the table stores it: as its codec writes it, or as a row id.</summary>
     /// <param name="session">The session of the table.</param>
-    /// <param name="functions">Those of the definition.</param>
+    /// <param name="functions">The functions of the definition.</param>
     /// <param name="key">The key.</param>
-    /// <param name="buffer">Room for a row id.</param>
+    /// <param name="buffer">Space for a row id.</param>
     /// <exception cref="KeyTooLongException">The key is too long.</exception>
     public static ReadOnlySpan<byte> WriteKey<TKey, TRow>(
         TableSession session, TypedFunctions<TKey, TRow> functions, TKey key, Span<byte> buffer) =>
@@ -74,7 +74,7 @@ internal static class RowLookup
 
     public static bool Contains(TableSession session, long rowId) => session.Rows.Contains(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]));
 
-    /// <summary>Finds the row with a primary key, whose bytes stay until the transaction ends, or until its next write.</summary>
+    /// <summary>Finds the row with a primary key, whose bytes remain valid until the transaction ends or writes.</summary>
     /// <inheritdoc cref="TryFind"/>
     public static bool TryFindToKeep<TKey, TRow>(
         TableSession session, TypedFunctions<TKey, TRow> functions, TKey key, out long rowId, out ReadOnlySpan<byte> row)
@@ -90,7 +90,7 @@ internal static class RowLookup
         return found && !session.IsExpired(row);
     }
 
-    /// <summary>Returns true if a row is expired; false as well if there is none.</summary>
+    /// <summary>Returns true if a row is expired; false if it is not, or does not exist.</summary>
     public static bool IsExpired(TableSession session, long rowId) =>
         session.Now != RowExpiry.Never && TryGet(session, rowId, out var row) && session.IsExpired(row);
 
@@ -99,8 +99,7 @@ internal static class RowLookup
         TryGet(session, rowId, out row) && !session.IsExpired(row);
 
     /// <summary>
-    /// Gets a row by its id, which may be expired, in the memory of its page, or, if it is compressed, in that of the session until the next
-    /// call.
+    /// Gets a row by its id, even if it is expired. Its bytes are in its page or, if it is compressed, in the session's buffer until the next call.
     /// </summary>
     public static bool TryGet(TableSession session, long rowId, out ReadOnlySpan<byte> row)
     {
@@ -110,7 +109,7 @@ internal static class RowLookup
     }
 
     /// <summary>Gets the row that an index names.</summary>
-    /// <exception cref="CorruptionException">The table does not have the row.</exception>
+    /// <exception cref="CorruptionException">The row does not exist.</exception>
     public static ReadOnlySpan<byte> Get(TableSession session, long rowId)
     {
         if (!TryGet(session, rowId, out var row))
@@ -118,12 +117,12 @@ internal static class RowLookup
         return row;
     }
 
-    /// <summary>Reports that a key or a value is no row id.</summary>
+    /// <summary>Reports that a key or a value is not a row id.</summary>
     public static CorruptionException NoRowId(string table, ReadOnlySpan<byte> bytes) =>
-        new($"An entry of table '{table}' has {bytes.Length} bytes instead of a row id. Run Verify, or restore a backup.");
+        new($"An entry of table '{table}' has {bytes.Length} bytes where a row id is expected. Run Verify, or restore a backup.");
 
     /// <summary>Reports that an index names a row that does not exist.</summary>
     public static CorruptionException Missing(TableSession session, long rowId) => new(
-        $"An index of table '{session.Schema.Name}' in '{session.Trees.DataFilePath}' names row {rowId}, which the table does not have. Run " +
-        $"{nameof(TableVerification.VerifyTable)}; {nameof(TableEvolution.EvolveAsync)} builds an index of another version again.");
+        $"An index of table '{session.Schema.Name}' in '{session.Trees.DataFilePath}' names row {rowId}, which does not exist. Run " +
+        $"{nameof(TableVerification.VerifyTable)}. To rebuild the index, raise its version and call {nameof(TableEvolution.EvolveAsync)}.");
 }

@@ -6,17 +6,15 @@ using Voron.Transactions;
 
 namespace Voron.Tables;
 
-/// <summary>
-/// Rows in the order of an index, to be enumerated once: by <c>foreach</c>, which disposes of the query, or by <see cref="MoveNext"/>.
-/// </summary>
+/// <summary>Rows in index order, to be enumerated once: with <c>foreach</c>, which disposes the query, or with <see cref="MoveNext"/>.</summary>
 /// <remarks>
-/// It is valid until its transaction ends, for one thread at a time. Direction, start and limit are set before the first row is read.
+/// Valid until its transaction ends, for one thread at a time. Set direction, start and limit before the first row is read.
 /// <para>
 /// In a write transaction, the table may change during the query. The query returns the rows that its index contained when the query was created,
 /// in their current state, and skips rows that were deleted, or whose key was changed, before it reaches them. So a loop may update the rows
 /// that it gets: no updated row is returned again.
 /// </para>
-/// <para>To read page by page, each in a transaction of its own:</para>
+/// <para>To read page by page, each in a separate transaction:</para>
 /// <code>
 /// var rows = table.FromRaw("section", keys).After(token).Take(20);
 /// foreach (var row in rows) { ... }
@@ -27,7 +25,7 @@ namespace Voron.Tables;
 [DebuggerDisplay("{ToString(),nq}")]
 public sealed class RowQuery<TRow> : IDisposable
 {
-    /// <summary>Rows that are looked up one by one before a query looks up many together: most queries return few.</summary>
+    /// <summary>The number of rows to look up one by one before a query looks up many together: most queries return few rows.</summary>
     private const int SingleRows = 4;
 
     private readonly TableSession _session;
@@ -40,7 +38,7 @@ public sealed class RowQuery<TRow> : IDisposable
     private readonly OpenTree? _walked;
     private readonly TreeWalk? _walk;
 
-    // Rows of a combination of id sets that are inserted later have higher ids.
+    // For a combination of id sets: the row id at which rows inserted later begin.
     private readonly long _endId = long.MaxValue;
     private PageToken _after;
     private long _left = long.MaxValue;
@@ -49,7 +47,7 @@ public sealed class RowQuery<TRow> : IDisposable
     private long _rowId;
     private long _returned;
 
-    // In a read transaction, from the second few rows on: rows that are looked up together. The source is ahead of the row then.
+    // In a read transaction, after the first few rows: rows that are looked up together. The source is then ahead of the current row.
     private RowBatch? _batch;
     private int _at;
     private bool _isSourceAtEnd;
@@ -81,9 +79,9 @@ public sealed class RowQuery<TRow> : IDisposable
         Disposed,
     }
 
-    /// <summary>The row, read by the codec at each call.</summary>
-    /// <exception cref="InvalidOperationException">The query is on no row, or the row has been deleted meanwhile.</exception>
-    /// <exception cref="RowFormatException">The row is of a newer version of the definition, or the codec cannot read it.</exception>
+    /// <summary>The row, which the codec reads on each call.</summary>
+    /// <exception cref="InvalidOperationException">The query is not on a row, or the row has been deleted since.</exception>
+    /// <exception cref="RowFormatException">The row was written with a newer version of the definition, or the codec cannot read it.</exception>
     /// <exception cref="IndexMismatchException">The index names a row that does not exist, because its function has changed.</exception>
     /// <exception cref="CorruptionException">The index of primary keys names a row that does not exist, or a page is damaged.</exception>
     /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
@@ -111,8 +109,8 @@ public sealed class RowQuery<TRow> : IDisposable
     /// <inheritdoc cref="Current"/>
     public RowReader Reader => _functions.Open(Bytes(), _rowId);
 
-    /// <summary>The id of the row, known without reading the row.</summary>
-    /// <exception cref="InvalidOperationException">The query is on no row.</exception>
+    /// <summary>The id of the row, available without reading the row.</summary>
+    /// <exception cref="InvalidOperationException">The query is not on a row.</exception>
     /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
     public long RowId
     {
@@ -123,8 +121,8 @@ public sealed class RowQuery<TRow> : IDisposable
         }
     }
 
-    /// <summary>The key that led to the row, as the index has it; empty for a combination of id sets. Valid until the next move.</summary>
-    /// <exception cref="InvalidOperationException">The query is on no row.</exception>
+    /// <summary>The key that led to the row, as the index stores it; empty for a combination of id sets. Valid until the next move.</summary>
+    /// <exception cref="InvalidOperationException">The query is not on a row.</exception>
     /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
     public ReadOnlySpan<byte> Key
     {
@@ -139,15 +137,13 @@ public sealed class RowQuery<TRow> : IDisposable
     /// <inheritdoc cref="Current"/>
     public RowVersion Version => _functions.Open(Bytes(), _rowId).RowVersion;
 
-    /// <summary>
-    /// The place of the row that was returned last, behind which the next page begins; where there was none, the place that was given.
-    /// </summary>
-    /// <remarks>It stays after the query has been disposed.</remarks>
+    /// <summary>The position of the last returned row, after which the next page begins; if no row was returned, the given position.</summary>
+    /// <remarks>It remains available after the query is disposed.</remarks>
     public PageToken Token => _returned > 0 ? new PageToken(_order.MarkOf(_isBackward), _key.Value, _rowId) : _after;
 
     /// <summary>Returns rows in descending order.</summary>
     /// <returns>This query.</returns>
-    /// <exception cref="InvalidOperationException">A row has been read already.</exception>
+    /// <exception cref="InvalidOperationException">A row has already been read.</exception>
     /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
     public RowQuery<TRow> Backward()
     {
@@ -156,8 +152,8 @@ public sealed class RowQuery<TRow> : IDisposable
         return this;
     }
 
-    /// <summary>Begins behind the last row of another page of the same query.</summary>
-    /// <param name="token">The place: <see cref="Token"/> of that page. The default begins at the start.</param>
+    /// <summary>Begins after the last row of another page of the same query.</summary>
+    /// <param name="token">The <see cref="Token"/> of that page. The default value stands for the start.</param>
     /// <returns>This query.</returns>
     /// <inheritdoc cref="Backward"/>
     public RowQuery<TRow> After(PageToken token)
@@ -181,8 +177,8 @@ public sealed class RowQuery<TRow> : IDisposable
     }
 
     /// <summary>
-    /// Counts all rows of the range without reading them, whatever <see cref="After"/> and <see cref="Take"/> leave out. A row that the index has
-    /// under several keys of the range counts for each, and expired rows count until they are deleted.
+    /// Counts all rows in the range without reading them, regardless of <see cref="After"/> and <see cref="Take"/>. A row with several keys in the
+    /// range counts once for each, and expired rows count until they are deleted.
     /// </summary>
     /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
     public long Count()
@@ -191,9 +187,9 @@ public sealed class RowQuery<TRow> : IDisposable
         return _source.Count();
     }
 
-    /// <summary>Goes to the next row; false at the end.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
-    /// <exception cref="PageTokenException">The token that was given belongs to another table, index or direction.</exception>
+    /// <summary>Moves to the next row; false at the end.</summary>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
+    /// <exception cref="PageTokenException">The given token belongs to another table, index or direction.</exception>
     /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
     public bool MoveNext()
     {
@@ -220,7 +216,7 @@ public sealed class RowQuery<TRow> : IDisposable
         return true;
     }
 
-    /// <summary>Returns the query itself, so that <c>foreach</c> can enumerate it, and dispose of it at the end.</summary>
+    /// <summary>Returns the query itself, which <c>foreach</c> enumerates, and disposes at the end.</summary>
     public RowQuery<TRow> GetEnumerator() => this;
 
     /// <summary>Closes the query. Further calls of this method do nothing.</summary>
@@ -246,7 +242,7 @@ public sealed class RowQuery<TRow> : IDisposable
 
     private bool Advance()
     {
-        // In a write transaction, rows may change between two moves, so each is looked up when it is asked for.
+        // In a write transaction, rows may change between two moves, so each is looked up only when it is needed.
         if (_batch == null && (_returned < SingleRows || _session.Trees.CanWrite || _source.HasRows))
         {
             do
@@ -274,7 +270,7 @@ public sealed class RowQuery<TRow> : IDisposable
 
     private bool IsSourceOnExpired()
     {
-        // If a page is damaged, the source has passed a row that was not returned.
+        // If a page is damaged, the source is past a row that was not returned.
         var before = _state;
         _state = State.Failed;
         var key = RowKey.Write(_source.RowId, stackalloc byte[RowKey.Bytes]);
@@ -285,7 +281,7 @@ public sealed class RowQuery<TRow> : IDisposable
 
     private bool Fill(RowBatch batch)
     {
-        // If a page is damaged, the source has passed rows that were not returned.
+        // If a page is damaged, the source is past rows that were not returned.
         _state = State.Failed;
         _at = 0;
         batch.Clear();
@@ -306,7 +302,7 @@ public sealed class RowQuery<TRow> : IDisposable
         _rowId = rowId;
     }
 
-    // The batch serves another query from here on.
+    // From here on, another query may use the batch.
     private void ReturnBatch()
     {
         if (_batch != null)
@@ -353,13 +349,13 @@ public sealed class RowQuery<TRow> : IDisposable
 
     [DoesNotReturn]
     private void ThrowFailed() =>
-        throw new InvalidOperationException($"The query of table '{_functions.Name}' has failed on a damaged page. Begin another one behind its token.");
+        throw new InvalidOperationException($"The query of table '{_functions.Name}' has failed on a damaged page. Begin a new one after its token.");
 
     [DoesNotReturn]
     private void ThrowMissing()
     {
         if (_session.Trees.CanWrite)
-            throw new InvalidOperationException($"Row {_rowId} of table '{_functions.Name}' has been deleted since the query has returned it.");
+            throw new InvalidOperationException($"Row {_rowId} of table '{_functions.Name}' was deleted after the query had returned it.");
         throw _order.Index.Length > 0
             ? IndexMismatchException.OfMissing(_session, _order.Index, _rowId, _key.Value)
             : RowLookup.Missing(_session, _rowId);

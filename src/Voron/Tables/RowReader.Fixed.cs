@@ -4,7 +4,7 @@ using System.Runtime.CompilerServices;
 
 namespace Voron.Tables;
 
-/// <content>Fields of fixed size.</content>
+/// <content>Fixed-size fields.</content>
 public ref partial struct RowReader
 {
     private const int ScaleShift = 16;
@@ -14,7 +14,7 @@ public ref partial struct RowReader
 
     /// <summary>Reads a truth value of one byte.</summary>
     /// <exception cref="RowFormatException">
-    /// The row has no further field of fixed size, what is left is shorter, or the bytes are those of no such value.
+    /// The row has no further fixed-size field, too few bytes are left, or the bytes are not a valid value.
     /// </exception>
     public bool ReadBoolean() => ReadFlag("Boolean");
 

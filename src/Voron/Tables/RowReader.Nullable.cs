@@ -1,6 +1,6 @@
 namespace Voron.Tables;
 
-/// <content>Fields of fixed size that can be null.</content>
+/// <content>Fixed-size fields that can be null.</content>
 public ref partial struct RowReader
 {
     /// <summary>Reads a truth value or null.</summary>
@@ -87,7 +87,7 @@ public ref partial struct RowReader
     /// <inheritdoc cref="ReadBoolean"/>
     public TimeSpan? ReadNullableTimeSpan() => HasValue(sizeof(long), "TimeSpan") ? ReadTimeSpan() : null;
 
-    /// <summary>Reads the marker before a value, and moves behind the value if it is null.</summary>
+    /// <summary>Reads the marker before a value, and moves past the value if it is null.</summary>
     private bool HasValue(int size, string type)
     {
         var has = ReadFlag(type);

@@ -6,13 +6,12 @@ namespace Voron.Tables;
 /// <summary>Reads the fields of a row, in the order in which a <see cref="RowWriter"/> wrote them and as the same types.</summary>
 /// <remarks>
 /// <para>
-/// The reader reads the row where it is: it copies nothing, and is valid as long as the row. Fixed and variable fields are two sequences, each
-/// with its own position; which of them is read first does not matter.
+/// The reader reads the row in place: it copies nothing, and is valid as long as the row. Fixed and variable fields are two sequences with separate
+/// positions; it does not matter which one is read first.
 /// </para>
 /// <para>
-/// Types are not stored. A field read as another type of the same size yields another value; bytes that encode no value of the type, and a
-/// missing field, cause a <see cref="RowFormatException"/>. No read ever reaches outside of the row. To pass a reader to a method, pass
-/// it by reference.
+/// Types are not stored. A field read as another type of the same size yields another value; bytes that are not a valid value, and missing fields,
+/// cause a <see cref="RowFormatException"/>. No read goes beyond the row. To pass a reader to a method, pass it by reference.
 /// </para>
 /// </remarks>
 public ref partial struct RowReader
@@ -29,10 +28,10 @@ public ref partial struct RowReader
     private int _end;
 
     /// <summary>Begins to read a row, and checks its offsets.</summary>
-    /// <param name="row">The row, which must stay as it is while it is read.</param>
+    /// <param name="row">The row, which must not change while it is read.</param>
     /// <param name="tableName">The name of its table, for messages.</param>
     /// <param name="rowId">Its id.</param>
-    /// <exception cref="RowFormatException">The bytes are not those of a row.</exception>
+    /// <exception cref="RowFormatException">The bytes are not a row.</exception>
     internal RowReader(ReadOnlySpan<byte> row, string tableName, long rowId)
     {
         if (RowLayout.FindFault(row) is { } fault)
@@ -47,24 +46,22 @@ public ref partial struct RowReader
         _variableStart = RowLayout.VariableStart(row);
     }
 
-    /// <summary>The version of the definition of the table with which the row was written: it shows which fields the row has.</summary>
+    /// <summary>The version of the table definition with which the row was written: it shows which fields the row has.</summary>
     public readonly int Version => _row.IsEmpty ? 0 : RowLayout.DefinitionVersion(_row);
 
-    /// <summary>The version of the row, which rises with each of its changes.</summary>
+    /// <summary>The version of the row, which rises with each change.</summary>
     public readonly RowVersion RowVersion => _row.IsEmpty ? RowVersion.None : RowLayout.Version(_row);
 
     /// <summary>The id of the row in its table.</summary>
     public readonly long RowId { get; }
 
-    /// <summary>True if there are bytes of fixed fields that have not been read.</summary>
+    /// <summary>True if bytes of fixed fields have not been read yet.</summary>
     public readonly bool HasMoreFixed => _offset < _variableStart;
 
-    /// <summary>True if there are variable fields that have not been read.</summary>
+    /// <summary>True if variable fields have not been read yet.</summary>
     public readonly bool HasMoreVariable => _field < _fields;
 
-    /// <summary>
-    /// Reads a variable field if it is null: true, and the next read is of the field behind it. False, with nothing read, if it has a value.
-    /// </summary>
+    /// <summary>Skips a variable field and returns true if it is null. Returns false, with nothing read, if it has a value.</summary>
     /// <exception cref="RowFormatException">The row has no further variable field.</exception>
     public bool TryReadNull()
     {
@@ -119,7 +116,7 @@ public ref partial struct RowReader
             Refuse($"it has {_fields} variable fields, and a read of another one");
     }
 
-    /// <summary>Moves behind the next bytes of the fixed part.</summary>
+    /// <summary>Moves past the next bytes of the fixed part.</summary>
     private ReadOnlySpan<byte> Take(int size, string type)
     {
         if (size > _variableStart - _offset)
@@ -133,7 +130,7 @@ public ref partial struct RowReader
         return field;
     }
 
-    /// <summary>Throws the exception for bytes that were read last, and are not those of a value.</summary>
+    /// <summary>Throws the exception for the last bytes read, which are not a valid value.</summary>
     [DoesNotReturn]
     private readonly void RefuseValue(string type, int size) =>
         Refuse($"the bytes at offset {_offset - size - _fixedStart} of its fixed part are those of no {type}");

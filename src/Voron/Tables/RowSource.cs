@@ -2,33 +2,33 @@ using Voron.Transactions;
 
 namespace Voron.Tables;
 
-/// <summary>Where a query finds the ids of its rows: an index, the rows themselves, or a combination of id sets.</summary>
+/// <summary>The source of a query's row ids: an index, the rows themselves, or a combination of id sets.</summary>
 internal abstract class RowSource : IDisposable
 {
     /// <summary>The id of the row.</summary>
     public long RowId { get; protected set; }
 
-    /// <summary>What tells the entry apart from others with the same key.</summary>
+    /// <summary>Distinguishes the entry from others with the same key.</summary>
     public virtual long EntryId => RowId;
 
-    /// <summary>The tree through which the source goes; null for a combination of id sets.</summary>
+    /// <summary>The tree that the source walks; null for a combination of id sets.</summary>
     public virtual OpenTree? Walked => null;
 
     /// <summary>The key that led to the row, valid until the next move or write; empty if there is none.</summary>
     public abstract ReadOnlySpan<byte> Key { get; }
 
-    /// <summary>True if the source has the rows at hand, and not only their ids.</summary>
+    /// <summary>True if the source provides the rows, and not only their ids.</summary>
     public virtual bool HasRows => false;
 
-    /// <summary>Gets the row if the source has it at hand.</summary>
+    /// <summary>Gets the row if the source provides it.</summary>
     public virtual bool TryGetRow(out ReadOnlySpan<byte> row)
     {
         row = default;
         return false;
     }
 
-    /// <summary>Goes to the next row, or to the first one; false at the end.</summary>
-    /// <param name="isBackward">True to go in descending order. The same for each call.</param>
+    /// <summary>Moves to the next row, or to the first one; false at the end.</summary>
+    /// <param name="isBackward">True for descending order. The same in every call.</param>
     /// <param name="after">Where the first call begins; the default for the start of the range.</param>
     public abstract bool MoveNext(bool isBackward, PageToken after);
 

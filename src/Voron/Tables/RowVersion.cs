@@ -7,10 +7,10 @@ namespace Voron.Tables;
 /// A caller that read a row earlier passes its version with a change, which is then refused if the row has been changed since. Only versions of
 /// the same key are comparable. The number is suitable for an ETag.
 /// </remarks>
-/// <param name="Value">The number: 1 or more, and 0 where there is no row.</param>
+/// <param name="Value">The number: at least 1, or 0 if the row does not exist.</param>
 public readonly record struct RowVersion(long Value)
 {
-    /// <summary>The version where there is no row: a change that expects it is refused if the key has a row.</summary>
+    /// <summary>The version of a row that does not exist: a change that expects it is refused if the row exists.</summary>
     public static RowVersion None => default;
 
     /// <summary>Returns the number as text.</summary>

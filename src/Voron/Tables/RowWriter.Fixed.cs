@@ -3,11 +3,11 @@ using System.Runtime.CompilerServices;
 
 namespace Voron.Tables;
 
-/// <content>Fields of fixed size.</content>
+/// <content>Fixed-size fields.</content>
 public readonly ref partial struct RowWriter
 {
     /// <summary>Writes a truth value: one byte.</summary>
-    /// <exception cref="InvalidOperationException">The writer is the default value, or the row is longer than an array can be.</exception>
+    /// <exception cref="InvalidOperationException">The writer is the default value, or the row exceeds the maximum length of an array.</exception>
     public void WriteBoolean(bool value) => Write((byte)(value ? 1 : 0));
 
     /// <summary>Writes a signed integer: one byte.</summary>
@@ -50,19 +50,19 @@ public readonly ref partial struct RowWriter
     /// <inheritdoc cref="WriteBoolean"/>
     public void WriteUInt128(UInt128 value) => Write(value);
 
-    /// <summary>Writes a floating-point number: two bytes. All of its bits are kept, those of a NaN too.</summary>
+    /// <summary>Writes a floating-point number: two bytes. All of its bits are kept, including those of a NaN.</summary>
     /// <inheritdoc cref="WriteBoolean"/>
     public void WriteHalf(Half value) => Write(BitConverter.HalfToUInt16Bits(value));
 
-    /// <summary>Writes a floating-point number: four bytes. All of its bits are kept, those of a NaN too.</summary>
+    /// <summary>Writes a floating-point number: four bytes. All of its bits are kept, including those of a NaN.</summary>
     /// <inheritdoc cref="WriteBoolean"/>
     public void WriteSingle(float value) => Write(BitConverter.SingleToUInt32Bits(value));
 
-    /// <summary>Writes a floating-point number: eight bytes. All of its bits are kept, those of a NaN too.</summary>
+    /// <summary>Writes a floating-point number: eight bytes. All of its bits are kept, including those of a NaN.</summary>
     /// <inheritdoc cref="WriteBoolean"/>
     public void WriteDouble(double value) => Write(BitConverter.DoubleToUInt64Bits(value));
 
-    /// <summary>Writes a decimal: 16 bytes. Trailing zeros are kept: 1.0 and 1.00 are different bytes.</summary>
+    /// <summary>Writes a decimal: 16 bytes. Trailing zeros are kept: 1.0 and 1.00 have different bytes.</summary>
     /// <inheritdoc cref="WriteBoolean"/>
     public void WriteDecimal(decimal value)
     {

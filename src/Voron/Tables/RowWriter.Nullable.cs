@@ -1,6 +1,6 @@
 namespace Voron.Tables;
 
-/// <content>Fields of fixed size that can be null: a byte that shows whether there is a value, and the value, or as many zeros.</content>
+/// <content>Fixed-size fields that can be null: a marker byte, and the value or as many zeros.</content>
 public readonly ref partial struct RowWriter
 {
     /// <summary>Writes a truth value or null: two bytes.</summary>

@@ -10,18 +10,18 @@ namespace Voron.Tables;
 /// <remarks>
 /// <para>
 /// A row has two parts, each with its fields in the order in which they are written: numbers and times are in the fixed part; text, bytes and
-/// whatever else has no fixed size are in the variable part. So the order between the two parts does not matter, but within each part it
-/// must be the one in which <see cref="RowReader"/> reads. Types are not stored.
+/// everything else without a fixed size are in the variable part. The order between the two parts does not matter, but within each part it must be
+/// the order in which <see cref="RowReader"/> reads. Types are not stored.
 /// </para>
 /// <para>
-/// A field of fixed size has the same size whatever its value. If only such fields change, the row is changed in place, so put counters and
-/// states there. Write the field that grows most last: only the fields after it move.
+/// A fixed-size field has the same size for every value. If only such fields change, the row is updated in place, so put counters and states there.
+/// Write the field that grows most last, because only the fields after it move.
 /// </para>
 /// <para>The writer allocates nothing once the buffers of the transaction are large enough for its rows.</para>
 /// </remarks>
 public readonly ref partial struct RowWriter
 {
-    /// <summary>Up to here, room for the longest encoding is cheaper than counting the bytes first.</summary>
+    /// <summary>Up to this length, reserving space for the longest encoding is cheaper than counting the bytes first.</summary>
     private const int ShortText = 256;
 
     private const int MaxBytesPerCharacter = 3;
@@ -41,9 +41,9 @@ public readonly ref partial struct RowWriter
         }
     }
 
-    /// <summary>Writes a text as a variable field: its bytes in UTF-8.</summary>
+    /// <summary>Writes a text as a variable field: its UTF-8 bytes.</summary>
     /// <exception cref="ArgumentNullException">The text is null: see <see cref="WriteNullableString"/>.</exception>
-    /// <exception cref="ArgumentException">The text has half of a surrogate pair. Nothing was written.</exception>
+    /// <exception cref="ArgumentException">The text contains an unpaired surrogate. Nothing was written.</exception>
     /// <inheritdoc cref="WriteBytes"/>
     public void WriteString(string value)
     {
@@ -51,8 +51,8 @@ public readonly ref partial struct RowWriter
         WriteString(value.AsSpan());
     }
 
-    /// <summary>Writes a text as a variable field: its bytes in UTF-8.</summary>
-    /// <exception cref="ArgumentException">The text has half of a surrogate pair. Nothing was written.</exception>
+    /// <summary>Writes a text as a variable field: its UTF-8 bytes.</summary>
+    /// <exception cref="ArgumentException">The text contains an unpaired surrogate. Nothing was written.</exception>
     /// <inheritdoc cref="WriteBytes"/>
     public void WriteString(scoped ReadOnlySpan<char> value)
     {
@@ -71,7 +71,7 @@ public readonly ref partial struct RowWriter
     }
 
     /// <summary>Writes a text or null as a variable field. An empty text is not null.</summary>
-    /// <exception cref="ArgumentException">The text has half of a surrogate pair. Nothing was written.</exception>
+    /// <exception cref="ArgumentException">The text contains an unpaired surrogate. Nothing was written.</exception>
     /// <inheritdoc cref="WriteBytes"/>
     public void WriteNullableString(string? value)
     {
@@ -83,8 +83,8 @@ public readonly ref partial struct RowWriter
 
     /// <summary>Writes bytes as a variable field.</summary>
     /// <exception cref="InvalidOperationException">
-    /// A field that was begun with <see cref="BeginBytes"/> has not ended, the row has 255 variable fields already, or it is longer than an array
-    /// can be; or the writer is the default value.
+    /// A field that was begun with <see cref="BeginBytes"/> has not ended, the row already has 255 variable fields or exceeds the maximum length of
+    /// an array, or the writer is the default value.
     /// </exception>
     public void WriteBytes(scoped ReadOnlySpan<byte> value)
     {
@@ -95,13 +95,13 @@ public readonly ref partial struct RowWriter
         buffer.EndField();
     }
 
-    /// <summary>Writes a variable field, of text or of bytes, that is null.</summary>
+    /// <summary>Writes a null variable field, of text or of bytes.</summary>
     /// <inheritdoc cref="WriteBytes"/>
     public void WriteNull() => Buffer.AddNull();
 
     /// <summary>
-    /// Begins a variable field of bytes whose number is not known beforehand. It consists of everything that is written to the result until
-    /// <see cref="EndBytes"/>; fields of fixed size can be written meanwhile.
+    /// Begins a variable field of bytes whose length is not known in advance. It consists of everything that is written to the result until
+    /// <see cref="EndBytes"/>; fixed-size fields can be written meanwhile.
     /// </summary>
     /// <returns>A buffer writer for this field only, for serializers. It must not be kept.</returns>
     /// <inheritdoc cref="WriteBytes"/>

@@ -4,7 +4,7 @@ using Voron.Transactions;
 namespace Voron.Tables;
 
 /// <summary>The indexes that an environment has compared with the functions of one definition, since it was opened.</summary>
-/// <remarks>It goes with its definition, which the environment does not keep alive. Used by the holder of the writer.</remarks>
+/// <remarks>Lives as long as its definition, which the environment does not keep alive. Used by the holder of the writer.</remarks>
 internal sealed class SampledIndexes
 {
     private readonly HashSet<ushort> _indexes = [];
@@ -13,10 +13,10 @@ internal sealed class SampledIndexes
     /// <summary>Compares a sample of the rows with the indexes of the definition, if one of them has not been compared before.</summary>
     /// <param name="session">The table, which the caller has just opened.</param>
     /// <param name="scope">The scope of the writer.</param>
-    /// <exception cref="IndexMismatchException">An index has other keys than its function returns.</exception>
+    /// <exception cref="IndexMismatchException">An index contains other keys than its function returns.</exception>
     public static void Check(TableSession session, WriteScope scope)
     {
-        // One that must not write computes no keys.
+        // A definition that must not write computes no keys.
         if (session.Binding.Refusal != null || PlantedFault.BelieveIndexFunctions)
             return;
         var sampled = (SampledIndexes)scope.Sampled.GetValue(session.Functions, static _ => new SampledIndexes());
@@ -31,7 +31,7 @@ internal sealed class SampledIndexes
         }
         catch (CorruptionException)
         {
-            // A damaged page is met by the calls that need it. The rows on others can still be written.
+            // The calls that need a damaged page report it. The rows on other pages can still be written.
         }
 
         sampled._indexes.UnionWith(ready);

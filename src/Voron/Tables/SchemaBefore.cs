@@ -2,12 +2,12 @@ using System.Buffers.Binary;
 
 namespace Voron.Tables;
 
-/// <summary>What a table had before the evolution that builds its indexes: what it goes back to if one of them cannot be built.</summary>
+/// <summary>The state of a table before the evolution that builds its indexes, to which it returns if an index cannot be built.</summary>
 /// <param name="Version">The version of the definition.</param>
 /// <param name="Indexes">The numbers of the indexes that the evolution has kept.</param>
 internal readonly record struct SchemaBefore(int Version, IReadOnlyList<ushort> Indexes)
 {
-    /// <summary>Reads what was stored; what the table has now, as far as it is ready, if nothing was.</summary>
+    /// <summary>Reads the stored state; returns the current version and indexes if none is stored.</summary>
     public static SchemaBefore Read(Tree schemas, TableSchema schema)
     {
         if (!schemas.TryGet(SchemaKeys.Before(schema.Id), out var bytes) || bytes.Length < sizeof(int) || bytes.Length % sizeof(ushort) != 0)
@@ -18,7 +18,7 @@ internal readonly record struct SchemaBefore(int Version, IReadOnlyList<ushort> 
         return new SchemaBefore(BinaryPrimitives.ReadInt32LittleEndian(bytes), indexes);
     }
 
-    /// <summary>Stores it.</summary>
+    /// <summary>Stores the state.</summary>
     public void Save(WriteTree schemas, ushort table)
     {
         var bytes = new byte[sizeof(int) + sizeof(ushort) * Indexes.Count];

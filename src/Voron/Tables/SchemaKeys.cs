@@ -3,7 +3,7 @@ using System.Text;
 
 namespace Voron.Tables;
 
-/// <summary>The keys of the tree of schemas.</summary>
+/// <summary>The keys of the schema tree.</summary>
 /// <remarks>
 /// <code>
 ///   00              the number of the next table (2 bytes)
@@ -14,12 +14,12 @@ namespace Voron.Tables;
 ///   05 table        while indexes are built: the version that the table had before (4 bytes), and the indexes that it has kept (2 bytes each)
 ///   06 table        the lowest version of rows that are inserted (8 bytes), once a row was deleted whose version was that of a later transaction
 /// </code>
-/// All numbers of the values are in little-endian order, those in keys in big-endian order. The version has four bytes, the numbers of tables, shared
-/// indexes and members have two.
+/// Numbers in values are little-endian, numbers in keys big-endian. A version has four bytes; the numbers of tables, shared indexes and members
+/// have two.
 /// </remarks>
 internal static class SchemaKeys
 {
-    /// <summary>The maximum length of the name of a table in bytes of UTF-8.</summary>
+    /// <summary>The maximum length of a name in UTF-8 bytes.</summary>
     public const int MaxNameBytes = 200;
 
     private const byte NextTableMark = 0;
@@ -34,16 +34,16 @@ internal static class SchemaKeys
 
     public static ReadOnlySpan<byte> NextTable => [NextTableMark];
 
-    /// <summary>The place before the schemas of all tables.</summary>
+    /// <summary>The key prefix of all table schemas.</summary>
     public static ReadOnlySpan<byte> Tables => [TableMark];
 
-    /// <summary>The place before the numbers of all shared indexes.</summary>
+    /// <summary>The key prefix of all shared index numbers.</summary>
     public static ReadOnlySpan<byte> SharedIndexes => [SharedMark];
 
-    /// <summary>The place before the members of all shared indexes.</summary>
+    /// <summary>The key prefix of the members of all shared indexes.</summary>
     public static ReadOnlySpan<byte> Members => [MemberMark];
 
-    /// <summary>Returns the key of an index that tables share.</summary>
+    /// <summary>Returns the key of a shared index.</summary>
     public static byte[] SharedIndex(string name, int version)
     {
         byte[] key = [SharedMark, 0, 0, 0, 0, .. Encode(name, "an index")];
@@ -51,7 +51,7 @@ internal static class SchemaKeys
         return key;
     }
 
-    /// <summary>Returns the place before the members of a shared index.</summary>
+    /// <summary>Returns the key prefix of the members of a shared index.</summary>
     public static byte[] MembersOf(ushort index)
     {
         byte[] key = [MemberMark, 0, 0];
@@ -67,7 +67,7 @@ internal static class SchemaKeys
         return key;
     }
 
-    /// <summary>Returns the member in a key; false if the key is none.</summary>
+    /// <summary>Reads the member in a key; false if it is not the key of a member.</summary>
     public static bool TryReadMember(ReadOnlySpan<byte> key, out SharedPlace place)
     {
         var isOne = key.Length == 5 && key[0] == MemberMark;
@@ -79,15 +79,15 @@ internal static class SchemaKeys
 
     public static byte[] NextRow(ushort table) => OfTable(NextRowMark, table);
 
-    /// <summary>Returns the key of the lowest version that a row that is inserted into a table gets.</summary>
+    /// <summary>Returns the key of the lowest version for rows that are inserted into a table.</summary>
     public static byte[] NextVersion(ushort table) => OfTable(NextVersionMark, table);
 
-    /// <summary>Returns the key of what a table had before its evolution.</summary>
+    /// <summary>Returns the key of a table's state before its evolution.</summary>
     public static byte[] Before(ushort table) => OfTable(BeforeMark, table);
 
     /// <summary>Checks the name of an index.</summary>
     /// <param name="name">The name.</param>
-    /// <param name="what">What has the name, for messages.</param>
+    /// <param name="what">The kind of the named object, for messages.</param>
     /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
     public static void CheckName(string name, string what) => _ = Encode(name, what);
 
@@ -95,7 +95,7 @@ internal static class SchemaKeys
     /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
     public static byte[] Table(string name) => [TableMark, .. Encode(name, "a table")];
 
-    /// <summary>Returns the name in the key of a schema.</summary>
+    /// <summary>Returns the table name in the key of a schema.</summary>
     public static string TableName(ReadOnlySpan<byte> key) => Encoding.UTF8.GetString(key[1..]);
 
     private static byte[] OfTable(byte mark, ushort table)

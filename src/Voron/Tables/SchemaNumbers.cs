@@ -2,12 +2,12 @@ using System.Buffers.Binary;
 
 namespace Voron.Tables;
 
-/// <summary>The numbers in the tree of schemas: what the next table and the next row of a table get.</summary>
+/// <summary>The counters in the schema tree: the next table number, and the next row id and row version of a table.</summary>
 internal static class SchemaNumbers
 {
     private const ushort FirstTable = 1;
 
-    /// <summary>Returns the number that the next table gets.</summary>
+    /// <summary>Returns the number of the next table.</summary>
     public static ushort NextTable(Tree schemas) =>
         schemas.TryGet(SchemaKeys.NextTable, out var stored) && stored.Length == sizeof(ushort)
             ? BinaryPrimitives.ReadUInt16LittleEndian(stored)
@@ -19,7 +19,7 @@ internal static class SchemaNumbers
     {
         var id = NextTable(schemas);
         if (id == ushort.MaxValue)
-            throw new StorageFullException($"No table can be created: '{path}' has used all {ushort.MaxValue - 1} numbers of tables, and uses none twice.");
+            throw new StorageFullException($"No table can be created: '{path}' has used all {ushort.MaxValue - 1} table numbers, and reuses none.");
         SaveNextTable(schemas, (ushort)(id + 1));
         return id;
     }
@@ -31,7 +31,7 @@ internal static class SchemaNumbers
         schemas.Put(SchemaKeys.NextTable, bytes);
     }
 
-    /// <summary>Returns the stored row id or version of a row below which a table uses none again; 0 if none is stored.</summary>
+    /// <summary>Returns the stored row id or row version below which a table reuses none; 0 if none is stored.</summary>
     /// <param name="schemas">The tree.</param>
     /// <param name="key"><see cref="SchemaKeys.NextRow"/> or <see cref="SchemaKeys.NextVersion"/>.</param>
     public static long NextOfTable(Tree schemas, ReadOnlySpan<byte> key) =>
@@ -44,6 +44,6 @@ internal static class SchemaNumbers
         schemas.Put(key, bytes);
     }
 
-    /// <summary>Returns the id that follows that of the last row; 0 if there is none.</summary>
+    /// <summary>Returns the id after that of the last row; 0 if there are no rows.</summary>
     public static long BehindLastRow(Tree rows) => rows.TryGetLast(out var last) && RowKey.TryRead(last.Key, out var rowId) ? rowId + 1 : 0;
 }

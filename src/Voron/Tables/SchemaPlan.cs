@@ -4,7 +4,9 @@ using Voron.Trees;
 
 namespace Voron.Tables;
 
-/// <summary>The first step of an evolution: compares a definition with the schema, drops indexes, and begins new ones. And the way back.</summary>
+/// <summary>
+/// The first step of an evolution: compares a definition with the schema, drops indexes, and begins new ones. Also undoes an evolution.
+/// </summary>
 /// <remarks>
 /// <code>
 ///   version 1 ──Apply──▶ version 2, indexes being built, version 1 noted ──the last index is ready──▶ version 2
@@ -14,11 +16,11 @@ namespace Voron.Tables;
 /// </remarks>
 internal static class SchemaPlan
 {
-    /// <summary>Brings the schema to the definition. New indexes of a table with rows are to be built from here on.</summary>
+    /// <summary>Adapts the schema to the definition. New indexes of a table with rows are left to the builder.</summary>
     /// <param name="transaction">The transaction, in which the table exists.</param>
     /// <param name="functions">The definition.</param>
-    /// <param name="dropped">Receives the names of the indexes that were dropped.</param>
-    /// <returns>The names of the indexes that became ready at once, and whether pages of dropped ones are left to be freed.</returns>
+    /// <param name="dropped">Receives the names of the dropped indexes.</param>
+    /// <returns>The names of the indexes that became ready immediately, and whether pages of dropped indexes remain to be freed.</returns>
     /// <exception cref="SchemaMismatchException">
     /// The table has keys of another kind, was evolved by a newer version of the definition, or has an index that the definition of the same
     /// version lacks.
@@ -60,12 +62,12 @@ internal static class SchemaPlan
     }
 
     /// <summary>
-    /// Takes an evolution back whose indexes cannot be built, so that the definition before it can write again: drops the indexes that it
-    /// has added, except those that have failed, and lowers the version.
+    /// Undoes an evolution whose indexes cannot be built, so that the previous definition can write again: drops the added indexes, except those that
+    /// have failed, and lowers the version.
     /// </summary>
     /// <param name="transaction">The transaction, in which the table exists.</param>
-    /// <param name="functions">The definition that cannot be reached.</param>
-    /// <returns>True if pages of dropped indexes are left to be freed.</returns>
+    /// <param name="functions">The definition whose evolution failed.</param>
+    /// <returns>True if pages of dropped indexes remain to be freed.</returns>
     public static bool Withdraw(WriteTransaction transaction, TableFunctions functions)
     {
         if (TableSession.Open(new TableTrees(transaction), functions) is not { Binding.Refusal: null } session)
@@ -82,8 +84,8 @@ internal static class SchemaPlan
         return leavesPages;
     }
 
-    /// <summary>Drops an index of a table, whatever definitions have it.</summary>
-    /// <returns>Null if there is no such index; otherwise whether its pages are left to be freed.</returns>
+    /// <summary>Drops an index of a table, even if definitions still contain it.</summary>
+    /// <returns>Null if the index does not exist; otherwise whether its pages remain to be freed.</returns>
     public static bool? DropIndex(WriteTransaction transaction, string table, string name)
     {
         var key = SchemaKeys.Table(table);
@@ -116,7 +118,7 @@ internal static class SchemaPlan
     private static bool Drop(WriteTransaction transaction, TableSchema schema, IndexSchema index) =>
         (index.Shared == null || SharedMembers.Leave(transaction, index)) && transaction.DropSystemTree(index.TreeName(schema.Id));
 
-    // An index that has failed is built again: the rows may have changed.
+    // A failed index is built again, because the rows may have changed.
     private static TableSchema DropIndexes(
         WriteTransaction transaction, TableFunctions functions, TableSchema schema, List<string> dropped, out bool leavesPages)
     {

@@ -7,12 +7,12 @@ using Voron.Transactions;
 namespace Voron.Tables;
 
 /// <summary>
-/// Rows of several tables in the order of an index that they share, to be enumerated once: by <c>foreach</c>, which disposes of the query, or by
+/// Rows of several tables in the order of a shared index, to be enumerated once: with <c>foreach</c>, which disposes the query, or with
 /// <see cref="MoveNext"/>.
 /// </summary>
 /// <remarks>
-/// It is valid until its transaction ends, for one thread at a time. In a write transaction, the tables may change on the way, as with
-/// <see cref="RowQuery{TRow}"/>; rows of a table that gets the index meanwhile are left out. Direction, start and limit are set before the first row
+/// Valid until its transaction ends, for one thread at a time. In a write transaction, the tables may change during the query, as with
+/// <see cref="RowQuery{TRow}"/>; rows of a table that gets the index meanwhile are left out. Set direction, start and limit before the first row
 /// is found.
 /// </remarks>
 /// <example>
@@ -60,7 +60,7 @@ public sealed class SharedIndexQuery : IDisposable
     }
 
     /// <summary>The row: its table and its id.</summary>
-    /// <exception cref="InvalidOperationException">The query is on no row.</exception>
+    /// <exception cref="InvalidOperationException">The query is not on a row.</exception>
     /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
     public SharedRow Current
     {
@@ -71,7 +71,7 @@ public sealed class SharedIndexQuery : IDisposable
         }
     }
 
-    /// <summary>The key that led to the row, as the index has it. Valid until the next move.</summary>
+    /// <summary>The key that led to the row, as the index stores it. Valid until the next move.</summary>
     /// <inheritdoc cref="Current"/>
     public ReadOnlySpan<byte> Key
     {
@@ -82,17 +82,15 @@ public sealed class SharedIndexQuery : IDisposable
         }
     }
 
-    /// <summary>
-    /// The place of the row that was found last, behind which the next page begins; where there was none, the place that was given.
-    /// </summary>
-    /// <remarks>It stays after the query has been disposed.</remarks>
+    /// <summary>The position of the last row found, after which the next page begins; if no row was found, the given position.</summary>
+    /// <remarks>It remains available after the query is disposed.</remarks>
     public PageToken Token => _id >= 0 ? new PageToken(Order.MarkOf(_isBackward), _key.Value, _id) : _after;
 
     private PageOrder Order => new(PageOrderKind.SharedIndex, "", _index.Name);
 
     /// <summary>Finds rows in descending order.</summary>
     /// <returns>This query.</returns>
-    /// <exception cref="InvalidOperationException">A row has been found already.</exception>
+    /// <exception cref="InvalidOperationException">A row has already been found.</exception>
     /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
     public SharedIndexQuery Backward()
     {
@@ -101,8 +99,8 @@ public sealed class SharedIndexQuery : IDisposable
         return this;
     }
 
-    /// <summary>Begins behind a row that another query of the same index, range and direction has found.</summary>
-    /// <param name="token">The place; the default stands for the start.</param>
+    /// <summary>Begins after a row that another query of the same index, range and direction has found.</summary>
+    /// <param name="token">The position; the default value stands for the start.</param>
     /// <inheritdoc cref="Backward"/>
     public SharedIndexQuery After(PageToken token)
     {
@@ -125,10 +123,10 @@ public sealed class SharedIndexQuery : IDisposable
     }
 
     /// <summary>
-    /// Counts all rows of the range without reading them, whatever <see cref="After"/> and <see cref="Take"/> leave out. A row that has several keys
-    /// in the range counts for each, and expired rows count until they are deleted.
+    /// Counts all rows in the range without reading them, regardless of <see cref="After"/> and <see cref="Take"/>. A row with several keys in the
+    /// range counts once for each, and expired rows count until they are deleted.
     /// </summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
     /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
     public long Count()
     {
@@ -140,11 +138,11 @@ public sealed class SharedIndexQuery : IDisposable
         return count;
     }
 
-    /// <summary>Goes to the next row; false at the end.</summary>
+    /// <summary>Moves to the next row; false at the end.</summary>
     /// <exception cref="CorruptionException">
-    /// A page on the way is damaged, or the index names a row that its table does not have, in a table whose rows expire.
+    /// A page is damaged, or, in a table whose rows expire, the index names a row that does not exist.
     /// </exception>
-    /// <exception cref="PageTokenException">The token that was given belongs to another index or direction.</exception>
+    /// <exception cref="PageTokenException">The given token belongs to another index or direction.</exception>
     /// <exception cref="InvalidOperationException">The query has failed before.</exception>
     /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
     public bool MoveNext()
@@ -160,7 +158,7 @@ public sealed class SharedIndexQuery : IDisposable
         if (_walk != null)
             _walk.IsBackward = _isBackward;
 
-        // If a page is damaged, the source has passed a row that was not returned.
+        // If a page is damaged, the source is past a row that was not returned.
         _state = State.Failed;
         if (_left == 0 || !Advance())
         {
@@ -175,12 +173,12 @@ public sealed class SharedIndexQuery : IDisposable
         return true;
     }
 
-    /// <summary>Reads the row if it is one of that table; false if it is one of another.</summary>
+    /// <summary>Reads the row if it belongs to the given table; false if it belongs to another one.</summary>
     /// <param name="table">The table, open in the transaction of the query.</param>
     /// <param name="row">The row.</param>
     /// <exception cref="ArgumentException">The table is open in another transaction.</exception>
-    /// <exception cref="InvalidOperationException">The query is on no row, or the row has been deleted meanwhile.</exception>
-    /// <exception cref="RowFormatException">The row is of a newer version of the definition, or the codec cannot read it.</exception>
+    /// <exception cref="InvalidOperationException">The query is not on a row, or the row has been deleted since.</exception>
+    /// <exception cref="RowFormatException">The row was written with a newer version of the definition, or the codec cannot read it.</exception>
     /// <exception cref="IndexMismatchException">The index names a row that does not exist, because its function has changed.</exception>
     /// <exception cref="CorruptionException">A page is damaged.</exception>
     /// <exception cref="ObjectDisposedException">The query was disposed, or the transaction has ended.</exception>
@@ -197,11 +195,11 @@ public sealed class SharedIndexQuery : IDisposable
         if (table.TryGetByRowId(rowId, out row))
             return true;
         if (_canWrite)
-            throw new InvalidOperationException($"Row {rowId} of table '{table.Name}' has been deleted since the query has found it.");
+            throw new InvalidOperationException($"Row {rowId} of table '{table.Name}' was deleted after the query had found it.");
         throw IndexMismatchException.OfMissing(session, _index.Name, rowId, _key.Value);
     }
 
-    /// <summary>Returns the query itself, so that <c>foreach</c> can enumerate it, and dispose of it at the end.</summary>
+    /// <summary>Returns the query itself, which <c>foreach</c> enumerates, and disposes at the end.</summary>
     public SharedIndexQuery GetEnumerator() => this;
 
     /// <summary>Closes the query. Further calls of this method do nothing.</summary>
@@ -224,7 +222,7 @@ public sealed class SharedIndexQuery : IDisposable
         _ => $"query of the {_index} (disposed)",
     };
 
-    // Ids of tables that have left the index stay until they are removed.
+    // Ids of tables that have left the index remain until they are removed.
     private bool Advance()
     {
         while (_source.MoveNext(_isBackward, _after))
@@ -248,8 +246,8 @@ public sealed class SharedIndexQuery : IDisposable
         if (member.Rows.TryGetBriefly(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]), ref _unpacked, out var row))
             return RowLayout.IsDue(row, _roster.Now) && !PlantedFault.ReturnExpiredRows;
         throw new CorruptionException(
-            $"The {_index} names row {rowId} of table '{member.Schema.Name}', which the table does not have. Run {nameof(TableVerification.VerifyTable)}; " +
-            $"{nameof(TableEvolution.EvolveAsync)} builds an index of another version again.");
+            $"The {_index} names row {rowId} of table '{member.Schema.Name}', which does not exist. Run {nameof(TableVerification.VerifyTable)}. " +
+            $"To rebuild the index, raise its version and call {nameof(TableEvolution.EvolveAsync)}.");
     }
 
     private void CheckOpen()
@@ -279,5 +277,5 @@ public sealed class SharedIndexQuery : IDisposable
 
     [DoesNotReturn]
     private void ThrowFailed() =>
-        throw new InvalidOperationException($"The query of the {_index} has failed on a damaged page. Begin another one behind its token.");
+        throw new InvalidOperationException($"The query of the {_index} has failed on a damaged page. Begin a new one after its token.");
 }

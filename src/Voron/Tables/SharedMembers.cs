@@ -12,8 +12,8 @@ namespace Voron.Tables;
 ///   absent ──Enter──▶ member ──Leave, others stay──▶ former member ──its ids are removed──▶ absent
 ///                       └────Leave, the last one──▶ absent, with the index
 /// </code>
-/// The tree of schemas has a record of each member and former member. A number of a member is not used again while the index exists, so the ids
-/// of a former member disturb no other one.
+/// The schema tree contains a record of each member and former member. Member numbers are not reused while the index exists, so the ids of a former
+/// member affect no other one.
 /// </remarks>
 internal static class SharedMembers
 {
@@ -21,11 +21,11 @@ internal static class SharedMembers
     private const byte Current = 1;
     private const byte Former = 0;
 
-    /// <summary>Makes a table a member of an index, which is created if it is the first one.</summary>
+    /// <summary>Adds a table to an index, which is created for its first member.</summary>
     /// <param name="transaction">The transaction.</param>
-    /// <param name="index">The index, as a definition has it.</param>
+    /// <param name="index">The index of the definition.</param>
     /// <param name="table">The name of the table.</param>
-    /// <exception cref="StorageFullException">All numbers of tables, or of members of the index, have been used.</exception>
+    /// <exception cref="StorageFullException">All table numbers, or all member numbers of the index, have been used.</exception>
     public static SharedPlace Enter(WriteTransaction transaction, IndexShape index, string table)
     {
         var schemas = new WriteTree(transaction.CreateSystemTree(SystemTree.Schemas, TreeKind.Plain));
@@ -37,7 +37,7 @@ internal static class SharedMembers
         {
             throw new StorageFullException(
                 $"The table '{table}' cannot get the shared index '{index.Name}': {SharedPlace.MaxMember} tables have had version {index.Version} of it, and " +
-                "its numbers are not used twice. Raise its version.");
+                "member numbers are not reused. Raise its version.");
         }
 
         var place = new SharedPlace(number, next);
@@ -47,10 +47,10 @@ internal static class SharedMembers
         return place;
     }
 
-    /// <summary>Takes a table from an index. Its ids are left to <see cref="FormerMembers"/>, if the index stays.</summary>
+    /// <summary>Removes a table from an index. If the index remains, the ids of the table are left to <see cref="FormerMembers"/>.</summary>
     /// <param name="transaction">The transaction.</param>
-    /// <param name="index">The index, as the table has it.</param>
-    /// <returns>True if it was the last member: then nothing is left of the index but its tree, which the caller deletes.</returns>
+    /// <param name="index">The index of the table.</param>
+    /// <returns>True if it was the last member: then only the index tree is left, which the caller deletes.</returns>
     public static bool Leave(WriteTransaction transaction, IndexSchema index)
     {
         var schemas = new WriteTree(transaction.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!);
@@ -75,16 +75,16 @@ internal static class SharedMembers
         return found;
     }
 
-    /// <summary>Returns the name of the table in the record of a member; null if it is one of a former member.</summary>
+    /// <summary>Returns the name of the table in the record of a member; null for a former member.</summary>
     public static byte[]? TableOf(ReadOnlySpan<byte> record) => record is [Current, .. var name] ? name.ToArray() : null;
 
-    /// <summary>Returns the key at which the ids of a former member begin; null if it is a record of a member.</summary>
+    /// <summary>Returns the key at which the remaining ids of a former member begin; null for a current member.</summary>
     public static byte[]? RestOf(ReadOnlySpan<byte> record) => record is [Former, .. var key] ? key.ToArray() : null;
 
-    /// <summary>Notes that the ids of a former member are left from a key on.</summary>
+    /// <summary>Notes that the ids of a former member remain from a key on.</summary>
     public static void SaveRest(WriteTree schemas, SharedPlace place, ReadOnlySpan<byte> key) => Put(schemas, place, Former, key);
 
-    /// <summary>Writes all that is known of an index and a member anew. Used where it may have been lost.</summary>
+    /// <summary>Rewrites the records of an index and a member, which may have been lost.</summary>
     public static void Restore(WriteTree schemas, IndexSchema index, string table)
     {
         var place = index.Shared!.Value;
@@ -94,9 +94,9 @@ internal static class SharedMembers
         Put(schemas, place, Current, Encoding.UTF8.GetBytes(table));
     }
 
-    /// <summary>Removes the numbers of all indexes but some. Used where no table has them.</summary>
+    /// <summary>Removes the numbers of shared indexes that no table has.</summary>
     /// <param name="schemas">The tree of schemas.</param>
-    /// <param name="used">The numbers of the indexes that stay.</param>
+    /// <param name="used">The numbers of the indexes that remain.</param>
     public static void RemoveOthers(WriteTree schemas, HashSet<ushort> used)
     {
         var others = new List<byte[]>();

@@ -13,17 +13,17 @@ internal sealed class SharedRoster
     /// <summary>The tree of the index.</summary>
     public IdTree Ids { get; }
 
-    /// <summary>The time by which rows are expired, in milliseconds since 1970.</summary>
+    /// <summary>The current time for expiry, in milliseconds since 1970.</summary>
     public long Now { get; }
 
-    /// <summary>Reads who shares an index.</summary>
+    /// <summary>Reads the tables that share an index.</summary>
     /// <exception cref="KeyNotFoundException">No table has the index.</exception>
-    /// <exception cref="IndexNotReadyException">One of the tables does not have all of its rows in the index yet.</exception>
-    /// <exception cref="CorruptionException">A schema is damaged, or does not fit the list of the tables.</exception>
+    /// <exception cref="IndexNotReadyException">The index does not contain all rows of one of the tables yet.</exception>
+    /// <exception cref="CorruptionException">A schema is damaged, or does not match the list of tables.</exception>
     public static SharedRoster Read(TableTrees trees, SharedIndex index)
     {
         if (!trees.TryOpen(SystemTree.Schemas, out Tree schemas) || !SharedMembers.TryFind(schemas, index.Name, index.Version, out var number))
-            throw new KeyNotFoundException($"No table in '{trees.DataFilePath}' has the {index}. {nameof(TableEvolution.EvolveAsync)} gives it to a table.");
+            throw new KeyNotFoundException($"No table in '{trees.DataFilePath}' has the {index}. {nameof(TableEvolution.EvolveAsync)} adds it.");
         if (!trees.TryOpen(new SharedPlace(number, 0).TreeName, out IdTree ids))
             throw Misfit(index, trees, "its tree is missing");
         var roster = new SharedRoster(ids, trees.Now);
@@ -36,7 +36,7 @@ internal sealed class SharedRoster
         return roster;
     }
 
-    /// <summary>Finds the table of an id; false if it is one that has left the index, or has been deleted in this transaction meanwhile.</summary>
+    /// <summary>Finds the table of an id; false if the table has left the index, or was deleted in this transaction.</summary>
     /// <exception cref="ObjectDisposedException">
     /// The transaction was rolled back to a savepoint that is older than the table: another one may have its number.
     /// </exception>
@@ -45,7 +45,7 @@ internal sealed class SharedRoster
     private void Add(TableTrees trees, Tree schemas, SharedIndex index, SharedPlace place, string table)
     {
         var found = schemas.TryGet(SchemaKeys.Table(table), out var bytes);
-        var schema = found ? index.Parse(table, bytes, trees.DataFilePath) : throw Misfit(index, trees, $"it names a table '{table}' that is not there");
+        var schema = found ? index.Parse(table, bytes, trees.DataFilePath) : throw Misfit(index, trees, $"table '{table}' is missing");
         if (schema.Find(index.Name) is not { } own || own.Shared != place || own.Version != index.Version)
             throw Misfit(index, trees, $"it names table '{table}', whose schema does not");
         if (own.State != IndexState.Ready)
@@ -56,7 +56,7 @@ internal sealed class SharedRoster
     }
 
     private static CorruptionException Misfit(SharedIndex index, TableTrees trees, string how) => new(
-        $"The list of the tables that have the {index} in '{trees.DataFilePath}' is damaged: {how}. Run Verify, or restore a backup.");
+        $"The list of tables that have the {index} in '{trees.DataFilePath}' is damaged: {how}. Run Verify, or restore a backup.");
 
     /// <summary>A table of the index.</summary>
     /// <param name="Schema">Its schema.</param>

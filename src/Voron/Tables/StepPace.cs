@@ -3,8 +3,8 @@ using System.Diagnostics;
 namespace Voron.Tables;
 
 /// <summary>
-/// Divides the time for which a step of an evolution holds the writer. Keys that are added wait, and are applied when the step is committed: with
-/// many keys a row, that takes longer than reading the rows. So a step reads for the part of the time that reading took of the step before.
+/// Divides the time for which an evolution step holds the writer. Added keys are deferred until the step commits: with many keys per row, applying
+/// them takes longer than reading the rows. So each step reads for the fraction of its time that reading took in the previous step.
 /// </summary>
 /// <param name="maxHold">The time for which a step holds the writer.</param>
 internal sealed class StepPace(TimeSpan maxHold)
@@ -18,7 +18,7 @@ internal sealed class StepPace(TimeSpan maxHold)
     /// <summary>The time for which the step reads rows.</summary>
     public TimeSpan ReadingTime => maxHold * _part;
 
-    /// <summary>Notes that the step has the writer.</summary>
+    /// <summary>Notes that the step holds the writer.</summary>
     public void Begin() => _began = Stopwatch.GetTimestamp();
 
     /// <summary>Notes that the step has read its rows.</summary>

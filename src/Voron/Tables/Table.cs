@@ -5,10 +5,10 @@ using Voron.Trees;
 
 namespace Voron.Tables;
 
-/// <summary>A table that can be read: rows with a primary key, and with indexes.</summary>
+/// <summary>A readable table: rows with a primary key and indexes.</summary>
 /// <remarks>
-/// A handle, valid until its transaction ends, for one thread at a time. In a write transaction it sees what the transaction has written. The
-/// functions and the codec of the definition must not call the table.
+/// A handle, valid until its transaction ends, for one thread at a time. In a write transaction, it sees the writes of the transaction. The functions
+/// and the codec of the definition must not call the table.
 /// </remarks>
 /// <typeparam name="TKey">The type of the primary key.</typeparam>
 /// <typeparam name="TRow">The type of a row.</typeparam>
@@ -29,9 +29,7 @@ public readonly struct Table<TKey, TRow>
     /// <summary>The name of the table.</summary>
     public string Name => Functions.Name;
 
-    /// <summary>
-    /// The number of rows, which is known without a walk through the table. It includes expired rows that have not been deleted.
-    /// </summary>
+    /// <summary>The number of rows, available without reading the table. It includes expired rows that have not been deleted.</summary>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public long Count => Session.Rows.Count;
 
@@ -75,19 +73,19 @@ public readonly struct Table<TKey, TRow>
         }
     }
 
-    /// <summary>Gets the row with a key; false when there is none.</summary>
+    /// <summary>Gets the row with a key; false if it does not exist.</summary>
     /// <param name="key">The primary key.</param>
     /// <param name="row">The row.</param>
     /// <exception cref="KeyTooLongException">The key is too long.</exception>
-    /// <exception cref="RowFormatException">The row is of a newer version of the definition, or the codec cannot read it.</exception>
-    /// <exception cref="CorruptionException">A page on the way is damaged, or the index of keys names a row that does not exist.</exception>
+    /// <exception cref="RowFormatException">The row was written with a newer version of the definition, or the codec cannot read it.</exception>
+    /// <exception cref="CorruptionException">A page is damaged, or the key index names a row that does not exist.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public bool TryGet(TKey key, [MaybeNullWhen(false)] out TRow row) => TryGet(key, out row, out _);
 
-    /// <summary>Gets the row with a key, and its version; false when there is none.</summary>
+    /// <summary>Gets the row with a key, and its version; false if it does not exist.</summary>
     /// <param name="key">The primary key.</param>
     /// <param name="row">The row.</param>
-    /// <param name="version">The version of the row; <see cref="RowVersion.None"/> when there is none.</param>
+    /// <param name="version">The version of the row; <see cref="RowVersion.None"/> if it does not exist.</param>
     /// <inheritdoc cref="TryGet(TKey, out TRow)"/>
     public bool TryGet(TKey key, [MaybeNullWhen(false)] out TRow row, out RowVersion version)
     {
@@ -97,7 +95,7 @@ public readonly struct Table<TKey, TRow>
         return found;
     }
 
-    /// <summary>Returns true if there is a row with that key.</summary>
+    /// <summary>Returns true if a row with the key exists.</summary>
     /// <inheritdoc cref="TryGet(TKey, out TRow)"/>
     public bool Contains(TKey key)
     {
@@ -105,9 +103,9 @@ public readonly struct Table<TKey, TRow>
         return RowLookup.TryFindId(session, _functions!, key, out var rowId) && !RowLookup.IsExpired(session, rowId);
     }
 
-    /// <summary>Gets the version of the row with a key, without reading its fields; false when there is none.</summary>
+    /// <summary>Gets the version of the row with a key, without reading its fields; false if it does not exist.</summary>
     /// <param name="key">The primary key.</param>
-    /// <param name="version">The version of the row; <see cref="RowVersion.None"/> when there is none.</param>
+    /// <param name="version">The version of the row; <see cref="RowVersion.None"/> if it does not exist.</param>
     /// <inheritdoc cref="TryGet(TKey, out TRow)"/>
     public bool TryGetVersion(TKey key, out RowVersion version)
     {
@@ -118,7 +116,7 @@ public readonly struct Table<TKey, TRow>
     }
 
     /// <summary>
-    /// Gets a reader for the fields of the row with a key, in the memory of its page; false when there is none. Its spans are valid until the
+    /// Gets a reader for the fields of the row with a key, in the memory of its page; false if it does not exist. Its spans are valid until the
     /// transaction ends, or in a write transaction until its next write.
     /// </summary>
     /// <param name="key">The primary key.</param>
@@ -133,7 +131,7 @@ public readonly struct Table<TKey, TRow>
         return found;
     }
 
-    /// <summary>Gets the row with an id, as queries and indexes return it; false when there is none.</summary>
+    /// <summary>Gets the row with an id that a query or an index has returned; false if it does not exist.</summary>
     /// <param name="rowId">The id.</param>
     /// <param name="row">The row.</param>
     /// <inheritdoc cref="TryGet(TKey, out TRow)"/>
@@ -145,13 +143,13 @@ public readonly struct Table<TKey, TRow>
         return found;
     }
 
-    /// <summary>Gets the row that has a key in a unique index; false when there is none.</summary>
+    /// <summary>Gets the row that has a key in a unique index; false if it does not exist.</summary>
     /// <param name="index">The name of the index.</param>
     /// <param name="key">The key: a text, a number, a time, a GUID, bytes, or a tuple of such values for several fields.</param>
     /// <param name="row">The row.</param>
     /// <exception cref="ArgumentException">The definition has no unique index of that name, or its keys have another type.</exception>
     /// <exception cref="ArgumentNullException">The key, or a field of it, is null.</exception>
-    /// <exception cref="IndexNotReadyException">The index does not have the keys of all rows.</exception>
+    /// <exception cref="IndexNotReadyException">The index does not contain the keys of all rows.</exception>
     /// <exception cref="IndexMismatchException">The index names a row that does not exist, because its function has changed.</exception>
     /// <inheritdoc cref="TryGet(TKey, out TRow)"/>
     public bool TryGetBy<TIndexKey>(string index, TIndexKey key, [MaybeNullWhen(false)] out TRow row)
@@ -162,12 +160,12 @@ public readonly struct Table<TKey, TRow>
         return TryGetByRaw(index, CheckLength(writer.Written, index), out row);
     }
 
-    /// <summary>Gets the row that has a key in a unique index, by the bytes of the key; false when there is none.</summary>
+    /// <summary>Gets the row that has a key in a unique index, by the bytes of the key; false if it does not exist.</summary>
     /// <param name="index">The name of the index.</param>
-    /// <param name="key">The bytes of the key, as <see cref="KeyWriter"/> writes its fields. Those of a text alone are no key.</param>
+    /// <param name="key">The bytes of the key, as <see cref="KeyWriter"/> writes its fields. The UTF-8 bytes of a text are not a key.</param>
     /// <param name="row">The row.</param>
     /// <exception cref="ArgumentException">The definition has no unique index of that name.</exception>
-    /// <exception cref="IndexNotReadyException">The index does not have the keys of all rows.</exception>
+    /// <exception cref="IndexNotReadyException">The index does not contain the keys of all rows.</exception>
     /// <exception cref="IndexMismatchException">The index names a row that does not exist, because its function has changed.</exception>
     /// <inheritdoc cref="TryGet(TKey, out TRow)"/>
     public bool TryGetByRaw(string index, ReadOnlySpan<byte> key, [MaybeNullWhen(false)] out TRow row)
@@ -187,9 +185,7 @@ public readonly struct Table<TKey, TRow>
         return true;
     }
 
-    /// <summary>
-    /// Returns a query for all rows, in the order of their ids: that in which they were inserted, unless the key of a row is its id.
-    /// </summary>
+    /// <summary>Returns a query for all rows in id order, which is insertion order unless rows are keyed by their ids.</summary>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public RowQuery<TRow> Scan()
     {
@@ -197,7 +193,7 @@ public readonly struct Table<TKey, TRow>
         return new RowQuery<TRow>(session, _functions!, new EntrySource(session.Rows, KeyRange.All, isOfRows: true), PageOrderKind.RowIds);
     }
 
-    /// <summary>Returns a query for the rows whose ids are in a range, in the order of their ids.</summary>
+    /// <summary>Returns a query for the rows whose ids are in a range, in id order.</summary>
     /// <param name="firstRowId">The lowest id.</param>
     /// <param name="lastRowId">The highest id.</param>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
@@ -210,11 +206,11 @@ public readonly struct Table<TKey, TRow>
         return new RowQuery<TRow>(session, _functions!, rows, PageOrderKind.RowIds);
     }
 
-    /// <summary>Returns a query for all rows in the order of their primary keys.</summary>
+    /// <summary>Returns a query for all rows in primary key order.</summary>
     /// <inheritdoc cref="ByKeyRaw"/>
     public RowQuery<TRow> ByKey() => ByKeyRaw(KeyRange.All);
 
-    /// <summary>Returns a query for the rows whose primary keys are in a range, in the order of the keys.</summary>
+    /// <summary>Returns a query for the rows whose primary keys are in a range, in key order.</summary>
     /// <param name="keys">The keys. <see cref="IndexRange.Prefix"/> is for texts, and for keys of several fields with a text at the end.</param>
     /// <exception cref="KeyTooLongException">A bound is too long.</exception>
     /// <inheritdoc cref="ByKeyRaw"/>
@@ -227,25 +223,24 @@ public readonly struct Table<TKey, TRow>
             : ByKeyRaw(keys.Encode((key, _) => RowLookup.WriteKey(session, functions, key, default).ToArray(), isWhole: true));
     }
 
-    /// <summary>Returns a query for the rows whose primary keys are in a range of bytes, in the order of the keys.</summary>
-    /// <param name="keys">The keys, as the codec of keys writes them. They are copied.</param>
-    /// <exception cref="InvalidOperationException">The key of a row is its id: use <see cref="Scan(long, long)"/>.</exception>
+    /// <summary>Returns a query for the rows whose primary keys are in a range of bytes, in key order.</summary>
+    /// <param name="keys">The keys, as the key codec writes them. They are copied.</param>
+    /// <exception cref="InvalidOperationException">Rows are keyed by their ids: use <see cref="Scan(long, long)"/>.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public RowQuery<TRow> ByKeyRaw(KeyRange keys)
     {
         var session = Session;
         if (_functions!.KeyCodec == null)
-            throw new InvalidOperationException($"The key of a row of table '{Name}' is its id, a number: use {nameof(Scan)} with the first and the last one.");
+            throw new InvalidOperationException($"Table '{Name}' is keyed by row ids: use {nameof(Scan)} with the first and the last id.");
         return new RowQuery<TRow>(session, _functions, new EntrySource(session.IndexOf(0).Entries, keys, isOfRows: false), PageOrderKind.PrimaryKey);
     }
 
-    /// <summary>Returns a query for all rows that an index has, in the order of the keys.</summary>
+    /// <summary>Returns a query for all rows in an index, in key order.</summary>
     /// <inheritdoc cref="FromRaw"/>
     public RowQuery<TRow> From(string index) => FromRaw(index, KeyRange.All);
 
     /// <summary>
-    /// Returns a query for the rows with a key in an index, in the order of the row ids; where the index has more fields than the key, in the
-    /// order of those.
+    /// Returns a query for the rows with a key in an index, in id order; if the index has more fields than the key, in the order of these fields.
     /// </summary>
     /// <param name="index">The name of the index.</param>
     /// <param name="key">The key, or its first fields: a text, a number, a time, a GUID, bytes, or a tuple of such values.</param>
@@ -256,8 +251,8 @@ public readonly struct Table<TKey, TRow>
     public RowQuery<TRow> From<TIndexKey>(string index, TIndexKey key) => From(index, IndexRange<TIndexKey>.All.From(key).Through(key));
 
     /// <summary>
-    /// Returns a query for the rows whose keys in an index are in a range of values, in the order of the keys, and of the row ids where keys are
-    /// equal. A row with several keys in the range comes once for each.
+    /// Returns a query for the rows whose keys in an index are in a range of values, in key order; rows with equal keys in id order. A row with
+    /// several keys in the range is returned once for each.
     /// </summary>
     /// <param name="index">The name of the index.</param>
     /// <param name="keys">The keys: <see cref="IndexRange"/> makes a range.</param>
@@ -265,13 +260,13 @@ public readonly struct Table<TKey, TRow>
     public RowQuery<TRow> From<TIndexKey>(string index, IndexRange<TIndexKey> keys) => FromRaw(index, Encode(index, keys));
 
     /// <summary>
-    /// Returns a query for the rows whose keys in an index are in a range of bytes, in the order of the keys, and of the row ids where keys are
-    /// equal. A row with several keys in the range comes once for each.
+    /// Returns a query for the rows whose keys in an index are in a range of bytes, in key order; rows with equal keys in id order. A row with
+    /// several keys in the range is returned once for each.
     /// </summary>
     /// <param name="index">The name of the index.</param>
     /// <param name="keys">The bytes of the keys, as <see cref="KeyWriter"/> writes their fields. They are copied.</param>
     /// <exception cref="ArgumentException">The definition has no index of that name.</exception>
-    /// <exception cref="IndexNotReadyException">The index does not have the keys of all rows.</exception>
+    /// <exception cref="IndexNotReadyException">The index does not contain the keys of all rows.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public RowQuery<TRow> FromRaw(string index, KeyRange keys)
     {
@@ -281,8 +276,8 @@ public readonly struct Table<TKey, TRow>
     }
 
     /// <summary>
-    /// Returns the ids of the rows that have a key in an index that is not unique, with those of expired rows. <see cref="IdQuery"/> combines
-    /// such sets, and <see cref="Rows"/> reads the rows.
+    /// Returns the ids of the rows with a key in a non-unique index, including expired rows. <see cref="IdQuery"/> combines such sets, and
+    /// <see cref="Rows"/> reads the rows.
     /// </summary>
     /// <param name="index">The name of the index.</param>
     /// <param name="key">The whole key: a text, a number, a time, a GUID, bytes, or a tuple of such values.</param>
@@ -296,11 +291,11 @@ public readonly struct Table<TKey, TRow>
         return IdsRaw(index, CheckLength(IndexField.Encode(key, isPrefix: false), index));
     }
 
-    /// <summary>Returns the ids of the rows that have a key in an index that is not unique, by the bytes of the key.</summary>
+    /// <summary>Returns the ids of the rows with a key in a non-unique index, by the bytes of the key.</summary>
     /// <param name="index">The name of the index.</param>
     /// <param name="key">The bytes of the key, as <see cref="KeyWriter"/> writes its fields.</param>
     /// <exception cref="ArgumentException">The definition has no index of that name, or it is unique.</exception>
-    /// <exception cref="IndexNotReadyException">The index does not have the keys of all rows.</exception>
+    /// <exception cref="IndexNotReadyException">The index does not contain the keys of all rows.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public IdQuery IdsRaw(string index, ReadOnlySpan<byte> key)
     {
@@ -312,10 +307,10 @@ public readonly struct Table<TKey, TRow>
             : open.Ids.Query(key);
     }
 
-    /// <summary>Returns a query for the rows of a combination of <see cref="Ids"/>, in the order of their ids.</summary>
-    /// <param name="ids">The ids, of this table and transaction. The query takes them over, and disposes of them.</param>
+    /// <summary>Returns a query for the rows of a combination of <see cref="Ids"/>, in id order.</summary>
+    /// <param name="ids">The ids, of this table and transaction. The query takes ownership of them, and disposes them.</param>
     /// <exception cref="ArgumentNullException"><paramref name="ids"/> is null.</exception>
-    /// <exception cref="ArgumentException">The ids are those of another table, or of another transaction.</exception>
+    /// <exception cref="ArgumentException">The ids belong to another table, or to another transaction.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public RowQuery<TRow> Rows(IdQuery ids)
     {
@@ -335,7 +330,7 @@ public readonly struct Table<TKey, TRow>
     /// <summary>Returns the name of the table.</summary>
     public override string ToString() => _functions == null ? "table (never opened)" : $"table '{_functions.Name}'";
 
-    /// <summary>Returns the bytes of a range of values.</summary>
+    /// <summary>Returns a range of values as a range of bytes.</summary>
     /// <inheritdoc cref="From{TIndexKey}(string, TIndexKey)"/>
     internal KeyRange Encode<TIndexKey>(string index, IndexRange<TIndexKey> keys)
     {
@@ -350,7 +345,7 @@ public readonly struct Table<TKey, TRow>
         if (!IndexField.Fits(known, typeof(TIndexKey)) || (isWhole && !IndexField.Fits(typeof(TIndexKey), known ?? typeof(TIndexKey))))
         {
             throw new ArgumentException(
-                $"The index '{index}' of table '{Name}' has keys of the type ({IndexField.Describe(known!)}), and is asked for " +
+                $"The index '{index}' of table '{Name}' has keys of the type ({IndexField.Describe(known!)}), but the call uses " +
                 $"({IndexField.Describe(typeof(TIndexKey))}).",
                 nameof(index));
         }

@@ -2,7 +2,7 @@ using Voron.Trees;
 
 namespace Voron.Tables;
 
-/// <summary>How a definition of the program fits the schema of the environment. It never changes.</summary>
+/// <summary>The match between a definition of the program and the schema in the environment. Immutable.</summary>
 internal sealed class TableBinding
 {
     private readonly byte[] _bytes;
@@ -27,14 +27,14 @@ internal sealed class TableBinding
     public TableSchema Schema { get; }
 
     /// <summary>
-    /// For each index of the definition, that of the schema; null if the environment does not have it, or has another version of it.
+    /// For each index of the definition, the matching one of the schema; null if the schema lacks the index or contains another version.
     /// </summary>
     public IndexSchema?[] Slots { get; }
 
-    /// <summary>True if expired rows count as deleted, whether the definition has the times or not.</summary>
+    /// <summary>True if expired rows count as deleted, whether or not the definition has an expiry function.</summary>
     public bool PassesExpired { get; }
 
-    /// <summary>The name of the tree of the rows.</summary>
+    /// <summary>The name of the row tree.</summary>
     public byte[] RowsName { get; }
 
     /// <inheritdoc cref="SchemaKeys.NextRow"/>
@@ -43,7 +43,7 @@ internal sealed class TableBinding
     /// <inheritdoc cref="SchemaKeys.NextVersion"/>
     public byte[] NextVersionKey { get; }
 
-    /// <summary>The names of the trees of the indexes.</summary>
+    /// <summary>The names of the index trees.</summary>
     public byte[][] TreeNames { get; }
 
     /// <summary>Why the definition must not write; null if it may.</summary>
@@ -52,7 +52,7 @@ internal sealed class TableBinding
     /// <summary>Returns whether these are still the bytes of the schema.</summary>
     public bool IsOf(ReadOnlySpan<byte> bytes) => bytes.SequenceEqual(_bytes);
 
-    /// <summary>Returns the index of the schema that is the same as one of the definition, or null.</summary>
+    /// <summary>Returns the index of the schema that matches an index of the definition, or null.</summary>
     public static IndexSchema? Fitting(TableSchema schema, IndexShape shape) =>
         schema.Find(shape.Name) is { } index && index.Version == shape.Version && index.IsUnique == shape.IsUnique
             && index.IsExpiry == shape.IsExpiry && index.Shared.HasValue == shape.IsShared ? index : null;
@@ -74,12 +74,12 @@ internal sealed class TableBinding
             if (index.IsExpiry)
             {
                 return $"The rows of table '{schema.Name}' expire, by times of version {index.Version} that the definition of this program does not have. " +
-                    $"To write would leave them wrong: add {nameof(TableDefinition<,>.Expire)} to the definition, or bring the table to it with " +
+                    $"Writing would make them wrong: add {nameof(TableDefinition<,>.Expire)} to the definition, or bring the table to it with " +
                     $"{nameof(TableEvolution.EvolveAsync)}.";
             }
 
             return $"The table '{schema.Name}' has an index '{index.Name}' of version {index.Version} that the definition of this program does not " +
-                $"have. To write would leave it wrong: add it to the definition, or drop it with {nameof(TableEvolution.EvolveAsync)}.";
+                $"have. Writing would make it wrong: add it to the definition, or drop it with {nameof(TableEvolution.EvolveAsync)}.";
         }
 
         return null;

@@ -3,7 +3,7 @@ namespace Voron.Tables;
 /// <summary>Counts the problems of a check, and keeps the first ones.</summary>
 internal sealed class TableCheckProblems
 {
-    /// <summary>The number of problems that are kept.</summary>
+    /// <summary>The maximum number of problems that are kept.</summary>
     public const int MaxKept = 1000;
 
     private readonly List<TableCheckProblem> _kept = [];
@@ -19,6 +19,6 @@ internal sealed class TableCheckProblems
             _kept.Add(new TableCheckProblem(rowId, index, other, message));
     }
 
-    /// <summary>Adds that the codec or a function of the definition refuses a row.</summary>
+    /// <summary>Adds a row that the codec or a function of the definition refuses.</summary>
     public void Add(long rowId, TableException refusal) => Add(rowId, (refusal as IndexKeyException)?.IndexName, null, refusal.Message);
 }

@@ -1,6 +1,6 @@
 namespace Voron.Tables;
 
-/// <summary>What <see cref="TableEvolution.CheckAsync"/> has found.</summary>
+/// <summary>The findings of <see cref="TableEvolution.CheckAsync"/>.</summary>
 /// <param name="RowsRead">The number of rows that were read.</param>
 /// <param name="ProblemCount">The number of problems.</param>
 /// <param name="Problems">The first thousand problems.</param>

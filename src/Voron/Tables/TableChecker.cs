@@ -4,8 +4,8 @@ namespace Voron.Tables;
 
 /// <summary>Compares the rows of a table with its indexes.</summary>
 /// <remarks>
-/// Each key of each row must be in its index. If the index then has as many entries as the rows have keys, it has no others; if it has more, they are
-/// looked for, one by one, in the keys of the rows that they name.
+/// Every key of every row must be in its index. If the index then has as many entries as the rows have keys, it contains no others; if not, each
+/// entry is looked up in the keys of the row that it names.
 /// </remarks>
 internal sealed class TableChecker(TableSession session)
 {
@@ -49,7 +49,7 @@ internal sealed class TableChecker(TableSession session)
                 var row = session.Copy(cursor.Value);
                 var key = session.ReadKeys(rowId, row);
                 if (key >= 0 && key != rowId)
-                    Report($"row {rowId} has the key {key}, which must be its id");
+                    Report($"row {rowId} has the key {key}, but its key must be its id");
                 CheckExpiry(rowId, row);
             }
             catch (TableException problem)
@@ -127,7 +127,7 @@ internal sealed class TableChecker(TableSession session)
         }
         catch (TableException)
         {
-            // Reported with the row.
+            // Already reported with the row.
             return true;
         }
 

@@ -7,13 +7,13 @@ namespace Voron.Tables;
 /// <summary>Creates and drops tables and their trees.</summary>
 internal static class TableCreation
 {
-    /// <summary>Creates a table, of which there is none, with all indexes of its definition.</summary>
-    /// <exception cref="StorageFullException">All numbers of tables have been used.</exception>
+    /// <summary>Creates a table, which must not exist yet, with all indexes of its definition.</summary>
+    /// <exception cref="StorageFullException">All table numbers have been used.</exception>
     public static void Create(WriteTransaction transaction, TableFunctions functions)
     {
         var schema = NewSchema(transaction, functions.Name, functions.Version, functions.KeyCodec, out var schemas);
 
-        // A shared index that takes no more tables says so when other indexes have this one already.
+        // A shared index that accepts no more tables throws after other indexes have been created.
         try
         {
             Compress(transaction, CreateRows(transaction, schema), functions);
@@ -27,13 +27,13 @@ internal static class TableCreation
         }
     }
 
-    /// <summary>Creates a table, of which there is none, with no index but the primary key: for rows that come with their ids and keys.</summary>
+    /// <summary>Creates a table, which must not exist yet, with only the primary key: for rows that are added with their ids and keys.</summary>
     /// <param name="transaction">The transaction.</param>
     /// <param name="name">The name.</param>
-    /// <param name="version">The version of the definition that the table has from then on.</param>
-    /// <param name="keyCodec">The name of the codec of keys; null if the key of a row is its id.</param>
-    /// <exception cref="ArgumentException">No table can have the name.</exception>
-    /// <exception cref="StorageFullException">All numbers of tables have been used.</exception>
+    /// <param name="version">The version of the definition that the table gets.</param>
+    /// <param name="keyCodec">The name of the key codec; null if rows are keyed by their ids.</param>
+    /// <exception cref="ArgumentException">The name is not valid for a table.</exception>
+    /// <exception cref="StorageFullException">All table numbers have been used.</exception>
     public static TableSchema CreateEmpty(WriteTransaction transaction, string name, int version, string? keyCodec)
     {
         var key = SchemaKeys.Table(name);
@@ -67,14 +67,14 @@ internal static class TableCreation
     /// <param name="transaction">The transaction.</param>
     /// <param name="schema">The schema, which the caller saves.</param>
     /// <param name="shape">The index.</param>
-    /// <param name="limit">The row id before which rows are that the index does not have yet; 0 if there are none.</param>
-    /// <exception cref="StorageFullException">All numbers of indexes of the table have been used.</exception>
+    /// <param name="limit">The row id below which the index lacks rows; 0 if it lacks none.</param>
+    /// <exception cref="StorageFullException">All index numbers of the table have been used.</exception>
     public static TableSchema AddIndex(WriteTransaction transaction, TableSchema schema, IndexShape shape, long limit)
     {
         if (schema.NextIndexId == ushort.MaxValue)
         {
             throw new StorageFullException(
-                $"The table '{schema.Name}' has used all numbers of indexes, and uses none twice. Copy its rows into another table.");
+                $"The table '{schema.Name}' has used all index numbers, and reuses none. Copy its rows into another table.");
         }
 
         var isPrimaryKey = shape.Name.Length == 0;
@@ -101,14 +101,14 @@ internal static class TableCreation
     public static void CreateTree(WriteTransaction transaction, TableSchema schema, IndexSchema index) =>
         transaction.CreateSystemTree(index.TreeName(schema.Id), index.IsUnique ? TreeKind.Plain : TreeKind.IdSets);
 
-    /// <summary>Has new rows compressed as the definition says, if it says anything.</summary>
+    /// <summary>Sets the compression of new rows, if the definition specifies one.</summary>
     public static void Compress(WriteTransaction transaction, OpenTree rows, TableFunctions functions)
     {
         if (functions.Compression is { } wanted && wanted != transaction.GetCompression(rows))
             transaction.SetCompression(rows, wanted);
     }
 
-    /// <summary>Deletes a table; false when there is none of that name.</summary>
+    /// <summary>Deletes a table; false if it does not exist.</summary>
     /// <param name="transaction">The transaction.</param>
     /// <param name="name">The name of the table.</param>
     /// <param name="deleteTree">Deletes a tree.</param>

@@ -3,11 +3,10 @@ using System.Diagnostics;
 namespace Voron.Tables;
 
 /// <summary>
-/// A table of a program: its name and version, how rows become bytes, the key of a row, and its indexes. <see cref="TableDefinition"/> makes one.
+/// The definition of a table: its name and version, its row codec, the key of a row, and its indexes. <see cref="TableDefinition"/> creates one.
 /// </summary>
 /// <remarks>
-/// It never changes: each call that adds an index returns another definition. Keep one in a static field, and use it for all environments and
-/// threads.
+/// Immutable: each call that adds an index returns another definition. Keep one in a static field, and use it for all environments and threads.
 /// </remarks>
 /// <typeparam name="TKey">The type of the primary key.</typeparam>
 /// <typeparam name="TRow">The type of a row.</typeparam>
@@ -30,10 +29,10 @@ public sealed class TableDefinition<TKey, TRow>
     /// <summary>Returns the definition with another index, in which several rows may have the same key.</summary>
     /// <param name="name">The name of the index.</param>
     /// <param name="version">
-    /// The version of the function. Raise it when the function returns other keys than before: the index is built again then.
+    /// The version of the function. Raise it when the function returns other keys than before: the index is then rebuilt.
     /// </param>
     /// <param name="keys">
-    /// Adds the keys of a row: none for a row that is not in the index, several for one that is in it at several places. It must depend on the row
+    /// Adds the keys of a row: none for a row that is not in the index, several for one that it contains several times. It must depend on the row
     /// alone, and return the same keys each time; a key that is added twice counts once. It must not use the table.
     /// </param>
     /// <exception cref="ArgumentException">The name is empty, too long, or taken.</exception>
@@ -57,7 +56,7 @@ public sealed class TableDefinition<TKey, TRow>
     /// <param name="name">The name of the index.</param>
     /// <param name="version">The version of the function. Raise it when the function returns other keys than before.</param>
     /// <param name="keys">
-    /// Returns the keys of a row: see <see cref="Index{TIndexKey}(string, int, Func{TRow, TIndexKey})"/>; null for none. A key that comes twice
+    /// Returns the keys of a row: see <see cref="Index{TIndexKey}(string, int, Func{TRow, TIndexKey})"/>; null for none. A key that is returned twice
     /// counts once.
     /// </param>
     /// <typeparam name="TIndexKey">The type of the keys, by which queries ask for them.</typeparam>
@@ -73,8 +72,8 @@ public sealed class TableDefinition<TKey, TRow>
         With(name, version, isUnique: true, Single(key), typeof(TIndexKey));
 
     /// <summary>
-    /// Returns the definition with another index, in which no two rows may have the same key. A key with a null in it is not in the index, and binds
-    /// no row.
+    /// Returns the definition with another index, in which no two rows may have the same key. A key that contains a null is not in the index, and
+    /// constrains no row.
     /// </summary>
     /// <inheritdoc cref="Index(string, int, IndexFunction{TRow})"/>
     public TableDefinition<TKey, TRow> UniqueIndex(string name, int version, IndexFunction<TRow> keys) =>
@@ -82,12 +81,12 @@ public sealed class TableDefinition<TKey, TRow>
 
     /// <summary>Returns the definition with an index that it shares with other tables.</summary>
     /// <remarks>
-    /// The index has the name and the version of the shared one. Its keys are as those of <see cref="Index(string, int, IndexFunction{TRow})"/>, and
-    /// <see cref="Table{TKey, TRow}.From"/> finds the rows of this table alone.
+    /// The index has the name and the version of the shared one. Its keys follow the rules of <see cref="Index(string, int, IndexFunction{TRow})"/>,
+    /// and <see cref="Table{TKey, TRow}.From"/> finds only the rows of this table.
     /// </remarks>
     /// <param name="index">The index.</param>
     /// <param name="keys">Adds the keys of a row: see <see cref="Index(string, int, IndexFunction{TRow})"/>.</param>
-    /// <exception cref="ArgumentException">The definition has an index of that name, or as many as it can have.</exception>
+    /// <exception cref="ArgumentException">The definition already has an index of that name, or the maximum number of indexes.</exception>
     /// <exception cref="ArgumentNullException">The index or the function is null.</exception>
     public TableDefinition<TKey, TRow> Index(SharedIndex index, IndexFunction<TRow> keys)
     {
@@ -115,7 +114,7 @@ public sealed class TableDefinition<TKey, TRow>
     /// <remarks>
     /// See <see cref="WriteTransaction.CompressValues"/>, and <see cref="TableEvolution.RecompressTableAsync"/> for existing rows.
     /// </remarks>
-    /// <param name="compression">How to compress.</param>
+    /// <param name="compression">The compression.</param>
     /// <exception cref="ArgumentOutOfRangeException">There is no such compression.</exception>
     public TableDefinition<TKey, TRow> CompressRows(ValueCompression compression)
     {
@@ -124,27 +123,28 @@ public sealed class TableDefinition<TKey, TRow>
     }
 
     /// <summary>
-    /// Returns the definition with rows that expire: from its expiry time on, a row is read as if it were deleted, and its keys are free.
+    /// Returns the definition with rows that expire: from its expiry time on, a row counts as deleted for reads, and its keys are free.
     /// </summary>
     /// <remarks>
     /// <para>
     /// The time is computed when a row is written, and stored in it. A transaction compares it with the time of
-    /// <see cref="StorageOptions.TimeProvider"/>, which it reads once, when it first opens a table whose rows expire. Counts and sets of ids still
-    /// have the rows, and their bytes stay, until they are deleted: in the background, or by <see cref="TableExpiry.DeleteExpiredAsync"/>.
+    /// <see cref="StorageOptions.TimeProvider"/>, which it reads once, when it first opens a table whose rows expire. Counts and id sets still
+    /// include the rows, and their bytes remain stored, until they are deleted: in the background, or by
+    /// <see cref="TableExpiry.DeleteExpiredAsync"/>.
     /// </para>
     /// <para>
-    /// The times have an index of their own, <c>(expiry)</c>, which <see cref="TableEvolution.EvolveAsync{TKey, TRow}"/> builds, drops and builds
-    /// again like any other. Rows expire while it is ready. Its keys are seconds since 1970, as <see cref="KeyWriter.Add(long)"/> writes them.
+    /// The times have a separate index, <c>(expiry)</c>, which <see cref="TableEvolution.EvolveAsync{TKey, TRow}"/> builds, drops and rebuilds like
+    /// any other. Rows expire while it is ready. Its keys are seconds since 1970, as <see cref="KeyWriter.Add(long)"/> writes them.
     /// </para>
     /// </remarks>
     /// <param name="time">
-    /// Returns the time from which on a row is expired, rounded up to a millisecond; null for never. It must depend on the row alone. It must not use
+    /// Returns the time from which a row is expired, rounded up to a millisecond; null for never. It must depend on the row alone. It must not use
     /// the table.
     /// </param>
     /// <param name="version">
-    /// The version of the function. Raise it when the function returns other times than before: all rows get their times again then.
+    /// The version of the function. Raise it when the function returns other times than before: the times of all rows are then computed again.
     /// </param>
-    /// <exception cref="ArgumentException">The definition has the time already, or as many indexes as it can have.</exception>
+    /// <exception cref="ArgumentException">The definition already has an expiry function, or the maximum number of indexes.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The version is negative.</exception>
     /// <exception cref="ArgumentNullException">The function is null.</exception>
     public TableDefinition<TKey, TRow> Expire(Func<TRow, DateTimeOffset?> time, int version = 1)

@@ -1,6 +1,6 @@
 namespace Voron.Tables;
 
-/// <summary>Makes definitions of tables.</summary>
+/// <summary>Creates table definitions.</summary>
 /// <example>
 /// <code>
 /// static readonly TableDefinition&lt;string, Package&gt; Packages = TableDefinition
@@ -10,11 +10,11 @@ namespace Voron.Tables;
 /// </example>
 public static class TableDefinition
 {
-    /// <summary>Makes a definition of a table whose rows have keys of any type.</summary>
-    /// <param name="name">The name of the table: 1 to 200 bytes in UTF-8. Tables and trees have names of their own.</param>
+    /// <summary>Creates a definition of a table whose rows have keys of any type.</summary>
+    /// <param name="name">The name of the table: 1 to 200 bytes in UTF-8. A tree may have the same name.</param>
     /// <param name="version">The version of the definition: 1 to 65,535.</param>
-    /// <param name="rows">How rows become bytes.</param>
-    /// <param name="keys">How keys become bytes. A table keeps its kind of keys.</param>
+    /// <param name="rows">Converts rows to bytes and back.</param>
+    /// <param name="keys">Converts keys to bytes. The kind of keys of a table cannot change.</param>
     /// <param name="key">Returns the key of a row. It must depend on the row alone.</param>
     /// <exception cref="ArgumentException">The name is empty or too long.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The version is not 1 to 65,535.</exception>
@@ -31,11 +31,11 @@ public static class TableDefinition
     }
 
     /// <summary>
-    /// Makes a definition of a table whose rows are found by a number: the id of the row. It needs no index of keys, so it is smaller and faster.
+    /// Creates a definition of a table whose rows are keyed by a number, the row id. It needs no key index, so it is smaller and faster.
     /// </summary>
-    /// <param name="name">The name of the table: 1 to 200 bytes in UTF-8. Tables and trees have names of their own.</param>
+    /// <param name="name">The name of the table: 1 to 200 bytes in UTF-8. A tree may have the same name.</param>
     /// <param name="version">The version of the definition: 1 to 65,535.</param>
-    /// <param name="rows">How rows become bytes.</param>
+    /// <param name="rows">Converts rows to bytes and back.</param>
     /// <param name="key">Returns the number of a row: 0 to 2^48 - 1. New rows are inserted fastest if their numbers rise.</param>
     /// <inheritdoc cref="Create"/>
     public static TableDefinition<long, TRow> CreateWithRowIds<TRow>(string name, int version, IRowCodec<TRow> rows, Func<TRow, long> key)

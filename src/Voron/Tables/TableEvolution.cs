@@ -3,46 +3,46 @@ using Voron.Trees;
 
 namespace Voron.Tables;
 
-/// <summary>Brings tables to the definitions of a new program, and drops tables.</summary>
+/// <summary>Evolves tables to the definitions of a new program, and drops tables.</summary>
 public static class TableEvolution
 {
     /// <summary>
-    /// Brings a table to its definition: creates it if there is none, drops the indexes that the definition does not have, builds those that it adds
-    /// or has in another version, and raises the version of the table. Call it when the program starts.
+    /// Evolves a table to its definition: creates it if it does not exist, drops the indexes that the definition lacks, builds those that it adds or
+    /// contains in another version, and raises the version of the table. Call it when the program starts.
     /// </summary>
     /// <remarks>
     /// <para>
-    /// Indexes are built in steps while others read and write. Meanwhile, these see the table as it is: a new index answers queries when it is ready.
-    /// A step is a transaction of its own, which keeps other writers waiting for as long as <see cref="EvolveOptions.MaxHold"/> says. An index that
-    /// is not ready rejects no write. What was built stays after a cancellation or a crash, and the next call continues there.
+    /// Indexes are built in steps while others read and write. A new index answers queries once it is ready, and rejects no write before. Each step
+    /// is a separate transaction, which makes other writers wait for the time in <see cref="EvolveOptions.MaxHold"/>. Finished steps survive a
+    /// cancellation or a crash, and the next call continues after them.
     /// </para>
     /// <para>
-    /// Rows are read before anything is changed: if two have the same key of a new unique index, or a sample of 66 rows has other keys in the
-    /// indexes that stay than their functions return, the call ends. If it fails for a row later, because a writer has added it meanwhile, or a
-    /// function refuses it, the table goes back to the version that it had, without the new indexes: the old program continues in both cases.
+    /// Rows are read before anything is changed: the call fails if two rows have the same key in a new unique index, or if a sample of 66 rows has
+    /// other keys in the kept indexes than their functions return. If it fails for a row later, because a writer has added it meanwhile or a function
+    /// refuses it, the table returns to its previous version, without the new indexes. In both cases, the old program can continue.
     /// </para>
     /// <para>
-    /// Only a definition of a higher version, or <see cref="DropIndexAsync"/>, drops indexes. Programs with the old definition continue reading, but
-    /// no longer write. Pages of dropped indexes are freed in the background. At its end, the call removes from shared indexes the row ids of tables
+    /// Only a definition of a higher version, or <see cref="DropIndexAsync"/>, drops indexes. Programs with the old definition can still read, but no
+    /// longer write. Pages of dropped indexes are freed in the background. At its end, the call removes from shared indexes the row ids of tables
     /// that were dropped or no longer use these indexes.
     /// </para>
     /// </remarks>
     /// <param name="environment">The environment.</param>
     /// <param name="definition">The definition.</param>
     /// <param name="progress">Receives the progress after each step.</param>
-    /// <param name="options">The size of the steps; null for 2 ms.</param>
+    /// <param name="options">The limits of a step; null for the defaults, 2 ms and 16 MiB.</param>
     /// <param name="cancellationToken">Ends the call after the current step.</param>
     /// <exception cref="DuplicateKeyException">
-    /// Two rows have the same key of a new unique index. <see cref="CheckAsync"/> lists all such rows.
+    /// Two rows have the same key in a new unique index. <see cref="CheckAsync"/> lists all such rows.
     /// </exception>
-    /// <exception cref="IndexMismatchException">The function of an index that stays returns other keys than the index has.</exception>
+    /// <exception cref="IndexMismatchException">The function of a kept index returns other keys than the index contains.</exception>
     /// <exception cref="SchemaMismatchException">
     /// The table has keys of another kind, or a newer version, or an index that the definition of the same version lacks; or another call has
     /// dropped an index that this one was building.
     /// </exception>
     /// <exception cref="RowFormatException">The codec cannot read a row.</exception>
     /// <exception cref="IndexKeyException">The function of an index failed for a row.</exception>
-    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="StorageFullException">There is no space left.</exception>
     /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
     /// <exception cref="ArgumentNullException">The environment or the definition is null.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call.</exception>
@@ -56,18 +56,16 @@ public static class TableEvolution
         return EvolveAsync(environment, definition.Functions, progress, options ?? new EvolveOptions(), cancellationToken);
     }
 
-    /// <summary>
-    /// Reads all rows of a table with its new definition, and lists the rows that this definition would not accept. Writes nothing.
-    /// </summary>
+    /// <summary>Reads all rows of a table with its new definition, and lists the rows that the definition would refuse. Writes nothing.</summary>
     /// <remarks>
-    /// It finds rows that the codec or the function of an index refuses, rows that have the same key of a unique index that is not built yet, and
-    /// rows whose keys in an index that stays are not those of its function. Run it with the new program before it is rolled out. Rows that change
-    /// meanwhile may be read as they were or as they are.
+    /// It finds rows that the codec or an index function refuses, rows that share a key in a unique index that is not built yet, and rows whose keys
+    /// in a kept index differ from those of its function. Run it with the new program before it is rolled out. Rows that change during the call may
+    /// be read before or after the change.
     /// </remarks>
-    /// <param name="environment">The environment, which may be open for reading only.</param>
+    /// <param name="environment">The environment, which may be read-only.</param>
     /// <param name="definition">The definition.</param>
     /// <param name="cancellationToken">Ends the call.</param>
-    /// <exception cref="KeyNotFoundException">There is no table of that name.</exception>
+    /// <exception cref="KeyNotFoundException">The table does not exist.</exception>
     /// <exception cref="SchemaMismatchException">The table has keys of another kind.</exception>
     /// <exception cref="CorruptionException">A page is damaged.</exception>
     /// <exception cref="ArgumentNullException">The environment or the definition is null.</exception>
@@ -83,16 +81,16 @@ public static class TableEvolution
     }
 
     /// <summary>
-    /// Drops an index of a table at once, durably, and frees its pages in the background; false if there is no such table or index. Programs whose
-    /// definition has the index continue without it, until <see cref="EvolveAsync{TKey, TRow}"/> builds it again.
+    /// Drops an index of a table immediately and durably, and frees its pages in the background; false if the table or the index does not exist.
+    /// Programs whose definition contains the index continue without it, until <see cref="EvolveAsync{TKey, TRow}"/> builds it again.
     /// </summary>
-    /// <remarks>An index that the table shares with others loses the ids of the table as <see cref="DropTableAsync"/> says.</remarks>
+    /// <remarks>The ids of the table are removed from a shared index as described for <see cref="DropTableAsync"/>.</remarks>
     /// <param name="environment">The environment.</param>
     /// <param name="table">The name of the table.</param>
     /// <param name="index">The name of the index.</param>
     /// <param name="cancellationToken">Cancels the wait for the writer, or ends the removal from a shared index.</param>
     /// <exception cref="ArgumentException">A name is empty, too long, or not valid text.</exception>
-    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="StorageFullException">There is no space left.</exception>
     /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
     /// <exception cref="ArgumentNullException">The environment is null.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
@@ -111,19 +109,19 @@ public static class TableEvolution
     }
 
     /// <summary>
-    /// Drops a table at once, durably, and frees the pages of its rows and indexes in steps, in the background; false if there is none of that name.
-    /// A table of the same name can be created as soon as the call has returned.
+    /// Drops a table immediately and durably, and frees the pages of its rows and indexes in steps in the background; false if it does not exist. A
+    /// table of the same name can be created as soon as the call has returned.
     /// </summary>
     /// <remarks>
     /// If the table shares an index with others, the call then removes its ids from the index in steps of 2 ms. Queries do not return them meanwhile.
-    /// If that is cancelled or fails, the table is dropped all the same, and the next call of this method or of
-    /// <see cref="EvolveAsync{TKey, TRow}"/> for any table continues.
+    /// If the removal is cancelled or fails, the table is still dropped, and the next call of this method or of <see cref="EvolveAsync{TKey, TRow}"/>
+    /// for any table continues the removal.
     /// </remarks>
     /// <param name="environment">The environment.</param>
     /// <param name="name">The name of the table.</param>
     /// <param name="cancellationToken">Cancels the wait for the writer, or ends the removal from shared indexes.</param>
     /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
-    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="StorageFullException">There is no space left.</exception>
     /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
     /// <exception cref="ArgumentNullException">The environment is null.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
@@ -141,21 +139,21 @@ public static class TableEvolution
     }
 
     /// <summary>
-    /// Restores the primary keys of rows that have lost them, as a salvage reports: such rows are listed, but not found by their keys. Call
-    /// it before <see cref="EvolveAsync{TKey, TRow}"/>, which refuses such a table.
+    /// Restores the lost primary keys of rows, which a salvage reports: scans return these rows, but lookups by key do not find them. Call it before
+    /// <see cref="EvolveAsync{TKey, TRow}"/>, which refuses such a table.
     /// </summary>
     /// <remarks>
-    /// It reads all rows in steps of 2 ms, while others read and write. After a cancellation or a crash, the next call passes over what has been
-    /// done. Where another row has the key, both stay as they are, and the report names them: <see cref="Table{TKey, TRow}.TryGetByRowId"/> reads
-    /// the one that is not found.
+    /// It reads all rows in steps of 2 ms, while others read and write. After a cancellation or a crash, the next call skips the restored keys. If
+    /// another row has the key, both rows remain unchanged, and the report names them: <see cref="Table{TKey, TRow}.TryGetByRowId"/> reads the one
+    /// that its key does not find.
     /// </remarks>
     /// <param name="environment">The environment.</param>
     /// <param name="definition">The definition of the table.</param>
     /// <param name="cancellationToken">Ends the call between two steps.</param>
-    /// <exception cref="KeyNotFoundException">There is no table of that name.</exception>
+    /// <exception cref="KeyNotFoundException">The table does not exist.</exception>
     /// <exception cref="SchemaMismatchException">The definition does not fit the table.</exception>
     /// <exception cref="CorruptionException">A page is damaged.</exception>
-    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="StorageFullException">There is no space left.</exception>
     /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
     /// <exception cref="ArgumentNullException">The environment or the definition is null.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call.</exception>
@@ -169,16 +167,16 @@ public static class TableEvolution
     }
 
     /// <summary>
-    /// Rewrites the rows of a table as new ones are compressed, in short transactions while others write, as
-    /// <see cref="StorageEnvironment.RecompressAsync"/> does with the values of a tree.
+    /// Rewrites the rows of a table with the compression of new rows, in short transactions while others write, as
+    /// <see cref="StorageEnvironment.RecompressAsync"/> does for the values of a tree.
     /// </summary>
     /// <param name="environment">The environment.</param>
     /// <param name="name">The name of the table.</param>
-    /// <param name="cancellationToken">Ends the call between two of its transactions. What was rewritten stays so.</param>
+    /// <param name="cancellationToken">Ends the call between two of its transactions. Rewritten rows remain rewritten.</param>
     /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
-    /// <exception cref="KeyNotFoundException">There is no table of that name.</exception>
+    /// <exception cref="KeyNotFoundException">The table does not exist.</exception>
     /// <exception cref="CorruptionException">A page or a row of the table is damaged. The message names it.</exception>
-    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="StorageFullException">There is no space left.</exception>
     /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
     /// <exception cref="ArgumentNullException">The environment is null.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call.</exception>
@@ -192,7 +190,7 @@ public static class TableEvolution
         using (var reading = environment.BeginRead())
         {
             var schema = new TableTrees(reading).FindSchema(name, key)
-                ?? throw new KeyNotFoundException($"There is no table '{name}' in '{environment.Path}' whose rows could be compressed.");
+                ?? throw new KeyNotFoundException($"The table '{name}' does not exist in '{environment.Path}': no rows were recompressed.");
             rows = SystemTree.RowsName(schema.Id);
         }
 
@@ -209,7 +207,7 @@ public static class TableEvolution
         }
         catch (OperationCanceledException)
         {
-            // What was dropped is dropped. The next call removes what is left.
+            // The drop is complete. The next call removes the remaining ids.
         }
     }
 
@@ -259,7 +257,7 @@ public static class TableEvolution
         return new EvolveReport(isCreated, built, dropped, rows);
     }
 
-    // Before anything is changed. What writers add meanwhile is met by the builder.
+    // Called before anything is changed. The builder checks the rows that writers add meanwhile.
     private static void Check(StorageEnvironment environment, TableFunctions functions, CancellationToken stop)
     {
         using (var reading = environment.BeginRead())
@@ -286,7 +284,7 @@ public static class TableEvolution
         }
         catch (Exception e) when (e is VoronException or ObjectDisposedException)
         {
-            // The caller gets the first failure. The next call begins with what it finds.
+            // The caller gets the first failure. The next call continues from the stored state.
         }
     }
 
@@ -303,7 +301,7 @@ public static class TableEvolution
             return null;
         }
 
-        // The writer is free when the record has been submitted, which is before the task completes.
+        // The writer is free once the record has been submitted, before the task completes.
         pace.EndReading();
         var commit = writing.CommitAsync(CancellationToken.None);
         pace.End();

@@ -1,6 +1,6 @@
 namespace Voron.Tables;
 
-/// <summary>What a definition knows of a table, without the types of its keys and rows.</summary>
+/// <summary>The functions of a table definition, independent of its key and row types.</summary>
 internal abstract class TableFunctions
 {
     private const int MaxBindings = 8;
@@ -26,28 +26,28 @@ internal abstract class TableFunctions
 
     public int Version { get; }
 
-    /// <summary>The name of the codec of keys; null if the key of a row is its id.</summary>
+    /// <summary>The name of the key codec; null if rows are keyed by their ids.</summary>
     public string? KeyCodec { get; }
 
-    /// <summary>The indexes. The first one is the primary key, unless the key of a row is its id.</summary>
+    /// <summary>The indexes. The first one is the primary key, unless rows are keyed by their ids.</summary>
     public IReadOnlyList<IndexShape> Slots { get; }
 
-    /// <summary>The place of the index of the times at which rows expire; -1 if the definition has none.</summary>
+    /// <summary>The place of the expiry index; -1 if the definition has none.</summary>
     public int ExpirySlot { get; }
 
-    /// <summary>How rows are compressed; null if the definition does not say.</summary>
+    /// <summary>How rows are compressed; null if the definition does not specify it.</summary>
     public ValueCompression? Compression { get; init; }
 
-    /// <summary>The key of the schema in the tree of schemas.</summary>
+    /// <summary>The key of the schema in the schema tree.</summary>
     public byte[] SchemaKey { get; }
 
-    /// <summary>Reads a row, and computes its keys in the indexes that are wanted.</summary>
+    /// <summary>Reads a row, and computes its keys in the wanted indexes.</summary>
     /// <returns>The key of the row if that is its id; otherwise -1.</returns>
     /// <exception cref="RowFormatException">The codec cannot read the row.</exception>
     /// <exception cref="IndexKeyException">The function of an index failed.</exception>
     public abstract long ReadKeys(ReadOnlySpan<byte> row, long rowId, KeySet keys);
 
-    /// <summary>Reads a row, and computes the time from which on it is expired, in milliseconds since 1970; null for never.</summary>
+    /// <summary>Reads a row, and computes the time from which it is expired, in milliseconds since 1970; null for never.</summary>
     /// <exception cref="RowFormatException">The codec cannot read the row.</exception>
     /// <exception cref="IndexKeyException">The function failed.</exception>
     public abstract long? ReadExpiry(ReadOnlySpan<byte> row, long rowId);
@@ -66,11 +66,11 @@ internal abstract class TableFunctions
         throw new ArgumentException($"The definition of table '{Name}' has no index '{index}'.", nameof(index));
     }
 
-    /// <summary>Compares the definition with a schema. Keeps the results of a few schemas, because most transactions meet the same ones.</summary>
+    /// <summary>Compares the definition with a schema. Caches the results for a few schemas, because most transactions read the same ones.</summary>
     /// <param name="bytes">The bytes of the schema.</param>
     /// <param name="path">The path of the data file, for messages.</param>
     /// <exception cref="SchemaMismatchException">The table has keys of another kind.</exception>
-    /// <exception cref="CorruptionException">The bytes are no schema.</exception>
+    /// <exception cref="CorruptionException">The bytes are not a schema.</exception>
     public TableBinding Bind(ReadOnlySpan<byte> bytes, string path)
     {
         var known = Volatile.Read(ref _bindings);
@@ -87,12 +87,12 @@ internal abstract class TableFunctions
             throw new SchemaMismatchException(
                 Name,
                 $"The table '{Name}' in '{path}' has keys of the kind {stored}, and the definition of this program has keys of the kind " +
-                $"{(KeyCodec == null ? "row ids" : $"'{KeyCodec}'")}. The keys of a table cannot change: use another table, and copy the rows.");
+                $"{(KeyCodec == null ? "row ids" : $"'{KeyCodec}'")}. The keys of a table cannot change: copy the rows into another table.");
         }
 
         var made = new TableBinding(schema, bytes.ToArray(), Slots, Version);
 
-        // Of two threads that add one at once, either may win: the other schema is only read again.
+        // If two threads add a binding concurrently, one of them may be lost: its schema is only read again.
         Volatile.Write(ref _bindings, [made, .. known.Take(MaxBindings - 1)]);
         return made;
     }

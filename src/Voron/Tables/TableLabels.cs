@@ -2,10 +2,10 @@ using Voron.Trees;
 
 namespace Voron.Tables;
 
-/// <summary>Names the trees of tables as their users know them.</summary>
+/// <summary>Names the trees of tables as users know them.</summary>
 internal static class TableLabels
 {
-    /// <summary>Describes a system tree by the names of its table and index; by their numbers if no schema has them.</summary>
+    /// <summary>Describes a system tree by the names of its table and index; by their numbers if no schema contains them.</summary>
     /// <param name="name">The name of the tree in the catalog.</param>
     /// <param name="schemas">The schemas that could be read.</param>
     public static string Of(ReadOnlySpan<byte> name, IEnumerable<TableSchema> schemas)

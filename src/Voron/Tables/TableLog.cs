@@ -18,7 +18,7 @@ internal static partial class TableLog
 
     [LoggerMessage(
         EventId = 1302, EventName = "FormerMemberLeft", Level = LogLevel.Warning,
-        Message = "What a table has left in the shared index of number {Index} of the environment in '{Path}' could not be removed. No query returns it, and the next " +
-            "evolution or drop of a table tries again. Reason: {Reason}")]
+        Message = "Row ids that a table left in shared index number {Index} of the environment in '{Path}' could not be removed. No query returns " +
+            "them, and the next evolution or drop of a table tries again. Reason: {Reason}")]
     public static partial void FormerMemberLeft(ILogger logger, int index, string path, string reason, Exception exception);
 }

@@ -6,10 +6,10 @@ using Voron.Primitives;
 namespace Voron.Tables;
 
 /// <summary>
-/// A table as the environment has it: its number, and its indexes with their states. It never changes: each change makes another one.
+/// A table as stored in the environment: its number, and its indexes with their states. Immutable: each change creates another one.
 /// </summary>
 /// <remarks>
-/// The bytes, all numbers in little-endian order, texts in UTF-8 behind their length in two bytes:
+/// The bytes, with little-endian numbers, and texts as a length in two bytes followed by UTF-8:
 /// <code>
 /// 0 | 1  form: 1
 /// 1 | 1  flags: 1 the key of a row is its id
@@ -25,7 +25,7 @@ namespace Voron.Tables;
 /// </remarks>
 internal sealed record TableSchema
 {
-    /// <summary>Indexes that a table can have, the primary key included.</summary>
+    /// <summary>The maximum number of indexes of a table, including the primary key.</summary>
     public const int MaxIndexes = 256;
 
     private const byte Form = 1;
@@ -37,16 +37,16 @@ internal sealed record TableSchema
 
     public required string Name { get; init; }
 
-    /// <summary>The number of the table, never used for another one.</summary>
+    /// <summary>The number of the table, never reused.</summary>
     public required ushort Id { get; init; }
 
-    /// <summary>The version of the definition that has evolved the table last.</summary>
+    /// <summary>The version of the definition that last evolved the table.</summary>
     public required int Version { get; init; }
 
-    /// <summary>True if the key of a row is its id, and the table has no index of keys.</summary>
+    /// <summary>True if rows are keyed by their ids, and the table has no key index.</summary>
     public required bool HasRowIdKeys { get; init; }
 
-    /// <summary>The name of the codec of keys.</summary>
+    /// <summary>The name of the key codec.</summary>
     public required string KeyCodec { get; init; }
 
     /// <summary>The number that the next new index gets.</summary>
@@ -54,7 +54,7 @@ internal sealed record TableSchema
 
     public required IReadOnlyList<IndexSchema> Indexes { get; init; }
 
-    /// <summary>The index of the times at which rows expire; null if they do not.</summary>
+    /// <summary>The expiry index; null if rows do not expire.</summary>
     public IndexSchema? Expiring
     {
         get
@@ -69,7 +69,7 @@ internal sealed record TableSchema
         }
     }
 
-    /// <summary>Returns the index of a name, or null.</summary>
+    /// <summary>Returns the index with a name, or null.</summary>
     public IndexSchema? Find(string name)
     {
         foreach (var index in Indexes)
@@ -81,7 +81,7 @@ internal sealed record TableSchema
         return null;
     }
 
-    /// <summary>Returns a schema with another state of an index.</summary>
+    /// <summary>Returns the schema with a changed index.</summary>
     public TableSchema With(IndexSchema changed) => this with
     {
         Indexes = [.. Indexes.Select(index => index.Id == changed.Id ? changed : index)],
@@ -91,7 +91,7 @@ internal sealed record TableSchema
     /// <param name="name">The name of the table.</param>
     /// <param name="bytes">The bytes.</param>
     /// <param name="path">The path of the data file, for messages.</param>
-    /// <exception cref="CorruptionException">The bytes are no schema.</exception>
+    /// <exception cref="CorruptionException">The bytes are not a schema.</exception>
     public static TableSchema Parse(string name, ReadOnlySpan<byte> bytes, string path)
     {
         if (bytes.Length < HeaderBytes || bytes[0] != Form)

@@ -5,10 +5,10 @@ using Voron.Trees;
 
 namespace Voron.Tables;
 
-/// <summary>A table that a transaction has open: its trees, and buffers for one row at a time.</summary>
+/// <summary>A table opened by a transaction: its trees, and buffers for one row at a time.</summary>
 /// <remarks>
-/// It stays with the object of the tree of rows, which is pooled with its transaction, so that opening a table allocates nothing. The schema is
-/// compared before each call if its tree has changed, because a rollback to a savepoint, or a call through another handle, may have changed it.
+/// It is attached to the object of the row tree, which is pooled with its transaction, so opening a table allocates nothing. The schema is compared
+/// before each call if its tree has changed, because a rollback to a savepoint, or a call through another handle, may have changed it.
 /// </remarks>
 internal sealed class TableSession
 {
@@ -31,7 +31,7 @@ internal sealed class TableSession
     private bool _isInCallback;
     private RowBatch? _freeBatch;
 
-    /// <summary>A row that was decompressed, until the next one is.</summary>
+    /// <summary>The last decompressed row.</summary>
     public ref byte[] Unpacked => ref _unpacked;
 
     /// <summary>The definition for which the session is set up.</summary>
@@ -50,34 +50,36 @@ internal sealed class TableSession
     /// <summary>The transaction.</summary>
     public TableTrees Trees => _trees;
 
-    /// <summary>Rows whose times are not after this one count as deleted, in milliseconds since 1970; the lowest number if no rows expire.</summary>
+    /// <summary>
+    /// The current time in milliseconds since 1970: rows that expire at or before it count as deleted. The lowest number if no rows expire.
+    /// </summary>
     public long Now { get; private set; } = RowExpiry.Never;
 
-    /// <summary>True if the rows that are written have times at which they expire.</summary>
+    /// <summary>True if written rows get expiry times.</summary>
     public bool WritesExpiry => Functions.ExpirySlot is >= 0 and var slot && _indexes[slot].State is IndexState.Ready or IndexState.Building;
 
     /// <summary>The row that is being written.</summary>
     public RowBuffer Buffer { get; } = new();
 
-    /// <summary>The keys of the row as it will be.</summary>
+    /// <summary>The keys of the row after the change.</summary>
     public KeySet NewKeys => _newKeys!;
 
-    /// <summary>The keys of the row as it was.</summary>
+    /// <summary>The keys of the row before the change.</summary>
     public KeySet OldKeys => _oldKeys!;
 
-    /// <summary>The id that the row being written has as its key; -1 if the table has keys of another kind.</summary>
+    /// <summary>The id of the row being written, if that is its key; -1 if the table has keys of another kind.</summary>
     public long GivenRowId { get; set; } = -1;
 
-    /// <summary>Room for a key.</summary>
+    /// <summary>Space for a key.</summary>
     public byte[] KeyBuffer { get; private set; } = [];
 
     /// <summary>
-    /// The highest version of the rows that the transaction has deleted, or another one before it, whose versions are lower. The session stays when
-    /// another call of the transaction opens the table.
+    /// The highest version of the rows deleted by the transaction, or by an earlier one, whose versions are lower. The session is kept when another
+    /// call of the transaction opens the table.
     /// </summary>
     public RowVersion NewestDeleted { get; private set; }
 
-    /// <summary>Opens a table; null when there is none.</summary>
+    /// <summary>Opens a table; null if it does not exist.</summary>
     /// <exception cref="SchemaMismatchException">The table has keys of another kind.</exception>
     /// <exception cref="CorruptionException">The schema is damaged, or a tree of the table is missing.</exception>
     public static TableSession? Open(TableTrees trees, TableFunctions functions)
@@ -109,7 +111,7 @@ internal sealed class TableSession
         if (_isInCallback)
             ThrowInCallback();
 
-        // A rollback may have closed trees that were opened since its savepoint, while that of the rows stays.
+        // A rollback may have closed trees that were opened since its savepoint, while the row tree remains open.
         if (functions != Functions || !_schemas.IsSettled || _schemas.StateAsIs.ChangeCount != _schemaChanges || _rollbacks != RollbackCount)
             Refresh(functions);
     }
@@ -126,10 +128,10 @@ internal sealed class TableSession
             throw new SchemaMismatchException(functions.Name, refusal);
     }
 
-    /// <summary>Returns true if a row counts as deleted. The row may have any bytes.</summary>
+    /// <summary>Returns true if a row counts as deleted. Accepts arbitrary bytes.</summary>
     public bool IsExpired(ReadOnlySpan<byte> row) => Now != RowExpiry.Never && RowLayout.IsDue(row, Now);
 
-    /// <summary>Takes a batch for a query, which returns it.</summary>
+    /// <summary>Takes a batch for a query, which must return it.</summary>
     public RowBatch TakeBatch() => Interlocked.Exchange(ref _freeBatch, null) ?? new RowBatch();
 
     /// <summary>Takes a batch back, for the next query.</summary>
@@ -139,7 +141,7 @@ internal sealed class TableSession
         Volatile.Write(ref _freeBatch, batch);
     }
 
-    /// <summary>Marks that functions of the definition are called, which must not call the table.</summary>
+    /// <summary>Marks the beginning of calls to functions of the definition, which must not call the table.</summary>
     public void BeginCallback()
     {
         if (_isInCallback)
@@ -150,7 +152,7 @@ internal sealed class TableSession
 
     public void EndCallback() => _isInCallback = false;
 
-    /// <summary>Called after functions of the definition, before a row is written that was looked up before them.</summary>
+    /// <summary>Called after functions of the definition, before writing a row that was looked up before these calls.</summary>
     /// <exception cref="ObjectDisposedException">The functions have ended the transaction.</exception>
     /// <exception cref="InvalidOperationException">The functions have changed the table, or have rolled back to a savepoint.</exception>
     public void RequireUnchanged()
@@ -164,7 +166,7 @@ internal sealed class TableSession
         }
     }
 
-    /// <summary>Reads a row with the functions of the definition, and computes its keys in the indexes that have them.</summary>
+    /// <summary>Reads a row with the functions of the definition, and computes its keys in the indexes that cover it.</summary>
     /// <inheritdoc cref="TableFunctions.ReadKeys"/>
     public void ReadOldKeys(long rowId, ReadOnlySpan<byte> row)
     {
@@ -173,21 +175,21 @@ internal sealed class TableSession
         RequireUnchanged();
     }
 
-    /// <summary>Wants the keys that a row has in the indexes that cover it.</summary>
+    /// <summary>Requests the keys of a row in the indexes that cover it.</summary>
     public void WantOldKeys(long rowId)
     {
         for (var slot = 0; slot < _indexes.Length; slot++)
             OldKeys.Want(slot, _indexes[slot].Schema?.Covers(rowId) == true);
     }
 
-    /// <summary>Wants the keys that a row is to have in the indexes that writers maintain.</summary>
+    /// <summary>Requests the new keys of a row in the indexes that writers maintain.</summary>
     public void WantNewKeys()
     {
         for (var slot = 0; slot < _indexes.Length; slot++)
             NewKeys.Want(slot, _indexes[slot].State is IndexState.Ready or IndexState.Building);
     }
 
-    /// <summary>Reads a row, and computes those of its keys that are wanted as <see cref="OldKeys"/>.</summary>
+    /// <summary>Reads a row, and computes its wanted keys as <see cref="OldKeys"/>.</summary>
     /// <inheritdoc cref="TableFunctions.ReadKeys"/>
     public long ReadKeys(long rowId, ReadOnlySpan<byte> row)
     {
@@ -203,14 +205,14 @@ internal sealed class TableSession
     }
 
     /// <summary>
-    /// Notes that a call has failed midway, so that the transaction can only be rolled back. Always returns false, for use in a filter.
+    /// Notes that a call has failed midway: the transaction can only be rolled back. Always returns false, for use in an exception filter.
     /// </summary>
     public bool Break(Exception cause) => _rowTree.Owner.Write!.Break(cause);
 
-    /// <summary>True if the changes of the rows are recorded in a feed.</summary>
+    /// <summary>True if a feed records changes of the rows.</summary>
     public bool IsRecorded => _rowTree.StateAsIs.IsRecorded;
 
-    /// <summary>Records the change of a row, which has been made. The caller breaks the transaction if that fails.</summary>
+    /// <summary>Records a completed change of a row. If that fails, the caller breaks the transaction.</summary>
     /// <inheritdoc cref="ChangeRecorder.RecordRow"/>
     public void Record(RecordedOperation operation, ReadOnlySpan<byte> key, ReadOnlySpan<byte> old, ReadOnlySpan<byte> row) =>
         _rowTree.Owner.Write!.Recorder.RecordRow(_rowTree, operation, key, old, row);
@@ -239,7 +241,7 @@ internal sealed class TableSession
         return _old.AsSpan(0, row.Length);
     }
 
-    /// <summary>Returns the id that follows all ids that rows have or have had. It may be above the highest one that a row can have.</summary>
+    /// <summary>Returns the id after all ids that rows have or had. It may exceed the highest valid row id.</summary>
     public long NextRowId()
     {
         if (_nextRowId < 0)
@@ -247,37 +249,37 @@ internal sealed class TableSession
         return _nextRowId;
     }
 
-    /// <summary>Returns the id that the next new row gets, which no row has had before.</summary>
+    /// <summary>Returns the id for the next new row, which no row has had before.</summary>
     /// <exception cref="StorageFullException">All ids have been used.</exception>
     public long PeekRowId()
     {
         if (NextRowId() > RowKey.Max)
         {
             throw new StorageFullException(
-                $"The table '{Schema.Name}' has used all {RowKey.Max + 1} row ids, and uses none twice. Copy its rows into another table.");
+                $"The table '{Schema.Name}' has used all {RowKey.Max + 1} row ids, and reuses none. Copy its rows into another table.");
         }
 
         return _nextRowId;
     }
 
-    /// <summary>Notes that a row has an id. Ids may be left out, for example by a rollback.</summary>
+    /// <summary>Notes that a row id is used. Ids may be skipped, for example by a rollback.</summary>
     public void NoteRowId(long rowId)
     {
         if (_nextRowId >= 0)
             _nextRowId = Math.Max(_nextRowId, rowId + 1);
     }
 
-    /// <summary>Notes that a row of that version is deleted.</summary>
+    /// <summary>Notes that a row with a version is deleted.</summary>
     public void NoteDeleted(RowVersion version)
     {
         if (version.Value > NewestDeleted.Value)
             NewestDeleted = version;
     }
 
-    /// <summary>The stored number below which no row id is used again; 0 if none is stored.</summary>
+    /// <summary>Returns the stored row id below which none is reused; 0 if none is stored.</summary>
     public long StoredNextRowId() => Stored(Binding.NextRowKey);
 
-    /// <summary>Returns the stored version below which no row that is inserted gets one; 0 if none is stored.</summary>
+    /// <summary>Returns the stored lowest version for inserted rows; 0 if none is stored.</summary>
     public long NextVersion()
     {
         if (_nextVersion < 0)
@@ -285,27 +287,27 @@ internal sealed class TableSession
         return _nextVersion;
     }
 
-    /// <summary>Stores the version below which no row that is inserted gets one, unless a higher one is stored.</summary>
+    /// <summary>Stores the lowest version for inserted rows, unless a higher one is stored.</summary>
     public void SaveNextVersion(long next)
     {
         if (Stored(Binding.NextVersionKey) < next)
             SchemaNumbers.SaveNextOfTable(SchemasToWrite, Binding.NextVersionKey, next);
     }
 
-    /// <summary>Writes another schema of the table.</summary>
+    /// <summary>Replaces the schema of the table.</summary>
     public void Save(TableSchema schema)
     {
         new WriteTree(_schemas).Put(Functions.SchemaKey, schema.ToBytes());
         Refresh(Functions);
     }
 
-    /// <summary>The tree of schemas, to write.</summary>
+    /// <summary>The schema tree, for writing.</summary>
     public WriteTree SchemasToWrite => new(_schemas);
 
-    /// <summary>Stores the row id below which none is used again.</summary>
+    /// <summary>Stores the row id below which none is reused.</summary>
     public void SaveNextRowId(long next) => SchemaNumbers.SaveNextOfTable(SchemasToWrite, Binding.NextRowKey, next);
 
-    /// <summary>Returns an exception that says which tree of the table is missing.</summary>
+    /// <summary>Returns the exception for a missing tree of the table.</summary>
     public static CorruptionException MissingTree(TableSchema schema, ReadOnlySpan<byte> name, TableTrees trees) => new(
         $"The {SystemTree.Describe(name)}, '{schema.Name}', is missing in '{trees.DataFilePath}'. Run Verify, or restore a backup.");
 
@@ -388,6 +390,6 @@ internal sealed class TableSession
     private static void ThrowInCallback() => throw new InvalidOperationException(
         "A function of the table's definition calls the table. An index function and a row codec must depend on the row alone.");
 
-    /// <summary>What changes when the table, or its transaction, does.</summary>
+    /// <summary>Changes whenever the table or its transaction does.</summary>
     private readonly record struct Stamp(long Generation, long RowChanges, long SchemaChanges, long Rollbacks);
 }

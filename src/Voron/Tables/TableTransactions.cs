@@ -5,15 +5,15 @@ namespace Voron.Tables;
 /// <summary>Opens the tables of a transaction.</summary>
 public static class TableTransactions
 {
-    /// <summary>Opens a table, or creates it with all indexes of its definition when there is none of that name.</summary>
+    /// <summary>Opens a table, or creates it with all indexes of its definition if it does not exist.</summary>
     /// <remarks>
-    /// The first table of an environment raises its format: older engines cannot open it any more, even if the transaction is rolled back.
+    /// The first table of an environment raises its format: older engines can no longer open it, even if the transaction is rolled back.
     /// </remarks>
     /// <param name="transaction">The transaction.</param>
-    /// <param name="definition">The definition. Its name is the name of the table; trees have names of their own.</param>
+    /// <param name="definition">The definition. Its name is the name of the table; a tree may have the same name.</param>
     /// <exception cref="SchemaMismatchException">The table has keys of another kind.</exception>
     /// <exception cref="StorageFullException">
-    /// There is no room, or all 65,534 numbers of tables, or all 32,767 of tables that share an index, have been used.
+    /// There is no space left, or all 65,534 table numbers, or all 32,767 member numbers of a shared index, have been used.
     /// </exception>
     /// <exception cref="ArgumentNullException">The definition is null.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
@@ -32,19 +32,21 @@ public static class TableTransactions
     /// </remarks>
     /// <param name="transaction">The transaction.</param>
     /// <param name="definition">The definition.</param>
-    /// <exception cref="KeyNotFoundException">There is no table of that name.</exception>
+    /// <exception cref="KeyNotFoundException">The table does not exist.</exception>
     /// <exception cref="SchemaMismatchException">The table has keys of another kind.</exception>
-    /// <exception cref="IndexMismatchException">The function of an index returns other keys than the index has, in a write transaction.</exception>
+    /// <exception cref="IndexMismatchException">
+    /// In a write transaction: the function of an index returns other keys than the index contains.
+    /// </exception>
     /// <exception cref="CorruptionException">The schema of the table is damaged, or one of its trees is missing.</exception>
     /// <exception cref="ArgumentNullException">The definition is null.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public static WriteTable<TKey, TRow> OpenTable<TKey, TRow>(this WriteTransaction transaction, TableDefinition<TKey, TRow> definition) =>
         transaction.TryOpenTable(definition, out var table) ? table : throw Missing(definition.Name, transaction.DataFilePath);
 
-    /// <summary>Opens a table; false when there is none of that name.</summary>
+    /// <summary>Opens a table; false if it does not exist.</summary>
     /// <param name="transaction">The transaction.</param>
     /// <param name="definition">The definition.</param>
-    /// <param name="table">The table; a default value when there is none.</param>
+    /// <param name="table">The table; a default value if it does not exist.</param>
     /// <inheritdoc cref="OpenTable{TKey, TRow}(WriteTransaction, TableDefinition{TKey, TRow})"/>
     public static bool TryOpenTable<TKey, TRow>(
         this WriteTransaction transaction, TableDefinition<TKey, TRow> definition, out WriteTable<TKey, TRow> table)
@@ -76,7 +78,7 @@ public static class TableTransactions
     /// <param name="name">The name of the table.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
-    /// <exception cref="KeyNotFoundException">There is no table of that name.</exception>
+    /// <exception cref="KeyNotFoundException">The table does not exist.</exception>
     /// <exception cref="CorruptionException">The settings, a dictionary or a page of the table is damaged.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     /// <exception cref="OperationCanceledException">The call was cancelled.</exception>
@@ -89,12 +91,12 @@ public static class TableTransactions
             : throw new CorruptionException($"The rows of table '{name}' in '{transaction.DataFilePath}' are missing. Run Verify, or restore a backup.");
     }
 
-    /// <summary>Deletes a table with its indexes, and frees their pages; false when there is none of that name.</summary>
-    /// <remarks>For large tables, <see cref="TableEvolution.DropTableAsync"/> does it in steps. The number of the table is not used again.</remarks>
+    /// <summary>Deletes a table with its indexes, and frees their pages; false if it does not exist.</summary>
+    /// <remarks>For large tables, <see cref="TableEvolution.DropTableAsync"/> does it in steps. The number of the table is not reused.</remarks>
     /// <param name="transaction">The transaction.</param>
     /// <param name="name">The name of the table.</param>
     /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
-    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public static bool DeleteTable(this WriteTransaction transaction, string name) =>
         TableCreation.Delete(transaction, name, static (transaction, tree) => transaction.DeleteSystemTree(tree));

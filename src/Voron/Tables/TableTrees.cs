@@ -3,7 +3,7 @@ using Voron.Trees;
 
 namespace Voron.Tables;
 
-/// <summary>A transaction as tables see it: the trees of the engine's own, by the bytes of their names.</summary>
+/// <summary>A transaction as tables see it: the system trees, by the bytes of their names.</summary>
 internal readonly struct TableTrees
 {
     private readonly ReadTransaction _reading;
@@ -23,16 +23,16 @@ internal readonly struct TableTrees
 
     public string DataFilePath => _canWrite ? _writing.DataFilePath : _reading.DataFilePath;
 
-    /// <summary>The time by which rows are expired, in milliseconds since 1970: the same for the whole transaction.</summary>
+    /// <summary>The current time for expiry, in milliseconds since 1970: the same for the whole transaction.</summary>
     public long Now => _canWrite ? _writing.Body.ReadTime() : _reading.Body.ReadTime();
 
     /// <summary>The maximum length of a key in bytes.</summary>
     public int MaxKeyLength => _canWrite ? _writing.MaxKeyLength : _reading.MaxKeyLength;
 
-    /// <summary>The write transaction. Only tables that were opened in one ask for it.</summary>
+    /// <summary>The write transaction. Used only by tables that were opened in one.</summary>
     public WriteTransaction Writing => _writing;
 
-    /// <summary>Opens a tree of entries; false when there is none.</summary>
+    /// <summary>Opens a tree of entries; false if it does not exist.</summary>
     public bool TryOpen(ReadOnlySpan<byte> name, out Tree tree)
     {
         if (!_canWrite)
@@ -42,14 +42,14 @@ internal readonly struct TableTrees
         return open != null;
     }
 
-    /// <summary>Reads the schema of a table; null when there is none of that name.</summary>
+    /// <summary>Reads the schema of a table; null if it does not exist.</summary>
     /// <param name="name">The name of the table.</param>
     /// <param name="key">Its <see cref="SchemaKeys.Table"/>.</param>
     /// <exception cref="CorruptionException">The schema is damaged.</exception>
     public TableSchema? FindSchema(string name, ReadOnlySpan<byte> key) =>
         TryOpen(SystemTree.Schemas, out Tree schemas) && schemas.TryGet(key, out var bytes) ? TableSchema.Parse(name, bytes, DataFilePath) : null;
 
-    /// <summary>Opens a tree of id sets; false when there is none.</summary>
+    /// <summary>Opens a tree of id sets; false if it does not exist.</summary>
     public bool TryOpen(ReadOnlySpan<byte> name, out IdTree tree)
     {
         if (!_canWrite)

@@ -4,12 +4,12 @@ namespace Voron.Tables;
 public static class TableVerification
 {
     /// <summary>
-    /// Reads all rows of a table, computes their keys, and compares these with the indexes, both ways. Reads a snapshot, so others continue writing.
-    /// <see cref="StorageEnvironment.Verify"/> checks pages and trees, but does not know the functions of a definition.
+    /// Reads all rows of a table, computes their keys, and compares them with the indexes in both directions. Reads a snapshot, so others can
+    /// continue to write. <see cref="StorageEnvironment.Verify"/> checks pages and trees, but does not know the functions of a definition.
     /// </summary>
     /// <param name="environment">The environment.</param>
     /// <param name="definition">The definition of the table.</param>
-    /// <exception cref="KeyNotFoundException">There is no such table.</exception>
+    /// <exception cref="KeyNotFoundException">The table does not exist.</exception>
     /// <exception cref="SchemaMismatchException">The table has keys of another kind.</exception>
     /// <exception cref="CorruptionException">A page is damaged.</exception>
     /// <exception cref="ArgumentNullException">The environment or the definition is null.</exception>
@@ -22,7 +22,7 @@ public static class TableVerification
         return Verify(reading, definition);
     }
 
-    /// <summary>Verifies a table in a snapshot that the caller has.</summary>
+    /// <summary>Verifies a table in a snapshot of the caller.</summary>
     /// <param name="transaction">The snapshot.</param>
     /// <param name="definition">The definition of the table.</param>
     /// <inheritdoc cref="VerifyTable{TKey, TRow}(StorageEnvironment, TableDefinition{TKey, TRow})"/>

@@ -4,12 +4,12 @@ namespace Voron.Tables;
 /// <param name="TransactionId">The snapshot that was verified.</param>
 /// <param name="Rows">The number of rows.</param>
 /// <param name="IndexKeys">The number of keys of these rows in the indexes that were compared.</param>
-/// <param name="Unchecked">The names of the indexes that were not compared: they are not ready, or the definition does not have them.</param>
-/// <param name="Problems">A sentence for each problem, a hundred at most; empty when there is none.</param>
+/// <param name="Unchecked">The names of the indexes that were not compared, because they are not ready or not in the definition.</param>
+/// <param name="Problems">One sentence per problem, at most 100; empty if there are none.</param>
 public sealed record TableVerificationReport(
     long TransactionId, long Rows, long IndexKeys, IReadOnlyList<string> Unchecked, IReadOnlyList<string> Problems)
 {
-    /// <summary>True when there are no problems.</summary>
+    /// <summary>True if there are no problems.</summary>
     public bool IsSound => Problems.Count == 0;
 
     /// <inheritdoc/>

@@ -1,6 +1,6 @@
 namespace Voron.Tables;
 
-/// <summary>What a definition knows of a table.</summary>
+/// <summary>The functions of a table definition.</summary>
 internal sealed class TypedFunctions<TKey, TRow> : RowFunctions<TRow>
 {
     private readonly Func<TRow, TKey> _key;
@@ -8,8 +8,8 @@ internal sealed class TypedFunctions<TKey, TRow> : RowFunctions<TRow>
 
     /// <param name="name">The name of the table.</param>
     /// <param name="version">The version of the definition.</param>
-    /// <param name="codec">The codec of rows.</param>
-    /// <param name="keys">The codec of keys, null if the key of a row is its id; and what returns the key of a row.</param>
+    /// <param name="codec">The row codec.</param>
+    /// <param name="keys">The key codec, null if rows are keyed by their ids; and the function that returns the key of a row.</param>
     /// <param name="slots">The indexes.</param>
     /// <param name="functions">Their functions; null for the primary key.</param>
     public TypedFunctions(
@@ -34,14 +34,14 @@ internal sealed class TypedFunctions<TKey, TRow> : RowFunctions<TRow>
     public TypedFunctions<TKey, TRow> With(ValueCompression compression) =>
         new(Name, Version, Codec, (_keys, _key), Slots, Functions) { Compression = compression, Time = Time };
 
-    /// <summary>Returns the same functions with times at which rows expire.</summary>
+    /// <summary>Returns the same functions with an expiry function.</summary>
     public TypedFunctions<TKey, TRow> With(int version, Func<TRow, DateTimeOffset?> time)
     {
         var shape = new IndexShape(RowExpiry.IndexName, version, IsUnique: false) { IsExpiry = true };
         return new(Name, Version, Codec, (_keys, _key), [.. Slots, shape], [.. Functions, null]) { Compression = Compression, Time = time };
     }
 
-    /// <summary>Writes a key as the index of keys has it.</summary>
+    /// <summary>Writes a key as the key index stores it.</summary>
     /// <exception cref="KeyTooLongException">The key is longer than the buffer.</exception>
     public ReadOnlySpan<byte> WriteKey(TKey key, Span<byte> buffer)
     {

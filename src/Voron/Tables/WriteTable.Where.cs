@@ -2,7 +2,7 @@ using Voron.Testing;
 
 namespace Voron.Tables;
 
-/// <content>Calls that change or delete all rows of a range.</content>
+/// <content>Calls that change or delete all rows in a range.</content>
 public readonly partial struct WriteTable<TKey, TRow>
 {
     private const int DeletedTogether = 256;
@@ -10,7 +10,7 @@ public readonly partial struct WriteTable<TKey, TRow>
     /// <summary>Deletes the rows with a key in an index, in the order of their ids.</summary>
     /// <param name="index">The name of the index.</param>
     /// <param name="key">The key, or its first fields: see <see cref="From{TIndexKey}(string, TIndexKey)"/>.</param>
-    /// <param name="most">The number of rows to delete at most, so that a caller can divide the work among transactions.</param>
+    /// <param name="most">The maximum number of rows to delete, for callers that divide the work among transactions.</param>
     /// <exception cref="ArgumentException">The definition has no index of that name, or its keys have another type.</exception>
     /// <exception cref="KeyTooLongException">The key is too long.</exception>
     /// <inheritdoc cref="DeleteWhereRaw"/>
@@ -20,7 +20,7 @@ public readonly partial struct WriteTable<TKey, TRow>
     /// <summary>Deletes the rows whose keys in an index are in a range of values, in the order of the keys.</summary>
     /// <param name="index">The name of the index.</param>
     /// <param name="keys">The keys: <see cref="IndexRange"/> makes a range.</param>
-    /// <param name="most">The number of rows to delete at most, so that a caller can divide the work among transactions.</param>
+    /// <param name="most">The maximum number of rows to delete, for callers that divide the work among transactions.</param>
     /// <inheritdoc cref="DeleteWhere{TIndexKey}(string, TIndexKey, long)"/>
     public long DeleteWhere<TIndexKey>(string index, IndexRange<TIndexKey> keys, long most = long.MaxValue) =>
         DeleteWhereRaw(index, _table.Encode(index, keys), most);
@@ -28,16 +28,16 @@ public readonly partial struct WriteTable<TKey, TRow>
     /// <summary>Deletes the rows whose keys in an index are in a range of bytes, in the order of the keys.</summary>
     /// <param name="index">The name of the index.</param>
     /// <param name="keys">The bytes of the keys, as <see cref="KeyWriter"/> writes their fields.</param>
-    /// <param name="most">The number of rows to delete at most, so that a caller can divide the work among transactions.</param>
+    /// <param name="most">The maximum number of rows to delete, for callers that divide the work among transactions.</param>
     /// <returns>The number of rows deleted.</returns>
-    /// <remarks>If a row is refused, those before it stay deleted: a savepoint takes them back.</remarks>
+    /// <remarks>If a row is refused, the rows before it remain deleted; a savepoint can undo that.</remarks>
     /// <exception cref="CorruptionException">A page is damaged. If rows were deleted before, the transaction can only be rolled back.</exception>
     /// <exception cref="IndexMismatchException">
     /// The index names rows that do not exist, because its function has returned other keys for the same row.
     /// </exception>
     /// <exception cref="ArgumentException">The definition has no index of that name.</exception>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="most"/> is negative.</exception>
-    /// <exception cref="IndexNotReadyException">The index does not have the keys of all rows.</exception>
+    /// <exception cref="IndexNotReadyException">The index does not contain the keys of all rows.</exception>
     /// <inheritdoc cref="Delete(TKey)"/>
     public long DeleteWhereRaw(string index, KeyRange keys, long most = long.MaxValue)
     {
@@ -74,24 +74,24 @@ public readonly partial struct WriteTable<TKey, TRow>
     /// <param name="index">The name of the index.</param>
     /// <param name="keys">The keys: <see cref="IndexRange"/> makes a range.</param>
     /// <param name="state">Passed to the function, so that it need not capture anything.</param>
-    /// <param name="change">Returns a row as it is to be: see <see cref="TryUpdate{TState}"/>.</param>
+    /// <param name="change">Returns the changed row: see <see cref="TryUpdate{TState}"/>.</param>
     /// <inheritdoc cref="UpdateWhere{TIndexKey, TState}(string, TIndexKey, TState, Func{TRow, TState, TRow})"/>
     public long UpdateWhere<TIndexKey, TState>(string index, IndexRange<TIndexKey> keys, TState state, Func<TRow, TState, TRow> change) =>
         UpdateWhereRaw(index, _table.Encode(index, keys), state, change);
 
     /// <summary>Changes the rows whose keys in an index are in a range of bytes, each once.</summary>
     /// <remarks>
-    /// A row that the change moves within the range does not come again. If a row is refused, those before it stay changed: a savepoint takes them
-    /// back.
+    /// A row that the change moves within the range is not changed again. If a row is refused, the rows before it remain changed; a savepoint can
+    /// undo that.
     /// </remarks>
     /// <param name="index">The name of the index.</param>
     /// <param name="keys">The bytes of the keys, as <see cref="KeyWriter"/> writes their fields.</param>
     /// <param name="state">Passed to the function, so that it need not capture anything.</param>
-    /// <param name="change">Returns a row as it is to be: see <see cref="TryUpdate{TState}"/>.</param>
-    /// <returns>The number of rows that were changed; those that the function returned as they were count.</returns>
+    /// <param name="change">Returns the changed row: see <see cref="TryUpdate{TState}"/>.</param>
+    /// <returns>The number of rows that were passed to the function, including those that it returned unchanged.</returns>
     /// <exception cref="ArgumentNullException">The function is null.</exception>
     /// <exception cref="CorruptionException">A page is damaged. If rows were changed before, the transaction can only be rolled back.</exception>
-    /// <exception cref="IndexNotReadyException">The index does not have the keys of all rows.</exception>
+    /// <exception cref="IndexNotReadyException">The index does not contain the keys of all rows.</exception>
     /// <inheritdoc cref="Insert"/>
     public long UpdateWhereRaw<TState>(string index, KeyRange keys, TState state, Func<TRow, TState, TRow> change)
     {
@@ -104,7 +104,7 @@ public readonly partial struct WriteTable<TKey, TRow>
         {
             while (query.MoveNext())
             {
-                // A row with several keys in the range comes for each.
+                // A row with several keys in the range is returned once for each.
                 if (!seen.Add(query.RowId))
                     continue;
                 Update(session, query.RowId, RowLookup.Get(session, query.RowId), state, change);
@@ -125,7 +125,7 @@ public readonly partial struct WriteTable<TKey, TRow>
         var after = default(PageToken);
         while (deleted < most)
         {
-            // Each query continues behind the last one, so it passes over expired rows and those of other tables once.
+            // Each query continues after the last one, so expired rows and rows of other tables are skipped only once.
             var count = 0;
             using (var query = _table.FromRaw(index, keys).After(PlantedFault.RestartWalk ? default : after))
             {

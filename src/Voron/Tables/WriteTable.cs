@@ -4,11 +4,11 @@ using Voron.Testing;
 
 namespace Voron.Tables;
 
-/// <summary>A table that can be written: rows with a primary key, and with indexes that each write keeps up to date.</summary>
+/// <summary>A writable table: rows with a primary key, and indexes that each write keeps up to date.</summary>
 /// <remarks>
-/// A handle, valid until its transaction ends, for one thread at a time. A call that is refused (a duplicate key, a stale version, a function that
-/// throws) has written nothing of its row, and the transaction continues. Writes are refused, while reads are not, if the table has another version
-/// or an index that the definition does not have: see <see cref="TableEvolution.EvolveAsync"/>.
+/// A handle, valid until its transaction ends, for one thread at a time. A refused call (a duplicate key, a stale version, a function that throws)
+/// writes no part of its row, and the transaction continues. Writes are refused, while reads are not, if the table has another version or an index
+/// that the definition does not have: see <see cref="TableEvolution.EvolveAsync"/>.
 /// </remarks>
 /// <typeparam name="TKey">The type of the primary key.</typeparam>
 /// <typeparam name="TRow">The type of a row.</typeparam>
@@ -102,10 +102,11 @@ public readonly partial struct WriteTable<TKey, TRow>
     /// <param name="row">The row.</param>
     /// <returns>The version of the row.</returns>
     /// <exception cref="DuplicateKeyException">Another row has the primary key, or a key of a unique index.</exception>
-    /// <exception cref="IndexKeyException">The function of an index threw, or returned a key that is empty or too long.</exception>
+    /// <exception cref="IndexKeyException">The function of an index threw, or returned an empty key.</exception>
+    /// <exception cref="KeyTooLongException">A key is too long.</exception>
     /// <exception cref="RowFormatException">The codec cannot write the row.</exception>
     /// <exception cref="SchemaMismatchException">The definition does not fit the table.</exception>
-    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public RowVersion Insert(in TRow row)
     {
@@ -117,8 +118,7 @@ public readonly partial struct WriteTable<TKey, TRow>
     }
 
     /// <summary>
-    /// Inserts rows. If one of them is refused, none is inserted, and the transaction is as it was before the call; the exception names the row's
-    /// key.
+    /// Inserts rows. If one of them is refused, none is inserted, and the transaction is unchanged; the exception names the key of the row.
     /// </summary>
     /// <param name="rows">The rows.</param>
     /// <inheritdoc cref="Insert"/>
@@ -143,7 +143,7 @@ public readonly partial struct WriteTable<TKey, TRow>
 
     /// <summary>Inserts a row, or replaces the row with the same primary key.</summary>
     /// <param name="row">The row.</param>
-    /// <returns>The version of the row, which stays if nothing changes.</returns>
+    /// <returns>The version of the row, which stays the same if nothing changes.</returns>
     /// <inheritdoc cref="Insert"/>
     public RowVersion Upsert(in TRow row)
     {
@@ -154,8 +154,8 @@ public readonly partial struct WriteTable<TKey, TRow>
     /// <summary>Inserts or replaces a row if the row with the same primary key still has the version that the caller has read.</summary>
     /// <param name="row">The row.</param>
     /// <param name="expected">The version that the caller has read; <see cref="RowVersion.None"/> if there must be no row.</param>
-    /// <returns>The version of the row, which stays if nothing changes.</returns>
-    /// <exception cref="ConcurrencyException">The row has another version, or there is none, or there is one where none was expected.</exception>
+    /// <returns>The version of the row, which stays the same if nothing changes.</returns>
+    /// <exception cref="ConcurrencyException">The row has another version, does not exist, or exists although none was expected.</exception>
     /// <inheritdoc cref="Insert"/>
     public RowVersion Upsert(in TRow row, RowVersion expected)
     {
@@ -171,9 +171,9 @@ public readonly partial struct WriteTable<TKey, TRow>
         return found ? RowEditor.Update(session, rowId, old) : RowEditor.Insert(session, session.GivenRowId);
     }
 
-    /// <summary>Replaces the row with the same primary key; false, with nothing written, when there is none.</summary>
+    /// <summary>Replaces the row with the same primary key; false, with nothing written, if it does not exist.</summary>
     /// <param name="row">The row.</param>
-    /// <param name="version">The version of the row; <see cref="RowVersion.None"/> when there is none.</param>
+    /// <param name="version">The version of the row; <see cref="RowVersion.None"/> if it does not exist.</param>
     /// <inheritdoc cref="Insert"/>
     public bool TryUpdate(in TRow row, out RowVersion version)
     {
@@ -183,13 +183,17 @@ public readonly partial struct WriteTable<TKey, TRow>
         return found;
     }
 
-    /// <summary>Changes the row with a key; false, with nothing written, when there is none. Reads the row once, so it is the fastest way.</summary>
+    /// <summary>
+    /// Changes the row with a key; false, with nothing written, if it does not exist. Reads the row once, so this is the fastest way.
+    /// </summary>
     /// <param name="key">The primary key.</param>
     /// <param name="state">Passed to the function, so that it need not capture anything.</param>
     /// <param name="change">
     /// Returns the changed row, with the same primary key. It may modify the row that it receives. It must not call the table.
     /// </param>
-    /// <param name="version">The version of the row, which stays if nothing changes; <see cref="RowVersion.None"/> when there is none.</param>
+    /// <param name="version">
+    /// The version of the row, which stays the same if nothing changes; <see cref="RowVersion.None"/> if it does not exist.
+    /// </param>
     /// <exception cref="ArgumentException">The function returned a row with another primary key.</exception>
     /// <inheritdoc cref="Insert"/>
     public bool TryUpdate<TState>(TKey key, TState state, Func<TRow, TState, TRow> change, out RowVersion version)
@@ -203,13 +207,13 @@ public readonly partial struct WriteTable<TKey, TRow>
         return true;
     }
 
-    /// <summary>Deletes the row with a key; false when there is none.</summary>
+    /// <summary>Deletes the row with a key; false if it does not exist.</summary>
     /// <param name="key">The primary key.</param>
     /// <exception cref="KeyTooLongException">The key is too long.</exception>
-    /// <exception cref="IndexKeyException">The function of an index threw for the row, whose keys are needed to remove them.</exception>
+    /// <exception cref="IndexKeyException">The function of an index threw for the row, so its keys could not be removed.</exception>
     /// <exception cref="RowFormatException">The codec cannot read the row.</exception>
     /// <exception cref="SchemaMismatchException">The definition does not fit the table.</exception>
-    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public bool Delete(TKey key)
     {
@@ -223,7 +227,7 @@ public readonly partial struct WriteTable<TKey, TRow>
     /// <summary>Deletes the row with a key if it still has the version that the caller has read.</summary>
     /// <param name="key">The primary key.</param>
     /// <param name="expected">The version that the caller has read; <see cref="RowVersion.None"/> if there must be no row.</param>
-    /// <exception cref="ConcurrencyException">The row has another version, or there is none, or there is one where none was expected.</exception>
+    /// <exception cref="ConcurrencyException">The row has another version, does not exist, or exists although none was expected.</exception>
     /// <inheritdoc cref="Delete(TKey)"/>
     public bool Delete(TKey key, RowVersion expected)
     {
@@ -273,7 +277,7 @@ public readonly partial struct WriteTable<TKey, TRow>
         if (!Change(session, rowId, old, state, change))
         {
             throw new ArgumentException(
-                $"The function has returned a row with another primary key. Row {rowId} of table '{Name}' was not changed.", nameof(change));
+                $"The function returned a row with another primary key. Row {rowId} of table '{Name}' was not changed.", nameof(change));
         }
 
         session.RequireUnchanged();
@@ -290,7 +294,7 @@ public readonly partial struct WriteTable<TKey, TRow>
         session.BeginCallback();
         try
         {
-            // The keys come first: the function may change the row itself.
+            // Computes the old keys first, because the function may modify the row.
             var row = functions.Read(old, rowId);
             session.WantOldKeys(rowId);
             session.WantNewKeys();

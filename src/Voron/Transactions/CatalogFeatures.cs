@@ -9,8 +9,8 @@ namespace Voron.Transactions;
 internal static class CatalogFeatures
 {
     /// <summary>
-    /// Returns the features of all trees in the published state, and all features that this engine knows if a part of the catalog cannot be read: the
-    /// trees in it may be of any kind. Reads the whole catalog.
+    /// Returns the features of all trees in the published state. If part of the catalog cannot be read, its trees may be of any kind, and all
+    /// features known to this engine are returned. Reads the whole catalog.
     /// </summary>
     /// <param name="engine">The engine after recovery.</param>
     public static FormatFeatures Find(Engine engine)

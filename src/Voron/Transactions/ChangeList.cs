@@ -6,21 +6,21 @@ using Voron.Testing;
 
 namespace Voron.Transactions;
 
-/// <summary>A version that the open write transaction has pushed.</summary>
+/// <summary>A version pushed by the open write transaction.</summary>
 /// <param name="Node">The version; 0 once it has been joined with the one below it.</param>
-/// <param name="Savepoint">The savepoint that needs the version of the same transaction below this one; -1 when there is none.</param>
+/// <param name="Savepoint">The savepoint that needs the transaction's version below this one; -1 if none does.</param>
 /// <param name="Next">The next older entry that covers a version for the same savepoint, or -1.</param>
 internal readonly record struct PageChange(nint Node, int Savepoint, int Next);
 
-/// <summary>The versions that the open write transaction has pushed, in order, and which of them its savepoints need.</summary>
+/// <summary>The versions pushed by the open write transaction, in order, and the savepoints that need them.</summary>
 /// <remarks>
 /// A version is copied when it is older than the innermost savepoint: the copy *covers* it. The covered version belongs to the
 /// innermost savepoint that was open when it was made, or to the transaction as a whole. When that savepoint is the innermost again, no
 /// rollback can end between the two versions, and the copy takes the place of the version that it covers. Each savepoint therefore has a
 /// list of the entries that cover its versions. Releasing a savepoint examines only these entries, and each of them once.
 ///
-/// Joined entries leave holes. Holes at the end are removed at once, the others when they make up more than half of the list.
-/// Used by the holder of the writer.
+/// Joined entries leave holes. Holes at the end are removed immediately, the others when they make up more than half of the list. Used by the
+/// holder of the writer.
 /// </remarks>
 internal sealed unsafe class ChangeList(NativeHeap heap)
 {
@@ -39,10 +39,10 @@ internal sealed unsafe class ChangeList(NativeHeap heap)
     /// <summary>The number of entries, including holes.</summary>
     public int Count => _changes.Count;
 
-    /// <summary>Makes sure that <paramref name="versions"/> versions can be added without allocating memory.</summary>
+    /// <summary>Ensures that <paramref name="versions"/> versions can be added without allocating memory.</summary>
     public void EnsureRoom(int versions) => _changes.EnsureRoom(versions);
 
-    /// <summary>Notes a version that has become the newest of its page.</summary>
+    /// <summary>Records a version that has become the newest of its page.</summary>
     /// <param name="node">The version.</param>
     /// <param name="coveredStamp">The stamp of the version of the same transaction below it, or <see cref="CoversNothing"/>.</param>
     public void Add(VersionNode* node, int coveredStamp)
@@ -74,7 +74,7 @@ internal sealed unsafe class ChangeList(NativeHeap heap)
     /// <param name="node">The version to be joined.</param>
     public bool TryEndSavepoint(int savepoint, out VersionNode* node)
     {
-        // From the innermost outwards, so that the newest of several versions of a page comes first.
+        // From the innermost outward: the newest of several versions of a page comes first.
         var savepoints = CollectionsMarshal.AsSpan(_savepoints);
         var last = PlantedFault.JoinNeededCopies ? 0 : savepoint;
         for (var i = savepoints.Length - 1; i >= last; i--)
@@ -147,7 +147,7 @@ internal sealed unsafe class ChangeList(NativeHeap heap)
         return _changes.AsSpan();
     }
 
-    /// <summary>Clears everything at the end of the transaction. After very many changes, only a little of their memory is kept.</summary>
+    /// <summary>Clears everything at the end of the transaction. After a large transaction, most of the memory is freed.</summary>
     public void Clear()
     {
         _changes.ClearAndTrim(MaxKeptEntries);

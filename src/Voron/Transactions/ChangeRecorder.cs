@@ -15,11 +15,11 @@ namespace Voron.Transactions;
 ///      ▼
 ///   appended: the record is in the tree of the feed, behind all others
 /// </code>
-/// The tree of a feed is a tree as any other, so a savepoint, a failed operation of a group commit and a rollback take records back with the changes.
-/// The places of changes in a transaction only rise, and have gaps where changes were undone.
+/// A feed tree is an ordinary tree: a rollback, including one to a savepoint or of a failed group commit operation, undoes the records along with
+/// the changes. The ordinals of changes in a transaction only increase, with gaps where changes were undone.
 /// <para>
-/// What a tree needs to know of its feed is found once an epoch: epochs begin with the transaction, with an operation of a group commit, which opens
-/// its trees itself, with a rollback, and with a change of the feeds. Used by the holder of the writer.
+/// A tree's feed is looked up once per epoch. An epoch begins with the transaction, with an operation of a group commit, which opens its trees
+/// itself, with a rollback, and with a change of the feeds. Used by the holder of the writer.
 /// </para>
 /// </remarks>
 /// <param name="engine">The environment.</param>
@@ -39,7 +39,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
     /// <summary>Opens the trees of feeds. Set by the transaction.</summary>
     public ITreeFinder? Trees { get; set; }
 
-    /// <summary>The number of bytes that the transaction has recorded, those included that were undone.</summary>
+    /// <summary>The number of bytes recorded by the transaction, including undone ones.</summary>
     public long RecordedBytes { get; private set; }
 
     /// <summary>Begins a transaction.</summary>
@@ -54,22 +54,22 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
             _buffer = [];
     }
 
-    /// <summary>Begins another epoch: an operation has to open the trees of feeds itself, or the feeds have changed.</summary>
+    /// <summary>Begins another epoch: an operation must open the feed trees itself, or the feeds have changed.</summary>
     public void BeginEpoch() => _epoch++;
 
-    /// <summary>Notes that changes were undone, perhaps that with the time of the transaction. Trees of feeds may have been closed.</summary>
+    /// <summary>Notes that changes were undone, possibly the one that contains the transaction's time. Feed trees may have been closed.</summary>
     public void NoteRolledBack()
     {
         _epoch++;
         _timedFeed = 0;
     }
 
-    /// <summary>Prepares the record of a put or a removal, before the tree changes. The change of a table is recorded by the table.</summary>
+    /// <summary>Prepares the record of a put or a removal, before the tree changes. Tables record their own changes.</summary>
     /// <param name="tree">The tree, whose changes are recorded.</param>
     /// <param name="operation">The change.</param>
     /// <param name="key">The key. It may be a span of the tree's pages.</param>
     /// <param name="value">The new value. It may be a span of the tree's pages.</param>
-    /// <param name="leavesOut">True if the value is too large to have arrived in memory.</param>
+    /// <param name="leavesOut">True if the value is too large to be in memory.</param>
     /// <exception cref="CorruptionException">The feed of the tree is damaged or missing.</exception>
     public void Prepare(
         IRecordedTree tree, RecordedOperation operation, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value = default, bool leavesOut = false)
@@ -83,7 +83,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
         _prepared = source;
     }
 
-    /// <summary>Prepares the record of the removal of all entries between two places.</summary>
+    /// <summary>Prepares the record of the removal of all entries between two bounds.</summary>
     /// <inheritdoc cref="Prepare"/>
     public void PrepareRange(IRecordedTree tree, KeyBound start, KeyBound end)
     {
@@ -104,7 +104,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
     }
 
     /// <summary>Appends the prepared record, after the tree has changed.</summary>
-    /// <exception cref="StorageFullException">There is no room. The caller breaks the transaction.</exception>
+    /// <exception cref="StorageFullException">There is not enough space. The caller breaks the transaction.</exception>
     public void Append()
     {
         if (_prepared is not { } source)
@@ -114,8 +114,8 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
         _timedFeed = source.Record.Feed;
     }
 
-    /// <summary>Records the change of a row, which has been made.</summary>
-    /// <param name="rows">The tree of the rows.</param>
+    /// <summary>Records a row change that has been made.</summary>
+    /// <param name="rows">The row tree.</param>
     /// <param name="operation">The change.</param>
     /// <param name="key">The primary key.</param>
     /// <param name="old">The row before the change; empty for an insert.</param>
@@ -133,14 +133,14 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
         Append();
     }
 
-    /// <summary>Returns whether a feed has the changes of a tree that is marked as recorded. It does not have them if it is damaged.</summary>
+    /// <summary>Returns whether a feed records a tree that is marked as recorded; false if the feed is damaged.</summary>
     public bool Knows(IRecordedTree tree)
     {
         var source = tree.Recorded ??= new RecordedSource();
         return source.Epoch == _epoch || TryFind(tree, source);
     }
 
-    /// <summary>Records that a tree or a table has lost its name, or has got another one. It is a new source from then on.</summary>
+    /// <summary>Records that a tree or a table was renamed or deleted. From then on it is a new source.</summary>
     /// <param name="tree">The tree.</param>
     /// <param name="newName">The new name in UTF-8; empty if the tree has been deleted.</param>
     /// <inheritdoc cref="Append()"/>
@@ -162,7 +162,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
         _epoch++;
     }
 
-    /// <summary>Records that the changes of a tree or a table are recorded from here on, or no more.</summary>
+    /// <summary>Records that the recording of a tree or a table begins or ends here.</summary>
     /// <inheritdoc cref="Append()"/>
     public void RecordSource(IRecordedTree tree, bool begins)
     {
@@ -172,7 +172,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
         Append();
     }
 
-    /// <summary>Refuses a value that is written by the caller later, if the feed is to have it.</summary>
+    /// <summary>Refuses a value whose bytes the caller writes later, if the feed would record it.</summary>
     /// <exception cref="InvalidOperationException">The tree is recorded with its values.</exception>
     public void RequireNoValues(IRecordedTree tree)
     {
@@ -187,7 +187,8 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
     private void Append(TreeState feed, ReadOnlySpan<byte> record)
     {
         if (_ordinal == uint.MaxValue)
-            throw new TransactionTooLargeException($"A transaction of '{pages.FilePath}' has recorded {uint.MaxValue} changes, and can record no more. Divide it.");
+            throw new TransactionTooLargeException(
+                $"A transaction of '{pages.FilePath}' has recorded {uint.MaxValue} changes, which is the maximum. Divide it.");
         var key = ChangeKey.Write(PlantedFault.RecordUnderNextId ? pages.Id + 1 : pages.Id, ++_ordinal, stackalloc byte[ChangeKey.Bytes]);
         TreeWriter.Put(pages, feed, key, record);
         RecordedBytes += key.Length + record.Length;
@@ -196,7 +197,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
     private void Write(
         RecordedSource source, RecordedOperation operation, ReadOnlySpan<byte> key, ReadOnlySpan<byte> old, ReadOnlySpan<byte> value, byte flags)
     {
-        // The first change since the beginning or a rollback has the time of the transaction, and so has one behind a change of another feed.
+        // The first change after the beginning, a rollback or a change of another feed contains the transaction's time.
         var hasTime = _timedFeed != source.Record.Feed;
         var most = source.Record.MaxValueBytes;
         if ((flags & ChangeRecord.HasNew) != 0 && value.Length > most && operation < RecordedOperation.Delete)
@@ -218,7 +219,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
         _length = record.Write(_buffer);
     }
 
-    // One for all feeds and all changes. Like the time of the commit, it never falls.
+    // Shared by all feeds and changes. Like the commit time, it never decreases.
     private long TimeOfTransaction()
     {
         if (_time == 0)

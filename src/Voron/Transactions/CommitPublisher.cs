@@ -8,8 +8,8 @@ using Voron.Testing;
 namespace Voron.Transactions;
 
 /// <summary>
-/// Makes transactions visible to readers, in order, when they are durable, or before that if they are lazy. Counts them, and notifies the observers
-/// and the flusher, when they are durable.
+/// Makes transactions visible to readers, in order: when they are durable, or earlier if they are lazy. Counts durable transactions, and reports
+/// them to the observers and the flusher.
 /// </summary>
 internal sealed unsafe class CommitPublisher : IJournalListener
 {

@@ -1,9 +1,9 @@
 namespace Voron.Transactions;
 
-/// <summary>Wakes those who wait for the next durable transaction. Costs a commit one fence while nothing waits.</summary>
+/// <summary>Wakes the callers that wait for the next durable transaction. Costs a commit one fence while nothing waits.</summary>
 /// <remarks>
-/// A waiting caller arms the signal before it begins the snapshot in which it looks for news. What is durable before that is in the snapshot; what
-/// becomes durable later raises the signal.
+/// A caller arms the signal before it begins the snapshot that it searches for news. Transactions durable by then are in the snapshot; later ones
+/// raise the signal.
 /// </remarks>
 internal sealed class CommitSignal
 {
@@ -35,7 +35,7 @@ internal sealed class CommitSignal
         }
         catch (OutOfMemoryException)
         {
-            // The waiting caller looks again of its own accord.
+            // The waiting caller times out, and looks again.
         }
     }
 }

@@ -33,7 +33,7 @@ internal sealed unsafe class CommitSubmission
     /// <param name="began"><inheritdoc cref="JournalEntry.BeganTimestamp" path="/summary/node()"/></param>
     /// <param name="progress">Receives the report of the commit.</param>
     /// <returns>The sequence of the record.</returns>
-    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="StorageFullException">There is not enough space.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
     public long Submit(WriteScope write, CommitCompletion? completion, bool isLazy, long began, ref CommitProgress progress)
     {
@@ -87,7 +87,7 @@ internal sealed unsafe class CommitSubmission
         }
     }
 
-    /// <summary>In debug builds, asserts that a record which was just submitted comes after everything before it.</summary>
+    /// <summary>In debug builds, asserts that the record just submitted follows all earlier ones.</summary>
     /// <remarks>The record may be durable already, and its state published. No later one can be: the writer is held.</remarks>
     [Conditional("DEBUG")]
     public void AssertOrder(WriteScope write, long sequence)
@@ -139,12 +139,12 @@ internal sealed unsafe class CommitSubmission
         }
     }
 
-    // A flush has changed what the next one needs.
+    // A flush has changed the reserve that the next one needs.
     private long SubmitAgain(JournalEntry entry) => _engine.Journal!.Submit(entry, FlushReserve());
 
     private JournalReserve FlushReserve() => new(FlushListReserve(), FlushImagesReserve());
 
-    // Room for the flush list of all pages that have a version now, and for a small transaction, so that a full disk can be emptied.
+    // Space for the flush list of all pages that have a version now, and for a small transaction, so that a full disk can be emptied.
     private long FlushListReserve() =>
         JournalFormat.AlignUp(RecordHeader.Size + _engine.Versions.MaxPagesToFlush * FlushListEntry.Size) + SlackBytes;
 
@@ -152,8 +152,8 @@ internal sealed unsafe class CommitSubmission
         ? FlushImageRecords.MaxBytes(_engine.Versions.PagesNeedingBase, _engine.PageSize)
         : 0;
 
-    // Called before the record that names the values is submitted: no write of this transaction may be under way when the next one begins, and a
-    // write that fails fails this transaction alone. Returns true if the journal has to sync the data file before it acknowledges the record.
+    // Called before the record that names the values is submitted: no write of this transaction may be in progress when the next one begins, and a
+    // failed write must fail only this transaction. Returns true if the journal has to sync the data file before it acknowledges the record.
     private static bool FinishValues(WriteScope write)
     {
         if (HasUnsyncedValues(write))
@@ -167,7 +167,7 @@ internal sealed unsafe class CommitSubmission
         return false;
     }
 
-    // Before the record is submitted: a flush may reach it at once.
+    // Before the record is submitted: a flush may reach it immediately.
     private void NoteDirectWrites(WriteScope write)
     {
         foreach (var extent in write.Pages.DirectExtents)

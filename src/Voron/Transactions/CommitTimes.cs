@@ -5,11 +5,11 @@ using Voron.Primitives;
 
 namespace Voron.Transactions;
 
-/// <summary>Gives each commit its time. It never falls: while the clock is behind the last commit, time stops.</summary>
+/// <summary>Assigns each commit its time, which never decreases: while the clock is behind the last commit, the time does not advance.</summary>
 /// <remarks>Used by the holder of the writer.</remarks>
 internal sealed class CommitTimes
 {
-    /// <summary>A clock that is set back by less is being adjusted, which deserves no warning.</summary>
+    /// <summary>A clock set back by less than this is being adjusted, which is not worth a warning.</summary>
     private static readonly TimeSpan Tolerance = TimeSpan.FromSeconds(1);
 
     private readonly SteadyClock _clock;

@@ -2,10 +2,10 @@ using Voron.Primitives;
 
 namespace Voron.Transactions;
 
-/// <summary>Waits until a transaction is durable, again and again. Holds nothing meanwhile.</summary>
+/// <summary>Waits repeatedly for the next durable transaction. Holds nothing while it waits.</summary>
 internal sealed class CommitWait : IDisposable
 {
-    // A waiting caller looks at the environment that often, in case a write has failed.
+    // How often a waiting caller checks whether a write has failed.
     private static readonly TimeSpan LookPause = TimeSpan.FromSeconds(1);
 
     private readonly Engine _engine;
@@ -22,7 +22,7 @@ internal sealed class CommitWait : IDisposable
         _stop = CancellationTokenSource.CreateLinkedTokenSource(cancellation, engine.Closing.Token);
     }
 
-    /// <summary>Begins to watch. The caller looks for news after that, and waits if there are none.</summary>
+    /// <summary>Begins to watch. Afterwards the caller looks for news, and waits if it finds none.</summary>
     public void Arm() => _next = _engine.MadeDurable.Arm();
 
     /// <summary>Waits for the next transaction that becomes durable after <see cref="Arm"/>, or for a second.</summary>

@@ -7,7 +7,7 @@ using Voron.Trees.Pages;
 
 namespace Voron.Transactions;
 
-/// <content>What the section maps, which are pages like any others, need of the transaction, and the moving of pages.</content>
+/// <content>The transaction's services for the section maps, whose pages are like any others, and for moving pages.</content>
 internal sealed unsafe partial class CopyOnWritePages
 {
     /// <summary>The layout of the section maps.</summary>
@@ -37,7 +37,7 @@ internal sealed unsafe partial class CopyOnWritePages
 
     void ISpacePages.EnsureCapacity(long pageCount) => _growth.EnsureCapacity(pageCount);
 
-    /// <summary>Copies a page to a free one, which has been taken. The caller changes what refers to it, and frees it.</summary>
+    /// <summary>Copies a page to a free page that has been taken. The caller updates the references to it, and frees it.</summary>
     /// <exception cref="CorruptionException">The page is damaged.</exception>
     public void CopyPage(long from, long to)
     {
@@ -53,7 +53,7 @@ internal sealed unsafe partial class CopyOnWritePages
     /// <summary>Returns the number of pages of an overflow extent.</summary>
     public int ExtentPages(PageNumber first) => (int)((PageHeader*)Read(first))->ExtentPages;
 
-    /// <summary>Copies an overflow extent to free pages, which have been taken. The caller changes what refers to it, and frees it.</summary>
+    /// <summary>Copies an overflow extent to free pages that have been taken. The caller updates the references to it, and frees it.</summary>
     /// <exception cref="CorruptionException">The extent is damaged.</exception>
     public void CopyExtent(long from, long to)
     {
@@ -67,8 +67,8 @@ internal sealed unsafe partial class CopyOnWritePages
     }
 
     /// <summary>
-    /// Verifies a page of the data file on the device, even if it has been verified before: it may have decayed since, and its copy would have a
-    /// right checksum. Does nothing for a page with a version.
+    /// Verifies a page of the data file on the device, even if it has been verified before: it may have decayed since, and its copy would receive
+    /// a correct checksum. Does nothing for a page with a version.
     /// </summary>
     /// <exception cref="CorruptionException">The page is damaged.</exception>
     public void VerifyAgain(long page)

@@ -68,13 +68,13 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
 
     public override TransactionUnpacker Unpacker { get; }
 
-    /// <summary>The key heads with which the transaction's trees search, as the transaction has changed them.</summary>
+    /// <summary>The key heads that the transaction's trees search with, including the transaction's changes.</summary>
     public TransactionKeyHeads KeyHeads { get; }
 
     /// <summary>The id that this transaction will have.</summary>
     public long Id => _changes.Id;
 
-    /// <summary>The state as this transaction has made it so far. The transaction body, which has the trees, keeps the catalog's part.</summary>
+    /// <summary>The transaction's current state. The transaction body, which owns the trees, maintains the catalog's part.</summary>
     public ref EnvironmentState State => ref _state;
 
     /// <summary>The number of bytes of scratch memory that this transaction has taken.</summary>
@@ -276,7 +276,7 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
     /// Allocates an extent that no snapshot reads and no flush writes, to be written directly to the data file. Its pages have no
     /// version; the caller reports them with <see cref="AddDirectExtent"/> once they are written.
     /// </summary>
-    /// <exception cref="StorageFullException">There is no room, even after a flush of the pages that earlier transactions freed.</exception>
+    /// <exception cref="StorageFullException">There is not enough space, even after a flush of the pages that earlier transactions freed.</exception>
     public long AllocateUntouchedExtent(long pages)
     {
         _engine.Counters.AllocatedPages += pages;
@@ -294,7 +294,7 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
     }
 
     /// <summary>Allocates pages at the end of the file.</summary>
-    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="StorageFullException">There is not enough space.</exception>
     public void Extend(long pages)
     {
         _engine.Counters.AllocatedPages += pages;

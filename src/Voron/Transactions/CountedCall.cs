@@ -1,9 +1,9 @@
 namespace Voron.Transactions;
 
-/// <summary>A call that uses the environment's memory and files, which stay until it has ended.</summary>
+/// <summary>A call that uses the environment's memory and files, which are kept until it ends.</summary>
 /// <remarks>
-/// A call that waits for code of the user, such as the stream of a backup, may wait for ever. So it ends here when all that is left is that wait, and
-/// neither closing the environment nor opening it again depends on the user's code.
+/// A call that waits for user code, such as the stream of a backup, may wait forever. It therefore ends here once only that wait remains, and
+/// neither closing the environment nor reopening it depends on user code.
 /// </remarks>
 internal sealed class CountedCall
 {
@@ -25,11 +25,11 @@ internal sealed class CountedCall
     }
 
     /// <summary>
-    /// Waits for code of the user. Ends the use if the wait is cancelled: if the work succeeds even so, the caller must find that out from the token.
+    /// Waits for user code. Ends the use if the wait is cancelled: if the work succeeds nevertheless, only the token shows that to the caller.
     /// </summary>
     /// <param name="work">The work, which uses nothing of the environment.</param>
-    /// <param name="stop">Cancels the wait, and the work if that heeds it.</param>
-    /// <returns>The result of the work, whenever that comes.</returns>
+    /// <param name="stop">Cancels the wait, and the work if it observes the token.</param>
+    /// <returns>The result of the work, however late.</returns>
     public async Task<T> WaitForUserAsync<T>(Task<T> work, CancellationToken stop)
     {
         try

@@ -19,13 +19,13 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
 
     public TreeCursor Cursor { get; } = new();
 
-    /// <summary>The cursor of a fixed-size tree, over which it has been opened.</summary>
+    /// <summary>The cursor, when opened over a fixed-size tree.</summary>
     public FixedSizeCursor FixedSize => _fixedSize!;
 
-    /// <summary>The cursor of a set of ids, over which it has been opened.</summary>
+    /// <summary>The cursor, when opened over a set of ids.</summary>
     public IdTreeCursor Ids => _ids!;
 
-    /// <summary>The cursor of a tree of value sets, over which it has been opened.</summary>
+    /// <summary>The cursor, when opened over a tree of value sets.</summary>
     public ValueSetTreeCursor ValueSets => _valueSets!;
 
     public TransactionTree Tree => tree;
@@ -33,7 +33,7 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
     /// <summary>Increases when the cursor is disposed or its tree's handles end.</summary>
     public long Generation { get; private set; }
 
-    /// <summary>True if the tree does not know the cursor any more: it must not be opened again, although a thread may still return it.</summary>
+    /// <summary>True if the tree no longer tracks the cursor: it must not be opened again, although a thread may still return it.</summary>
     public bool IsForgotten { get; set; }
 
     private FixedSizeCursor? _fixedSize;
@@ -62,7 +62,7 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
         Volatile.Write(ref _state, Opened);
     }
 
-    /// <summary>Opens the cursor over the set of a key, of ids or of values. The caller is inside the transaction.</summary>
+    /// <summary>Opens the cursor over a key's set of ids or values. The caller is inside the transaction.</summary>
     public void OpenSet(ReadOnlySpan<byte> key)
     {
         var state = tree.SettledState();
@@ -132,8 +132,8 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
     public string? DescribeValueSets(long generation) => generation == Generation ? _valueSets?.Describe() : null;
 
     /// <summary>
-    /// Describes the position for a debugger or a log. Moves nothing, and throws nothing; null when the handle has ended, because the pages may be
-    /// gone then.
+    /// Describes the position for a debugger or a log. Neither moves nor throws; null when the handle has ended, because the pages may no longer
+    /// exist.
     /// </summary>
     public string? Describe(long generation)
     {

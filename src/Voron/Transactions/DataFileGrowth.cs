@@ -10,7 +10,7 @@ internal sealed unsafe class DataFileGrowth(Engine engine)
     private readonly VersionTable _versions = engine.Versions;
     private readonly DataFile _dataFile = engine.DataFile;
 
-    /// <summary>Grows the data file when it has fewer pages than requested, by more than requested if there is room.</summary>
+    /// <summary>Grows the data file if it has fewer pages than requested, by more than requested if there is space.</summary>
     public void EnsureCapacity(long pageCount)
     {
         _engine.AssertWriterHeld();

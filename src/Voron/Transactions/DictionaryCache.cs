@@ -8,16 +8,16 @@ using Voron.Trees;
 
 namespace Voron.Transactions;
 
-/// <summary>Keeps the dictionaries that were read, for all transactions of an environment. Readers take no lock.</summary>
+/// <summary>Caches the dictionaries read by the transactions of an environment. Readers take no lock.</summary>
 /// <remarks>
 /// <code>
 ///   trained ─▶ installed in a transaction of its own ─▶ committed: writers and readers find it in the tree ─▶ kept here while there is room
 ///                                                                 └▶ dropped: older snapshots find it here, or in their tree
 /// </code>
-/// A number is never given twice in a tree, and a transaction that installs a dictionary does nothing else: so what is kept here under a number is
-/// the same for every snapshot that has it, and what was rolled back has never been kept. That a dictionary is kept does not mean that the tree still
-/// has it: a writer looks into the tree. Half of the memory is for the indexes with which the writer compresses, an eighth for the bytes with which
-/// readers decompress, and the rest for the strings of values and for <see cref="ValueArena"/>.
+/// A tree never reuses a number, and a transaction that installs a dictionary does nothing else. A dictionary cached under a number is therefore
+/// the same for every snapshot that contains it, and rolled-back dictionaries are never cached. The tree may no longer contain a cached
+/// dictionary: a writer checks the tree. Half of the memory is for the indexes with which the writer compresses, an eighth for the bytes with
+/// which readers decompress, and the rest for value strings and for <see cref="ValueArena"/>.
 /// </remarks>
 internal sealed class DictionaryCache : ValueDictionaries, IDisposable
 {
@@ -25,7 +25,7 @@ internal sealed class DictionaryCache : ValueDictionaries, IDisposable
     private const int PartOfDictionaries = 8;
     private const int PartOfArenas = 8;
 
-    /// <summary>What an object takes beside its bytes.</summary>
+    /// <summary>The overhead of an object, in bytes.</summary>
     private const int BytesBeside = 256;
 
     private readonly MemoryAccount _account;
@@ -35,8 +35,8 @@ internal sealed class DictionaryCache : ValueDictionaries, IDisposable
     private readonly BoundedCache<(uint Tree, int Number), DictionaryIndex> _indexes;
     private ValueStrings? _strings;
 
-    /// <param name="limitBytes">The memory of all that is kept: at least 1 MiB.</param>
-    /// <param name="account">Counts it.</param>
+    /// <param name="limitBytes">The maximum memory of the cache: at least 1 MiB.</param>
+    /// <param name="account">Counts this memory.</param>
     public DictionaryCache(long limitBytes, MemoryAccount account)
     {
         _account = account;
@@ -63,7 +63,7 @@ internal sealed class DictionaryCache : ValueDictionaries, IDisposable
     /// <summary>Returns the index of a dictionary, for the holder of the writer; null if it has none yet.</summary>
     public DictionaryIndex? FindIndex(uint treeId, int number) => _indexes.TryGet((treeId, number), out var index) ? index : null;
 
-    /// <summary>Makes the index of a dictionary, for the holder of the writer.</summary>
+    /// <summary>Creates the index of a dictionary, for the holder of the writer.</summary>
     /// <param name="treeId">The tree whose values are compressed with it.</param>
     /// <param name="number">Its number in that tree.</param>
     /// <param name="dictionary">Its bytes.</param>

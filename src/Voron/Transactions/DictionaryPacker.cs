@@ -11,8 +11,8 @@ namespace Voron.Transactions;
 
 /// <summary>Compresses the values of a write transaction with the newest dictionaries of their trees. Used by the holder of the writer.</summary>
 /// <remarks>
-/// A value is compressed if that saves an eighth of it, and is stored in the leaf if it has room there then. If not, it must save a page.
-/// The settings of a tree are read once in each transaction, and again after a rollback to a savepoint.
+/// A value is compressed if that saves an eighth of it. It is then stored in the leaf if it fits; otherwise, compression must also save a page.
+/// The settings of a tree are read once per transaction, and again after a rollback to a savepoint.
 /// </remarks>
 /// <param name="pages">The pages of the open transaction.</param>
 /// <param name="dictionaries">The dictionaries of the environment.</param>
@@ -20,7 +20,7 @@ internal sealed class DictionaryPacker(CopyOnWritePages pages, DictionaryCache d
 {
     private const int LeastPart = 8;
 
-    /// <summary>The trees whose figures are kept. A tree that is written again after many others begins with new ones.</summary>
+    /// <summary>The number of trees whose statistics are kept. A tree written again after many others starts with new ones.</summary>
     private const int MostTrees = 1000;
 
     private readonly BoundedCache<uint, TreePacking> _trees = new(MostTrees * TreePacking.Bytes, static _ => { });
@@ -40,7 +40,7 @@ internal sealed class DictionaryPacker(CopyOnWritePages pages, DictionaryCache d
     /// <summary>Begins a transaction, or notes that settings have changed or were rolled back.</summary>
     public void Begin() => _epoch++;
 
-    /// <summary>Returns the trees that should get a dictionary, and forgets them.</summary>
+    /// <summary>Returns the trees that need a dictionary, and forgets them.</summary>
     public uint[] TakeWanted()
     {
         if (_wanted.Count == 0)
@@ -116,7 +116,7 @@ internal sealed class DictionaryPacker(CopyOnWritePages pages, DictionaryCache d
         tree.Epoch = _epoch;
     }
 
-    // The cache may still have a dictionary that was dropped: what counts is the tree.
+    // The cache may still contain a dropped dictionary: the tree decides.
     private void ReadDictionary(uint treeId, TreePacking tree, TreeState state, int number)
     {
         if (number == 0 || !DictionaryTree.Contains(state, pages, number))
@@ -135,7 +135,7 @@ internal sealed class DictionaryPacker(CopyOnWritePages pages, DictionaryCache d
 
     private DictionaryIndex FindIndex(uint treeId, int number)
     {
-        // Without a dictionary, all trees are the same.
+        // Without a dictionary, all trees share one index.
         if (number == 0)
             treeId = 0;
         if (dictionaries.FindIndex(treeId, number) is { } known)

@@ -3,13 +3,13 @@ using Voron.Trees.Kinds;
 
 namespace Voron.Transactions;
 
-/// <summary>Reads what a step of a drop needs, without holding the writer.</summary>
+/// <summary>Reads the pages for a step of a drop without holding the writer.</summary>
 internal static class DropReadAhead
 {
     /// <summary>Reads the pages that the next call of <see cref="WriteTransactionBody.CutDroppedTree"/> needs.</summary>
     /// <param name="engine">The environment.</param>
     /// <param name="fromId">The next tree is the first one whose id is not below this.</param>
-    /// <param name="most">The number of pages that are to be freed.</param>
+    /// <param name="most">The number of pages to free.</param>
     public static void Read(Engine engine, uint fromId, int most)
     {
         try
@@ -25,7 +25,7 @@ internal static class DropReadAhead
         }
         catch (Exception e) when (e is VoronException or OutOfMemoryException)
         {
-            // The step itself meets the same damage, and reports it with the tree that it belongs to.
+            // The step itself finds the same damage, and reports it with its tree.
         }
     }
 }

@@ -25,7 +25,7 @@ internal sealed class Engine
     /// <summary>The name in metrics and activities.</summary>
     public required EnvironmentName Name { get; init; }
 
-    /// <summary>The meter that has the environment's metrics.</summary>
+    /// <summary>The meter of the environment's metrics.</summary>
     public required EngineMeter Meter { get; init; }
 
     /// <summary>The time at which the environment was opened.</summary>
@@ -35,8 +35,8 @@ internal sealed class Engine
     public SteadyClock WriterClock => field ??= new SteadyClock(Options.CommitClock);
 
     /// <summary>
-    /// Returns a clock for what is deleted by its age. At first it shows about the time of the last commit, if that is earlier, and believes the
-    /// clock after a minute, so that a process which begins with a wrong clock deletes nothing by it.
+    /// Returns a clock for deletions by age. It starts at about the time of the last commit, if that is earlier, and trusts the system clock after
+    /// a minute: a process that starts with a wrong clock deletes nothing because of it.
     /// </summary>
     public SteadyClock CreateDeletionClock(TimeProvider clock)
     {
@@ -79,16 +79,14 @@ internal sealed class Engine
 
     public required FrameAllocator Frames { get; init; }
 
-    /// <summary>
-    /// The number of bytes that unflushed page versions take, including their nodes: a freed page has only its node. Read without the writer.
-    /// </summary>
+    /// <summary>The number of bytes of unflushed page versions and their nodes: a freed page has only its node. Read without the writer.</summary>
     public long VersionBytes => Frames.UsedBytes + Versions.NodeCount * VersionNode.Size;
 
     public required StateRing Ring { get; init; }
 
     public required ReaderTable Readers { get; init; }
 
-    /// <summary>The parts in which snapshots find their pages, and register.</summary>
+    /// <summary>The parts that snapshots read pages from, and register in.</summary>
     public required SnapshotSource Snapshots { get; init; }
 
     /// <summary>Null when the environment is opened for reading only.</summary>
@@ -96,7 +94,7 @@ internal sealed class Engine
 
     public JournalFileSet? JournalFiles { get; set; }
 
-    /// <summary>Knows which pages change; null when the environment is opened for reading only.</summary>
+    /// <summary>Tracks changed pages; null when the environment is opened for reading only.</summary>
     public ChangeTracker? Changes { get; set; }
 
     /// <summary>Null when there is no writer: while the environment is being opened, and when that is for reading only.</summary>
@@ -108,7 +106,7 @@ internal sealed class Engine
     /// <summary>Called by the flusher's thread at each of its steps; takes no lock, and throws nothing. Null when nothing needs it.</summary>
     public Action? OnWork { get; set; }
 
-    /// <summary>Counts the native memory of all parts, and has that of lists and of journal records.</summary>
+    /// <summary>Counts the native memory of all parts, and allocates that of lists and journal records.</summary>
     public required EnvironmentMemory Memory { get; init; }
 
     /// <inheritdoc cref="EnvironmentMemory.Lists"/>
@@ -119,23 +117,22 @@ internal sealed class Engine
     /// <summary>Raised with each transaction that becomes durable, when it is published.</summary>
     public CommitSignal MadeDurable { get; } = new();
 
-    /// <summary>Called by the holder of the writer when a transaction with recorded changes is on its way, with the number of their bytes.</summary>
+    /// <summary>Called by the holder of the writer when a transaction with recorded changes is submitted, with their number of bytes.</summary>
     public Action<long>? OnRecorded { get; set; }
 
-    /// <summary>Called by the holder of the writer when a tree should get a dictionary, with its id.</summary>
+    /// <summary>Called by the holder of the writer when a tree needs a dictionary, with the tree's id.</summary>
     public Action<uint>? OnTrainingWanted { get; set; }
 
     /// <summary>
-    /// Called in a write transaction that opens a table whose rows expire, with its definition. Throws nothing. Null when the environment is opened
-    /// for
-    /// reading only.
+    /// Called in a write transaction that opens a table with expiring rows, with its definition. Throws nothing. Null when the environment is
+    /// opened for reading only.
     /// </summary>
     public Action<object>? OnExpiringTable { get; set; }
 
     /// <summary>Called in a write transaction that deletes a table, with its name. Throws nothing.</summary>
     public Action<string>? OnDeletedTable { get; set; }
 
-    /// <summary>The free pages that are kept for staged values; null when the environment is opened for reading only.</summary>
+    /// <summary>The free pages reserved for staged values; null when the environment is opened for reading only.</summary>
     public ReservedPages? Reserved { get; set; }
 
     /// <summary>The number of bytes of these pages.</summary>
@@ -145,7 +142,7 @@ internal sealed class Engine
     public int FlusherSlot { get; set; } = -1;
 
     /// <summary>
-    /// Makes a published state durable, if it has lazy commits that are not. Called by whatever takes a state out of the process's memory: a flush, a
+    /// Makes a published state durable if it contains lazy commits that are not. Called before state leaves the process's memory: by a flush, a
     /// backup, a batch of a feed.
     /// </summary>
     /// <param name="sequence">The sequence of the record that made the state.</param>
@@ -156,9 +153,8 @@ internal sealed class Engine
             journal.WaitUntilDurable(sequence);
     }
 
-    /// <summary>
-    /// Keeps the environment's resources alive while <paramref name="work"/> runs, even if another thread closes the environment. The user's code is
-    /// called when no lock is held.
+    /// <summary>Keeps the environment's resources alive while <paramref name="work"/> runs, even if another thread closes the environment. User
+    /// code is called while no lock is held.
     /// </summary>
     /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call, which ended the call.</exception>
     public TResult WhileOpen<TState, TResult>(TState state, Func<TState, TResult> work)
@@ -181,9 +177,9 @@ internal sealed class Engine
     }
 
     /// <summary>
-    /// Makes sure that free pages which are written directly are verified before they are trusted, in case the section map is wrong and one of
-    /// them belongs to a tree. Called before the first page is overwritten, since the write may fail, and after the last one, since the pages may
-    /// have been read meanwhile. Any thread may call this.
+    /// Ensures that free pages written directly are verified before they are trusted: the section map may be wrong, and one of them may belong to
+    /// a tree. Called before the first page is overwritten, because the write may fail, and after the last one, because the pages may have been
+    /// read in between. Any thread may call this.
     /// </summary>
     /// <returns>The first page.</returns>
     public long Distrust(long firstPage, long pages)

@@ -10,8 +10,8 @@ namespace Voron.Transactions;
 /// <code>
 ///   open ──Close──▶ closed, as long as there are users ──the last one ends──▶ released
 /// </code>
-/// One word counts all kinds of users, so that a reader costs one interlocked operation. The environment itself is a user until it is closed.
-/// From then on the count only falls: a user that comes too late is refused without being counted, so closing never waits for it.
+/// One word counts all kinds of users: a reader costs one interlocked operation. The environment itself is a user until it is closed. From then on
+/// the count only decreases: a late user is refused without being counted, so closing never waits for it.
 /// </remarks>
 internal sealed class EnvironmentUsers
 {
@@ -20,7 +20,7 @@ internal sealed class EnvironmentUsers
     private const long Call = 1L << 40;
     private const long Environment = 1L << 60;
 
-    /// <summary>The time between two looks at whether the user's code runs.</summary>
+    /// <summary>The interval at which a wait checks whether user code runs.</summary>
     private const int LookMilliseconds = 50;
 
     private readonly object _callsEnded = new();
@@ -53,7 +53,7 @@ internal sealed class EnvironmentUsers
 
     public void RemoveWriter() => Remove(Writer);
 
-    /// <summary>Counts a call that ends of its own accord soon after the environment is closed.</summary>
+    /// <summary>Counts a call that ends on its own soon after the environment is closed.</summary>
     /// <inheritdoc cref="AddReader"/>
     public void AddCall() => Add(PlantedFault.CountNoCalls ? 0 : Call);
 
@@ -63,8 +63,8 @@ internal sealed class EnvironmentUsers
     public void RemoveCall() => Remove(PlantedFault.CountNoCalls ? 0 : Call);
 
     /// <summary>
-    /// Counts work of the engine's own on threads of the pool, as a call. It heeds <see cref="Engine.Closing"/>, so closing waits for it longer than
-    /// for calls.
+    /// Counts the engine's own work on pool threads as a call. It observes <see cref="Engine.Closing"/>, so closing waits for it longer than for
+    /// calls.
     /// </summary>
     /// <returns>False when the environment is closed.</returns>
     public bool TryAddWork()
@@ -83,10 +83,10 @@ internal sealed class EnvironmentUsers
         RemoveCall();
     }
 
-    /// <summary>Waits until the engine's own work has ended, when closing has been announced. Returns earlier if the time runs out.</summary>
+    /// <summary>Waits until the engine's own work has ended, after closing was announced. Returns earlier if the time runs out.</summary>
     /// <param name="longest">The longest time to wait.</param>
-    /// <param name="longestForUser">The longest time to wait while the user's code runs, perhaps on a thread of that work.</param>
-    /// <param name="isUserCalled">Returns whether the user's code runs.</param>
+    /// <param name="longestForUser">The longest time to wait while user code runs, possibly on a thread of that work.</param>
+    /// <param name="isUserCalled">Returns whether user code runs.</param>
     public void WaitForWork(TimeSpan longest, TimeSpan longestForUser, Func<bool> isUserCalled)
     {
         var began = System.Environment.TickCount64;

@@ -2,7 +2,7 @@ using System.Numerics;
 
 namespace Voron.Transactions;
 
-/// <summary>The lengths of the extents to which a value of unknown length is written: each has at least twice the length of the one before.</summary>
+/// <summary>The extent lengths for a value of unknown length: each extent is at least twice as long as the one before.</summary>
 /// <param name="pageSize">The page size.</param>
 /// <param name="leastBytes">The length of the first extent, if that is enough.</param>
 internal readonly struct ExtentGrowth(int pageSize, int leastBytes)
@@ -13,7 +13,7 @@ internal readonly struct ExtentGrowth(int pageSize, int leastBytes)
     public long PagesFor(long bytes) => (bytes + (1L << _pageShift) - 1) >> _pageShift;
 
     /// <summary>Returns the number of pages of the next extent.</summary>
-    /// <param name="needed">The number of pages that are needed now.</param>
+    /// <param name="needed">The number of pages needed now.</param>
     /// <param name="pages">The number of pages of the extent so far.</param>
     public long Next(long needed, long pages)
     {

@@ -25,7 +25,7 @@ internal static unsafe class FixedTreeAccess
         return TryMake(FixedSizeReader.FindNear(state, tree.Owner.Pages, key, step, out found), state, out value);
     }
 
-    /// <summary>Copies the values of all keys that the tree has to their places, and returns the number of these keys.</summary>
+    /// <summary>Copies the values of all keys in the tree to their positions, and returns the number of these keys.</summary>
     [SkipLocalsInit]
     public static int GetMany(OpenTree tree, ReadOnlySpan<long> keys, Span<byte> values, Span<bool> found)
     {
@@ -73,7 +73,7 @@ internal static unsafe class FixedTreeAccess
         }
     }
 
-    /// <summary>Removes an entry; false when the tree does not have the key.</summary>
+    /// <summary>Removes an entry; false when the tree does not contain the key.</summary>
     public static bool Delete(OpenTree tree, long key)
     {
         var write = tree.Owner.Write!;
@@ -103,7 +103,7 @@ internal static unsafe class FixedTreeAccess
         }
     }
 
-    /// <summary>Returns the value in the bytes of a page as a reference, which is aligned as far as its type demands.</summary>
+    /// <summary>Returns the value in a page as a reference, aligned as far as its type requires.</summary>
     public static ref readonly T AsReference<T>(ReadOnlySpan<byte> value)
         where T : unmanaged
         => ref Unsafe.As<byte, T>(ref MemoryMarshal.GetReference(value));
@@ -153,5 +153,5 @@ internal static unsafe class FixedTreeAccess
 
     [DoesNotReturn]
     private static void ThrowShort(string name, int length, long needed, int keys) =>
-        throw new ArgumentException($"The results of {keys} keys need room for {needed}, but there is only room for {length}.", name);
+        throw new ArgumentException($"The results of {keys} keys need space for {needed}, but there is only space for {length}.", name);
 }

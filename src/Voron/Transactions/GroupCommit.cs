@@ -5,7 +5,7 @@ using Voron.Testing;
 
 namespace Voron.Transactions;
 
-/// <summary>Runs the operations of many callers in few transactions: all operations that wait when the writer becomes free go together.</summary>
+/// <summary>Runs the operations of many callers in few transactions: all operations waiting when the writer becomes free share one.</summary>
 /// <remarks>
 /// Greedy, with no timer: while one transaction is being written, the operations for the next one gather. One thread at a time, the
 /// leader, runs batches:
@@ -15,17 +15,16 @@ namespace Voron.Transactions;
 ///     │ └────an asynchronous caller comes──▶ offered ──▶ a thread of the pool, or the group commit's thread, until the queue is empty
 ///     └──────the queue is empty──────────────────────────────────────────────────────────────────┘
 /// </code>
-/// A thread of the pool usually takes the offer: it continues with the continuations of the callers that it has answered, and no thread has
-/// to be woken. When all threads of the pool are busy or blocked, the group commit's own thread finds that the offer has been open for 10 ms,
-/// and takes it. The next offers are made to that thread alone, for a while. The lock of the queue guards the leadership too; nothing else is
-/// called under it.
+/// A pool thread usually takes the offer: it then runs the continuations of the callers that it has answered, and no thread has to be woken. When
+/// all pool threads are busy or blocked, the group commit's own thread takes an offer that has been open for 10 ms. For a while, the next offers
+/// are made to that thread alone. The lock of the queue also guards the leadership; nothing else is called under it.
 /// </remarks>
 internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
 {
     /// <summary>The number of offers made only to the group commit's own thread after the pool has failed to take one.</summary>
     private const int OffersWithoutPool = 64;
 
-    /// <summary>The time for which closing waits for a running operation, which is user code and may never return.</summary>
+    /// <summary>How long closing waits for a running operation, which is user code and may never return.</summary>
     private static readonly TimeSpan OperationPatience = TimeSpan.FromSeconds(5);
 
     private static readonly TimeSpan CheckInterval = TimeSpan.FromMilliseconds(10);
@@ -52,9 +51,9 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
     private int _offersToThread;
 
     /// <param name="begin">Takes the writer and begins a transaction.</param>
-    /// <param name="engine">The environment, whose options have the limits of a batch and of the queue.</param>
+    /// <param name="engine">The environment, whose options limit the batches and the queue.</param>
     /// <param name="committed">Called with the number of operations that a transaction contained.</param>
-    /// <param name="failedLate">Called with the exception of asynchronous work that an operation has started and that fails after its end.</param>
+    /// <param name="failedLate">Called with the exception when asynchronous work started by an operation fails after the operation's end.</param>
     public GroupCommit(
         Func<WriteTransactionBody> begin, Engine engine, Action<int> committed, Action<Exception> failedLate)
     {
@@ -341,7 +340,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         }
     }
 
-    // An offer that this thread has not seen yet wakes it, or starts another one if it comes after the end.
+    // An offer that this thread has not seen yet wakes it, or starts another thread if this one has ended.
     private bool TryEndThread(long seen)
     {
         using (_queue.Hold())
@@ -353,8 +352,8 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         }
     }
 
-    // Returns false when the time is over. A user's operation may have passed its thread to another one, which interrupts it after the
-    // thread has returned to the engine. The interruption means nothing here, and would end the process.
+    // Returns false on timeout. A user's operation may have passed its thread to another one, which interrupts it after it has returned to the
+    // engine. The interruption means nothing here, and would end the process.
     private bool WaitForWork(TimeSpan longest)
     {
         try

@@ -7,10 +7,10 @@ namespace Voron.Transactions;
 /// <summary>Runs operations from the head of the queue in one transaction. Used by the leader of the <see cref="GroupCommit"/> only.</summary>
 /// <remarks>
 /// Each operation can be undone alone if it throws: see <see cref="OperationSavepoint"/>. The puts of several operations may wait and be applied
-/// together. If that fails, the batch does not know which of them has failed: it is undone, and its operations run again, each with a savepoint
-/// from the start. A batch ends when it has run enough operations, has
-/// changed enough bytes, or has lasted long enough. All its callers are answered when it is durable, including those whose operations
-/// failed: an operation that throws because of the data it saw has seen its neighbours' changes. It is lazy if all of them are.
+/// together. If that fails, the batch cannot tell which of them failed: it is undone, and its operations run again, each with a savepoint from the
+/// start. A batch ends when it has run enough operations, changed enough bytes, or lasted long enough. All its callers are answered when it is
+/// durable, including those whose operations failed: an operation that throws because of the data it saw has seen its neighbours' changes. It is
+/// lazy if all of them are.
 ///
 /// An operation may run out of disk space or memory, or exceed the limit for a transaction's changes, because of its neighbours. Such an
 /// operation is undone, ends the batch, and runs again as the first one of the next batch. When a whole batch cannot be submitted for one
@@ -162,7 +162,7 @@ internal sealed class GroupCommitBatch
             _queue.PutBack(_run[i].Operation);
     }
 
-    // As often as there are operations now: those that join them then have savepoints of their own too.
+    // For as many operations as there are now: those that join them then have savepoints too.
     private void RunApart()
     {
         Debug.Assert(!_isApart, "An operation that has its own savepoint must fail alone.");
@@ -170,7 +170,7 @@ internal sealed class GroupCommitBatch
         PutAllBack();
     }
 
-    // Operations that failed have no part in the commit.
+    // Failed operations have no part in the commit.
     private void TraceCommit(long began, CommitReport report, Exception? failure)
     {
         var time = WorkTime.Since(began);
@@ -219,7 +219,7 @@ internal sealed class GroupCommitBatch
         if (bytes + (long)body.Scope.Buffers.Count * _engine.PageSize < _maxBytes || PlantedFault.GroupCommitWithoutEnd)
             return false;
 
-        // Each waiting put changes a page of its own at worst.
+        // At worst, each waiting put changes a separate page.
         return !TryApply(body) || body.WritePages.ChangedBytes + largeBytes >= _maxBytes;
     }
 
@@ -301,7 +301,7 @@ internal sealed class GroupCommitBatch
         return !isNeighboursFault;
     }
 
-    // The operation has only put, and its puts wait. If the transaction is broken all the same, those of its neighbours could not be applied.
+    // The operation has only put, and its puts wait. If the transaction is broken nevertheless, other operations' puts could not be applied.
     private bool UndoMarked(WriteTransactionBody body, GroupCommitOperation operation, Exception failure, bool isNeighboursFault)
     {
         if (body.Scope.IsBroken)
@@ -333,7 +333,7 @@ internal sealed class GroupCommitBatch
         }
         finally
         {
-            // A failed operation counts too: its caller learns of the failure when all that it has read is as durable as it wants it to be.
+            // A failed operation counts too: its caller receives the failure once everything that it read is as durable as it requested.
             if (body.Durability == Durability.Durable)
                 _durability = Durability.Durable;
 
@@ -361,7 +361,7 @@ internal sealed class GroupCommitBatch
             _run.Add((operation, failure));
     }
 
-    // Also true when the operation has wrapped such a failure in an exception of its own.
+    // Also true if the operation has wrapped the failure in its own exception.
     private static bool FailedForLackOfRoom(Exception? failure)
     {
         for (; failure != null; failure = failure.InnerException)

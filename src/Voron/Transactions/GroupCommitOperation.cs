@@ -53,7 +53,7 @@ internal abstract class GroupCommitOperation : PooledCompletion
     // The group commit may still hold an operation that can be cancelled.
     protected override bool IsReusable => !_cancellationToken.CanBeCanceled;
 
-    /// <summary>Makes the operation one that waits to be started. Called once after it was taken from its pool, or created.</summary>
+    /// <summary>Makes the operation wait to be started. Called once after it was taken from its pool, or created.</summary>
     /// <param name="withdraw">Takes it out of the queue when its caller cancels it.</param>
     /// <param name="flowsContext">
     /// True to run it in the execution context of the calling thread, unless the flow is suppressed there; false for the default context.
@@ -66,7 +66,7 @@ internal abstract class GroupCommitOperation : PooledCompletion
         Volatile.Write(ref _state, Queued);
     }
 
-    /// <summary>Lets the caller cancel. That withdraws an operation that has not been started; otherwise it only ends the wait.</summary>
+    /// <summary>Enables cancellation. It withdraws an operation that has not been started; otherwise it only ends the wait.</summary>
     public void Begin(CancellationToken cancellationToken)
     {
         if (!cancellationToken.CanBeCanceled)
@@ -75,7 +75,7 @@ internal abstract class GroupCommitOperation : PooledCompletion
         _registration = cancellationToken.UnsafeRegister(static state => ((GroupCommitOperation)state!).Cancel(), this);
     }
 
-    /// <summary>Notes that the caller is going to block in <see cref="WaitUntilFinishedOrLeading"/>.</summary>
+    /// <summary>Notes that the caller will block in <see cref="WaitUntilFinishedOrLeading"/>.</summary>
     public void BeginBlocking() => IsBlocking = true;
 
     /// <summary>Blocks until the operation has finished, or until its caller has become the leader, which runs batches.</summary>
@@ -113,10 +113,10 @@ internal abstract class GroupCommitOperation : PooledCompletion
 
     public bool TryStart() => Interlocked.CompareExchange(ref _state, Started, Queued) == Queued;
 
-    /// <summary>Resets an operation whose changes were undone, as if it had not been started. False when it was cancelled meanwhile.</summary>
+    /// <summary>Marks an operation whose changes were undone as not started. False if it was cancelled in the meantime.</summary>
     public bool TryUndoStart() => Interlocked.CompareExchange(ref _state, Queued, Started) == Started;
 
-    /// <summary>True the first time that an interruption of the thread that ran the operation has broken it off.</summary>
+    /// <summary>True the first time that an interruption of the thread that ran the operation aborted it.</summary>
     public bool MayBeRunAgain()
     {
         var isFirst = !_wasInterrupted;
@@ -142,9 +142,9 @@ internal abstract class GroupCommitOperation : PooledCompletion
         }
     }
 
-    /// <summary>Notes the commit that has the operation's changes. Called before the operation is answered.</summary>
+    /// <summary>Notes the commit that contains the operation's changes. Called before the operation is answered.</summary>
     /// <param name="commit">The commit.</param>
-    /// <param name="isOnly">True if the commit has no other operation so far.</param>
+    /// <param name="isOnly">True if the commit contains no other operation so far.</param>
     /// <returns>The activity that the commit belongs to as long as this operation is the only one; the default value for none.</returns>
     public ActivityContext NoteCommit(SharedCommitTrace commit, bool isOnly)
     {
@@ -167,7 +167,7 @@ internal abstract class GroupCommitOperation : PooledCompletion
     /// <summary>Calls the caller's operation with the transaction that it shares.</summary>
     protected abstract void Call(WriteTransactionBody body);
 
-    /// <summary>Drops the caller's objects, which must not stay in memory because of the pool.</summary>
+    /// <summary>Drops the caller's objects, which the pool must not keep in memory.</summary>
     protected abstract void Clear();
 
     /// <summary>Returns the object to the pool of its class.</summary>

@@ -6,7 +6,7 @@ namespace Voron.Transactions;
 /// <summary>The operations that wait for a group commit, in the order of their calls.</summary>
 /// <remarks>
 /// The lock guards the queue, and the leadership of the <see cref="GroupCommit"/>, which depends on whether the queue is empty. Under it, no
-/// foreign code is called, and no other lock is taken but that of a completion.
+/// foreign code is called, and no lock is taken except that of a completion.
 /// </remarks>
 internal sealed class GroupCommitQueue
 {

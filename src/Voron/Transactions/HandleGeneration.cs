@@ -5,8 +5,8 @@ namespace Voron.Transactions;
 /// has another one.
 /// </summary>
 /// <remarks>
-/// The upper bits count transactions, or operations of a group commit, and the lower bits the ends of handles within one. So an object can say
-/// whether an old handle has ended with its transaction.
+/// The upper bits count transactions, or operations of a group commit, and the lower bits the ends of handles within one. An object can therefore
+/// tell whether an old handle ended with its transaction.
 /// </remarks>
 internal static class HandleGeneration
 {

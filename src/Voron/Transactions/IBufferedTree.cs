@@ -9,15 +9,15 @@ internal interface IBufferedTree
     /// <summary>Applies the waiting puts.</summary>
     void ApplyPuts();
 
-    /// <summary>Applies the waiting puts before the mark of its buffer; the others wait on.</summary>
+    /// <summary>Applies the waiting puts before the buffer's mark; the others keep waiting.</summary>
     void ApplyMarkedPuts();
 
-    /// <summary>Discards the waiting puts behind the mark of its buffer.</summary>
+    /// <summary>Discards the waiting puts after the buffer's mark.</summary>
     void DiscardUnmarkedPuts();
 
     /// <summary>Discards the puts that have not been applied, because they are being rolled back.</summary>
     void DiscardPuts();
 
-    /// <summary>Takes away the buffer for puts, which may belong to another tree from here on.</summary>
+    /// <summary>Takes away the put buffer, which may belong to another tree from then on.</summary>
     void TakeBuffer();
 }

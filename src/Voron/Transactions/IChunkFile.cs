@@ -5,7 +5,7 @@ internal interface IChunkFile
 {
     /// <summary>Writes a chunk of a value whose extent starts at a page.</summary>
     /// <returns>Its checksum.</returns>
-    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="StorageFullException">There is not enough space.</exception>
     /// <exception cref="StorageAccessException">The chunk could not be written.</exception>
     ulong WriteChunk(long firstPage, long chunk, ReadOnlySpan<byte> bytes);
 

@@ -6,10 +6,10 @@ internal interface IPendingPut
     /// <summary>The id of the tree that the value is put into.</summary>
     uint TreeId { get; }
 
-    /// <summary>A clause for messages: what it was doing.</summary>
+    /// <summary>A clause for messages: the put's activity.</summary>
     string Activity { get; }
 
-    /// <summary>A clause for messages: why it prevents a call, and a sentence that says what to do.</summary>
+    /// <summary>A clause for messages: the reason why it prevents a call, and a sentence with the remedy.</summary>
     string Obstacle { get; }
 
     /// <summary>

@@ -12,6 +12,6 @@ internal interface IValueSink
     /// <param name="bytes">The bytes.</param>
     /// <param name="total">The number of bytes that have arrived, including these.</param>
     /// <param name="isLast">Whether these are the last bytes of the value.</param>
-    /// <param name="cancellationToken">Cancels a wait for the room that the bytes need.</param>
+    /// <param name="cancellationToken">Cancels a wait for the space that the bytes need.</param>
     ValueTask TakeAsync(ReadOnlySequence<byte> bytes, long total, bool isLast, CancellationToken cancellationToken);
 }

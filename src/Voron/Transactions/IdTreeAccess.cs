@@ -6,14 +6,14 @@ using Voron.Trees.IdSets.Pages;
 
 namespace Voron.Transactions;
 
-/// <summary>The changes of one open tree of id sets: defers single ones, and applies many of a set at once.</summary>
+/// <summary>The changes of one open tree of id sets: defers single changes, and applies many changes of a set together.</summary>
 /// <remarks>A change that fails midway breaks the transaction: see <see cref="WriteScope.Break"/>.</remarks>
 internal static class IdTreeAccess
 {
-    /// <summary>Ids of one set that are applied together: enough for several blocks at once, few enough for the stack.</summary>
+    /// <summary>Ids of one set that are applied together: enough for several blocks, few enough for the stack.</summary>
     private const int Together = 512;
 
-    /// <summary>Adds an id to the set of a key, or removes it, at once or together with other changes.</summary>
+    /// <summary>Adds an id to the set of a key, or removes it, immediately or together with other changes.</summary>
     /// <exception cref="ArgumentException">The key is empty or too long.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The id is negative.</exception>
     public static void Change(OpenTree tree, ReadOnlySpan<byte> key, in IdChange change)
@@ -26,7 +26,7 @@ internal static class IdTreeAccess
             ApplyAlone(tree, key, change);
     }
 
-    /// <summary>Adds ids to the set of a key, and returns the number of those that it did not have.</summary>
+    /// <summary>Adds ids to the set of a key, and returns the number of those that it did not contain.</summary>
     /// <exception cref="ArgumentException">
     /// The key is empty or too long, the ids are not in ascending order, or there are payloads, but not one for each id. Nothing was changed.
     /// </exception>
@@ -54,7 +54,7 @@ internal static class IdTreeAccess
         return added;
     }
 
-    /// <summary>Removes ids from the set of a key, and returns the number of those that it had.</summary>
+    /// <summary>Removes ids from the set of a key, and returns the number of those that it contained.</summary>
     /// <exception cref="ArgumentException">The key is empty or too long, or the ids are not in ascending order. Nothing was changed.</exception>
     [SkipLocalsInit]
     public static long RemoveMany(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<long> ids)

@@ -9,13 +9,13 @@ using Voron.Primitives;
 namespace Voron.Transactions;
 
 /// <summary>
-/// Gathers bytes for the data file in aligned memory and writes them past the page cache, neighbours together. A full
-/// piece is written by another thread while the next one is filled.
+/// Gathers bytes for the data file in aligned memory and writes them past the page cache, adjacent ones together. Another thread writes a full
+/// piece while the next one is filled.
 /// </summary>
 /// <remarks>
-/// Used by the holder of the writer, which lets no write outlive its transaction: a later transaction may use the pages for something
-/// else. Ranges that are being written at the same time never overlap, because an operation that could cause pages to be allocated twice
-/// within a transaction (a rollback to a savepoint) waits for the bytes added before it.
+/// Used by the holder of the writer. No write outlives its transaction: a later transaction may use the pages for something else. Concurrent
+/// writes never overlap, because an operation that could cause pages to be allocated twice within a transaction (a rollback to a savepoint) waits
+/// for the bytes added before it.
 /// </remarks>
 internal sealed unsafe class LargeValueStage
 {
@@ -56,7 +56,7 @@ internal sealed unsafe class LargeValueStage
     }
 
     /// <summary>Writes the remaining bytes and waits for the writes that are under way. The bytes are durable after a sync.</summary>
-    /// <exception cref="StorageFullException">There was no room for some bytes, now or earlier in the transaction.</exception>
+    /// <exception cref="StorageFullException">There was not enough space for some bytes, now or earlier in the transaction.</exception>
     /// <exception cref="StorageAccessException">Some bytes could not be written, now or earlier in the transaction.</exception>
     public void Finish()
     {
@@ -118,7 +118,7 @@ internal sealed unsafe class LargeValueStage
         _free.Add(piece);
     }
 
-    /// <summary>Aligned memory, and the places in the file where its parts belong.</summary>
+    /// <summary>Aligned memory, and the file offsets of its parts.</summary>
     private sealed class Piece : OfferedWork
     {
         private readonly DiskFile _file;

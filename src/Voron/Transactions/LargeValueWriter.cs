@@ -8,10 +8,10 @@ namespace Voron.Transactions;
 
 /// <summary>Writes large values directly to the data file, once, and their checksums to ordinary pages.</summary>
 /// <remarks>
-/// The pages are free and untouched since the last checkpoint, so no snapshot reads them and no flush writes them. They are
-/// written before the record that names them is submitted, and synced while it is written; if it is never submitted, they are free pages with
-/// new bytes. Where maps see such writes, the pages are written past the page cache. This takes only the device's time, and avoids a copy to
-/// the cache, its bookkeeping and the write-back; a sync then has nothing to write that does not belong to this transaction.
+/// The pages are free and untouched since the last checkpoint, so no snapshot reads them and no flush writes them. They are written before the
+/// record that names them is submitted, and synced while it is written; if it is never submitted, they are free pages with new bytes. Where maps
+/// see these writes, the pages are written past the page cache. This costs only device time, and avoids a copy to the cache, its bookkeeping and
+/// the write-back; a sync then writes nothing that does not belong to this transaction.
 /// </remarks>
 internal sealed unsafe class LargeValueWriter : IChunkFile
 {
@@ -82,7 +82,7 @@ internal sealed unsafe class LargeValueWriter : IChunkFile
         return Checksum.Compute(bytes, seed);
     }
 
-    /// <summary>Makes sure that all chunks have been written. They are durable after a sync.</summary>
+    /// <summary>Ensures that all chunks have been written. They are durable after a sync.</summary>
     public void Finish()
     {
         _engine.AssertWriterHeld();

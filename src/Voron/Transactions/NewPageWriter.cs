@@ -9,14 +9,14 @@ using Voron.Trees.Pages;
 namespace Voron.Transactions;
 
 /// <summary>
-/// Writes the pages that a large transaction has filled directly to the data file, so that each byte is written once: the journal has only the
-/// pages' checksums, and the flush passes over them.
+/// Writes the pages filled by a large transaction directly to the data file, so that each byte is written once: the journal contains only the
+/// pages' checksums, and the flush skips the pages.
 /// </summary>
 /// <remarks>
 /// A page is written here if
 /// 1. the transaction has allocated it, and it had no version then: it is free in the last checkpoint and in every snapshot, so that no reader
 ///    uses its bytes in the data file, no replay starts from them, and no flush under way writes them;
-/// 2. it belongs to a tree and is nearly full: a page with room is likely to change again before the next flush, which would then write it twice;
+/// 2. it belongs to a tree and is nearly full: a page with space is likely to change again before the next flush, which would then write it twice;
 /// 3. there are enough such pages. A small transaction is durable sooner with one write of the journal.
 ///
 /// The pages are written before the record is submitted, and synced while it is written (<see cref="RecordFlags.ExtentsUnsynced"/>). Their
@@ -24,7 +24,7 @@ namespace Voron.Transactions;
 /// </remarks>
 internal sealed unsafe class NewPageWriter
 {
-    /// <summary>The maximum number of pages for whose numbers memory is kept for the next transaction.</summary>
+    /// <summary>The maximum number of page numbers whose memory is kept for the next transaction.</summary>
     private const int MaxKeptPages = 16 << 10;
 
     private readonly Engine _engine;
@@ -43,7 +43,7 @@ internal sealed unsafe class NewPageWriter
     public long Bytes => (long)_pages.Count << _pageShift;
 
     /// <summary>Writes the pages that qualify. They are durable after a sync.</summary>
-    /// <exception cref="StorageFullException">There is no room for them.</exception>
+    /// <exception cref="StorageFullException">There is not enough space for them.</exception>
     /// <exception cref="StorageAccessException">They could not be written.</exception>
     /// <exception cref="EnvironmentPoisonedException">An earlier write failed.</exception>
     public void Write(CopyOnWritePages transaction)
@@ -127,7 +127,7 @@ internal sealed unsafe class NewPageWriter
         gathering.Write();
     }
 
-    // The index behind the last of the neighbours that begin at an index.
+    // Returns the index after the run of adjacent pages that begins at an index.
     private int EndOfExtent(int index)
     {
         var end = index + 1;

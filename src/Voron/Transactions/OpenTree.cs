@@ -62,12 +62,12 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     /// <inheritdoc cref="NameHash"/>
     public OpenTree? NextWithHash { get; set; }
 
-    /// <summary>What a layer above has built on the tree. It stays with this object, which may be another tree in the next transaction.</summary>
+    /// <summary>An object that a layer above has built on the tree. It stays with this object, even for another tree later.</summary>
     public object? Companion { get; set; }
 
     public void Open(ReadOnlySpan<byte> name, in TreeHeader header, int index)
     {
-        // A rollback to a savepoint closes trees, but leaves them their buffers, which are empty then.
+        // A rollback to a savepoint closes trees, but they keep their buffers, which are then empty.
         Debug.Assert(!HasPuts && (_puts?.Count ?? 0) == 0, "A tree must be opened without waiting puts.");
         SetName(name);
         Index = index;
@@ -81,20 +81,20 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         StateAsIs.Load(header);
     }
 
-    /// <summary>Begins to tell a query of the entries that are added and removed.</summary>
+    /// <summary>Starts notifying a query of added and removed entries.</summary>
     public void Begin(TreeWalk walk) => (_walks ??= []).Add(walk);
 
-    /// <summary>Tells a query no more.</summary>
+    /// <summary>Stops notifying a query.</summary>
     public void End(TreeWalk walk)
     {
         if (_walks?.Remove(walk) == true && _walks.Count == 0)
             _walks = null;
     }
 
-    /// <summary>Tells queries that an entry was added or removed. Called by a layer above, which knows its entries.</summary>
+    /// <summary>Notifies queries that an entry was added or removed. Called by a layer above, which knows the entries.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="id">What tells entries with equal keys apart.</param>
-    /// <param name="wasThere">True if a query would have found it before: if it was removed, and counted until then.</param>
+    /// <param name="id">Distinguishes entries with equal keys.</param>
+    /// <param name="wasThere">True if a query would have found it before: it was removed, and counted until then.</param>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void NoteEntry(ReadOnlySpan<byte> key, long id, bool wasThere)
     {
@@ -116,9 +116,9 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     }
 
     /// <summary>
-    /// Defers a put, to be applied together with others. False when it must be made at once, because it is large, or because keys
-    /// are being appended, which finds their leaf without a search. The first put of a transaction shows whether they are. Changes of sets
-    /// always wait: many of them may be of one set, and appended keys are those of new sets, to which more ids may be added.
+    /// Defers a put, to be applied together with others. False if it must be applied immediately, because it is large, or because keys are being
+    /// appended, which needs no search for the leaf; the first put of a transaction shows whether they are. Set changes always wait: many of them
+    /// may belong to one set, and appended keys belong to new sets, to which more ids may be added.
     /// </summary>
     public bool TryDefer(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, WaitingOperation operation = WaitingOperation.Put)
     {
@@ -137,7 +137,7 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         return true;
     }
 
-    // Key and value may be spans of pages of the tree, which the waiting puts change.
+    // Key and value may be spans of the tree's pages, which the waiting puts change.
     [SkipLocalsInit]
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void AddAfterOthers(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, WaitingOperation operation)
@@ -227,7 +227,7 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         _puts!.Clear();
     }
 
-    /// <summary>Takes away the buffer for puts, which may belong to another tree from here on.</summary>
+    /// <summary>Takes away the put buffer, which may belong to another tree from then on.</summary>
     public void TakeBuffer()
     {
         DiscardPuts();
@@ -340,7 +340,7 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         }
     }
 
-    /// <summary>Opens a cursor over the set of a key, which need not be there, in a tree of id sets or of value sets.</summary>
+    /// <summary>Opens a cursor over a key's set, which need not exist, in a tree of id sets or value sets.</summary>
     /// <inheritdoc cref="OpenCursor"/>
     public CursorLease OpenSet(long generation, ReadOnlySpan<byte> key, out long leaseGeneration)
     {

@@ -3,7 +3,7 @@ using System.Numerics;
 namespace Voron.Transactions;
 
 /// <summary>Finds the open trees of a transaction by their names.</summary>
-/// <remarks>A few trees are searched one after the other; beyond a few, there is a hash table with chains of trees.</remarks>
+/// <remarks>A few trees are searched one by one; more are kept in a hash table with chains.</remarks>
 internal sealed class OpenTreeNames
 {
     private const int Few = 8;
@@ -91,7 +91,7 @@ internal sealed class OpenTreeNames
         _count = 0;
     }
 
-    // Seeded per process: names come from outside, and cannot be chosen so that they fall into one chain.
+    // Seeded per process: names come from outside, and cannot be chosen to fall into one chain.
     private static int Hash(ReadOnlySpan<byte> name)
     {
         var hash = default(HashCode);

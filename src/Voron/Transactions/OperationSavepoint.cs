@@ -6,7 +6,7 @@ namespace Voron.Transactions;
 /// <summary>The savepoint of the group-commit operation that runs in the write transaction.</summary>
 /// <remarks>
 /// Most operations only put, and their puts wait in buffers. A mark in the buffers is enough to undo them. A savepoint costs more: it applies the
-/// waiting puts of the neighbours one by one. It is therefore created by the first action of the operation that is not a put that waits:
+/// other operations' waiting puts one by one. It is therefore created by the operation's first action other than a waiting put:
 /// <code>
 ///   ended ──Begin──▶ marked ──Ensure──▶ created
 ///     ▲                │                  │
@@ -26,7 +26,7 @@ internal sealed class OperationSavepoint(PutBuffers buffers, Action throwIfBroke
     /// <summary>True while the marks in the buffers serve as the savepoint.</summary>
     public bool IsMarked { get; private set; }
 
-    /// <summary>Begins an operation, whose puts are those that wait behind the marks.</summary>
+    /// <summary>Begins an operation, whose puts wait after the marks.</summary>
     public void Begin()
     {
         Debug.Assert(!IsMarked && _id == 0, "The savepoint of an operation must end before the next operation begins.");
@@ -34,10 +34,10 @@ internal sealed class OperationSavepoint(PutBuffers buffers, Action throwIfBroke
         IsMarked = true;
     }
 
-    /// <summary>Creates the savepoint if the marks have served so far: applies the puts of earlier operations; those of this one wait on.</summary>
+    /// <summary>Creates the savepoint if the marks have served so far: applies the puts of earlier operations; its own puts wait.</summary>
     /// <remarks>
-    /// When the puts of earlier operations cannot be applied, the transaction is broken, without a savepoint: all its operations must run again. An
-    /// operation that catches the exception and continues meets it again, instead of getting a savepoint that would hide it.
+    /// When the puts of earlier operations cannot be applied, the transaction is broken, without a savepoint: all its operations must run again.
+    /// An operation that catches the exception and continues sees it again, instead of receiving a savepoint that would hide it.
     /// </remarks>
     /// <exception cref="InvalidOperationException">Puts of earlier operations could not be applied, now or before.</exception>
     public void Ensure()

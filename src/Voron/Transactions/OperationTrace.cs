@@ -6,7 +6,7 @@ namespace Voron.Transactions;
 /// <summary>The activity of one group-commit operation, from the call to the answer. Exists only when a listener wants it.</summary>
 /// <remarks>
 /// The caller starts the activity before it holds anything, so the operation, which runs in the caller's execution context, runs inside it. The
-/// thread that answers the caller notes the end; the listener learns of it on a pool thread.
+/// thread that answers the caller records the end; the listener is called on a pool thread.
 /// </remarks>
 internal sealed class OperationTrace
 {
@@ -24,7 +24,7 @@ internal sealed class OperationTrace
     /// <summary>The context of the activity.</summary>
     public ActivityContext Context => _activity.Context;
 
-    /// <summary>The commit that has the operation's changes.</summary>
+    /// <summary>The commit that contains the operation's changes.</summary>
     public SharedCommitTrace? Commit { get; set; }
 
     /// <summary>Starts the activity as a child of the current one, and makes it the current one. Null when no listener wants it.</summary>

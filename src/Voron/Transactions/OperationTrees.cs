@@ -4,8 +4,8 @@ using Voron.Testing;
 namespace Voron.Transactions;
 
 /// <summary>
-/// The group-commit operation that runs in the write transaction, and the trees that it has opened. It has handles of its own, which end with
-/// it: a later operation opens its own.
+/// The group-commit operation that runs in the write transaction, and the trees that it has opened. Its handles end with it: a later operation
+/// opens new ones.
 /// </summary>
 /// <remarks>Used by the holder of the writer.</remarks>
 /// <param name="ended">Called when the handles of an operation have ended.</param>
@@ -21,7 +21,7 @@ internal sealed class OperationTrees(Action ended)
     /// <summary>The number of the operation; 0 when there is none. No two have the same number.</summary>
     public long Number { get; private set; }
 
-    /// <summary>Begins an operation: it has handles of its own, which end with it.</summary>
+    /// <summary>Begins an operation, with separate handles that end with it.</summary>
     public void Begin()
     {
         End();

@@ -5,8 +5,8 @@ namespace Voron.Transactions;
 
 /// <summary>The puts of the open write transaction whose values have not arrived in full: those that read streams, and open writers.</summary>
 /// <remarks>
-/// A pending put holds pages that no tree leads to yet. Therefore
-/// 1. a commit and the release of a savepoint are refused, because the pages would be in use for ever if the put failed later;
+/// A pending put holds pages that no tree refers to yet. Therefore
+/// 1. a commit and the release of a savepoint are refused, because the pages would be in use forever if the put failed later;
 /// 2. a savepoint is not created, because a rollback to it would take away some of the put's pages;
 /// 3. the tree that is being written to is not deleted;
 /// 4. a rollback or a disposal ends the put first: its pages are rolled back with the rest, and it fails.

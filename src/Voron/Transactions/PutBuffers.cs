@@ -5,14 +5,14 @@ using Voron.Trees.Batches;
 namespace Voron.Transactions;
 
 /// <summary>
-/// The buffers of the open write transaction for waiting puts. There are only a few, however many trees are written to: a tree that needs
-/// one when all are in use gets the buffer of another tree, whose puts are applied first.
+/// The buffers of the open write transaction for waiting puts. There are only a few, regardless of the number of trees written to: a tree that
+/// needs one when all are in use takes over the buffer of another tree, whose puts are applied first.
 /// </summary>
 /// <remarks>Used by the holder of the writer.</remarks>
 /// <param name="growthBytes">The number of bytes by which all buffers together may grow.</param>
 internal sealed class PutBuffers(long growthBytes)
 {
-    /// <summary>The number of trees that are usually written to side by side: a table and its indexes.</summary>
+    /// <summary>The number of trees usually written to together: a table and its indexes.</summary>
     private const int MaxBuffers = 16;
 
     private readonly List<PutBuffer> _buffers = new(MaxBuffers);
@@ -70,14 +70,14 @@ internal sealed class PutBuffers(long growthBytes)
             buffer.Mark();
     }
 
-    /// <summary>Applies the puts that waited at the last <see cref="Mark"/>; the others wait on.</summary>
+    /// <summary>Applies the puts that waited at the last <see cref="Mark"/>; the others keep waiting.</summary>
     public void ApplyMarked()
     {
         for (var i = 0; i < _buffers.Count; i++)
             _owners[i]?.ApplyMarkedPuts();
     }
 
-    /// <summary>Discards the puts that have begun to wait since the last <see cref="Mark"/>.</summary>
+    /// <summary>Discards the puts added since the last <see cref="Mark"/>.</summary>
     public void DiscardUnmarked()
     {
         for (var i = 0; i < _buffers.Count; i++)
@@ -111,7 +111,7 @@ internal sealed class PutBuffers(long growthBytes)
         _next = 0;
     }
 
-    // Finds a buffer that no tree has, or else creates one, or else finds one without waiting puts.
+    // Finds a buffer without an owner, or else creates one, or else finds one without waiting puts.
     private int FindFree()
     {
         for (var i = 0; i < _buffers.Count; i++)

@@ -60,7 +60,7 @@ internal sealed class ReadTransactionBody : TransactionBody
     /// <summary>Begins on the snapshot of another transaction.</summary>
     /// <param name="source">The body of the other transaction, which may end at any moment.</param>
     /// <param name="generation">The generation of the other transaction's handle.</param>
-    /// <param name="openedAt">The place where this transaction is begun, if it is to be recorded.</param>
+    /// <param name="openedAt">Where this transaction is begun, if that is recorded.</param>
     /// <exception cref="ObjectDisposedException">The other transaction has ended.</exception>
     public void BeginFork(ReadTransactionBody source, long generation, StackTrace? openedAt)
     {
@@ -77,7 +77,7 @@ internal sealed class ReadTransactionBody : TransactionBody
         Open();
     }
 
-    /// <summary>Begins another transaction on the snapshot of this one. Any thread may call this, whatever others do in the transaction.</summary>
+    /// <summary>Begins another transaction on this one's snapshot. Any thread may call this, regardless of other threads in it.</summary>
     /// <exception cref="ObjectDisposedException">The transaction of that generation has ended, or the environment is closed.</exception>
     public ReadTransactionBody Fork(long generation)
     {
@@ -108,11 +108,11 @@ internal sealed class ReadTransactionBody : TransactionBody
         if (Interlocked.CompareExchange(ref _open, 0, generation) != generation)
             return;
 
-        // A call that enters from here on checks the generation after setting its mark, and throws. A call that has entered before is waited for,
-        // since its pages go with the snapshot. It comes from another thread, in a transaction that is being disposed: a mistake of the caller
-        // that must not end the process. The mark is a plain store, so a process-wide barrier is needed to be sure of seeing it; its cost is
-        // paid only where a second thread has been seen. One thread is missed, for as long as a store takes to reach another CPU core: a
-        // thread that was given a tree here and has done nothing but look up keys.
+        // A call that enters from here on checks the generation after setting its mark, and throws. An earlier call is waited for, because its
+        // pages are released with the snapshot. It runs on another thread, in a transaction that is being disposed: a caller's mistake that must
+        // not end the process. The mark is a plain store, so only a process-wide barrier guarantees that it is seen; its cost is paid only if a
+        // second thread has been seen. One thread can be missed, for as long as a store takes to reach another CPU core: a thread that received a
+        // tree from here and has only looked up keys.
         var spin = default(SpinWait);
         while (!TryBeBusy())
             spin.SpinOnce();
@@ -136,7 +136,7 @@ internal sealed class ReadTransactionBody : TransactionBody
         return base.EnterAlone();
     }
 
-    /// <summary>Makes the snapshot durable, if it has lazy commits that are not.</summary>
+    /// <summary>Makes the snapshot durable, if it contains lazy commits that are not.</summary>
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
     public void MakeDurable(long generation)
     {
@@ -156,10 +156,10 @@ internal sealed class ReadTransactionBody : TransactionBody
         _engine.MakeDurable(sequence);
     }
 
-    /// <summary>Opens a tree, or returns null when there is none of that name.</summary>
+    /// <summary>Opens a tree, or returns null if none has that name.</summary>
     /// <param name="generation">The generation of the transaction's handle.</param>
     /// <param name="name">The name in UTF-8.</param>
-    /// <param name="kind">The kind of the tree; null if any will do.</param>
+    /// <param name="kind">The kind of the tree; null for any kind.</param>
     /// <param name="treeGeneration">The generation for the tree's handle, read while the transaction cannot end.</param>
     /// <exception cref="InvalidOperationException">
     /// The tree is of another kind, or another thread is opening a tree in the same transaction.

@@ -35,7 +35,7 @@ internal sealed class ReaderPool
 
     /// <param name="source">The transaction whose snapshot to use; null for the newest one.</param>
     /// <param name="generation">The generation of that transaction's handle.</param>
-    /// <param name="verifiesEveryRead">True for a transaction that is not taken from the pool, and does not come into it.</param>
+    /// <param name="verifiesEveryRead">True for a transaction that neither comes from the pool nor returns to it.</param>
     private ReadTransactionBody Rent(ReadTransactionBody? source, long generation, bool verifiesEveryRead)
     {
         _engine.Users.AddReader();
@@ -63,7 +63,7 @@ internal sealed class ReaderPool
         }
     }
 
-    /// <summary>Forgets what waits for its next use. Called when the last user of the environment has ended.</summary>
+    /// <summary>Drops the pooled transactions. Called when the last user of the environment has ended.</summary>
     public void Forget()
     {
         foreach (var pooled in _pool)
@@ -85,7 +85,7 @@ internal sealed class ReaderPool
 
     private void Return(ReadTransactionBody body)
     {
-        // Nothing of the user's is kept alive by what waits for its next use.
+        // A pooled transaction must not keep user objects alive.
         if (body.Snapshot.Attached != null)
             body.Snapshot.ForgetAttached();
         for (var i = 0; i < _pool.Length; i++)
@@ -108,7 +108,7 @@ internal sealed class ReaderPool
 
     /// <summary>Called by a finalizer: releases the snapshot on the thread pool, after a while.</summary>
     /// <remarks>
-    /// No handle leads to the transaction any more, and no call is inside it, because a call keeps it reachable. A span of a value may still be
+    /// No handle refers to the transaction any more, and no call is inside it, because a call keeps it reachable. A span of a value may still be
     /// in use on some stack, which no reference shows; hence the delay. The finalizer does not release the snapshot itself: an exception from a
     /// finalizer would end the process, and the user's logger may throw.
     /// </remarks>

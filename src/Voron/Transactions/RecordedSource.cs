@@ -3,18 +3,18 @@ using Voron.Trees;
 
 namespace Voron.Transactions;
 
-/// <summary>How the changes of an open tree are recorded, as the transaction has found it last.</summary>
+/// <summary>How the changes of an open tree are recorded, as last looked up by the transaction.</summary>
 internal sealed class RecordedSource
 {
-    /// <summary>When it was found: see <see cref="ChangeRecorder"/>. Zero is never.</summary>
+    /// <summary>The epoch of the lookup, or 0: see <see cref="ChangeRecorder"/>.</summary>
     public long Epoch { get; set; }
 
     public TreeRecording Record { get; set; }
 
-    /// <summary>The tree of the feed's changes. Nothing waits in it, because it is written at once.</summary>
+    /// <summary>The tree of the feed's changes. It has no waiting puts, because it is written immediately.</summary>
     public TreeState? Feed { get; set; }
 
-    /// <summary>Forgets what was found, because the object of the tree is another tree from here on.</summary>
+    /// <summary>Forgets the lookup, because the tree object is another tree from here on.</summary>
     public void Forget()
     {
         Epoch = 0;

@@ -3,7 +3,7 @@ using Voron.Snapshots;
 
 namespace Voron.Transactions;
 
-/// <summary>A snapshot that is released and taken anew again and again, so that no flush waits for it for long.</summary>
+/// <summary>A snapshot that is released and taken again repeatedly, so that no flush waits for it for long.</summary>
 /// <remarks>It keeps one slot among the engine's readers for its whole life.</remarks>
 internal sealed class RenewedSnapshot : IDisposable
 {
@@ -31,7 +31,7 @@ internal sealed class RenewedSnapshot : IDisposable
     /// <summary>The longest time for which one snapshot was held.</summary>
     public TimeSpan LongestHold { get; private set; }
 
-    /// <summary>Takes a snapshot of the newest state, and makes it durable: a backup must not have what the environment may lose.</summary>
+    /// <summary>Takes a snapshot of the newest state, and makes it durable: a backup must not contain commits that can be lost.</summary>
     /// <exception cref="EnvironmentPoisonedException">Lazy commits could not be made durable. No snapshot is held.</exception>
     public void Take()
     {

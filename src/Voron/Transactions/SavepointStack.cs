@@ -19,7 +19,7 @@ internal sealed class SavepointStack
 
     public SavepointFrame this[int index] => _frames[index];
 
-    /// <summary>Makes sure that the next <see cref="Add"/> allocates no memory.</summary>
+    /// <summary>Ensures that the next <see cref="Add"/> allocates no memory.</summary>
     public void EnsureRoom() => _frames.EnsureCapacity(_frames.Count + 1);
 
     /// <summary>Returns the id of the next savepoint, which no other savepoint of the environment has.</summary>

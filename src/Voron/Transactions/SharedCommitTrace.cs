@@ -3,10 +3,10 @@ using Voron.Primitives;
 
 namespace Voron.Transactions;
 
-/// <summary>The activity of the commit that has the changes of group-commit operations.</summary>
+/// <summary>The activity of the commit that contains the changes of group-commit operations.</summary>
 /// <remarks>
-/// It belongs to no single caller, so it is the root of a trace of its own, and the activities of the operations have links to it. A commit
-/// of a single operation is a child of that operation's activity instead.
+/// It belongs to no single caller, so it is the root of a separate trace, to which the activities of the operations link. A commit of a single
+/// operation is a child of that operation's activity instead.
 /// </remarks>
 internal sealed class SharedCommitTrace(CommitReport report)
 {
@@ -21,7 +21,7 @@ internal sealed class SharedCommitTrace(CommitReport report)
     /// </summary>
     /// <param name="engine">The environment.</param>
     /// <param name="time">The time at which it began and ended.</param>
-    /// <param name="operations">The number of operations whose changes it has.</param>
+    /// <param name="operations">The number of operations whose changes it contains.</param>
     /// <param name="failure">The failure of the commit, or null.</param>
     /// <param name="parent">The activity of the only operation; the default value when there are several.</param>
     public void Post(Engine engine, WorkTime time, int operations, Exception? failure, ActivityContext parent) =>

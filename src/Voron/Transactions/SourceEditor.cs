@@ -5,16 +5,16 @@ using Voron.Trees;
 
 namespace Voron.Transactions;
 
-/// <summary>Changes the sources of feeds, in the tree that has all feeds.</summary>
+/// <summary>Changes the sources of feeds, in the feeds tree.</summary>
 /// <param name="pages">The pages of the write transaction.</param>
-/// <param name="feeds">The tree of all feeds.</param>
+/// <param name="feeds">The feeds tree.</param>
 internal readonly struct SourceEditor(CopyOnWritePages pages, TreeState feeds)
 {
-    /// <summary>Gives a tree a source of its own, whose changes are recorded from here on.</summary>
+    /// <summary>Gives a tree a separate source, whose changes are recorded from here on.</summary>
     /// <param name="treeId">The tree.</param>
-    /// <param name="record">How its changes are recorded. The number of the source is given here.</param>
+    /// <param name="record">How its changes are recorded. The source number is assigned here.</param>
     /// <param name="name">The name of the tree or table in UTF-8.</param>
-    /// <exception cref="StorageFullException">There is no room, or the feed has used all numbers of sources.</exception>
+    /// <exception cref="StorageFullException">There is not enough space, or the feed has used all source numbers.</exception>
     public void Add(uint treeId, TreeRecording record, ReadOnlySpan<byte> name)
     {
         record.Source = TakeNumber(record.Feed);
@@ -23,7 +23,7 @@ internal readonly struct SourceEditor(CopyOnWritePages pages, TreeState feeds)
         TreeWriter.Put(pages, feeds, FeedKeys.Tree(treeId, stackalloc byte[FeedKeys.TreeBytes]), record.ToBytes());
     }
 
-    /// <summary>Notes that no more changes of a source are recorded. It stays for as long as the feed has changes of it.</summary>
+    /// <summary>Notes that no more changes of a source are recorded. It remains as long as the feed contains its changes.</summary>
     public void End(ushort feed, uint source, long transactionId)
     {
         var key = FeedKeys.Source(feed, source, stackalloc byte[FeedKeys.SourceBytes]);
@@ -46,7 +46,7 @@ internal readonly struct SourceEditor(CopyOnWritePages pages, TreeState feeds)
             ? BinaryPrimitives.ReadUInt32LittleEndian(bytes)
             : 1;
         if (number == uint.MaxValue)
-            throw new StorageFullException($"Feed {feed} of '{pages.FilePath}' has used all {number} numbers of sources. Create another feed.");
+            throw new StorageFullException($"Feed {feed} of '{pages.FilePath}' has used all {number} source numbers. Create another feed.");
         Span<byte> next = stackalloc byte[sizeof(uint)];
         BinaryPrimitives.WriteUInt32LittleEndian(next, number + 1);
         TreeWriter.Put(pages, feeds, key, next);

@@ -6,13 +6,11 @@ using Voron.Paging;
 
 namespace Voron.Transactions;
 
-/// <summary>
-/// Writes the chunks of staged values to reserved pages of the data file, without the writer. Any threads may use it at the same time.
-/// </summary>
+/// <summary>Writes the chunks of staged values to reserved pages of the data file, without the writer. Threads may use it concurrently.</summary>
 /// <remarks>
-/// Each call is complete in itself and counts as a user of the environment: a closing waits for a write that is under way, but not for the next one.
-/// Where the data file is written past the page cache, so are staged values, through memory that is taken for the call only. Otherwise a sync for
-/// another value would have to write back all the bytes of the uploads first.
+/// Each call is independent and counts as a user of the environment: closing waits for a running write, but not for the next one. Where the data
+/// file is written past the page cache, so are staged values, through memory that is allocated for the call only. Otherwise, a sync for another
+/// value would first have to write back all uploaded bytes.
 /// </remarks>
 internal sealed unsafe class StagedChunkFile(Engine engine) : IChunkFile
 {

@@ -5,7 +5,7 @@ using Voron.Primitives;
 
 namespace Voron.Transactions;
 
-/// <summary>The bytes of a staged value, or the pages that are reserved for them, and the transaction's claim to them.</summary>
+/// <summary>The bytes of a staged value, or the pages reserved for them, and the transaction's claim to them.</summary>
 /// <remarks>
 /// <code>
 ///   uploading ─Complete─▶ ready ◀──Return── taken ─Commit─▶ committed
@@ -15,8 +15,8 @@ namespace Voron.Transactions;
 ///    disposed            disposed ◀─Return─ taken and disposed
 /// </code>
 /// A reservation ends with the step to <c>committed</c> or <c>disposed</c>, and only then. <see cref="Take"/>, <see cref="Return"/> and
-/// <see cref="Commit"/> belong to the holder of the writer; any thread may dispose. The finalizer ends the reservation of a value, or of an upload,
-/// that nothing refers to any more: it only adds to a list in managed memory, so it may run at any time, even after the environment is closed.
+/// <see cref="Commit"/> belong to the holder of the writer; any thread may dispose. The finalizer ends the reservation of an unreferenced value or
+/// upload: it only adds to a list in managed memory, so it may run at any time, even after the environment is closed.
 /// </remarks>
 [SuppressMessage("Usage", "CA1816", Justification = "The value ends in several ways, each of which makes the finalizer unnecessary.")]
 internal sealed class StagedContent
@@ -44,7 +44,7 @@ internal sealed class StagedContent
     /// <summary>The engine of the environment in which the value was staged.</summary>
     public Engine Engine { get; }
 
-    /// <summary>The pages that are reserved for the bytes; null for a small value, and before the first pages are needed.</summary>
+    /// <summary>The pages reserved for the bytes; null for a small value, and before the first pages are needed.</summary>
     public PageReservation? Reservation { get; private set; }
 
     /// <summary>The length in bytes; final when the upload has ended.</summary>
@@ -58,10 +58,10 @@ internal sealed class StagedContent
 
     public StagedState State => (StagedState)Volatile.Read(ref _state);
 
-    /// <summary>Notes what ends the upload when the environment is closed. It is released together with the upload.</summary>
+    /// <summary>Sets the registration that ends the upload when the environment is closed. It is released together with the upload.</summary>
     public void EndWith(CancellationTokenRegistration closing) => _closing = closing;
 
-    /// <summary>Notes the pages of a large value, in place of those that it had; these are released.</summary>
+    /// <summary>Replaces the pages of a large value; the previous ones are released.</summary>
     public void Use(PageReservation reservation)
     {
         Debug.Assert(State == StagedState.Uploading, "Only an upload changes its reservation.");
@@ -125,7 +125,7 @@ internal sealed class StagedContent
     }
 
     /// <summary>
-    /// Gives the bytes up, unless a transaction has taken them: then they stay if it is committed. Any thread may call this, at any time.
+    /// Gives up the bytes, unless a transaction has taken them: then they stay if it commits. Any thread may call this, at any time.
     /// </summary>
     public void Dispose()
     {
@@ -163,7 +163,7 @@ internal sealed class StagedContent
         }
         catch (OutOfMemoryException)
         {
-            // The space is free again all the same.
+            // The space is free again nevertheless.
         }
     }
 

@@ -25,7 +25,7 @@ internal abstract class TransactionBody : TransactionOwner
     private long _time;
     private long _timeGeneration;
 
-    /// <param name="clock">The clock by which rows expire; null for that of the system.</param>
+    /// <param name="clock">The clock for row expiry; null for the system clock.</param>
     /// <param name="log">Where the transaction saves the states of trees at its savepoints; null for a read transaction.</param>
     /// <inheritdoc cref="TransactionOwner(PageReader, TransactionKeyHeads, WriteScope)"/>
     protected TransactionBody(PageReader pages, TransactionKeyHeads keyHeads, WriteScope? write, TreeLog? log, TimeProvider? clock)
@@ -36,11 +36,11 @@ internal abstract class TransactionBody : TransactionOwner
         Catalog = new TreeState(keyHeads);
     }
 
-    /// <summary>The tree of trees as this transaction sees it.</summary>
+    /// <summary>The catalog as this transaction sees it.</summary>
     public TreeState Catalog { get; }
 
     /// <summary>
-    /// Returns the time by which rows are expired for this transaction, in milliseconds since 1970: that of the first call, until the transaction
+    /// Returns the time at which this transaction judges row expiry, in milliseconds since 1970: that of the first call, until the transaction
     /// ends.
     /// </summary>
     public long ReadTime()
@@ -125,7 +125,7 @@ internal abstract class TransactionBody : TransactionOwner
         return tree;
     }
 
-    /// <summary>Gives an open tree another name, or the name that it had at a savepoint.</summary>
+    /// <summary>Renames an open tree, or restores the name that it had at a savepoint.</summary>
     protected void SetName(OpenTree tree, byte[] name)
     {
         if (!tree.IsDropped)

@@ -18,7 +18,7 @@ internal abstract class TransactionOwner
 
     /// <param name="pages">The pages as the transaction sees them.</param>
     /// <param name="keyHeads">The key heads of these pages, which stay the same for all transactions of this object.</param>
-    /// <param name="write">What its changes go through; null for a read transaction.</param>
+    /// <param name="write">The scope that its changes go through; null for a read transaction.</param>
     protected TransactionOwner(PageReader pages, TransactionKeyHeads keyHeads, WriteScope? write)
     {
         Pages = pages;
@@ -52,8 +52,8 @@ internal abstract class TransactionOwner
     /// also keeps the transaction from becoming garbage during the call.
     /// </summary>
     /// <remarks>
-    /// Uses plain loads and stores, on a cache line of this transaction's own, until a second thread has been seen because it opened something.
-    /// From then on, only one thread at a time can take the mark, with certainty. The caller that ends the transaction sees either mark: see
+    /// Uses plain loads and stores, on a separate cache line, until a second thread has been seen because it opened something. From then on, it is
+    /// certain that only one thread at a time takes the mark. The caller that ends the transaction sees either mark: see
     /// <see cref="ReadTransactionBody.End"/>.
     /// </remarks>
     /// <returns>The argument for <see cref="Leave"/>: which of the two marks was taken.</returns>
@@ -81,7 +81,7 @@ internal abstract class TransactionOwner
         }
     }
 
-    /// <summary>As <see cref="Enter"/>, for calls that change the transaction's open trees and cursors: never lets two threads in.</summary>
+    /// <summary>As <see cref="Enter"/>, for calls that change the transaction's open trees and cursors: never admits two threads.</summary>
     /// <exception cref="InvalidOperationException">Another thread is inside.</exception>
     public virtual bool EnterAlone()
     {
@@ -106,7 +106,7 @@ internal abstract class TransactionOwner
 
     /// <summary>
     /// Keeps the pages of a read transaction while a thread describes it for a debugger or a log, until <see cref="EndDescription"/>; the thread
-    /// checks its handle's generation after this call. Unlike a call that reads, a description may be made by any thread at any time.
+    /// checks its handle's generation after this call. Unlike reads, descriptions may be made by any thread at any time.
     /// </summary>
     public void BeginDescription() => Interlocked.Increment(ref _describing);
 
@@ -148,7 +148,7 @@ internal abstract class TransactionOwner
 
     [DoesNotReturn]
     protected static void ThrowTwoThreads() =>
-        throw new InvalidOperationException("Two threads use the same transaction at once. For reading, begin a transaction for each thread.");
+        throw new InvalidOperationException("Two threads use the same transaction concurrently. For reading, begin a transaction for each thread.");
 
     [DoesNotReturn]
     protected static void ThrowEnded() => EndedErrors.ThrowTransaction();

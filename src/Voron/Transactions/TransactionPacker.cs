@@ -9,7 +9,7 @@ namespace Voron.Transactions;
 /// <summary>Builds the journal record of the open write transaction.</summary>
 internal sealed unsafe class TransactionPacker
 {
-    /// <summary>The maximum number of freed pages for whose numbers memory is kept for the next transaction.</summary>
+    /// <summary>The maximum number of freed page numbers whose memory is kept for the next transaction.</summary>
     private const int MaxKeptPages = 16 << 10;
 
     private readonly Engine _engine;
@@ -17,7 +17,7 @@ internal sealed unsafe class TransactionPacker
     private readonly List<long> _freed = [];
 
     /// <param name="engine">The environment.</param>
-    /// <param name="newPages">Has written pages of the transaction before each call of <see cref="Pack"/>.</param>
+    /// <param name="newPages">Writes pages of the transaction before each call of <see cref="Pack"/>.</param>
     public TransactionPacker(Engine engine, NewPageWriter newPages)
     {
         _engine = engine;

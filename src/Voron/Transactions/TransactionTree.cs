@@ -7,7 +7,7 @@ using Voron.Trees.Pages;
 
 namespace Voron.Transactions;
 
-/// <summary>A tree that a transaction has open, as its cursors see it: the transaction, and the state of the tree.</summary>
+/// <summary>An open tree of a transaction, as its cursors see it: the transaction, and the state of the tree.</summary>
 internal abstract class TransactionTree : ITreeOwner, IRecordedTree
 {
     private readonly TreeState _state;
@@ -81,8 +81,8 @@ internal abstract class TransactionTree : ITreeOwner, IRecordedTree
     }
 
     /// <summary>
-    /// Describes an entry for a debugger or a log. Throws nothing, and reads no page but that of the entry; null when its transaction has ended or
-    /// the tree has changed, because the page may be gone then.
+    /// Describes an entry for a debugger or a log. Throws nothing, and reads only the entry's page; null when the transaction has ended or the
+    /// tree has changed, because the page may no longer exist.
     /// </summary>
     /// <param name="generation">The generation of the handles when the entry was read.</param>
     /// <param name="changes">The number of changes of the tree when the entry was read.</param>
@@ -105,7 +105,7 @@ internal abstract class TransactionTree : ITreeOwner, IRecordedTree
         }
     }
 
-    /// <summary>Saves the state of the tree if a savepoint needs it and does not have it.</summary>
+    /// <summary>Saves the state of the tree if a savepoint needs it and has not saved it.</summary>
     public abstract void BeforeChange();
 
     /// <summary>Does the pending work, or throws because the tree has been deleted.</summary>

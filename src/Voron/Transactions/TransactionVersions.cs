@@ -11,8 +11,7 @@ using Voron.Trees.KeyHeads;
 namespace Voron.Transactions;
 
 /// <summary>
-/// The page versions that the open write transaction has made. Every pushed version is recorded in order, so that a rollback pops the versions
-/// in reverse.
+/// The page versions that the open write transaction has made. Every pushed version is recorded in order; a rollback pops them in reverse.
 /// </summary>
 /// <remarks>
 /// Savepoints are stamps that only increase: a page is changed in place when its version belongs to this transaction and is no older than the
@@ -87,7 +86,7 @@ internal sealed unsafe class TransactionVersions
             BranchKeyHeads.Invalidate(new PageNumber(node->Page));
     }
 
-    /// <summary>Makes sure that as many pushes allocate no memory.</summary>
+    /// <summary>Ensures that this many pushes allocate no memory.</summary>
     /// <remarks>
     /// An allocation must fail only before anything has changed: a version missing from the list of changes would outlive a rollback.
     /// </remarks>
@@ -150,8 +149,7 @@ internal sealed unsafe class TransactionVersions
         Refill(node, null, 0, VersionFlags.Tombstone);
     }
 
-    /// <exception cref="TransactionTooLargeException">With as many bytes more, the transaction would take more scratch memory than it
-    /// may.</exception>
+    /// <exception cref="TransactionTooLargeException">With that many more bytes, the transaction would exceed its scratch memory limit.</exception>
     public void ThrowIfTooLarge(long bytes)
     {
         if (_changedBytes + bytes > _engine.Options.MaxTransactionBytes)
@@ -220,7 +218,7 @@ internal sealed unsafe class TransactionVersions
         _versions.SetSelfContained(node, _id);
     }
 
-    /// <summary>Replaces the version below the newest one of a page, which no savepoint needs, by the newest one.</summary>
+    /// <summary>Replaces the version below the newest one of a page, which no savepoint needs, with the newest one.</summary>
     private void Join(VersionNode* node)
     {
         var older = _versions.Follow(node->Older);

@@ -9,9 +9,9 @@ namespace Voron.Transactions;
 /// <remarks>A change that fails midway breaks the transaction: see <see cref="WriteScope.Break"/>.</remarks>
 internal static class TreeEditor
 {
-    /// <summary>Sets the value of a key, at once or together with other puts.</summary>
+    /// <summary>Sets the value of a key, immediately or together with other puts.</summary>
     /// <exception cref="ArgumentException">The key is empty or too long.</exception>
-    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    /// <exception cref="StorageFullException">There is not enough space; the transaction can only be rolled back.</exception>
     public static void Put(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
         Begin(tree, key);
@@ -21,7 +21,7 @@ internal static class TreeEditor
             Store(tree, key, value);
     }
 
-    /// <summary>Sets the value of a key at once. The transaction can take the change: see <see cref="Begin"/>.</summary>
+    /// <summary>Sets the value of a key immediately. The transaction can accept the change: see <see cref="Begin"/>.</summary>
     /// <inheritdoc cref="Put"/>
     public static void PutNow(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
@@ -41,7 +41,7 @@ internal static class TreeEditor
     }
 
     /// <summary>Appends the prepared record of a change that has been made.</summary>
-    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    /// <exception cref="StorageFullException">There is not enough space; the transaction can only be rolled back.</exception>
     public static void AppendRecord(WriteScope write)
     {
         try
@@ -100,7 +100,7 @@ internal static class TreeEditor
         }
     }
 
-    /// <summary>Adds an entry; false, with nothing changed, when the tree already has the key.</summary>
+    /// <summary>Adds an entry; false, with nothing changed, when the tree already contains the key.</summary>
     /// <inheritdoc cref="Put"/>
     public static bool Insert(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
@@ -157,7 +157,7 @@ internal static class TreeEditor
         }
     }
 
-    // Before the value has its place: the caller fills it until the next write of the transaction.
+    // Before the value is placed: the caller fills it until the next write of the transaction.
     private static void RecordReserved(WriteScope write, OpenTree tree, ReadOnlySpan<byte> key)
     {
         write.Recorder.RequireNoValues(tree);
@@ -165,7 +165,7 @@ internal static class TreeEditor
         AppendRecord(write);
     }
 
-    /// <summary>Removes an entry; false when the tree does not have the key.</summary>
+    /// <summary>Removes an entry; false when the tree does not contain the key.</summary>
     public static bool Delete(OpenTree tree, ReadOnlySpan<byte> key)
     {
         var write = tree.Owner.Write!;
@@ -208,7 +208,7 @@ internal static class TreeEditor
         }
     }
 
-    /// <summary>Removes the entries between two places, and returns their number.</summary>
+    /// <summary>Removes the entries between two bounds, and returns their number.</summary>
     public static long DeleteRange(OpenTree tree, KeyBound start, KeyBound end)
     {
         var write = tree.Owner.Write!;
@@ -250,7 +250,7 @@ internal static class TreeEditor
         }
     }
 
-    /// <summary>Checks that the transaction can take a change of that key.</summary>
+    /// <summary>Checks that the transaction can accept a change of this key.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static WriteScope Begin(OpenTree tree, ReadOnlySpan<byte> key)
     {

@@ -4,8 +4,8 @@ using Voron.Format;
 namespace Voron.Transactions;
 
 /// <summary>
-/// The states that the open trees of the write transaction had at its savepoints. The state of a tree is saved when the tree changes for the
-/// first time within a savepoint, so the cost of a savepoint depends on the changes made in it, however many trees are open.
+/// The states that the open trees of the write transaction had at its savepoints. The state of a tree is saved when the tree changes for the first
+/// time within a savepoint, so the cost of a savepoint depends on the changes made in it, not on the number of open trees.
 /// </summary>
 /// <remarks>
 /// Used by the holder of the writer. Invariants, where S is the stamp of an open savepoint:
@@ -66,7 +66,7 @@ internal sealed class TreeLog
             return;
         }
 
-        // Only the oldest entry of each tree is needed. The others are removed when there are twice as many entries as after the last time.
+        // Only the oldest entry of each tree is needed. The others are removed when there are twice as many entries as after the last sweep.
         if (_entries.Count <= (2 * _countAfterSweep) + MinSweep)
             return;
         var kept = first;

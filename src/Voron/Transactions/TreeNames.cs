@@ -14,7 +14,7 @@ internal static class TreeNames
         cursor.Open(body.Catalog, body.Pages);
         try
         {
-            // Trees of the engine's own come last.
+            // The engine's own trees are last.
             for (var found = cursor.SeekFirst(); found && !SystemTree.Is(cursor.Key); found = cursor.MoveNext())
                 names.Add(Catalog.Decode(cursor.Key));
         }
@@ -50,7 +50,7 @@ internal static class TreeNames
         return trees;
     }
 
-    /// <summary>Lists the trees of the engine's own that were not dropped, in the order of their names.</summary>
+    /// <summary>Lists the engine's own trees that were not dropped, in the order of their names.</summary>
     public static IReadOnlyList<(byte[] Name, TreeHeader Header)> ListSystem(TransactionBody body)
     {
         var trees = new List<(byte[], TreeHeader)>();

@@ -2,19 +2,19 @@ using Voron.Format;
 
 namespace Voron.Transactions;
 
-/// <summary>How the holder of the writer compresses the values of a tree, and what it has saved so far.</summary>
+/// <summary>How the holder of the writer compresses a tree's values, and the savings so far.</summary>
 internal sealed class TreePacking
 {
-    /// <summary>A tree with this many bytes gets its first dictionary, and the ratio is compared each time as many were written.</summary>
+    /// <summary>The tree size at which the first dictionary is trained, and the written bytes after which the ratio is compared.</summary>
     public const int WindowBytes = 1 << 20;
 
     /// <summary>
-    /// By how much a tree grows before it gets another dictionary, if that is worth it: the first megabyte of keys in ascending order says little
-    /// about the others.
+    /// The factor by which a tree grows before another dictionary is trained, if that is worth it: the first megabyte of ascending keys says
+    /// little about the rest.
     /// </summary>
     private const int Growth = 8;
 
-    /// <summary>The bytes of memory of such an object, and of its place in a cache.</summary>
+    /// <summary>The memory of an object and its cache entry, in bytes.</summary>
     public const int Bytes = 256;
 
     private const long BytesBetweenAttempts = 16L << 20;
@@ -39,12 +39,12 @@ internal sealed class TreePacking
     /// <summary>The bytes to which the dictionary compressed a million bytes when it was trained; 0 without one.</summary>
     public int Ratio { get; set; }
 
-    /// <summary>Returns the bytes of a million that are left, in the same way as for a dictionary that is trained.</summary>
+    /// <summary>Returns the compressed size of a million bytes, as for a trained dictionary.</summary>
     public static int RatioOf(long packed, long plain) => plain == 0 ? Million : (int)(packed * Million / plain);
 
     /// <summary>Notes that a value was stored. Returns true if a dictionary should be trained.</summary>
     /// <param name="plain">The length of the value.</param>
-    /// <param name="packed">The bytes that it takes.</param>
+    /// <param name="packed">Its stored length.</param>
     /// <param name="treeBytes">The bytes of the tree's pages.</param>
     public bool Note(int plain, int packed, long treeBytes)
     {
@@ -54,7 +54,7 @@ internal sealed class TreePacking
         var hasFallen = false;
         if (_windowPlain >= WindowBytes)
         {
-            // A fifth less than it was: four fifths as many bytes for each that is stored.
+            // The compression factor has fallen by a fifth: a stored byte holds less than four fifths of the plain bytes.
             hasFallen = Ratio != 0 && RatioOf(_windowPacked, _windowPlain) * 4L > Ratio * 5L;
             _windowPlain = _windowPacked = 0;
         }

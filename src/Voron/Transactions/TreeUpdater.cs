@@ -5,10 +5,10 @@ using Voron.Trees.Batches;
 
 namespace Voron.Transactions;
 
-/// <summary>Changes of an open tree that depend on the value that it has, which is read before anything changes.</summary>
+/// <summary>Changes of an open tree that depend on a key's current value, which is read before anything changes.</summary>
 internal static class TreeUpdater
 {
-    /// <summary>Sets the value of a key if it has the expected one; false, with nothing changed, if it has another one, or none.</summary>
+    /// <summary>Sets a key's value if the current value is the expected one; otherwise returns false and changes nothing.</summary>
     public static bool CompareExchange(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, ReadOnlySpan<byte> expected)
     {
         var write = TreeEditor.Begin(tree, key);
@@ -38,7 +38,7 @@ internal static class TreeUpdater
         return sum;
     }
 
-    /// <summary>Adds to a counter together with other puts. The first increment of a transaction is made at once.</summary>
+    /// <summary>Adds to a counter together with other puts. The first increment of a transaction is applied immediately.</summary>
     /// <inheritdoc cref="WriteTree.Increment"/>
     public static void Increment(OpenTree tree, ReadOnlySpan<byte> key, long delta)
     {
@@ -57,7 +57,7 @@ internal static class TreeUpdater
         }
         catch (CounterException e)
         {
-            // As if it had waited: what a transaction may continue to do must not depend on that.
+            // Fails as if it had waited: whether a transaction may continue must not depend on that.
             throw tree.NoCounter(e);
         }
         catch (Exception e) when (write.Break(e))
@@ -66,7 +66,7 @@ internal static class TreeUpdater
         }
     }
 
-    // A feed has the sum, which is not known before the increment is made. What fails breaks the transaction, as if the increment had waited.
+    // A feed records the sum, which is known only when the increment is applied. A failure breaks the transaction, as if the increment had waited.
     private static unsafe void IncrementRecorded(WriteScope write, OpenTree tree, ReadOnlySpan<byte> key, long delta)
     {
         long sum;
@@ -82,7 +82,7 @@ internal static class TreeUpdater
         TreeEditor.PutNow(tree, key, MemoryMarshal.AsBytes(new ReadOnlySpan<long>(in sum)));
     }
 
-    /// <summary>Removes an entry if it has the expected value; false, with nothing changed, if it has another one, or none.</summary>
+    /// <summary>Removes an entry if its value is the expected one; otherwise returns false and changes nothing.</summary>
     public static bool DeleteIf(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> expected)
     {
         var write = tree.Owner.Write!;

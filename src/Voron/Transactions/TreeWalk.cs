@@ -4,11 +4,11 @@ using Voron.Testing;
 namespace Voron.Transactions;
 
 /// <summary>
-/// What was added to a tree and removed from it ahead of a query, which returns the entries that existed when it began: otherwise a query whose
-/// caller moves each row ahead would never end.
+/// The entries added to a tree and removed from it ahead of a query, which returns the entries that existed when it began: otherwise, a query
+/// whose caller moves each row ahead would never end.
 /// </summary>
 /// <remarks>
-/// Its memory grows with the entries that are changed ahead of it. A rollback to a savepoint needs no notice: only the first change counts.
+/// Its memory grows with the entries changed ahead of the query. A rollback to a savepoint needs no notification: only the first change counts.
 /// </remarks>
 internal sealed class TreeWalk
 {
@@ -17,10 +17,10 @@ internal sealed class TreeWalk
     private int _keyLength;
     private long _id = -1;
 
-    /// <summary>True if the query goes in descending order.</summary>
+    /// <summary>True if the query runs in descending order.</summary>
     public bool IsBackward { get; set; }
 
-    /// <summary>Notes the entry to which the query has come.</summary>
+    /// <summary>Records the query's current entry.</summary>
     public void Move(ReadOnlySpan<byte> key, long id)
     {
         if (_key.Length < key.Length)
@@ -31,7 +31,7 @@ internal sealed class TreeWalk
 
     /// <summary>Notes that an entry was added to the tree or removed from it.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="id">What tells entries with equal keys apart.</param>
+    /// <param name="id">Distinguishes entries with equal keys.</param>
     /// <param name="wasThere">True if the query would have found it before.</param>
     public void Note(ReadOnlySpan<byte> key, long id, bool wasThere)
     {

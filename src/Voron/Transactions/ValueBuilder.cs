@@ -8,14 +8,12 @@ using Voron.Recording;
 namespace Voron.Transactions;
 
 /// <summary>
-/// Gathers the bytes of a value whose length is not known before its end: stores a small one like any other put, and writes a large one to the
-/// data file as it arrives.
+/// Gathers the bytes of a value of unknown length: stores a small one like any other put, and writes a large one to the data file as it arrives.
 /// </summary>
 /// <remarks>
-/// An extent is as long as the value, where its source knows the length. Otherwise it grows while the value does: in place as long as it ends at
-/// the end of the file, otherwise by moving to an extent of twice the size. The tree is touched only when the whole value has arrived, so a value
-/// that is given up leaves nothing but free pages. All methods that work in the transaction are called with the lock of
-/// <see cref="PendingPuts"/> held.
+/// If the source knows the length, the extent is as long as the value. Otherwise it grows with the value: in place while it ends at the end of the
+/// file, otherwise by moving to an extent of twice the size. The tree is changed only when the whole value has arrived, so an abandoned value
+/// leaves only free pages. All methods that work in the transaction are called with the lock of <see cref="PendingPuts"/> held.
 /// </remarks>
 internal sealed class ValueBuilder
 {
@@ -23,7 +21,7 @@ internal sealed class ValueBuilder
 
     private const int FirstExtentBytes = 1 << 20;
 
-    /// <summary>The maximum number of checksums for which memory is kept for the next value.</summary>
+    /// <summary>The maximum number of checksums whose memory is kept for the next value.</summary>
     private const int MaxKeptChecksums = 1024;
 
     private readonly List<ulong> _checksums = [];
@@ -50,8 +48,8 @@ internal sealed class ValueBuilder
     /// <summary>Begins a value.</summary>
     /// <param name="tree">The tree that the value is put into.</param>
     /// <param name="generation">The generation of the handle through which it is put.</param>
-    /// <param name="gatheredBytes">The number of bytes in memory from which a value is written to the data file before its end.</param>
-    /// <param name="knownBytes">The number of bytes that its source claims to have; 0 when it is not known. It may have fewer or more.</param>
+    /// <param name="gatheredBytes">The number of gathered bytes from which a value is written to the data file before its end.</param>
+    /// <param name="knownBytes">The length that its source claims; 0 if unknown. The value may be shorter or longer.</param>
     public void Begin(OpenTree tree, long generation, int gatheredBytes, long knownBytes = 0)
     {
         _write = tree.Owner.Write!;
@@ -64,7 +62,7 @@ internal sealed class ValueBuilder
 
     /// <summary>Adds bytes.</summary>
     /// <param name="bytes">The bytes.</param>
-    /// <param name="known">The length that the value is known to have at least, to make the buffer no smaller.</param>
+    /// <param name="known">The known minimum length of the value: the buffer is made no smaller.</param>
     public void Append(ReadOnlySpan<byte> bytes, long known)
     {
         while (!bytes.IsEmpty)
@@ -80,17 +78,18 @@ internal sealed class ValueBuilder
         }
     }
 
-    /// <summary>Returns room for at least that many bytes, to be filled by the caller. Does not work in the transaction.</summary>
+    /// <summary>Returns space for at least that many bytes, to be filled by the caller. Does not work in the transaction.</summary>
     /// <exception cref="InvalidOperationException">No array is that long.</exception>
     public Memory<byte> GetRoom(int bytes)
     {
         if (bytes > Array.MaxLength - _filled)
-            throw new InvalidOperationException($"There can be no room for {bytes} bytes behind the {_filled} that are gathered. Request less at once.");
+            throw new InvalidOperationException(
+                $"No buffer can hold {bytes} bytes after the {_filled} bytes gathered so far. Request fewer at a time.");
         EnsureBuffer(_filled + bytes, 0);
         return _chunk.AsMemory(_filled);
     }
 
-    /// <summary>Adds bytes that the caller has written into the room; false when there is less room. Does not work in the transaction.</summary>
+    /// <summary>Adds bytes that the caller has written into the space; false when there is less space. Does not work in the transaction.</summary>
     public bool TryAdvance(int bytes)
     {
         if (bytes > _chunk.Length - _filled)
@@ -169,7 +168,7 @@ internal sealed class ValueBuilder
     /// <summary>Forgets the pages, because they have been rolled back.</summary>
     public void Forget() => _pages = 0;
 
-    /// <summary>Ends the value, however far it has come, and returns its memory.</summary>
+    /// <summary>Ends the value, complete or not, and returns its memory.</summary>
     public void End()
     {
         ArrayPool<byte>.Shared.Return(_chunk);
@@ -267,7 +266,7 @@ internal sealed class ValueBuilder
         }
         catch (StorageFullException)
         {
-            // There may be room among the free pages.
+            // There may be space among the free pages.
             return false;
         }
     }

@@ -6,8 +6,7 @@ using Voron.Paging;
 namespace Voron.Transactions;
 
 /// <summary>
-/// Gathers the bytes of a value whose length is not known: in memory while the value is small, then in chunks, each of which is written when it is
-/// full.
+/// Gathers the bytes of a value of unknown length: in memory while the value is small, then in chunks, each written when it is full.
 /// </summary>
 /// <param name="thresholdBytes">The length from which a value is large.</param>
 /// <param name="file">Writes the chunks.</param>
@@ -32,7 +31,7 @@ internal sealed class ValueChunks(int thresholdBytes, IChunkFile file)
     /// <summary>True if a value of that length is large, and needs an extent.</summary>
     public bool IsLarge(long length) => length >= thresholdBytes;
 
-    /// <summary>Makes sure that <see cref="Add"/> finds its buffer large enough.</summary>
+    /// <summary>Ensures that the buffer is large enough for <see cref="Add"/>.</summary>
     /// <remarks>
     /// The buffer grows with the bytes that have arrived, not with those that may follow: the threshold may be far above most values.
     /// </remarks>
@@ -52,7 +51,7 @@ internal sealed class ValueChunks(int thresholdBytes, IChunkFile file)
 
     /// <summary>Adds bytes, and writes the chunks that they fill.</summary>
     /// <param name="bytes">The bytes.</param>
-    /// <param name="total">The number of bytes that have arrived, including these. If they make a large value, its extent has room for them.</param>
+    /// <param name="total">The number of bytes that have arrived, including these. If they make a large value, its extent has space for them.</param>
     /// <param name="isLast">Whether these are the last bytes of the value.</param>
     /// <param name="firstPage">The first page of the extent of a large value.</param>
     public void Add(in ReadOnlySequence<byte> bytes, long total, bool isLast, long firstPage)
@@ -89,7 +88,7 @@ internal sealed class ValueChunks(int thresholdBytes, IChunkFile file)
         ArrayPool<byte>.Shared.Return(buffer);
     }
 
-    /// <summary>Returns the buffer. Nothing is added any more.</summary>
+    /// <summary>Returns the buffer. Nothing is added afterwards.</summary>
     public void ReturnBuffer()
     {
         ArrayPool<byte>.Shared.Return(_buffer);

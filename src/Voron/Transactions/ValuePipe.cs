@@ -15,7 +15,7 @@ internal sealed class ValuePipe(PipeReader pipe, long maxBytes, string parameter
 
     /// <summary>Returns the pipe that reads a stream, and leaves it open.</summary>
     /// <param name="stream">The stream.</param>
-    /// <param name="largestReadBytes">The maximum number of bytes to read at once.</param>
+    /// <param name="largestReadBytes">The maximum number of bytes to read at a time.</param>
     /// <param name="parameter">The name of the caller's parameter.</param>
     /// <param name="knownBytes">Receives the number of bytes that the stream claims to hold; 0 if it does not say.</param>
     /// <exception cref="ArgumentException">The stream cannot be read, or holds too much.</exception>

@@ -1,13 +1,12 @@
 namespace Voron.Transactions;
 
-/// <summary>Decides for each large value whether it goes to the data file directly, or through the journal as small values do.</summary>
+/// <summary>Decides for each large value whether it is written to the data file directly, or through the journal like small values.</summary>
 /// <remarks>
-/// A direct value costs a commit two trips to the device: its bytes, and then the record beside a sync of the data file. Through the journal,
-/// it costs one, and its bytes are written a second time by the flush. One trip is faster for few bytes, one write is faster for many
-/// (decision 26 has the figures). How many bytes a transaction will put is known only at its end, so they are expected to be as many as in
-/// the last transaction that put large values. While a flush is due, the device has enough to write: values are direct. So are those that
-/// follow a direct one, which costs the transaction its second trip already. Bytes that are undone count too: a wrong guess costs time only.
-/// Used by the holder of the writer.
+/// A direct value costs a commit two trips to the device: its bytes, and then the record together with a sync of the data file. Through the
+/// journal, it costs one, and the flush writes its bytes a second time. One trip is faster for few bytes, one write is faster for many (decision
+/// 26 has the figures). The number of bytes that a transaction will put is known only at its end; it is expected to equal that of the last
+/// transaction that put large values. While a flush is due, the device has enough to write: values are direct. So are those that follow a direct
+/// one, which already costs the transaction its second trip. Undone bytes count too: a wrong guess costs only time.
 /// </remarks>
 internal sealed class ValueRoute
 {
@@ -38,7 +37,7 @@ internal sealed class ValueRoute
         _bytes = 0;
     }
 
-    /// <summary>Returns whether a value of that length, whose put begins, goes to the data file directly, and counts its bytes.</summary>
+    /// <summary>Returns whether a value of that length, whose put begins, is written to the data file directly, and counts its bytes.</summary>
     public bool IsDirect(int length)
     {
         if (length < ThresholdBytes)

@@ -10,11 +10,11 @@ namespace Voron.Transactions;
 /// <remarks>A change that fails midway breaks the transaction: see <see cref="WriteScope.Break"/>.</remarks>
 internal static class ValueSetAccess
 {
-    /// <summary>Adds a value to the set of a key; false, with nothing changed, if the set has it.</summary>
+    /// <summary>Adds a value to the set of a key; false, with nothing changed, if the set contains it.</summary>
     /// <exception cref="ArgumentException">The key or the value is empty or too long. Nothing was changed.</exception>
     public static bool Add(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => Change(tree, key, value, adds: true);
 
-    /// <summary>Removes a value from the set of a key; false, with nothing changed, if the set does not have it.</summary>
+    /// <summary>Removes a value from the set of a key; false, with nothing changed, if the set does not contain it.</summary>
     /// <inheritdoc cref="Add"/>
     public static bool Remove(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => Change(tree, key, value, adds: false);
 

@@ -10,8 +10,8 @@ namespace Voron.Transactions;
 ///                   │                            ▲
 ///                   └──Undo──▶ undone ──Dispose──┘
 /// </code>
-/// A writer is a pending put from its opening to its end, which closes all of its handles, since the generation increases. If its transaction
-/// ends first, or is rolled back to a savepoint, the writer is undone: it then holds nothing of the transaction, and every call but Dispose throws.
+/// A writer is a pending put from its opening to its end, which closes all of its handles, since the generation increases. If its transaction ends
+/// first, or is rolled back to a savepoint, the writer is undone: it then holds nothing of the transaction, and every call except Dispose throws.
 /// The bytes are gathered without a lock, as only one thread uses a transaction; everything else happens with that of the pending puts held.
 /// </remarks>
 internal sealed class ValueWriterLease : IPendingPut
@@ -76,7 +76,7 @@ internal sealed class ValueWriterLease : IPendingPut
         return _value.Length;
     }
 
-    /// <summary>Returns room for at least that many bytes, and for at least one.</summary>
+    /// <summary>Returns space for at least that many bytes, and for at least one.</summary>
     public Memory<byte> GetRoom(long generation, int sizeHint)
     {
         ThrowIfEnded(generation);
@@ -86,7 +86,7 @@ internal sealed class ValueWriterLease : IPendingPut
         return _value.GetRoom(Math.Max(1, sizeHint));
     }
 
-    /// <summary>Adds bytes that have been written into the room.</summary>
+    /// <summary>Adds bytes that have been written into the space.</summary>
     public void Advance(long generation, int count)
     {
         ThrowIfEnded(generation);
@@ -94,7 +94,8 @@ internal sealed class ValueWriterLease : IPendingPut
         if (count > MaxBytes - _value.Length)
             ThrowTooLong(_value.Length + count);
         if (!_value.TryAdvance(count))
-            throw new InvalidOperationException($"There is no room for {count} bytes: advance by at most the length of the span that GetSpan returned.");
+            throw new InvalidOperationException(
+                $"The buffer has no space for {count} bytes: advance by at most the length of the span that GetSpan returned.");
         if (!_value.IsFull)
             return;
         using (_write.Puts.Exclusion.Enter())

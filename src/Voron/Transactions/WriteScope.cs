@@ -6,8 +6,8 @@ using Voron.Testing;
 namespace Voron.Transactions;
 
 /// <summary>
-/// The parts through which the open write transaction changes trees: its pages, its waiting puts, and the failure that has broken it; with the
-/// objects attached to its state. One object per environment, used by the holder of the writer.
+/// The parts through which the open write transaction changes trees: its pages, its waiting puts, the failure that has broken it, and the objects
+/// attached to its state. One object per environment, used by the holder of the writer.
 /// </summary>
 internal sealed class WriteScope
 {
@@ -28,7 +28,7 @@ internal sealed class WriteScope
     /// <summary>The name of the environment in metrics and activities.</summary>
     public string EnvironmentName => _engine.Name.Text;
 
-    /// <summary>Notes that the transaction has opened a table whose rows expire.</summary>
+    /// <summary>Notes that the transaction has opened a table with expiring rows.</summary>
     /// <param name="table">Its definition.</param>
     public void NoteExpiringTable(object table) => _engine.OnExpiringTable?.Invoke(table);
 
@@ -75,7 +75,7 @@ internal sealed class WriteScope
     /// <summary>True when the open transaction, or a part of it, can only be rolled back.</summary>
     public bool IsBroken => BrokenBy != null;
 
-    /// <summary>Notes that an operation failed midway: trees may be half changed. Always returns false, for use in a filter.</summary>
+    /// <summary>Notes that an operation failed midway: trees may be partially changed. Always returns false, for use in a filter.</summary>
     public bool Break(Exception cause)
     {
         if (!PlantedFault.CommitAfterNoMemory || cause is not OutOfMemoryException)
@@ -94,7 +94,7 @@ internal sealed class WriteScope
         States = states;
     }
 
-    /// <summary>Ends the transaction. Keeps no object of the user's alive.</summary>
+    /// <summary>Ends the transaction. Keeps no user object alive.</summary>
     public void End()
     {
         Buffers.Reset();
@@ -102,7 +102,7 @@ internal sealed class WriteScope
         States = null;
     }
 
-    /// <summary>Notes that everything since a savepoint has been undone, a failed operation included.</summary>
+    /// <summary>Notes that everything since a savepoint has been undone, including a failed operation.</summary>
     /// <param name="states">The objects that were attached to the state then.</param>
     public void NoteRolledBack(CommitStates? states)
     {

@@ -3,7 +3,7 @@ using Voron.Trees;
 
 namespace Voron.Transactions;
 
-/// <content>Trees whose values are compressed.</content>
+/// <content>Trees with compressed values.</content>
 internal sealed partial class WriteTransactionBody
 {
     /// <inheritdoc/>
@@ -49,19 +49,19 @@ internal sealed partial class WriteTransactionBody
         }
     }
 
-    /// <summary>Returns how the values of a tree are compressed; the settings of one that never was are zeros.</summary>
+    /// <summary>Returns how a tree's values are compressed; zeros if they never were.</summary>
     /// <exception cref="CorruptionException">The settings are damaged.</exception>
     public CompressionSettings GetCompression(uint treeId) =>
         TryPeek(SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]), new TreeState(), out var state)
             ? DictionaryTree.ReadSettings(state, WritePages, treeId)
             : default;
 
-    /// <summary>Gives a tree a dictionary, with which values are compressed from the next transaction on. This one must do nothing else.</summary>
+    /// <summary>Installs a dictionary that compresses a tree's values from the next transaction on. This one must do nothing else.</summary>
     /// <param name="treeId">The tree.</param>
     /// <param name="last">The last dictionary of the tree when this one was trained.</param>
-    /// <param name="ratio">The bytes to which a million bytes were compressed.</param>
+    /// <param name="ratio">The compressed size of a million bytes.</param>
     /// <param name="dictionary">The dictionary.</param>
-    /// <returns>False, with nothing changed, if the tree has got another dictionary since, has had all of them, or is gone.</returns>
+    /// <returns>False, with nothing changed, if the tree has received another dictionary since, has used all numbers, or is gone.</returns>
     public bool InstallDictionary(uint treeId, int last, int ratio, byte[] dictionary)
     {
         var name = SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
@@ -84,10 +84,10 @@ internal sealed partial class WriteTransactionBody
         }
     }
 
-    /// <summary>Deletes dictionaries that no value names any more. This transaction must do nothing else.</summary>
+    /// <summary>Deletes dictionaries that no value refers to any more. This transaction must do nothing else.</summary>
     /// <param name="treeId">The tree.</param>
     /// <param name="below">The first dictionary that is kept.</param>
-    /// <param name="changes">The number of changes of the settings up to which it was found that no value names them.</param>
+    /// <param name="changes">The number of settings changes up to which no value was found to refer to them.</param>
     /// <returns>The number of dictionaries.</returns>
     public long DropDictionaries(uint treeId, int below, uint changes)
     {

@@ -3,13 +3,13 @@ using Voron.Trees.Kinds;
 
 namespace Voron.Transactions;
 
-/// <content>Trees that lose their names at once, and their pages step by step.</content>
+/// <content>Trees that lose their names immediately, and their pages step by step.</content>
 internal sealed partial class WriteTransactionBody
 {
-    /// <summary>Takes its name from a tree. Its pages are left to <see cref="CutDroppedTree"/>, unless they are few.</summary>
-    /// <remarks>In version 1 of the format, whose engines know no system trees, all pages are freed at once.</remarks>
+    /// <summary>Removes a tree's name. Its pages are left to <see cref="CutDroppedTree"/>, unless they are few.</summary>
+    /// <remarks>In version 1 of the format, whose engines know no system trees, all pages are freed immediately.</remarks>
     /// <param name="name">The name of the tree.</param>
-    /// <param name="fewPages">The number of pages up to which they are freed at once.</param>
+    /// <param name="fewPages">The maximum number of pages that are freed immediately.</param>
     public DroppedTree DropTree(ReadOnlySpan<byte> name, long fewPages)
     {
         var tree = OpenTree(name);
@@ -74,7 +74,7 @@ internal sealed partial class WriteTransactionBody
         }
     }
 
-    // The old name goes first: the new one then finds room even if there is no page left.
+    // The old name is removed first: the new one then fits even if no page is left.
     private void MoveToDropped(ReadOnlySpan<byte> name, TreeState state)
     {
         var header = state.ToHeader();
@@ -84,7 +84,8 @@ internal sealed partial class WriteTransactionBody
         if (!Trees.Catalog.Create(WritePages, Catalog, dropped, header))
         {
             throw new CorruptionException(
-                $"The catalog of '{WritePages.FilePath}' has a {SystemTree.Describe(dropped)} beside a tree with the same id. Nothing was dropped. Run Verify.");
+                $"The catalog of '{WritePages.FilePath}' contains a {SystemTree.Describe(dropped)} and a tree with the same id. " +
+                "Nothing was dropped. Run Verify.");
         }
     }
 }

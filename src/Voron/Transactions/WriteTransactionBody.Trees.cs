@@ -38,7 +38,7 @@ internal sealed partial class WriteTransactionBody
         return tree;
     }
 
-    /// <summary>Opens the tree, or creates it when there is none.</summary>
+    /// <summary>Opens the tree, or creates it if it does not exist.</summary>
     /// <param name="name">The name in UTF-8.</param>
     /// <param name="kind">The kind of the tree.</param>
     /// <param name="valueBytes">The size of the values of an array; 0 for other kinds.</param>
@@ -162,7 +162,7 @@ internal sealed partial class WriteTransactionBody
         }
     }
 
-    // A tree that is deleted, or gets another name, is another source from then on.
+    // A deleted or renamed tree is another source from then on.
     private void RecordName(OpenTree tree, ReadOnlySpan<byte> newName)
     {
         if (!tree.SettledState().IsRecorded)

@@ -111,7 +111,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
         }
     }
 
-    /// <summary>Rolls back a transaction whose handles are all gone, on a thread of the pool.</summary>
+    /// <summary>Rolls back a transaction whose handles are all gone, on a pool thread.</summary>
     public void EndAbandoned()
     {
         if (!TryClaim())
@@ -211,7 +211,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
     public bool HasSavepoint(long id) => _savepoints.IndexOf(id) >= 0;
 
     /// <summary>
-    /// Submits the transaction, and returns when its record is durable or, if it is lazy, published. The one place in which a thread waits for a
+    /// Submits the transaction, and returns when its record is durable or, if it is lazy, published. The only place where a thread waits for a
     /// commit.
     /// </summary>
     /// <param name="notifiesObservers">True to call the observers of commits when the record is durable.</param>
@@ -239,7 +239,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
         }
         catch
         {
-            // As a failure of the submission does: the engine's own transactions have no handle whose Dispose would end them.
+            // Like a failed submission: the engine's own transactions have no handle whose Dispose would end them.
             Rollback();
             throw;
         }
@@ -265,7 +265,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
         return task;
     }
 
-    // A volatile journal writes at once.
+    // A volatile journal writes immediately.
     private bool IsLazy =>
         (Durability == Durability.Lazy || PlantedFault.AcknowledgeBeforeWrite) && !_engine.Journal!.WritesAtOnce;
 
@@ -309,7 +309,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
             return EndUnchanged(completion);
         SchedulePoint.Reach(SchedulePlace.Queued);
 
-        // The record is under way: from here on, nothing is undone and nothing asks for memory.
+        // The record is under way: from here on, nothing is undone and no memory is allocated.
         _submission.NoteSuperseded(Scope);
         _submission.AssertOrder(Scope, sequence);
         _writer.NoteSubmitted(WritePages.State, Scope.States, sequence);
@@ -323,8 +323,8 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
         return sequence;
     }
 
-    // The transaction may have read changes that are submitted but not yet durable. To answer "it already exists" is to promise that it stays,
-    // unless the transaction is lazy.
+    // The transaction may have read changes that are submitted but not yet durable. Answering "it already exists" promises that it stays, unless
+    // the transaction is lazy.
     private long EndUnchanged(CommitCompletion? completion)
     {
         var sequence = PlantedFault.AcknowledgeEmptyAtOnce ? 0 : _writer.SubmittedSequence;

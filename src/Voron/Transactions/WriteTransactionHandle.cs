@@ -25,7 +25,7 @@ internal readonly struct WriteTransactionHandle
     /// <summary>The body; null if the handle is a default value, or its transaction or operation has ended.</summary>
     public WriteTransactionBody? OpenBody => IsCurrent && _body!.Operations.Number == _operation ? _body : null;
 
-    /// <summary>The body of the transaction while that is open, also when the operation has returned; null otherwise.</summary>
+    /// <summary>The body while the transaction is open, even after the operation has returned; otherwise null.</summary>
     public WriteTransactionBody? TransactionBody => IsCurrent ? _body : null;
 
     /// <summary>The body of a handle that is not a default value.</summary>
@@ -43,7 +43,7 @@ internal readonly struct WriteTransactionHandle
     }
 
     /// <summary>Describes a savepoint of the transaction for a debugger or a log. Throws nothing.</summary>
-    /// <param name="what">What the savepoint is called.</param>
+    /// <param name="what">The term for the savepoint in the description.</param>
     /// <param name="savepoint">Its id.</param>
     public string Describe(string what, long savepoint)
     {
@@ -52,7 +52,7 @@ internal readonly struct WriteTransactionHandle
         return OpenBody is { } body && Has(body, savepoint) ? $"{what} in write transaction {body.WritePages.Id}" : $"{what} (ended)";
     }
 
-    // The list of savepoints belongs to the thread that uses the transaction, and may change while a log of another thread reads it.
+    // The list of savepoints belongs to the thread that uses the transaction, and may change while another thread reads it for a log.
     private static bool Has(WriteTransactionBody body, long savepoint)
     {
         try

@@ -5,13 +5,13 @@ namespace Voron.Transactions;
 
 /// <summary>Begins write transactions for the holder of the writer. A pool of one: each transaction uses the same body.</summary>
 /// <remarks>
-/// While a transaction is open, only its own handles lead to the body; neither this object, nor the writer, nor the environment does. A
+/// While a transaction is open, only its own handles refer to the body; neither this object, nor the writer, nor the environment does. A
 /// transaction that was never ended therefore becomes garbage, and the body's finalizer notices it. The finalizer only schedules
 /// <see cref="WriteTransactionBody.EndAbandoned"/>, which runs on the thread pool after a while. No other thread can race with the rollback there:
-/// its caller would have to hold a handle, and then the body would not have been garbage. Two cases remain that no reference shows. One is a user's
-/// own finalizer that holds a handle; <see cref="WriteTransactionBody.TryClaim"/> keeps it from ending the transaction a second time. The other is a
-/// span, perhaps reserved for writing, that is in use on some stack when the last handle is gone. Because of it, frames are not reused at once: see
-/// <see cref="StorageOptions.LeakGrace"/>.
+/// its caller would have to hold a handle, and then the body would not have been garbage. Two cases remain that no reference shows. One is a
+/// user's own finalizer that holds a handle; <see cref="WriteTransactionBody.TryClaim"/> keeps it from ending the transaction a second time. The
+/// other is a span, perhaps reserved for writing, that is in use on some stack when the last handle is gone. Because of that span, frames are not
+/// reused immediately: see <see cref="StorageOptions.LeakGrace"/>.
 /// </remarks>
 internal sealed class WriteTransactionPool
 {
@@ -27,18 +27,18 @@ internal sealed class WriteTransactionPool
         _parking.Put(new WriteTransactionBody(engine, writer, _parking));
     }
 
-    /// <summary>Returns whether a thread has begun the open transaction in a call that blocks. False for one of the pool.</summary>
+    /// <summary>Returns whether a thread began the open transaction in a blocking call. False for a pool thread.</summary>
     public bool IsOpenBy(int thread)
     {
         // Read twice: the transaction that is open may be the next one, of another thread.
         return Volatile.Read(ref _thread) == thread && IsOpen && Volatile.Read(ref _thread) == thread;
     }
 
-    /// <summary>True while a transaction is open. Read by any thread, so it may change at once.</summary>
+    /// <summary>True while a transaction is open. Read by any thread, so it may change immediately.</summary>
     public bool IsOpen => _parking.Peek() == null;
 
     /// <summary>Starts a transaction. The writer is held.</summary>
-    /// <param name="thread">The thread, not one of the pool, that begins it in a call which blocks; 0 otherwise.</param>
+    /// <param name="thread">The thread, not a pool thread, that begins it in a blocking call; otherwise 0.</param>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public WriteTransactionBody Begin(int thread = 0)
     {

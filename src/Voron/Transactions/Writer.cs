@@ -104,8 +104,8 @@ internal sealed class Writer
     }
 
     /// <summary>
-    /// Runs an action as the holder of the writer, without waiting for the writer: at once when it is free, otherwise before the next transaction
-    /// begins. Actions that have not run when the environment is closed never run.
+    /// Runs an action as the holder of the writer, without waiting for the writer: immediately if it is free, otherwise before the next
+    /// transaction begins. Actions that have not run when the environment is closed never run.
     /// </summary>
     public void RunWhenFree(Action action)
     {

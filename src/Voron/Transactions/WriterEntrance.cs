@@ -5,7 +5,7 @@ using Voron.Testing;
 namespace Voron.Transactions;
 
 /// <summary>
-/// Gives callers the writer: delays them under back-pressure, for a limited time, and refuses them when the environment is being closed.
+/// Admits callers to the writer: delays them under back-pressure, for a limited time, and refuses them when the environment is being closed.
 /// </summary>
 internal sealed class WriterEntrance
 {
@@ -27,7 +27,7 @@ internal sealed class WriterEntrance
         writer.WaitsForLong = ReportHolder;
     }
 
-    /// <summary>Refuses a thread that would wait for the transaction which it has begun itself. One of the pool may run other code by now.</summary>
+    /// <summary>Refuses a thread that would wait for its own open transaction. A pool thread may run other code by now.</summary>
     /// <exception cref="InvalidOperationException">The thread has begun the open transaction.</exception>
     public void ThrowIfOwn(string call)
     {
@@ -97,8 +97,8 @@ internal sealed class WriterEntrance
     }
 
     /// <summary>
-    /// Takes the writer without blocking a thread, runs work that changes no page, and releases the writer. The section maps are read as the
-    /// submitted state has them.
+    /// Takes the writer without blocking a thread, runs work that changes no page, and releases the writer. The section maps are read as of the
+    /// submitted state.
     /// </summary>
     /// <inheritdoc cref="Begin"/>
     /// <exception cref="EnvironmentPoisonedException">An earlier write failed.</exception>
@@ -174,7 +174,7 @@ internal sealed class WriterEntrance
         ? new OperationCanceledException(cancellationToken)
         : EndedErrors.Environment(_engine.Disk.Path, " It was closed while this call waited for the writer.");
 
-    // The log entry is for a transaction that its thread still holds: a caller that waits for its own would otherwise wait without a word.
+    // The log entry is for a transaction that its thread still holds: a caller that waits for its own would otherwise wait silently.
     private void ReportHolder()
     {
         var id = _writer.TransactionId;
@@ -198,7 +198,7 @@ internal sealed class WriterEntrance
             GC.Collect(GC.MaxGeneration, GCCollectionMode.Forced, blocking: false);
     }
 
-    /// <summary>Refuses the holder of the writer when the environment takes no more changes.</summary>
+    /// <summary>Refuses the holder of the writer when the environment accepts no more changes.</summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     /// <exception cref="EnvironmentPoisonedException">An earlier write failed.</exception>
     public void ThrowIfUnusable()

@@ -7,11 +7,10 @@ namespace Voron.Transactions;
 
 /// <summary>Admits one writer at a time. Not bound to a thread: the holder may hand the writer on to another thread.</summary>
 /// <remarks>
-/// <para>
-/// Callers wait in one queue, whether or not they block a thread. A caller that arrives while the writer is free takes it, even if others are
-/// waiting: a waiting caller takes some 50 us to wake up, and several commits are made in that time. But if the first caller of the queue
-/// has waited for longer than <see cref="Patience"/>, or does not block a thread, the writer goes to it and is never free in between, so that
-/// each caller gets its turn.
+/// <para> Callers wait in one queue, whether or not they block a thread. A caller that arrives while the writer is free takes it, even if others
+/// are waiting: a waiting caller takes some 50 us to wake up, and several commits are made in that time. But if the first caller of the queue has
+/// waited for longer than <see cref="Patience"/>, or does not block a thread, the writer is handed to it and is never free in between, so each
+/// caller gets its turn.
 /// </para>
 /// <para>
 /// A waiting caller keeps its place until it has the writer, or has left the queue under the queue's lock. An interruption, a timeout or a
@@ -24,14 +23,14 @@ namespace Voron.Transactions;
 /// </remarks>
 internal sealed class WriterLock
 {
-    /// <summary>The number of attempts before a thread is put to sleep. The framework's semaphore makes as many.</summary>
+    /// <summary>The number of attempts before a thread sleeps, as in the framework's semaphore.</summary>
     private const int Spins = 140;
 
     private static readonly TimeSpan Patience = TimeSpan.FromMilliseconds(10);
 
     private static readonly TimeSpan LongWait = TimeSpan.FromSeconds(5);
 
-    // Created in advance: where the writer changes hands, nothing must fail for lack of memory.
+    // Created in advance: handing over the writer must not fail for lack of memory.
     private static readonly Action<CancellationTokenRegistration> Unregister = registration => registration.Unregister();
     private static readonly Action<Timer> DisposeTimer = timer => timer.Dispose();
     private static readonly Action<TaskCompletionSource> Complete = completion => completion.TrySetResult();
@@ -58,7 +57,7 @@ internal sealed class WriterLock
 
     /// <returns>False when the timeout expired first.</returns>
     /// <exception cref="OperationCanceledException">Cancelled before the writer was taken.</exception>
-    /// <exception cref="ThreadInterruptedException">The thread was interrupted, and does not have the writer.</exception>
+    /// <exception cref="ThreadInterruptedException">The thread was interrupted, and does not hold the writer.</exception>
     public bool TryEnter(TimeSpan timeout, CancellationToken cancellationToken)
     {
         if (timeout != TimeSpan.Zero)
@@ -71,7 +70,7 @@ internal sealed class WriterLock
     /// <summary>As <see cref="Enter"/>, without blocking a thread.</summary>
     public Task EnterAsync(CancellationToken cancellationToken)
     {
-        // A schedule has the thread wait. A call that continued when the writer is handed over would continue with a thread of the pool.
+        // A schedule makes the thread wait: a call that continued when the writer is handed over would continue on a pool thread.
         SchedulePoint.UntilFree(_isFree, Timeout.InfiniteTimeSpan, cancellationToken);
         if (cancellationToken.IsCancellationRequested)
             return Task.FromCanceled(cancellationToken);
@@ -160,7 +159,7 @@ internal sealed class WriterLock
             }
             catch
             {
-                // There is no memory. A place left behind in the queue would be given the writer.
+                // Out of memory. An abandoned place in the queue would be granted the writer.
                 if (TakeOrLeave(waiter, leaves: true))
                     Release();
                 throw;
@@ -183,7 +182,7 @@ internal sealed class WriterLock
         }
     }
 
-    // Returns true when the caller has the writer and no place in the queue any more. Otherwise the caller continues to wait, or leaves.
+    // Returns true when the caller holds the writer and has left the queue. Otherwise the caller continues to wait, or leaves.
     private bool TakeOrLeave(BlockedWaiter waiter, bool leaves)
     {
         using (Uninterrupted.Hold(_queueLock))
@@ -282,7 +281,7 @@ internal sealed class WriterLock
 
         public abstract bool BlocksThread { get; }
 
-        /// <summary>True when the waiter has the writer.</summary>
+        /// <summary>True when the waiter holds the writer.</summary>
         public bool IsGranted { get; set; }
 
         /// <summary>True when the waiter no longer waits.</summary>

@@ -6,7 +6,7 @@ namespace Voron.Transactions;
 
 /// <summary>An extent that the open transaction has written directly to the data file.</summary>
 /// <param name="FreedAtStamp">The savepoint stamp at which the same transaction freed it; -1 while it is in use.</param>
-/// <param name="IsDurable">True if its bytes were synced before the transaction took it, as those of a staged value.</param>
+/// <param name="IsDurable">True if its bytes were synced before the transaction took it, as for a staged value.</param>
 internal readonly record struct WrittenExtent(long FirstPage, uint Pages, DirectExtent Value, int FreedAtStamp, bool IsDurable = false)
 {
     public bool IsFreed => FreedAtStamp >= 0;
@@ -14,7 +14,7 @@ internal readonly record struct WrittenExtent(long FirstPage, uint Pages, Direct
 
 /// <summary>
 /// The extents that the open transaction has written directly to the data file, in the order in which they were written, and the staged values
-/// that it has taken. Freeing an extent and rolling back to a savepoint cost only as much as they change, however many extents there are.
+/// that it has taken. The cost of freeing an extent and of rolling back to a savepoint depends on the changes, not on the number of extents.
 /// </summary>
 internal sealed class WrittenExtents
 {
@@ -23,8 +23,8 @@ internal sealed class WrittenExtents
 
     private readonly List<WrittenExtent> _extents = [];
 
-    // The extents in use, by their first page. No two begin at the same page: pages that a transaction frees are not written directly again
-    // before a flush. Null while there are none: a table that has grown too large is dropped, and created when it is needed, which may fail.
+    // The extents in use, by their first page. No two begin at the same page: pages that a transaction frees are not written directly again before
+    // a flush. Null while there are none: a table that has grown too large is dropped, and created again when needed, which may fail.
     private Dictionary<long, int>? _inUse;
 
     // The extents that were freed, in that order: their stamps never decrease.
@@ -89,7 +89,7 @@ internal sealed class WrittenExtents
     /// </summary>
     public void RollBack(int count, int stamp)
     {
-        // Removed before the freed extents return. The extents that are then in use were in use together before, so the table has room for them.
+        // Removed before the freed extents return. The extents that are then in use were in use together before, so the table has space for them.
         for (var index = _extents.Count - 1; index >= count; index--)
         {
             if (!_extents[index].IsFreed)

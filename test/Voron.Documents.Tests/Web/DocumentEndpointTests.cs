@@ -117,7 +117,7 @@ public sealed class DocumentEndpointTests : IAsyncLifetime
         var content = new byte[8 << 20];
         (await server.SendAsync("PUT", "/collections/items/documents/a", RunningServer.Json("{}"))).StatusCode.Should().Be(HttpStatusCode.Created);
         using var answer = await server.SendAsync("PUT", "/collections/items/documents/a/attachments/big", RunningServer.Bytes(content, "image/png"));
-        await MustBeProblemAsync(answer, "no room", HttpStatusCode.ServiceUnavailable);
+        await MustBeProblemAsync(answer, "no space", HttpStatusCode.ServiceUnavailable);
         (await server.SendAsync("PUT", "/collections/items/documents/b", RunningServer.Json("{}"))).StatusCode.Should().Be(HttpStatusCode.Created);
 
         full.Dispose();

@@ -197,7 +197,7 @@ public sealed class BackupDamageTests
     {
         var failure = await Fails(() => Verify(_source.Contents("voron.header")));
         failure.Fault.Should().Be(BackupFault.Damaged);
-        failure.Message.Should().Contain("is no backup").And.Contain("566F726F6E486472");
+        failure.Message.Should().Contain("is not a backup").And.Contain("566F726F6E486472");
     }
 
     /// <summary>Such a page was damaged before it was copied: its frame is as it was written.</summary>

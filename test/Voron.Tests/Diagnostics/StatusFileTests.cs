@@ -271,7 +271,7 @@ public sealed class StatusFileTests
         }
 
         StatusFile.TryRead(Disk, out var foreign).Should().BeNull();
-        foreign.Should().Contain("no status file");
+        foreign.Should().Contain("not a status file");
     }
 
     [Fact]

@@ -35,7 +35,7 @@ public sealed class StatusFaultTests
 
             environment.Internals.Engine.Poison.IsPoisoned.Should().BeFalse();
             var warning = FaultTestKit.WarningsOf(environment, _log).Should().ContainSingle().Which;
-            warning.Should().Contain(StatusFile.FileName).And.Contain("tried again");
+            warning.Should().Contain(StatusFile.FileName).And.Contain("is retried");
             kit.Disk.ClearFaults();
 
             // Longer than the longest pause between two attempts.

@@ -81,7 +81,7 @@ public sealed class FlushRetryTests
             DiskError.Failed);
         disk.SpaceLimit = disk.UsedBytes + (6 << 20);
         var rewrite = () => environment.Internals.WriteJournalSnapshot();
-        rewrite.Should().Throw<StorageFullException>().WithMessage("*rewrite-*bytes*room for*");
+        rewrite.Should().Throw<StorageFullException>().WithMessage("*rewrite-*bytes*space for*");
         (created, written).Should().Be((0, 0));
 
         disk.SpaceLimit = disk.UsedBytes + (20 << 20);

@@ -200,7 +200,7 @@ public sealed class SharedIndexSurroundingsTests : IDisposable
         using var damaged = StorageEnvironment.Open(path, FaultTestKit.Options(log));
         var report = await damaged.EvolveAsync(Plain("other", 1), cancellationToken: Stop);
         report.IsCreated.Should().BeTrue();
-        FaultTestKit.WarningsOf(damaged, log).Should().Contain(line => line.StartsWith("What a table has left in the shared index of number 2 of the "));
+        FaultTestKit.WarningsOf(damaged, log).Should().Contain(line => line.StartsWith("Row ids that a table left in shared index number 2 of the "));
         (await damaged.DropTableAsync("other", Stop)).Should().BeTrue();
     }
 

@@ -159,9 +159,9 @@ public sealed class TableTests : IDisposable
             table.Insert(new Item("a"));
             var version = table.Insert(new Item("b")).Value;
             Refuse(() => table.Delete("b", new RowVersion(900)), "b"u8.ToArray(), 1,
-                $"*table 'items'*primary key 'b' was not written: version 900 was expected, but row 1 has it, with version {version}.*");
+                $"*table 'items'*primary key 'b' was not written: version 900 was expected, but row 1 has version {version}.*");
             Refuse(() => table.Upsert(new Item("b"), RowVersion.None), "b"u8.ToArray(), 1,
-                $"*primary key 'b' was not written: no row was expected, but row 1 has it, with version {version}. Read the row again*");
+                $"*primary key 'b' was not written: no row was expected, but row 1 has version {version}. Read the row again*");
             Refuse(() => table.Upsert(new Item("c"), new RowVersion(7)), "c"u8.ToArray(), null,
                 "*primary key 'c' was not written: version 7 was expected, but there is no such row.*");
 
@@ -169,7 +169,7 @@ public sealed class TableTests : IDisposable
             version = rows.Insert(new Item("258")).Value;
             byte[] key = [0, 0, 0, 0, 1, 2], none = [0, 0, 0, 0, 0, 9];
             Refuse(() => rows.Upsert(new Item("258"), new RowVersion(7)), key, 258, $"*0x000000000102*version 7*row 258*version {version}.*");
-            Refuse(() => rows.Delete(258, RowVersion.None), key, 258, $"*0x000000000102*no row*row 258 has it, with version {version}.*");
+            Refuse(() => rows.Delete(258, RowVersion.None), key, 258, $"*0x000000000102*no row*row 258 has version {version}.*");
             Refuse(() => rows.Delete(9, new RowVersion(7)), none, null, "*0x000000000009*version 7*no such row*");
         });
 

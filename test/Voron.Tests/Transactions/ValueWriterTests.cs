@@ -215,10 +215,10 @@ public sealed class ValueWriterTests : IDisposable
             FluentActions.Invoking(() => writer.GetMemory(-1)).Should().Throw<ArgumentOutOfRangeException>().WithParameterName("sizeHint");
             FluentActions.Invoking(() => writer.GetSpan(int.MaxValue)).Should().Throw<InvalidOperationException>()
                 .WithMessage("*at most 2147483647*");
-            FluentActions.Invoking(() => writer.GetSpan(Array.MaxLength)).Should().Throw<InvalidOperationException>().WithMessage("*no room for*");
+            FluentActions.Invoking(() => writer.GetSpan(Array.MaxLength)).Should().Throw<InvalidOperationException>().WithMessage("*No buffer*");
             FluentActions.Invoking(() => writer.Advance(-1)).Should().Throw<ArgumentOutOfRangeException>().WithParameterName("count");
             var room = writer.GetSpan(10).Length;
-            FluentActions.Invoking(() => writer.Advance(room + 1)).Should().Throw<InvalidOperationException>().WithMessage("*no room*");
+            FluentActions.Invoking(() => writer.Advance(room + 1)).Should().Throw<InvalidOperationException>().WithMessage("*no space*");
             writer.WrittenCount.Should().Be(3);
             writer.Complete();
         }

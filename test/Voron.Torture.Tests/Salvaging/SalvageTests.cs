@@ -212,7 +212,7 @@ public sealed class SalvageTests : IDisposable
     [Fact]
     public async Task Nothing_is_made_of_nothing()
     {
-        await Fails<EnvironmentNotFoundException>("no directory");
+        await Fails<EnvironmentNotFoundException>("to salvage does not exist");
         Directory.CreateDirectory(Source);
         await Fails<EnvironmentNotFoundException>("no file of an environment");
         await File.WriteAllTextAsync(Path.Combine(Source, DataFile.FileName), new string('x', 100_000), Token);

@@ -8,7 +8,7 @@ namespace Voron;
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly ref partial struct KeyRange
 {
-    /// <summary>Describes the range by its bounds, as text, or in hexadecimal if they are no printable UTF-8.</summary>
+    /// <summary>Describes the range by its bounds, as text, or in hexadecimal if they are not printable UTF-8.</summary>
     public override string ToString() =>
         IsEmpty ? "no keys"
         : _start.IsStart && _end.IsEnd ? "all keys"

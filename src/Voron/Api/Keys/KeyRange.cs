@@ -12,7 +12,7 @@ namespace Voron;
 /// <c>default</c>. An empty bound is below every key: <c>From</c>, <c>After</c> and <c>Prefix</c> of an empty span contain all keys, and
 /// <c>Before</c> and <c>Through</c> contain none.
 /// </para>
-/// <para>To continue after the last key seen, whether the tree still has it or not, restrict the range by that key:</para>
+/// <para>To continue after the last key seen, whether or not the tree still contains it, restrict the range by that key:</para>
 /// <code>
 /// var page = KeyRange.Prefix("user/"u8).After(lastKey);
 /// </code>
@@ -31,7 +31,7 @@ public readonly ref partial struct KeyRange
     /// <summary>The range of all keys.</summary>
     public static KeyRange All => new(default, KeyBound.End);
 
-    /// <summary>True if no key can be in the range, whatever the tree holds.</summary>
+    /// <summary>True if no key can be in the range, whatever the tree contains.</summary>
     public bool IsEmpty => _start.CompareTo(_end) >= 0;
 
     /// <summary>The place before the first key.</summary>
@@ -68,6 +68,6 @@ public readonly ref partial struct KeyRange
         _start.CompareTo(other._start) >= 0 ? _start : other._start,
         _end.CompareTo(other._end) <= 0 ? _end : other._end);
 
-    /// <summary>Returns true if the key is in the range. The empty key, which no tree has, is in no range.</summary>
+    /// <summary>Returns true if the key is in the range. The empty key, which no tree contains, is in no range.</summary>
     public bool Contains(scoped ReadOnlySpan<byte> key) => !_start.IsAfter(key) && _end.IsAfter(key);
 }

@@ -63,7 +63,7 @@ public ref partial struct KeyReader
     /// <inheritdoc cref="ReadBoolean"/>
     public double ReadDouble() => DecodeDouble(Ascending);
 
-    /// <summary>Reads a decimal, without the trailing zeros that it may have had.</summary>
+    /// <summary>Reads a decimal, without its original trailing zeros.</summary>
     /// <inheritdoc cref="ReadBoolean"/>
     public decimal ReadDecimal() => DecodeDecimal(Ascending);
 

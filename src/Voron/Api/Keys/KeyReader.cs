@@ -31,10 +31,10 @@ public ref partial struct KeyReader
     private int _offset;
 
     /// <summary>Begins to read a key.</summary>
-    /// <param name="key">The key, which must stay as it is while it is read.</param>
+    /// <param name="key">The key, which must not change while it is read.</param>
     public KeyReader(ReadOnlySpan<byte> key) => _key = key;
 
-    /// <summary>True when all fields have been read.</summary>
+    /// <summary>True if all fields have been read.</summary>
     public readonly bool IsAtEnd => _offset == _key.Length;
 
     /// <summary>The offset in bytes at which the next field begins.</summary>
@@ -47,7 +47,7 @@ public ref partial struct KeyReader
     /// <inheritdoc cref="ReadBoolean"/>
     public bool TryReadNull() => !DecodeFlag("null marker", Ascending);
 
-    /// <summary>As <see cref="TryReadNull"/>, for a marker in descending order.</summary>
+    /// <summary>Like <see cref="TryReadNull"/>, for a marker in descending order.</summary>
     /// <inheritdoc cref="ReadBoolean"/>
     public bool TryReadNullDescending() => !DecodeFlag("null marker", Descending);
 
@@ -105,7 +105,7 @@ public ref partial struct KeyReader
     /// <inheritdoc cref="ReadBoolean"/>
     public void SkipStringDescending() => _offset += Measure("text", Descending, out _);
 
-    /// <summary>Reads an integer that any bytes can be.</summary>
+    /// <summary>Reads an integer of a type for which all bytes are valid.</summary>
     private T Read<T>(string field, byte mask)
         where T : unmanaged, IBinaryInteger<T>
     {
@@ -217,7 +217,7 @@ public ref partial struct KeyReader
         return new DateTimeOffset((long)local, TimeSpan.FromMinutes(minutes));
     }
 
-    /// <summary>Returns the length of a text or of bytes with their end, and that of the content.</summary>
+    /// <summary>Returns the length of a text or byte field with its terminator, and that of its content.</summary>
     private readonly int Measure(string field, byte mask, out int decoded)
     {
         var length = EscapedBytes.Measure(Remaining, mask, out decoded, out var fault);

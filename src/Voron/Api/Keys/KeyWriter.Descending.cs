@@ -7,103 +7,103 @@ namespace Voron;
 /// <content>Fields in descending order: the bytes of the ascending field with all bits inverted.</content>
 public ref partial struct KeyWriter
 {
-    /// <summary>As <see cref="AddNull"/>, in descending order: it sorts after <see cref="AddNotNullDescending"/>.</summary>
+    /// <summary>Like <see cref="AddNull"/>, in descending order: it sorts after <see cref="AddNotNullDescending"/>.</summary>
     /// <remarks>The value need not be descending: this marker before an ascending value sorts nulls last.</remarks>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddNullDescending() => ref WriteNull(byte.MaxValue);
 
-    /// <summary>As <see cref="AddNotNull"/>, in descending order.</summary>
+    /// <summary>Like <see cref="AddNotNull"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddNotNullDescending() => ref WriteInverted<byte>(1);
 
-    /// <summary>As <see cref="Add(bool)"/>, in descending order.</summary>
+    /// <summary>Like <see cref="Add(bool)"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddDescending(bool value) => ref WriteInverted((byte)(value ? 1 : 0));
 
-    /// <summary>As <see cref="Add(sbyte)"/>, in descending order.</summary>
+    /// <summary>Like <see cref="Add(sbyte)"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddDescending(sbyte value) => ref WriteInverted(OrderedBits.From(value));
 
-    /// <summary>As <see cref="Add(byte)"/>, in descending order.</summary>
+    /// <summary>Like <see cref="Add(byte)"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddDescending(byte value) => ref WriteInverted(value);
 
-    /// <summary>As <see cref="Add(short)"/>, in descending order.</summary>
+    /// <summary>Like <see cref="Add(short)"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddDescending(short value) => ref WriteInverted(OrderedBits.From(value));
 
-    /// <summary>As <see cref="Add(ushort)"/>, in descending order.</summary>
+    /// <summary>Like <see cref="Add(ushort)"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddDescending(ushort value) => ref WriteInverted(value);
 
-    /// <summary>As <see cref="Add(int)"/>, in descending order.</summary>
+    /// <summary>Like <see cref="Add(int)"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddDescending(int value) => ref WriteInverted(OrderedBits.From(value));
 
-    /// <summary>As <see cref="Add(uint)"/>, in descending order.</summary>
+    /// <summary>Like <see cref="Add(uint)"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddDescending(uint value) => ref WriteInverted(value);
 
-    /// <summary>As <see cref="Add(long)"/>, in descending order.</summary>
+    /// <summary>Like <see cref="Add(long)"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddDescending(long value) => ref WriteInverted(OrderedBits.From(value));
 
-    /// <summary>As <see cref="Add(ulong)"/>, in descending order.</summary>
+    /// <summary>Like <see cref="Add(ulong)"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddDescending(ulong value) => ref WriteInverted(value);
 
-    /// <summary>As <see cref="Add(Int128)"/>, in descending order.</summary>
+    /// <summary>Like <see cref="Add(Int128)"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddDescending(Int128 value) => ref WriteInverted(OrderedBits.From(value));
 
-    /// <summary>As <see cref="Add(UInt128)"/>, in descending order.</summary>
+    /// <summary>Like <see cref="Add(UInt128)"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddDescending(UInt128 value) => ref WriteInverted(value);
 
-    /// <summary>As <see cref="Add(Half)"/>, in descending order.</summary>
+    /// <summary>Like <see cref="Add(Half)"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddDescending(Half value) => ref WriteInverted(OrderedBits.From(value));
 
-    /// <summary>As <see cref="Add(float)"/>, in descending order.</summary>
+    /// <summary>Like <see cref="Add(float)"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddDescending(float value) => ref WriteInverted(OrderedBits.From(value));
 
-    /// <summary>As <see cref="Add(double)"/>, in descending order.</summary>
+    /// <summary>Like <see cref="Add(double)"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddDescending(double value) => ref WriteInverted(OrderedBits.From(value));
 
-    /// <summary>As <see cref="Add(DateOnly)"/>, in descending order.</summary>
+    /// <summary>Like <see cref="Add(DateOnly)"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddDescending(DateOnly value) => ref WriteInverted((uint)value.DayNumber);
 
-    /// <summary>As <see cref="Add(TimeOnly)"/>, in descending order.</summary>
+    /// <summary>Like <see cref="Add(TimeOnly)"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddDescending(TimeOnly value) => ref WriteInverted((ulong)value.Ticks);
 
-    /// <summary>As <see cref="Add(TimeSpan)"/>, in descending order.</summary>
+    /// <summary>Like <see cref="Add(TimeSpan)"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddDescending(TimeSpan value) => ref WriteInverted(OrderedBits.From(value.Ticks));
 
-    /// <summary>As <see cref="Add(decimal)"/>, in descending order.</summary>
+    /// <summary>Like <see cref="Add(decimal)"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddDescending(decimal value)
@@ -113,7 +113,7 @@ public ref partial struct KeyWriter
         return ref Invert(start);
     }
 
-    /// <summary>As <see cref="Add(Guid)"/>, in descending order.</summary>
+    /// <summary>Like <see cref="Add(Guid)"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddDescending(Guid value)
@@ -123,12 +123,12 @@ public ref partial struct KeyWriter
         return ref Invert(start);
     }
 
-    /// <summary>As <see cref="Add(DateTime)"/>, in descending order.</summary>
+    /// <summary>Like <see cref="Add(DateTime)"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddDescending(DateTime value) => ref WriteInverted((ulong)value.Ticks);
 
-    /// <summary>As <see cref="Add(DateTimeOffset)"/>, in descending order.</summary>
+    /// <summary>Like <see cref="Add(DateTimeOffset)"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddDescending(DateTimeOffset value)
@@ -138,7 +138,7 @@ public ref partial struct KeyWriter
         return ref Invert(start);
     }
 
-    /// <summary>As <see cref="Add(string)"/>, in descending order.</summary>
+    /// <summary>Like <see cref="Add(string)"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(string)"/>
     [UnscopedRef]
     public ref KeyWriter AddDescending(string value)
@@ -156,7 +156,7 @@ public ref partial struct KeyWriter
         return ref Invert(start);
     }
 
-    /// <summary>As <see cref="Add(ReadOnlySpan{byte})"/>, in descending order.</summary>
+    /// <summary>Like <see cref="Add(ReadOnlySpan{byte})"/>, in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddDescending(scoped ReadOnlySpan<byte> value)
@@ -166,7 +166,7 @@ public ref partial struct KeyWriter
         return ref Invert(start);
     }
 
-    /// <summary>As <see cref="AddPrefix(string)"/>, for a text in descending order.</summary>
+    /// <summary>Like <see cref="AddPrefix(string)"/>, for a text in descending order.</summary>
     /// <inheritdoc cref="Add(string)"/>
     [UnscopedRef]
     public ref KeyWriter AddPrefixDescending(string value)
@@ -184,7 +184,7 @@ public ref partial struct KeyWriter
         return ref Invert(start);
     }
 
-    /// <summary>As <see cref="AddPrefix(ReadOnlySpan{byte})"/>, for bytes in descending order.</summary>
+    /// <summary>Like <see cref="AddPrefix(ReadOnlySpan{byte})"/>, for bytes in descending order.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddPrefixDescending(scoped ReadOnlySpan<byte> value)

@@ -8,7 +8,7 @@ using Voron.Keys;
 
 namespace Voron;
 
-/// <summary>Writes the fields of a key one after another, so that the byte order of keys is the order of their fields.</summary>
+/// <summary>Writes the fields of a key one after another, so the byte order of keys is the order of their fields.</summary>
 /// <remarks>
 /// <para>
 /// The writer fills its caller's buffer, and allocates nothing while the key fits into it; a longer key moves to its own memory. Each field is
@@ -36,7 +36,7 @@ public ref partial struct KeyWriter
     private Span<byte> _buffer;
     private int _written;
 
-    /// <summary>The length of the key behind its first null marker; 0 when it has none.</summary>
+    /// <summary>The length of the key up to the end of its first null marker; 0 if it has none.</summary>
     private int _firstNull;
 
     private bool _isFull;
@@ -55,10 +55,10 @@ public ref partial struct KeyWriter
     /// <summary>The length of the key so far, in bytes.</summary>
     public readonly int WrittenCount => _written;
 
-    /// <summary>True if the key has a field that is null.</summary>
+    /// <summary>True if the key has a null field.</summary>
     internal readonly bool HasNull => _firstNull != 0;
 
-    /// <summary>True if a field did not fit into the buffer since the key was begun.</summary>
+    /// <summary>True if a field has not fit into the buffer since the key was begun.</summary>
     internal readonly bool IsFull => _isFull;
 
     /// <summary>Begins another key in the same buffer.</summary>
@@ -69,7 +69,7 @@ public ref partial struct KeyWriter
         _isFull = false;
     }
 
-    /// <summary>Cuts the key to its first bytes, so that other fields can follow those that remain.</summary>
+    /// <summary>Cuts the key to its first bytes, after which other fields can follow.</summary>
     /// <param name="count">The number of bytes to keep: an earlier value of <see cref="WrittenCount"/>.</param>
     /// <exception cref="ArgumentOutOfRangeException">The count is negative, or greater than <see cref="WrittenCount"/>.</exception>
     public void Truncate(int count)
@@ -132,8 +132,8 @@ public ref partial struct KeyWriter
     public ref KeyWriter Add(DateTime value) => ref Write((ulong)value.Ticks);
 
     /// <summary>
-    /// Adds a point in time with its offset: ten bytes. Earlier instants sort first, and of the same instant, smaller offsets. To have one key
-    /// for an instant whatever the offset, add its <see cref="DateTimeOffset.UtcDateTime"/> instead.
+    /// Adds a point in time with its offset: ten bytes. Earlier instants sort first, and of the same instant, smaller offsets. To have one key for an
+    /// instant regardless of the offset, add its <see cref="DateTimeOffset.UtcDateTime"/> instead.
     /// </summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
@@ -169,7 +169,7 @@ public ref partial struct KeyWriter
     }
 
     /// <summary>
-    /// Adds bytes, and one that ends them. Bytes 0 and 1 take two bytes. UTF-8 text has the same bytes here as in <see cref="Add(string)"/>.
+    /// Adds bytes and a terminating byte. Bytes 0 and 1 take two bytes. UTF-8 text has the same bytes here as in <see cref="Add(string)"/>.
     /// </summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
@@ -180,7 +180,7 @@ public ref partial struct KeyWriter
     }
 
     /// <summary>
-    /// Adds the beginning of a text. The key is then a prefix of all keys whose text begins with it; it must get no further field.
+    /// Adds the beginning of a text. The key is then a prefix of all keys whose text begins with it; no further field may be added.
     /// </summary>
     /// <inheritdoc cref="Add(string)"/>
     [UnscopedRef]
@@ -198,9 +198,7 @@ public ref partial struct KeyWriter
         return ref this;
     }
 
-    /// <summary>
-    /// Adds the beginning of bytes. The key is then a prefix of all keys whose bytes begin with it; it must get no further field.
-    /// </summary>
+    /// <summary>Adds the beginning of bytes. The key is then a prefix of all keys whose bytes begin with it; no further field may be added.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     public ref KeyWriter AddPrefix(scoped ReadOnlySpan<byte> value)
@@ -209,12 +207,12 @@ public ref partial struct KeyWriter
         return ref this;
     }
 
-    /// <summary>Adds bytes as they are. Nothing ends them, so they must be the whole key.</summary>
+    /// <summary>Adds bytes without a terminator, so they must be the whole key.</summary>
     /// <inheritdoc cref="Add(bool)"/>
     [UnscopedRef]
     internal ref KeyWriter AddRaw(scoped ReadOnlySpan<byte> value) => ref Append(value);
 
-    /// <summary>Adds a text in UTF-8 as it is. Nothing ends it, so it must be the whole key.</summary>
+    /// <summary>Adds the UTF-8 bytes of a text without a terminator, so they must be the whole key.</summary>
     /// <inheritdoc cref="Add(string)"/>
     [UnscopedRef]
     internal ref KeyWriter AddRaw(scoped ReadOnlySpan<char> value)
@@ -236,7 +234,7 @@ public ref partial struct KeyWriter
     private ref KeyWriter Write<T>(T bits)
         where T : unmanaged, IBinaryInteger<T>
     {
-        // The method that throws is a default of the interface, for which the integer would have to be boxed.
+        // The throwing method is a default interface method, for which the integer would have to be boxed.
         bits.TryWriteBigEndian(Take(Unsafe.SizeOf<T>()), out _);
         return ref this;
     }
@@ -257,7 +255,7 @@ public ref partial struct KeyWriter
         return field;
     }
 
-    /// <summary>Encodes a text behind the key, whose length does not change, and returns the number of bytes.</summary>
+    /// <summary>Encodes a text after the key, without changing the length of the key, and returns the number of bytes.</summary>
     private int Encode(scoped ReadOnlySpan<char> value, bool ends, string parameter) => Escape(Transcode(value, ends, parameter), ends);
 
     private int Encode(scoped ReadOnlySpan<byte> value, bool ends)
@@ -281,7 +279,7 @@ public ref partial struct KeyWriter
         }
     }
 
-    // The field of that length is behind the key.
+    // The field of that length follows the key.
     private int Escape(int length, bool ends)
     {
         while (true)
@@ -292,7 +290,7 @@ public ref partial struct KeyWriter
         }
     }
 
-    // Keeps the key, and the bytes of a field behind it.
+    // Keeps the key, and the bytes of a field after it.
     private void Grow(long needed, int behind = 0)
     {
         if (_isFixed)

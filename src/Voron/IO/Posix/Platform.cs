@@ -19,7 +19,7 @@ internal static class Platform
 
     public const int MapShared = 0x01;
 
-    /// <summary>MADV_HUGEPAGE of Linux.</summary>
+    /// <summary>MADV_RANDOM and MADV_WILLNEED, and MADV_HUGEPAGE of Linux.</summary>
     public const int AdviseRandom = 1;
     public const int AdviseFetch = 3;
     public const int AdviseHugePage = 14;
@@ -102,6 +102,6 @@ internal static class Platform
     public static readonly int MapAnonymous = IsMac ? 0x1000 : 0x20;
     public static readonly int MapNoReserve = IsMac ? 0x40 : 0x4000;
 
-    /// <summary>True on Apple's arm64, where variadic arguments are put on the stack.</summary>
+    /// <summary>True on Apple's arm64, where variadic arguments are passed on the stack.</summary>
     public static readonly bool VariadicOnStack = IsMac && RuntimeInformation.ProcessArchitecture == Architecture.Arm64;
 }

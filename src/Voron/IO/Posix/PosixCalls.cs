@@ -23,7 +23,7 @@ internal unsafe class PosixCalls
     public virtual int Allocate(SafeFileHandle handle, int mode, long offset, long length) => Libc.Allocate(handle, mode, offset, length);
 
     /// <summary>
-    /// True when the system has range locks that belong to an open file description (F_OFD_SETLK). Where it has none, whole files are locked.
+    /// True when the system supports range locks that belong to an open file description (F_OFD_SETLK). Where it does not, whole files are locked.
     /// </summary>
     public virtual bool LocksDescriptions => !Platform.IsMac;
 

@@ -9,12 +9,11 @@ namespace Voron.IO.Posix;
 /// <summary>A directory on Linux or macOS.</summary>
 /// <remarks>
 /// The directory is held open, and names are looked up in it rather than along a path: a directory that is renamed while in use stays the same
-/// one. Links below it are not followed, and only regular files on its own mount are opened. Links that lead to the directory are the user's
-/// responsibility.
+/// one. Links below it are not followed, and only regular files on its own mount are opened. Links to the directory are the user's responsibility.
 /// </remarks>
 internal sealed unsafe class PosixDisk : IDisk
 {
-    /// <summary>The number of attempts to lock a file whose name leads to another file by the time the lock is taken.</summary>
+    /// <summary>The number of attempts to lock a file whose name refers to another file by the time the lock is taken.</summary>
     private const int MaxTries = 1000;
 
     private readonly PosixVolume _volume;
@@ -55,7 +54,7 @@ internal sealed unsafe class PosixDisk : IDisk
     /// <param name="readOnly">True to change nothing.</param>
     /// <param name="created">The directories that were just created: this method makes their names durable.</param>
     /// <param name="logger">Receives the warnings about missing capabilities of the file system, each once.</param>
-    /// <param name="options">Other settings; null for the ordinary ones.</param>
+    /// <param name="options">Other settings; null for the defaults.</param>
     public static PosixDisk Open(string path, bool readOnly, List<string> created, ILogger logger, PosixDiskOptions? options = null)
     {
         options ??= new PosixDiskOptions();
@@ -99,7 +98,7 @@ internal sealed unsafe class PosixDisk : IDisk
 
     public IReadOnlyList<DiskEntry> List()
     {
-        // Lists the open directory itself, wherever its path leads by now.
+        // Lists the open directory itself, regardless of where its path leads now.
         var self = $"/proc/self/fd/{_directory.DangerousGetHandle()}";
         return SystemDirectory.List(!Platform.IsMac && Directory.Exists(self) ? self : Path);
     }
@@ -119,7 +118,7 @@ internal sealed unsafe class PosixDisk : IDisk
         return ToFile(OpenRegular(name, path, flags, open == DiskOpen.New ? "create" : "open"), path, open == DiskOpen.New, access);
     }
 
-    /// <summary>Creates an unnamed file or, where the file system has none, a named file whose name it removes at once.</summary>
+    /// <summary>Creates an unnamed file or, where the file system has none, a named file whose name it removes immediately.</summary>
     public DiskFile OpenTemporary()
     {
         DiskRules.CheckWritable(IsReadOnly, "create", Path);
@@ -220,8 +219,8 @@ internal sealed unsafe class PosixDisk : IDisk
     }
 
     /// <summary>
-    /// Throws unless the name of each held lock still leads to the locked file. Otherwise, another environment has taken over the directory, and
-    /// neither environment knows about the other, so the holder of the lock must change no names.
+    /// Throws unless the name of each held lock still refers to the locked file. Otherwise, another environment has taken over the directory, and
+    /// neither environment knows about the other, so the holder of the lock must not change any names.
     /// </summary>
     private void CheckLocks(string operation, string path)
     {

@@ -1,6 +1,6 @@
 namespace Voron.IO.Posix;
 
-/// <summary>The settings of a disk that have ordinary values.</summary>
+/// <summary>The settings of a disk that have defaults.</summary>
 internal sealed record PosixDiskOptions
 {
     /// <summary>The permissions of new files.</summary>

@@ -100,7 +100,7 @@ internal sealed unsafe class PosixFile : SystemFile
                 long written = count == 1 ? 0 : WriteSome(offset, start + next, count);
                 offset += written;
 
-                // Skips the blocks that are fully written; the rest of a partly written block goes in a call of its own.
+                // Skips the blocks that are fully written; the rest of a partly written block is written in a separate call.
                 while (count > 0 && written >= (long)start[next].Length)
                 {
                     written -= (long)start[next++].Length;

@@ -31,7 +31,7 @@ internal readonly unsafe record struct PosixFileInfo(FileIdentity Identity, uint
     public static PosixFileInfo Of(SafeFileHandle handle, string path) =>
         TryGet(handle, null, out var info) ? info : throw Errno.ToException("inspect", path, Marshal.GetLastPInvokeError());
 
-    /// <summary>Returns the file that a name in a directory leads to, without following a link; null when there is no such file.</summary>
+    /// <summary>Returns the file that a name in a directory refers to, without following a link; null when there is no such file.</summary>
     public static PosixFileInfo? Find(SafeFileHandle directory, string name, string path)
     {
         if (TryGet(directory, name, out var info))

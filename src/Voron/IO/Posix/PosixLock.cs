@@ -45,7 +45,7 @@ internal sealed unsafe class PosixLock : IDisposable
 
     public FileIdentity Identity { get; }
 
-    /// <summary>Locks the file of an open handle. Takes ownership of the handle, whether or not it gets the lock.</summary>
+    /// <summary>Locks the file of an open handle. Takes ownership of the handle, whether or not it obtains the lock.</summary>
     /// <param name="calls">The system calls of the disk.</param>
     /// <param name="forget">Removes a lock that is being released from the locks that the disk checks.</param>
     /// <param name="name">The name of the file in its directory.</param>
@@ -89,7 +89,7 @@ internal sealed unsafe class PosixLock : IDisposable
         _inProcess.Dispose();
     }
 
-    /// <summary>Returns false where the system has no such locks.</summary>
+    /// <summary>Returns false where the system does not support these locks.</summary>
     private static bool TryTakeRange(SafeFileHandle handle, string path, bool shared)
     {
         var range = Range(shared ? ReadLock : WriteLock, Environment.ProcessId);

@@ -116,7 +116,7 @@ internal sealed unsafe class PosixMap : FileMap
             {
                 var errno = Marshal.GetLastPInvokeError();
 
-                // The failed call may have removed the reservation: reclaim the addresses before another map gets them.
+                // The failed call may have removed the reservation: reclaim the addresses before another map takes them.
                 PosixMemory.TryHide(start, bytes);
                 Errno.Throw("map", _file.Path, errno);
             }

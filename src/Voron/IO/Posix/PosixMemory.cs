@@ -7,7 +7,7 @@ internal static unsafe class PosixMemory
 {
     private static readonly int Hidden = Platform.MapPrivate | Platform.MapAnonymous | Platform.MapNoReserve;
 
-    /// <summary>Reserves addresses without memory behind them. Returns null when there is no room for this number of addresses.</summary>
+    /// <summary>Reserves addresses without memory behind them. Returns null when there are not enough addresses.</summary>
     public static byte* TryReserve(nuint length)
     {
         var address = Libc.MapAnonymous(null, length, Platform.ProtectNone, Hidden, -1, 0);
@@ -15,7 +15,7 @@ internal static unsafe class PosixMemory
     }
 
     /// <summary>
-    /// Reserves a range and leaves <paramref name="beside"/> more bytes beside it free. Returns null if the system lacks room for both.
+    /// Reserves a range and leaves <paramref name="beside"/> more bytes next to it free. Returns null if the system lacks space for both.
     /// </summary>
     public static byte* TryReserve(nuint length, nuint beside)
     {
@@ -23,7 +23,7 @@ internal static unsafe class PosixMemory
         if (address == null || beside == 0)
             return address;
 
-        // Linux fills addresses from the top. Were the upper ones given up, the next such reservation would not fit there, and leave a hole.
+        // Linux allocates addresses from the top. If the upper ones were given up, the next reservation would not fit there, and leave a hole.
         Unmap(address, beside);
         return address + beside;
     }
@@ -31,7 +31,7 @@ internal static unsafe class PosixMemory
     /// <summary>Makes a reserved range readable and writable. The system provides zeroed memory at the first touch.</summary>
     public static bool TryCommit(byte* address, nuint length) => Libc.Protect(address, length, Platform.ProtectReadWrite) == 0;
 
-    /// <summary>Replaces a committed range with fresh zeros and returns its memory to the system.</summary>
+    /// <summary>Replaces a committed range with zeros and returns its memory to the system.</summary>
     public static bool TryReset(byte* address, nuint length) =>
         Libc.MapAnonymous(address, length, Platform.ProtectReadWrite, Hidden | Platform.MapFixed, -1, 0) != -1;
 

@@ -155,8 +155,8 @@ internal sealed class WindowsDisk : IDisk
     }
 
     /// <summary>
-    /// Throws unless the name of each held lock still leads to the locked file, as on POSIX systems: otherwise, the holder of the lock must
-    /// change no names.
+    /// Throws unless the name of each held lock still refers to the locked file, as on POSIX systems: otherwise, the holder of the lock must not
+    /// change any names.
     /// </summary>
     private void CheckLocks(string operation, string path)
     {

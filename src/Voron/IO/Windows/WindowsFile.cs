@@ -21,7 +21,7 @@ internal sealed unsafe class WindowsFile : SystemFile
     private const int MoreData = 234;
     private const int UserMappedFile = 1224;
 
-    /// <summary>The number of ranges that one call returns at most, each an offset and a length.</summary>
+    /// <summary>The maximum number of ranges that one call returns, each an offset and a length.</summary>
     private const int RangesOfCall = 64;
 
     private readonly SafeFileHandle _handle;

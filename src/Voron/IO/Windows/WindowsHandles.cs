@@ -30,7 +30,7 @@ internal static unsafe class WindowsHandles
     private const int IndexHighWord = 11;
     private const int IndexLowWord = 12;
 
-    /// <summary>Opens or creates a file. Refuses names that lead to another file, such as a symbolic link.</summary>
+    /// <summary>Opens or creates a file. Refuses names that refer to another file, such as a symbolic link.</summary>
     public static SafeFileHandle Open(string path, uint disposition, bool readOnly, uint flags, string operation)
     {
         var access = readOnly ? GenericRead : GenericRead | GenericWrite;
@@ -67,14 +67,14 @@ internal static unsafe class WindowsHandles
         if (Kernel32.GetFileInformationExtended(handle, IdentityKind, (uint*)identity, IdentityWords * sizeof(ulong)))
             return new FileIdentity(identity[0], identity[1], identity[2]);
 
-        // A file system without such numbers has these 64-bit ones.
+        // A file system without 128-bit numbers provides these 64-bit ones.
         var information = stackalloc uint[InformationWords];
         if (!Kernel32.GetFileInformation(handle, information))
             throw SystemErrors.FromWindows(Marshal.GetLastPInvokeError(), "inspect", path);
         return new FileIdentity(information[VolumeWord], ((ulong)information[IndexHighWord] << 32) | information[IndexLowWord]);
     }
 
-    /// <summary>Returns the identity of the file that a path leads to; null when there is none.</summary>
+    /// <summary>Returns the identity of the file that a path refers to; null when there is none.</summary>
     public static FileIdentity? Find(string path)
     {
         using var handle = Kernel32.CreateFile(path, 0, ShareEverything, null, OpenExisting, OpenReparsePoint, 0);

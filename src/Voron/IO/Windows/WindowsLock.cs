@@ -36,7 +36,7 @@ internal sealed unsafe class WindowsLock : IDisposable
 
     public FileIdentity Identity { get; }
 
-    /// <summary>Locks the file of an open handle. Takes ownership of the handle, whether or not it gets the lock.</summary>
+    /// <summary>Locks the file of an open handle. Takes ownership of the handle, whether or not it obtains the lock.</summary>
     /// <param name="forget">Removes a lock that is being released from the locks that the disk checks.</param>
     /// <param name="name">The name of the file in its directory.</param>
     /// <param name="path">The path of the file, for messages.</param>

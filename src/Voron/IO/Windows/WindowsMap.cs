@@ -80,7 +80,7 @@ internal sealed unsafe class WindowsMap : FileMap
         }
     }
 
-    /// <summary>Unmaps the views that lie entirely beyond the new end. A view that contains the new end stays.</summary>
+    /// <summary>Unmaps the views that are entirely beyond the new end. A view that contains the new end stays.</summary>
     public override void Shrink(long length)
     {
         using (Uninterrupted.Hold(_gate))
@@ -132,7 +132,7 @@ internal sealed unsafe class WindowsMap : FileMap
         }
     }
 
-    /// <summary>Adds a view after the others. Returns false when there is no room for it.</summary>
+    /// <summary>Adds a view after the others. Returns false when there is no space for it.</summary>
     private bool TryMapTo(long length)
     {
         if (length > _reserved || _mapped % Unit != 0)
@@ -152,7 +152,7 @@ internal sealed unsafe class WindowsMap : FileMap
         }
     }
 
-    /// <summary>Maps the first view at an address of the system's choice, without room after it.</summary>
+    /// <summary>Maps the first view at an address of the system's choice, without space after it.</summary>
     private void MapAnywhere(long length)
     {
         ReleaseRest();

@@ -12,7 +12,9 @@ internal static unsafe class WindowsMemory
 
     public static byte* TryReserve(nuint length) => (byte*)Kernel32.VirtualAlloc(null, length, ReserveOnly, NoAccess);
 
-    /// <summary>Reserves a range and leaves <paramref name="beside"/> more bytes beside it free. Returns null if the system lacks room for both.</summary>
+    /// <summary>
+    /// Reserves a range and leaves <paramref name="beside"/> more bytes next to it free. Returns null if the system lacks space for both.
+    /// </summary>
     public static byte* TryReserve(nuint length, nuint beside)
     {
         var address = TryReserve(length + beside);
@@ -29,7 +31,7 @@ internal static unsafe class WindowsMemory
 
     public static bool TryCommit(byte* address, nuint length) => Kernel32.VirtualAlloc(address, length, Commit, ReadWrite) != null;
 
-    /// <summary>Replaces a committed range with zeros: memory is zeros when it is committed again.</summary>
+    /// <summary>Replaces a committed range with zeros: memory reads as zeros when it is committed again.</summary>
     public static bool TryReset(byte* address, nuint length) =>
         TryHide(address, length) && TryCommit(address, length);
 
