@@ -174,3 +174,9 @@ internal sealed class BackupRestorer : IPageSink, IDisposable
     /// <summary>Pages to write, at an address in the reader's buffer.</summary>
     private readonly record struct WrittenExtent(long First, int Pages, nint Bytes);
 }
+
+/// <summary>The target of a restore, and the verification of the result.</summary>
+/// <param name="Disk">The directory, which stays open.</param>
+/// <param name="Options">The options.</param>
+/// <param name="Verify">Opens the environment of a disk for reading, and verifies it.</param>
+internal sealed record RestoreTarget(IDisk Disk, RestoreOptions Options, Func<IDisk, CancellationToken, VerificationReport> Verify);

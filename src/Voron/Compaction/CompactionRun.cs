@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using Voron.Flushing;
 using Voron.Primitives;
+using Voron.Staging;
 using Voron.Testing;
 using Voron.Transactions;
 using Voron.Trees;
@@ -383,3 +384,10 @@ internal sealed partial class CompactionRun : IDisposable
         await ReclaimAsync(() => _reclaimer.TryPunch(WriterPatience)).ConfigureAwait(false);
     }
 }
+
+/// <summary>The services of the environment that a compaction uses.</summary>
+/// <param name="Entrance">Gives the run the writer.</param>
+/// <param name="Flusher">Writes the moved pages to the data file.</param>
+/// <param name="Reclaimer">Shortens the file.</param>
+/// <param name="Staging">Writes large values without the writer.</param>
+internal readonly record struct CompactionParts(WriterEntrance Entrance, Flusher Flusher, SpaceReclaimer Reclaimer, StagingArea Staging);

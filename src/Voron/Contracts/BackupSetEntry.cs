@@ -15,3 +15,20 @@ public sealed record BackupSetEntry
     /// <summary>The files that a restore of this backup needs, the full one first; empty if it cannot be restored.</summary>
     public IReadOnlyList<string> Chain { get; init; } = [];
 }
+
+/// <summary>Which pages a backup contains.</summary>
+public enum BackupKind
+{
+    /// <summary>The pages that have changed since the newest backup of the set that it can build on; all pages if there is none.</summary>
+    Incremental = 0,
+
+    /// <summary>All pages.</summary>
+    Full,
+}
+
+/// <summary>Describes which backups of a <see cref="BackupSet"/> were deleted, or would be.</summary>
+/// <param name="Deleted">The files, in the order in which they are deleted: the youngest of a chain first.</param>
+/// <param name="Kept">The files that stay.</param>
+/// <param name="Bytes">The bytes of the deleted files.</param>
+/// <param name="IsDryRun">True if nothing was deleted.</param>
+public sealed record PruneReport(IReadOnlyList<string> Deleted, IReadOnlyList<string> Kept, long Bytes, bool IsDryRun);

@@ -15,3 +15,13 @@ public sealed class EnvironmentPoisonedException : VoronException
     /// <summary>The outcome of the transaction that this exception ended.</summary>
     public CommitOutcome Outcome { get; }
 }
+
+/// <summary>The outcome of a transaction whose commit threw.</summary>
+public enum CommitOutcome
+{
+    /// <summary>The transaction is not committed, and will not be after the environment is reopened.</summary>
+    NotCommitted,
+
+    /// <summary>The write had begun. Whether the transaction was committed will be known when the environment is opened again.</summary>
+    Unknown,
+}

@@ -7,3 +7,8 @@ namespace Voron;
 /// <param name="Duration">The time that the restore took, with its verification.</param>
 /// <param name="Verification">The findings of <see cref="RestoreOptions.VerifyRestored"/>; null if that was off.</param>
 public sealed record RestoreReport(BackupInfo Backup, long Pages, long Bytes, TimeSpan Duration, VerificationReport? Verification);
+
+/// <summary>Describes how far a restore is, for <see cref="RestoreOptions.Progress"/>. A verification after it is not included.</summary>
+/// <param name="BytesDone">The number of bytes of the backups that were read and restored.</param>
+/// <param name="BytesTotal">The length of all backups in bytes; 0 where it is not known.</param>
+public readonly record struct RestoreProgress(long BytesDone, long BytesTotal);

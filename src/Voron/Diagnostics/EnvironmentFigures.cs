@@ -1,4 +1,6 @@
 using System.Diagnostics;
+using System.Runtime.CompilerServices;
+using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron.Diagnostics;
@@ -97,4 +99,19 @@ internal static class EnvironmentFigures
 
     private static ObservableFigure<double> Seconds(string name, string description, Func<Engine, long?> readTicks) =>
         new(Counter, name, "s", description, measured => readTicks(measured.Engine) is { } ticks ? Stopwatch.GetElapsedTime(0, ticks).TotalSeconds : null);
+}
+
+/// <summary>Creates the observable instruments of a meter once, however many environments the meter measures.</summary>
+internal static class MeterInstruments
+{
+    private static readonly ConditionalWeakTable<EngineMeter, MeasuredEnvironments> Known = [];
+
+    /// <summary>Returns the environments that the instruments of a meter read.</summary>
+    public static MeasuredEnvironments Of(EngineMeter meter) => Known.GetValue(meter, static known =>
+    {
+        var environments = new MeasuredEnvironments();
+        foreach (var figure in EnvironmentFigures.All)
+            figure.Create(known.Meter, environments);
+        return environments;
+    });
 }

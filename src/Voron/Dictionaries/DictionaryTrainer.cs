@@ -186,3 +186,7 @@ internal sealed class DictionaryTrainer(Engine engine, WriterEntrance entrance)
     /// <param name="Dictionary">Its bytes.</param>
     private readonly record struct Trained(int Last, int Ratio, byte[] Dictionary);
 }
+
+/// <summary>The outcome of a training.</summary>
+/// <param name="IsInstalled">True if the tree received a new dictionary.</param>
+internal sealed record TrainingOutcome(bool IsInstalled);

@@ -27,3 +27,17 @@ public sealed record FeedInfo
     /// <summary>The named consumers, with their positions.</summary>
     public required IReadOnlyList<FeedConsumer> Consumers { get; init; }
 }
+
+/// <summary>A tree or a table whose changes a feed records, or has recorded.</summary>
+/// <param name="Name">The name that it had when the changes were made.</param>
+/// <param name="IsTable">True for a table; false for a tree.</param>
+public sealed record FeedSource(string Name, bool IsTable)
+{
+    /// <summary>Returns the kind and the name.</summary>
+    public override string ToString() => IsTable ? $"table '{Name}'" : $"tree '{Name}'";
+}
+
+/// <summary>A consumer that stores its position in the environment, and holds back the deletion of changes that it has not seen.</summary>
+/// <param name="Name">The name of the consumer.</param>
+/// <param name="Position">The position after the last change that it has processed.</param>
+public sealed record FeedConsumer(string Name, ChangePosition Position);

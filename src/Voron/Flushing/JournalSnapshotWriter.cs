@@ -129,3 +129,6 @@ internal static unsafe class JournalSnapshotWriter
     /// <param name="RecordBytes">The length at which a record ends.</param>
     private readonly record struct RecordTarget(RandomId Incarnation, long RecordBytes);
 }
+
+/// <summary>A checkpoint's description of a journal snapshot; number 0 means none.</summary>
+internal readonly record struct JournalSnapshotInfo(long Number, long Length, RandomId Incarnation);

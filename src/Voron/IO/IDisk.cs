@@ -79,3 +79,16 @@ internal interface IDisk : IDisposable
     /// </remarks>
     IDisposable Lock(string name, bool shared);
 }
+
+/// <summary>A file in the directory of the environment.</summary>
+internal readonly record struct DiskEntry(string Name, long Length);
+
+/// <summary>Whether a file must exist.</summary>
+internal enum DiskOpen
+{
+    /// <summary>It must exist; otherwise <see cref="DiskError.NotFound"/>.</summary>
+    Existing,
+
+    /// <summary>It must not exist; otherwise <see cref="DiskError.AlreadyExists"/>.</summary>
+    New,
+}

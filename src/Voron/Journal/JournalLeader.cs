@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Runtime.ExceptionServices;
 using Voron.Format;
+using Voron.IO;
 using Voron.Primitives;
 using Voron.Testing;
 
@@ -218,3 +219,20 @@ internal sealed unsafe class JournalLeader
         _queue.Fail(_batch);
     }
 }
+
+/// <summary>
+/// Makes durable the bytes that the transactions of a batch have written past the journal, while the leader writes the batch. The leader offers
+/// the sync before its write and ends it afterwards. Nothing is running while no thread leads.
+/// </summary>
+/// <param name="listener">Makes the bytes durable.</param>
+internal sealed class ExtentSync(IJournalListener listener) : OfferedWork
+{
+    protected override void Work() => listener.SyncExtents();
+}
+
+/// <summary>The memory and the thread of a journal.</summary>
+/// <param name="Memory">The memory for records on their way to the journal.</param>
+/// <param name="ThreadIdleTime">The time without work after which the journal thread ends; the next work starts another one.</param>
+/// <param name="LazyInterval">The longest time for which a record waits that is published before it is durable.</param>
+/// <param name="OverlapsSyncs">True to sync the data file during a journal write, on another thread, rather than after it.</param>
+internal readonly record struct JournalResources(BlockMemory Memory, TimeSpan ThreadIdleTime, TimeSpan LazyInterval, bool OverlapsSyncs);

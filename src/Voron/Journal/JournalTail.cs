@@ -100,3 +100,20 @@ internal sealed unsafe class JournalTail
         (entry.Header->Flags & RecordFlags.WholeState) == 0 || file.Version != JournalFormat.Version1
         || PlantedFault.KeepJournalVersion;
 }
+
+/// <summary>The position at which a journal continues after an opening.</summary>
+/// <param name="Position">The end of the last record.</param>
+/// <param name="Seals">The seals for the header of the first new file.</param>
+internal readonly record struct JournalStart(JournalPosition Position, JournalSeal[] Seals);
+
+/// <summary>The bytes that a record must leave free after it, for the records of the next flush.</summary>
+/// <param name="ListBytes">The size of the flush list of the flush that frees space on a full disk.</param>
+/// <param name="ImageBytes">
+/// The size of the page images of a flush. The images may need far more space than commits write, so a file with too little space for them is
+/// followed by one with space for twice as many.
+/// </param>
+internal readonly record struct JournalReserve(long ListBytes, long ImageBytes)
+{
+    /// <summary>The sum of both.</summary>
+    public long Bytes => ListBytes + ImageBytes;
+}

@@ -36,3 +36,6 @@ internal sealed class DurationRecorder(EngineMeter meter, EnvironmentName name, 
 
     protected override void Lost(long calls) => CallbackLog.ReportsLost(logger, calls);
 }
+
+/// <summary>A duration that waits to be recorded.</summary>
+internal readonly record struct DurationMeasurement(TimedWork Work, TimeSpan Duration);

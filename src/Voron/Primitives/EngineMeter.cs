@@ -58,3 +58,12 @@ internal sealed class EngineMeter
         public static readonly EngineMeter Shared = new(new Meter(Name, Version));
     }
 }
+
+/// <summary>Work whose duration is measured: an index into the histograms of <see cref="EngineMeter"/>.</summary>
+internal enum TimedWork
+{
+    Commit,
+    WriterWait,
+    Flush,
+    Recovery,
+}

@@ -69,3 +69,8 @@ internal sealed class GuardedLogger : UserCalls<LogCall>, ILogger
     // Calls are made one at a time.
     private ILogger LoggerOf(int category) => _loggers[category] ??= _factory.CreateLogger(LogCategories.Names[category]);
 }
+
+/// <summary>A log entry that waits to be written.</summary>
+/// <param name="Category">The index of its category in <see cref="LogCategories.Names"/>.</param>
+/// <param name="Write">Writes it to the user's logger of that category.</param>
+internal readonly record struct LogCall(int Category, Action<ILogger> Write);

@@ -392,3 +392,10 @@ internal sealed unsafe partial class JournalChain : IDisposable
         return null;
     }
 }
+
+/// <summary>Receives each record of the chain, in order.</summary>
+internal unsafe interface IRecordVisitor
+{
+    /// <summary>Receives a valid record, whose memory remains valid until the call returns.</summary>
+    void Visit(RecordHeader* record, string path);
+}

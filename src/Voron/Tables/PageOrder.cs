@@ -31,3 +31,31 @@ internal readonly record struct PageOrder(PageOrderKind Kind, string Table, stri
         _ => $"the shared index '{Index}'",
     };
 }
+
+/// <summary>How a query orders its rows.</summary>
+internal enum PageOrderKind
+{
+    /// <summary>By their ids.</summary>
+    RowIds,
+
+    /// <summary>By their primary keys.</summary>
+    PrimaryKey,
+
+    /// <summary>By their keys in an index.</summary>
+    Index,
+
+    /// <summary>By their keys in a shared index.</summary>
+    SharedIndex,
+}
+
+/// <summary>
+/// A page token does not belong to the table, the index or the direction of the query to which it was passed. A service that received it from a
+/// client reports a bad request.
+/// </summary>
+public sealed class PageTokenException : VoronException
+{
+    internal PageTokenException(string message)
+        : base(message)
+    {
+    }
+}

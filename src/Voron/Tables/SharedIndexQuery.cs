@@ -279,3 +279,8 @@ public sealed class SharedIndexQuery : IDisposable
     private void ThrowFailed() =>
         throw new InvalidOperationException($"The query of the {_index} has failed on a damaged page. Begin a new one after its token.");
 }
+
+/// <summary>A row that a query of a shared index has found.</summary>
+/// <param name="Table">The name of the table.</param>
+/// <param name="RowId">The id of the row in that table.</param>
+public readonly record struct SharedRow(string Table, long RowId);

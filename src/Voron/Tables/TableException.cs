@@ -10,3 +10,14 @@ public abstract class TableException : VoronException
     /// <summary>The name of the table.</summary>
     public string TableName { get; }
 }
+
+/// <summary>
+/// The definition of a table in the program does not fit the table in the environment. Nothing was written, and the transaction continues.
+/// </summary>
+public sealed class SchemaMismatchException : TableException
+{
+    internal SchemaMismatchException(string table, string message)
+        : base(table, message)
+    {
+    }
+}

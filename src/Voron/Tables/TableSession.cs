@@ -393,3 +393,12 @@ internal sealed class TableSession
     /// <summary>Changes whenever the table or its transaction does.</summary>
     private readonly record struct Stamp(long Generation, long RowChanges, long SchemaChanges, long Rollbacks);
 }
+
+/// <summary>An index opened by a transaction. The default stands for an index that does not exist in the environment.</summary>
+/// <param name="Schema">The index.</param>
+/// <param name="Entries">The tree of a unique index, from keys to row ids.</param>
+/// <param name="Ids">The tree of a non-unique index, from keys to sets of row ids.</param>
+internal readonly record struct OpenIndex(IndexSchema? Schema, Tree Entries, IdTree Ids)
+{
+    public IndexState State => Schema?.State ?? IndexState.Absent;
+}

@@ -1,4 +1,3 @@
-
 namespace Voron.Testing;
 
 /// <summary>
@@ -421,4 +420,10 @@ internal static partial class PlantedFault
 
     /// <summary>A staged value that was put in a transaction is lost when the transaction is rolled back.</summary>
     public static readonly bool KeepTakenStages = Name == nameof(KeepTakenStages);
+
+    /// <summary>A thread that has begun the open write transaction waits for its end when it begins another one.</summary>
+    public static readonly bool WaitForItself = Is(nameof(WaitForItself));
+
+    /// <summary>A transaction above its limit is refused as if the disk were full.</summary>
+    public static readonly bool CallLimitFullDisk = Is(nameof(CallLimitFullDisk));
 }

@@ -253,3 +253,23 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
     private CorruptionException Unknown(IRecordedTree tree) => new(
         $"The {Catalog.Describe(tree.Name)} in '{pages.FilePath}' is marked as recorded, but no feed has it. Nothing was changed. Run Verify, or restore a backup.");
 }
+
+/// <summary>An open tree as the recorder of its changes sees it.</summary>
+internal interface IRecordedTree
+{
+    /// <summary>The name in the catalog.</summary>
+    ReadOnlySpan<byte> Name { get; }
+
+    /// <summary>The tree without the waiting puts.</summary>
+    TreeState StateAsIs { get; }
+
+    /// <summary>How the changes of the tree are recorded; null until one is.</summary>
+    RecordedSource? Recorded { get; set; }
+}
+
+/// <summary>Opens trees of a write transaction by the bytes of their names.</summary>
+internal interface ITreeFinder
+{
+    /// <summary>Opens a tree, and applies its waiting puts; null if it does not exist.</summary>
+    TreeState? FindTree(ReadOnlySpan<byte> name);
+}

@@ -432,3 +432,6 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
             _marks.Capacity = 0;
     }
 }
+
+/// <summary>The place where a savepoint began.</summary>
+internal readonly record struct CopyOnWriteMark(int DirectExtents, int Stamp, EnvironmentState State, long ChangedBytes);

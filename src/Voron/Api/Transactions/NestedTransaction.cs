@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Voron.Primitives;
 using Voron.Transactions;
 
@@ -5,7 +6,8 @@ namespace Voron;
 
 /// <summary>A transaction inside a write transaction. If it is disposed without a commit, its changes are undone.</summary>
 /// <remarks>A handle that can be copied freely. It ends with its transaction, or with the operation of a group commit that began it.</remarks>
-public readonly partial struct NestedTransaction : IDisposable
+[DebuggerDisplay("{ToString(),nq}")]
+public readonly struct NestedTransaction : IDisposable
 {
     private readonly WriteTransactionHandle _transaction;
     private readonly long _id;
@@ -47,4 +49,7 @@ public readonly partial struct NestedTransaction : IDisposable
         body.RollbackToSavepoint(_id);
         body.ReleaseSavepoint(_id);
     }
+
+    /// <summary>Describes the transaction by the one around it, or says that it has ended.</summary>
+    public override string ToString() => _transaction.Describe("nested transaction", _id);
 }

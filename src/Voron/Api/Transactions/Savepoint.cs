@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Voron.Primitives;
 using Voron.Transactions;
 
@@ -5,7 +6,8 @@ namespace Voron;
 
 /// <summary>A point in a write transaction to which it can be rolled back.</summary>
 /// <remarks>A handle that can be copied freely. It ends with its transaction, or with the operation of a group commit that created it.</remarks>
-public readonly partial struct Savepoint : IDisposable
+[DebuggerDisplay("{ToString(),nq}")]
+public readonly struct Savepoint : IDisposable
 {
     private readonly WriteTransactionHandle _transaction;
     private readonly long _id;
@@ -58,4 +60,7 @@ public readonly partial struct Savepoint : IDisposable
         if (_transaction.OpenBody is { } body && body.HasSavepoint(_id))
             body.EndSavepoint(_id);
     }
+
+    /// <summary>Describes the savepoint by its transaction, or says that it has ended.</summary>
+    public override string ToString() => _transaction.Describe("savepoint", _id);
 }

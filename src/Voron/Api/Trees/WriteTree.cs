@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.IO.Pipelines;
 using System.Runtime.CompilerServices;
@@ -11,6 +12,7 @@ namespace Voron;
 /// A handle, valid until its transaction ends. Keys have from 1 byte up to a quarter of the page size less 64 bytes: 960 bytes with pages of
 /// 4 KiB. Spans read through it are valid until the transaction's next write.
 /// </remarks>
+[DebuggerDisplay("{ToString(),nq}")]
 public readonly partial struct WriteTree
 {
     private readonly Tree _tree;
@@ -161,6 +163,9 @@ public readonly partial struct WriteTree
 
     /// <summary>Removes an entry; false when the tree does not have the key.</summary>
     public bool Delete(ReadOnlySpan<byte> key) => TreeEditor.Delete(_tree.Opened, key);
+
+    /// <inheritdoc cref="Tree.ToString"/>
+    public override string ToString() => _tree.ToString();
 
     private ValueTask<long> PutAsync(ReadOnlyMemory<byte> key, PipeReader value, long knownBytes, CancellationToken cancellationToken)
     {

@@ -56,3 +56,14 @@ internal static unsafe partial class Kernel32
     [return: MarshalAs(UnmanagedType.Bool)]
     public static partial bool VirtualFree(void* address, nuint length, uint type);
 }
+
+/// <summary>The OVERLAPPED structure, which holds the start of a locked range.</summary>
+[StructLayout(LayoutKind.Explicit, Size = 32)]
+internal struct WindowsLockRange
+{
+    [FieldOffset(16)]
+    public uint OffsetLow;
+
+    [FieldOffset(20)]
+    public uint OffsetHigh;
+}

@@ -1,8 +1,10 @@
 namespace Voron.Testing;
 
-/// <content>The faults of the change log.</content>
+/// <content>The faults of what records changes: the change log and feeds.</content>
 internal static partial class PlantedFault
 {
+    // The change log.
+
     /// <summary>Pages that a transaction writes directly are not noted as changed.</summary>
     public static readonly bool ForgetDirectWrites = Is(nameof(ForgetDirectWrites));
 
@@ -26,4 +28,21 @@ internal static partial class PlantedFault
 
     /// <summary>A file of change-log entries is the log even though it lacks the entry that the header names.</summary>
     public static readonly bool BelieveForeignLog = Is(nameof(BelieveForeignLog));
+
+    // Feeds.
+
+    /// <summary>Changes are recorded under the id of the next transaction.</summary>
+    public static readonly bool RecordUnderNextId = Is(nameof(RecordUnderNextId));
+
+    /// <summary>A feed is cut without regard to its consumers.</summary>
+    public static readonly bool CutPastConsumer = Is(nameof(CutPastConsumer));
+
+    /// <summary>A batch of changes that is full lacks its last change.</summary>
+    public static readonly bool SkipLastOfBatch = Is(nameof(SkipLastOfBatch));
+
+    /// <summary>A restored environment believes all positions of the one that was backed up, those behind the backup included.</summary>
+    public static readonly bool BelieveAllOfParent = Is(nameof(BelieveAllOfParent));
+
+    /// <summary>The length of a key or a value in a change may be greater than the change.</summary>
+    public static readonly bool BelieveChangeLengths = Is(nameof(BelieveChangeLengths));
 }

@@ -1,0 +1,68 @@
+namespace Voron.Testing;
+
+/// <content>The faults of the kinds of trees, of compressed values, and of deleted ranges and trees.</content>
+internal static partial class PlantedFault
+{
+    // Fixed-size trees.
+
+    /// <summary>A page whose keys no longer only rise gets no order of those that it has.</summary>
+    public static readonly bool ForgetOrder = Is(nameof(ForgetOrder));
+
+    /// <summary>When the first child of a branch is removed, the next one keeps its key.</summary>
+    public static readonly bool KeepKeyOfFirst = Is(nameof(KeepKeyOfFirst));
+
+    // Id sets.
+
+    /// <summary>A block is packed without the gap before its last id.</summary>
+    public static readonly bool PackWithoutLast = Is(nameof(PackWithoutLast));
+
+    /// <summary>The ids of a block may have any width, whether the block has room for them or not.</summary>
+    public static readonly bool TrustBlockWidth = Is(nameof(TrustBlockWidth));
+
+    /// <summary>The record of a set keeps its number of ids when ids inside of its pages are removed.</summary>
+    public static readonly bool ForgetSetCount = Is(nameof(ForgetSetCount));
+
+    /// <summary>A set whose last id is removed keeps its record.</summary>
+    public static readonly bool KeepEmptySet = Is(nameof(KeepEmptySet));
+
+    // Sets of values.
+
+    /// <summary>A value that is added to a large set does not count.</summary>
+    public static readonly bool ForgetLargeCount = Is(nameof(ForgetLargeCount));
+
+    /// <summary>The values of a large set stay when its key is removed.</summary>
+    public static readonly bool KeepLargeSet = Is(nameof(KeepLargeSet));
+
+    // Compressed values.
+
+    /// <summary>A value is decompressed with the newest dictionary of its tree instead of the one with which it was compressed.</summary>
+    public static readonly bool UnpackWithNewestDictionary = Is(nameof(UnpackWithNewestDictionary));
+
+    /// <summary>A recompression drops all dictionaries but the newest, although values still name them.</summary>
+    public static readonly bool DropNamedDictionaries = Is(nameof(DropNamedDictionaries));
+
+    /// <summary>A cache keeps all that was ever added.</summary>
+    public static readonly bool CacheWithoutLimit = Is(nameof(CacheWithoutLimit));
+
+    // Deleted ranges.
+
+    /// <summary>A deleted range frees its first leaf although entries before the range are in it.</summary>
+    public static readonly bool FreeBoundaryLeaf = Is(nameof(FreeBoundaryLeaf));
+
+    /// <summary>The pages of the values in the leaves that a deleted range frees are not freed.</summary>
+    public static readonly bool KeepExtentsOfRange = Is(nameof(KeepExtentsOfRange));
+
+    /// <summary>The entries that a deleted range takes out of its first and its last leaf are not counted.</summary>
+    public static readonly bool CountWholeLeavesOnly = Is(nameof(CountWholeLeavesOnly));
+
+    // Dropped trees.
+
+    /// <summary>A dropped tree goes out of the catalog, and its last leaf is not free.</summary>
+    public static readonly bool KeepLastDroppedLeaf = Is(nameof(KeepLastDroppedLeaf));
+
+    /// <summary>Pages of values outside of the leaves of a dropped tree are not freed.</summary>
+    public static readonly bool KeepDroppedValues = Is(nameof(KeepDroppedValues));
+
+    /// <summary>An opening does not continue with trees that were dropped before.</summary>
+    public static readonly bool ForgetDropsAtOpening = Is(nameof(ForgetDropsAtOpening));
+}
