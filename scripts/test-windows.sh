@@ -13,8 +13,10 @@ if [ "${1:-}" = --quick ]; then
   shift
   limit=1500
   projects=(Voron.Tests)
-  for part in "IO.*" "Environments.*" "Flushing.*" "Paging.*" "Scratch.*" "Format.*" "Maintenance.*" "Opening.*" "Recovery.*" \
-    "Snapshots.*" Faults.DiskFullTests Faults.StreamTests "Surroundings.*"; do
+  for part in "IO.*" "Flushing.*" "Journal.*" "Paging.*" "Scratch.*" "Format.*" "Maintenance.*" "Opening.*" "Recovery.*" \
+    "Snapshots.*" "Contracts.*" "Trees.KeyHeads.*" Api.CallbackTests Api.FootprintTests Api.IdleThreadsTests Api.InMemoryFootprintTests \
+    Api.InMemoryTests Api.MemoryLimitTests Api.RoundTripTests Transactions.CommitMemoryTests Transactions.DirectPageTests \
+    Transactions.LargeOverwriteTests Faults.DiskFullTests Api.StreamTests; do
     set -- "$@" -class "Voron.Tests.$part"
   done
 fi

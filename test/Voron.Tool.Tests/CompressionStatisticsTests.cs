@@ -1,5 +1,5 @@
 using Voron.Tables;
-using Voron.Tests.CompressedValues;
+using Voron.Tests.Dictionaries;
 
 namespace Voron.Tool.Tests;
 

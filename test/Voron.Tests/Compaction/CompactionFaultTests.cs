@@ -2,7 +2,7 @@ using Voron.IO;
 using Voron.Maintenance;
 using Voron.Paging;
 using Voron.Simulation.Disks;
-using Voron.Tests.Backups;
+using Voron.Tests.Backup;
 using Voron.Tests.Faults;
 
 namespace Voron.Tests.Compaction;

@@ -1,6 +1,6 @@
 using Voron.Simulation.Memory;
 using Voron.Tables;
-using Voron.Tests.CompressedValues;
+using Voron.Tests.Dictionaries;
 using Voron.Tests.Faults;
 using Voron.Tests.Tables;
 

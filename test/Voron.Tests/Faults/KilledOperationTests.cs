@@ -4,7 +4,7 @@ using Voron.Format;
 using Voron.KillTarget;
 using Voron.Paging;
 using Voron.Simulation.Processes;
-using Voron.Tests.Backups;
+using Voron.Tests.Backup;
 
 namespace Voron.Tests.Faults;
 

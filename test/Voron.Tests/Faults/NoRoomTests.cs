@@ -1,7 +1,7 @@
 using Voron.Backup;
 using Voron.IO;
 using Voron.Simulation.Disks;
-using Voron.Tests.Backups;
+using Voron.Tests.Backup;
 
 namespace Voron.Tests.Faults;
 

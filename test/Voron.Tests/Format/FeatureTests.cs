@@ -3,7 +3,7 @@ using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Simulation.Disks;
-using Voron.Tests.Backups;
+using Voron.Tests.Backup;
 using Voron.Tests.Faults;
 using Voron.Trees;
 

@@ -1,7 +1,7 @@
 using Voron.IO;
 using Voron.Simulation.Disks;
 using Voron.Simulation.Memory;
-using static Voron.Tests.Environments.JournalTestKit;
+using static Voron.Tests.Journal.JournalTestKit;
 
 namespace Voron.Tests.Opening;
 

@@ -1,6 +1,6 @@
 using Voron.IO;
 using Voron.Simulation.Disks;
-using static Voron.Tests.Environments.JournalTestKit;
+using static Voron.Tests.Journal.JournalTestKit;
 
 namespace Voron.Tests.Opening;
 

@@ -1,6 +1,6 @@
 using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using static Voron.Tests.Environments.JournalTestKit;
+using static Voron.Tests.Journal.JournalTestKit;
 
 namespace Voron.Tests.Opening;
 

@@ -2,7 +2,7 @@ using Voron.Format;
 using Voron.Journal;
 using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
-using static Voron.Tests.Environments.JournalTestKit;
+using static Voron.Tests.Journal.JournalTestKit;
 
 namespace Voron.Tests.Recovery;
 

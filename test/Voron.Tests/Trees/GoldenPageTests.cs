@@ -1,4 +1,5 @@
-using Voron.Tests.Trees.Arrays;
+using Voron.Tests.Trees.FixedSize;
+using Voron.Tests.Trees.Pages;
 
 namespace Voron.Tests.Trees;
 
@@ -43,7 +44,7 @@ public sealed class GoldenPageTests
     [Fact]
     public void A_leaf_of_a_fixed_size_tree_in_order()
     {
-        using var tree = new TestArrayTree();
+        using var tree = new TestFixedSizeTree();
         for (var i = -2; i < 3; i++)
             tree.Put(i * 256, i + 0x11223344);
         tree.Pages.Image(tree.State.Root).Should().Be("""
@@ -61,7 +62,7 @@ public sealed class GoldenPageTests
     [Fact]
     public void A_leaf_of_a_fixed_size_tree_with_free_cells()
     {
-        using var tree = new TestArrayTree(4096, 12);
+        using var tree = new TestFixedSizeTree(4096, 12);
         foreach (var key in (int[])[30, 10, 20, 50, 40])
             tree.Put(key, key + 0x11223300);
         tree.Delete(20);
@@ -83,7 +84,7 @@ public sealed class GoldenPageTests
     [Fact]
     public void A_branch_of_a_fixed_size_tree()
     {
-        using var tree = new TestArrayTree(4096, 512);
+        using var tree = new TestFixedSizeTree(4096, 512);
         foreach (var key in (int[])[10, 20, 30, 40, 50, 60, 70, 80, 5, 15, 25, 6, 7, 8])
             tree.Put(key, key);
         tree.Pages.Image(tree.State.Root).Should().Be("""

@@ -1,7 +1,7 @@
 using System.Text;
 using Voron.Format;
 using Voron.Simulation.Disks;
-using Voron.Tests.Backups;
+using Voron.Tests.Backup;
 using Voron.Tests.Faults;
 using Voron.Torture.Damage;
 using Voron.Trees.Pages;

@@ -6,7 +6,7 @@ using Voron.IO;
 using Voron.Paging;
 using Voron.Salvaging;
 using Voron.Simulation.Disks;
-using Voron.Tests.Backups;
+using Voron.Tests.Backup;
 using Voron.Tests.Faults;
 using Voron.Torture.Salvaging;
 
