@@ -2,7 +2,7 @@ namespace Voron.Backup;
 
 /// <summary>
 /// A lock on a backup chain: shared while a call reads the backups or builds on them, exclusive while they are deleted. It is an operating system
-/// lock on the chain's full backup, which ends with the process. A file system without locks, such as some network file systems, excludes no call.
+/// lock on the chain's full backup, and ends with the process. A file system without locks, such as some network file systems, excludes no call.
 /// </summary>
 internal sealed class BackupHold : IDisposable
 {

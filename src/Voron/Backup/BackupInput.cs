@@ -6,7 +6,7 @@ namespace Voron.Backup;
 /// <summary>Reads a backup forward, and presents as many contiguous bytes as its reader requests.</summary>
 /// <remarks>
 /// With <see cref="ReadsAhead"/>, the next piece is read while the caller uses the previous ones, bypassing the page cache where the system
-/// supports it: all pieces but the last have the same length, and lengths and offsets are multiples of any block size.
+/// supports it: all pieces but the last have the same length, which is a multiple of any block size, and so are all offsets.
 /// </remarks>
 internal sealed class BackupInput : IAsyncDisposable
 {

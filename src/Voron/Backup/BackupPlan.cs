@@ -16,7 +16,7 @@ internal sealed class BackupPlan
     /// <summary>The features that the environment had when the backup began.</summary>
     public required FormatFeatures Features { get; init; }
 
-    /// <summary>True if later backups are to build on this one.</summary>
+    /// <summary>True to make this backup a base that later ones can build on.</summary>
     public bool IsBase { get; init; }
 
     /// <summary>The most page bytes per second; 0 for no limit.</summary>

@@ -28,7 +28,7 @@ internal sealed class BackupShelf
         && end[..^Suffix.Length].All(char.IsAsciiHexDigitUpper)
         && DateTime.TryParseExact(time, TimeFormat, CultureInfo.InvariantCulture, DateTimeStyles.None, out _);
 
-    /// <summary>Reads the beginning and the end of each file. An unreadable file gets a problem; a vanished file is left out.</summary>
+    /// <summary>Reads the beginning and the end of each file. An unreadable file is listed with its problem; a vanished one is left out.</summary>
     /// <exception cref="StorageAccessException">The directory cannot be listed.</exception>
     public static async Task<BackupShelf> ReadAsync(string directory, CancellationToken stop)
     {

@@ -12,7 +12,7 @@ internal sealed unsafe class FrameMaker
     private ulong _previous;
 
     /// <param name="backupId">The id of the backup.</param>
-    /// <param name="compresses">True to compress frames that become smaller.</param>
+    /// <param name="compresses">True to compress the frames that compression makes smaller.</param>
     public FrameMaker(RandomId backupId, bool compresses)
     {
         _backupId = backupId;

@@ -33,7 +33,7 @@ internal sealed class FrameTarget : IBackupTarget
     /// <param name="output">The output.</param>
     /// <param name="header">The header, whose checksum is computed here.</param>
     /// <param name="note">The user's text, or null.</param>
-    /// <param name="compresses">True to compress frames that become smaller.</param>
+    /// <param name="compresses">True to compress the frames that compression makes smaller.</param>
     /// <param name="stop">Cancels the writing.</param>
     public static async Task<FrameTarget> BeginAsync(
         IFrameOutput output, BackupHeader header, string? note, bool compresses, CancellationToken stop)

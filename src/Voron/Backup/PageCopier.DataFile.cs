@@ -162,8 +162,8 @@ internal sealed unsafe partial class PageCopier
         return pages;
     }
 
-    // If the first page of an extent no longer has a version, the extent has been flushed, and all of it is valid in the file. Versions are
-    // detached page by page.
+    // A version inside an extent does not count, because versions are detached page by page: if the extent's first page no longer has a version,
+    // the extent has been flushed, and all of it is valid in the file.
     private bool HasVersion(long page) => _engine.Versions.Find(page, _snapshot!.Id, out var version)
         && (version.Flags & VersionFlags.InsideExtent) == 0 && !PlantedFault.CopyWithoutVersions;
 

@@ -2,7 +2,7 @@ using Voron.IO;
 
 namespace Voron.Backup;
 
-/// <summary>The exceptions for a directory in which nothing can be created.</summary>
+/// <summary>The exceptions for a directory in which an environment cannot be created.</summary>
 internal static class TargetFailure
 {
     /// <summary>Returns the public exception for a failure of a disk or of the base library.</summary>

@@ -63,7 +63,7 @@ internal sealed unsafe class ChangeLogFile : IDisposable
     public static ChangeLogFile Create(IDisk disk, long number, RandomId environmentId) =>
         new(disk.Open(NameOf(number), DiskOpen.New, Access), environmentId);
 
-    /// <summary>Creates a file that replaces another one when it is finished. Its content is durable by then, and it has no number before.</summary>
+    /// <summary>Creates a file that replaces another one when it is finished. Its content is durable by then; before, it has no number.</summary>
     /// <exception cref="DiskException">The file cannot be created.</exception>
     public static ChangeLogFile CreateUnfinished(IDisk disk, long number, RandomId environmentId)
     {
@@ -374,12 +374,14 @@ internal readonly record struct ChangeLogTarget(ulong Named, long Checkpoint, lo
 {
     /// <summary>
     /// Returns whether an entry is the one that is named. An engine that does not know the log keeps the name when it moves the checkpoint, or
-    /// writes a journal snapshot: the entry then does not match these.
+    /// writes a journal snapshot: the entry then no longer matches them.
     /// </summary>
     public bool IsNamed(in ChangeLogEntry entry) =>
         entry.Checksum == Named && entry.Checkpoint == Checkpoint && entry.To >= Snapshot;
 
-    /// <summary>Returns whether an entry that follows the named one, and others that count, counts: it was added since without a flush.</summary>
+    /// <summary>
+    /// Returns whether an entry counts that follows the named one, directly or after others that count: whether it was added since without a flush.
+    /// </summary>
     public bool CountsBehindNamed(in ChangeLogEntry entry) =>
         entry.Kind is not (ChangeLogEntryKind.Flush or ChangeLogEntryKind.Start) && entry.Checkpoint == Checkpoint;
 }

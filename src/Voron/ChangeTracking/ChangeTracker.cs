@@ -71,7 +71,7 @@ internal sealed partial class ChangeTracker : IDisposable
         _isOn = _notesDirectWrites = _named != 0;
     }
 
-    /// <summary>The number of bytes from which the log is rewritten in fewer.</summary>
+    /// <summary>The number of bytes from which on the log is shrunk by rewriting it.</summary>
     public long LimitBytes { get; set; } = 64 << 20;
 
     private long MaxPayloadBytes => LimitBytes / PartOfLog;

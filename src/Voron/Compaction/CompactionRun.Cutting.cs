@@ -7,7 +7,7 @@ namespace Voron.Compaction;
 /// <content>Flushes the moved pages, and cuts off the pages that are free afterwards, as far as readers allow.</content>
 internal sealed partial class CompactionRun
 {
-    // Pages moved before the last flush must be in the data file now: no more than that may wait for a reader.
+    // Pages moved before the previous flush must be in the data file now: only pages moved since then may wait for a reader.
     private Task<bool> FlushAsync()
     {
         var id = _settledId;

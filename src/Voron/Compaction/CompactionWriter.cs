@@ -55,7 +55,7 @@ internal sealed class CompactionWriter(Engine engine, Writer writer, WriterEntra
         }
     }
 
-    /// <summary>Runs work that changes no page while the writer is held.</summary>
+    /// <summary>Holds the writer while it runs work that changes no page.</summary>
     /// <inheritdoc cref="RunAsync"/>
     public async Task<T> UseAsync<T>(Func<CopyOnWritePages, T> work, CancellationToken stop)
     {

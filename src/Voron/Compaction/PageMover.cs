@@ -6,7 +6,7 @@ using Voron.Trees;
 
 namespace Voron.Compaction;
 
-/// <summary>Moves pages from the withheld tail to the lowest free pages before it, as many as fit one transaction.</summary>
+/// <summary>Moves pages from the withheld tail to the lowest free pages before it, as many as suit one transaction.</summary>
 /// <param name="pages">The writer's pages.</param>
 /// <param name="maxTime">The time after which a transaction moves no more pages.</param>
 internal sealed class PageMover(CopyOnWritePages pages, TimeSpan maxTime) : IPageMover
@@ -18,7 +18,7 @@ internal sealed class PageMover(CopyOnWritePages pages, TimeSpan maxTime) : IPag
     private long _tailStart;
     private long _bytes;
 
-    /// <summary>The reason why the last page to be moved was not moved.</summary>
+    /// <summary>The reason why the last refused page was not moved.</summary>
     public MoveObstacle Obstacle { get; private set; }
 
     /// <summary>The section whose blocks must be made, if that is the obstacle.</summary>

@@ -19,8 +19,7 @@ internal static partial class DictionaryLog
     [LoggerMessage(
         EventId = 1202, EventName = "TreeRecompressed", Level = LogLevel.Information,
         Message = "The values of the tree with id {TreeId} of the environment in '{Path}' were recompressed: {Values} of {Entries} were " +
-            "rewritten, and {Dictionaries} " +
-            "dictionaries were dropped, in {Milliseconds} ms.")]
+            "rewritten, and {Dictionaries} dictionaries were dropped, in {Milliseconds} ms.")]
     public static partial void Recompressed(
         ILogger logger, uint treeId, string path, long values, long entries, long dictionaries, long milliseconds);
 }

@@ -50,7 +50,7 @@ internal struct CutScan(CutLimits limits)
         var end = new ChangePosition(_transactionId, _ordinal, 0);
         while (Passed < limits.Holds.Length && limits.Holds[Passed] < end)
         {
-            // An upper bound of the bytes that the consumer has not seen: it may have seen the beginning of this transaction.
+            // An upper bound on the bytes that the consumer has not seen: it may have seen the beginning of this transaction.
             if (limits.FeedBytes - _bytesBefore <= limits.HoldLimitBytes)
                 return false;
             Passed++;

@@ -66,7 +66,7 @@ internal readonly struct FeedRegistry(TableTrees trees, Lineage lineage)
         return damage == null ? names : throw damage;
     }
 
-    /// <summary>Lists the valid names of all feeds.</summary>
+    /// <summary>Lists the names of all feeds, and leaves out damaged names.</summary>
     /// <param name="damage">The exception for a damaged name; null if there is none.</param>
     public List<string> Names(out CorruptionException? damage)
     {

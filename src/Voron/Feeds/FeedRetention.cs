@@ -173,7 +173,7 @@ internal sealed class FeedRetention(
             Holds = [.. holds],
         });
 
-        // Counts the free space of pages toward their changes. Otherwise, more would be deleted than exceeds the limit of the feed.
+        // Counts the free space of pages toward their changes. Otherwise, the step would delete more than the feed's excess over its limit.
         var share = bytes / Math.Max(1, changes.Count);
         foreach (var entry in changes.GetEntries())
         {

@@ -2,7 +2,6 @@ using Voron.Format;
 using Voron.Recording;
 using Voron.Tables;
 using Voron.Transactions;
-using Voron.Trees;
 using Voron.Trees.Kinds;
 
 namespace Voron.Feeds;

@@ -17,14 +17,14 @@ internal sealed class ChangeLogKeeper(EngineLock flush, Engine engine, Checkpoin
     /// <summary>Begins the change log, unless one exists. From then on it contains the changes after a published state.</summary>
     /// <remarks>
     /// A transaction submitted before its direct writes were noted must not follow the state from which on the log contains all changes. This
-    /// method therefore waits until the last of these transactions is durable, no longer than a commit does.
+    /// method therefore waits until the last of these transactions is durable, which takes no longer than a commit.
     /// </remarks>
     /// <param name="patience">The longest time to wait for the writer.</param>
     /// <param name="stop">Cancels that wait.</param>
     /// <returns>
     /// False if the environment's format version has no change log, or another caller held the writer the whole time.
     /// </returns>
-    /// <exception cref="StorageAccessException">The log cannot be written. None exists then.</exception>
+    /// <exception cref="StorageAccessException">The log cannot be written. No log exists then.</exception>
     /// <exception cref="EnvironmentPoisonedException">The header could not be written, or an earlier write has failed.</exception>
     /// <exception cref="OperationCanceledException">The wait was cancelled.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>

@@ -25,7 +25,7 @@ internal sealed unsafe class FlushRecordWriter
     /// <summary>Bytes of journal that the records of the last plan occupy.</summary>
     public long Bytes { get; private set; }
 
-    /// <summary>Returns the bytes of these records that follow a given record. Commits and flush records interleave.</summary>
+    /// <summary>Returns the bytes of the last plan's records that come after a given record. Commits and flush records interleave.</summary>
     public long BytesAfter(long sequence)
     {
         var bytes = 0L;

@@ -156,9 +156,9 @@ internal sealed unsafe class Flusher
     /// immediately.
     /// </summary>
     /// <remarks>
-    /// The open transaction is not affected. A page that it has changed has its own version, newer than the flushed one. A page without a version
-    /// is read from the data file from here on, which holds the same bytes. Frames whose addresses it may hold stay unchanged: frames of detached
-    /// versions are reused only at the beginning of the next transaction, or by the flusher while it holds the writer.
+    /// The open transaction is not affected. A page that it has changed has its own version, newer than the flushed one. A page that it reads
+    /// without a version comes from the data file from here on, which holds the same bytes. Frames whose addresses the transaction may hold stay
+    /// unchanged: frames of detached versions are reused only at the beginning of the next transaction, or by the flusher while it holds the writer.
     /// </remarks>
     /// <returns>False when nothing has become free: there was nothing to flush, a reader is in the way, or the environment is closed.</returns>
     /// <exception cref="EnvironmentPoisonedException">A write or a sync failed, now or before.</exception>
@@ -207,8 +207,8 @@ internal sealed unsafe class Flusher
     }
 
     /// <summary>
-    /// Upgrades an environment of an older format version to the newest, before its first use of a feature of only that version. Called by the
-    /// holder of the writer, whose transaction is the first that may use it.
+    /// Upgrades an environment of an older format version to the newest, before its first use of a feature that only the newest version has.
+    /// Called by the holder of the writer, whose transaction is the first that may use it.
     /// </summary>
     /// <exception cref="EnvironmentPoisonedException">The header could not be written, or an earlier write has failed.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>

@@ -115,7 +115,7 @@ internal static unsafe class JournalSnapshotWriter
         }
     }
 
-    // All pages in full, including page 0, regardless of their zeros, plus a header and padding for each record.
+    // All pages in full, including page 0, however many zeros they contain, plus a header and padding for each record.
     private static long MaxBytes(FlushPlan plan, int pageSize, long recordBytes)
     {
         var records = (plan.Items.Count + plan.Freed.Count) / PagesPerRecord + (long)plan.Pages * pageSize / recordBytes + 3;

@@ -128,7 +128,7 @@ internal sealed partial class SpaceReclaimer
         }
     }
 
-    // Gives up the addresses of a part of the tail that does not hold the writer for long. Returns true if there is more.
+    // Gives up the addresses of a part of the tail, small enough that the writer is not held for long. Returns true if there is more.
     private bool TryGiveUpTail(TimeSpan patience, bool isLower, out long bytes, out bool isPending)
     {
         (bytes, isPending) = (0, false);

@@ -151,7 +151,7 @@ internal sealed partial class SpaceReclaimer
         return punched;
     }
 
-    // A hole is recorded before it is made: an unrecorded hole would be mistaken for space.
+    // A hole is recorded before it is made: an unrecorded hole would be mistaken for pages with blocks.
     private long PunchNoted(PossibleHoles holes, List<PageRange> ranges)
     {
         var punched = 0L;

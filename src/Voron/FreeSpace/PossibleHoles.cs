@@ -18,7 +18,7 @@ internal sealed unsafe class PossibleHoles
     /// <summary>The length in bytes of the shortest range that is returned to the file system.</summary>
     public const int MinBytes = 64 << 10;
 
-    /// <summary>A call that gives a page blocks also gives them to its neighbors, to limit the number of calls.</summary>
+    /// <summary>A call that gives a page blocks also gives them to its neighbours, to limit the number of calls.</summary>
     private const int FilledAtOnceBytes = 1 << 20;
 
     private readonly SectionMapLayout _layout;

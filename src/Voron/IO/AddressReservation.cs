@@ -16,7 +16,7 @@ namespace Voron.IO;
 /// </code>
 /// 1. Parts are allocated from the start on, and no address is allocated twice.
 /// 2. The addresses are returned to the system when the reservation and all of its parts have been disposed, in any order: Windows releases
-///    a reservation only as a whole. Until then an ended part keeps its memory, so ranges that end long before the environment take no part.
+///    a reservation only as a whole. Until then an ended part keeps its memory, so objects that end long before the environment use no part.
 /// 3. The first bytes receive memory together, in one call. Small parts that are used immediately should be taken first.
 /// 4. With a guard, no thread can touch a part from its end on.
 /// </remarks>

@@ -1,7 +1,7 @@
 namespace Voron.IO;
 
 /// <summary>
-/// The native memory of an environment without a better place: lists, and buffers for journal records. Counts all of the environment's native
+/// The native memory of an environment that belongs nowhere else: lists, and buffers for journal records. Counts all of the environment's native
 /// memory, and provides the temporary files for data that does not fit.
 /// </summary>
 internal sealed class EnvironmentMemory : IDisposable

@@ -75,7 +75,8 @@ internal interface IDisk : IDisposable
     /// </summary>
     /// <remarks>
     /// The name still referred to the locked file after the lock was taken. While the lock is held, the disk changes no name in the directory once
-    /// the lock's name refers to another file or to none: the directory then belongs to another environment. It follows a rename of its file.
+    /// the lock's name refers to another file or to none: the directory then belongs to another environment. The lock follows a rename of its
+    /// file.
     /// </remarks>
     IDisposable Lock(string name, bool shared);
 }

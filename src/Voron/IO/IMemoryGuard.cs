@@ -1,6 +1,6 @@
 namespace Voron.IO;
 
-/// <summary>An allocator that replaces the system's in a test, and detects accesses to unused memory.</summary>
+/// <summary>An allocator that replaces the system's in a test, and detects accesses to memory that is not in use.</summary>
 /// <remarks>
 /// <code>
 ///   Allocate ──▶ in use ──Free──▶ gone                    blocks

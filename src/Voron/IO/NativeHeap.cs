@@ -4,7 +4,7 @@ namespace Voron.IO;
 
 /// <summary>
 /// The native memory of an environment, which is freed together with the environment. It is not freed when the garbage collector finds that a list
-/// in it is unused, because objects that a finalizer resurrects may still read it.
+/// in it is no longer in use, because objects that a finalizer resurrects may still read it.
 /// </summary>
 internal sealed unsafe class NativeHeap : IDisposable
 {

@@ -8,7 +8,7 @@ namespace Voron.Journal;
 /// <summary>Creates, names and deletes journal files; for the holder of the file set's lock.</summary>
 /// <remarks>
 /// Zeroing a file saves small commits from writing the file system's metadata, at the cost of writing everything twice in the file's first epoch.
-/// For large records this would cost more than it saves: blocks are only allocated for their file, and the first data written to it is records.
+/// For large records this would cost more than it saves: their file only has its blocks allocated, and the first data written to it is records.
 /// </remarks>
 internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
 {

@@ -2,9 +2,9 @@ namespace Voron.Keys;
 
 /// <summary>Converts numbers to unsigned integers of the same width that have the same order, and back.</summary>
 /// <remarks>
-/// The sign bit of a signed integer is inverted. In a floating-point number, the sign bit is inverted if it is positive, and all bits if it is
-/// negative. Numbers that are equal in .NET have equal bits: -0 becomes 0, and every NaN becomes the NaN constant of .NET, which sorts before all
-/// other numbers, as in <see cref="double.CompareTo(double)"/>.
+/// The sign bit of a signed integer is inverted. In a positive floating-point number, the sign bit is inverted; in a negative one, all bits are.
+/// Numbers that are equal in .NET have equal bits: -0 becomes 0, and every NaN becomes the NaN constant of .NET, which sorts before all other
+/// numbers, as in <see cref="double.CompareTo(double)"/>.
 /// </remarks>
 internal static class OrderedBits
 {

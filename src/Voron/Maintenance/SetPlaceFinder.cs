@@ -38,7 +38,7 @@ internal sealed unsafe class SetPlaceFinder
     /// <param name="snapshot">The pages.</param>
     /// <param name="header">The header of the page, which is an id page or an array page of a set.</param>
     /// <param name="page">The number of the page.</param>
-    /// <param name="id">An id in the page, or whose path contains the page; null if the page shows none.</param>
+    /// <param name="id">An id in the page, or one whose path contains the page; null if the page shows none.</param>
     /// <param name="stop">Ends the search.</param>
     /// <exception cref="OperationCanceledException">The search was stopped.</exception>
     public static SetPlaceFinder? Run(SnapshotPages snapshot, in PageHeader header, long page, long? id, CancellationToken stop)

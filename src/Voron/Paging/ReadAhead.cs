@@ -4,7 +4,7 @@ namespace Voron.Paging;
 
 /// <summary>
 /// Keeps the system from reading ahead in a mapped file that is larger than the memory for it. A missing page would otherwise bring in its
-/// neighbors, up to megabytes of them on some systems, and each of these displaces a page that is needed.
+/// neighbours, up to megabytes of them on some systems, and each of these would displace a page that is needed.
 /// </summary>
 /// <remarks>
 /// Where the system does not read ahead, the engine announces the bytes that it will need next: those of a large value, and those that follow a

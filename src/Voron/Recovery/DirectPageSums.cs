@@ -8,7 +8,7 @@ namespace Voron.Recovery;
 /// </summary>
 /// <remarks>
 /// The page's own checksum proves only that the page was written at some time. The checksum in the record proves that it is the page of this
-/// transaction, which fails if the device lost the write after it had acknowledged the sync.
+/// transaction: it does not match if the device lost the write after it had acknowledged the sync.
 /// </remarks>
 /// <param name="dataFile">The data file.</param>
 internal sealed unsafe class DirectPageSums(DataFile dataFile)

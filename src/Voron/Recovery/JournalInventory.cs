@@ -17,7 +17,7 @@ internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Fi
     /// <param name="disk">The directory of the environment.</param>
     /// <param name="checkpoint">The environment's header.</param>
     /// <param name="makesDurable">
-    /// Makes the contents that a killed process left visible durable in each file, and then reads them from the device.
+    /// True to sync each file, because a killed process may have left contents visible that are not durable, and then to read it from the device.
     /// </param>
     /// <exception cref="CorruptionException">The header of a file is damaged.</exception>
     public static JournalInventory Read(IDisk disk, in CheckpointHeader checkpoint, bool makesDurable = false)

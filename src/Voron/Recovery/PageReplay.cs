@@ -47,8 +47,8 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         _capacity = _dataFile.CapacityPages;
         _state = checkpoint.State;
         _notesDirectWrites = checkpoint.ChangeLogEntry != 0 && !PlantedFault.ForgetReplayedWrites;
-        Debug.Assert(_versions.ChainCount == 0 && _versions.PageCapacity >= _capacity, "The table must have capacity for all pages, and no " +
-            "versions.");
+        Debug.Assert(
+            _versions.ChainCount == 0 && _versions.PageCapacity >= _capacity, "The table must have capacity for all pages, and no versions.");
     }
 
     /// <summary>Receives the pages that cannot be rebuilt, each with the reason, for a salvage; null to throw.</summary>

@@ -31,7 +31,7 @@ internal sealed record RecoveryResult
     /// <summary>The number of times that the environment was opened and written since the checkpoint.</summary>
     public required int Openings { get; init; }
 
-    /// <summary>The names of the journal files after the start of replay of which no record counts.</summary>
+    /// <summary>The names of the journal files that follow the start of replay, but of which no record counts.</summary>
     public required IReadOnlyList<string> Unused { get; init; }
 
     /// <summary>The names of journal files that have no epoch: unfinished, to be deleted.</summary>

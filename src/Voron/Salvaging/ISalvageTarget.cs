@@ -1,5 +1,4 @@
 using Voron.Trees;
-using Voron.Trees.Pages;
 
 namespace Voron.Salvaging;
 

@@ -69,7 +69,7 @@ internal sealed class SalvageRun(DamagedSource source, SalvageOptions options, C
         next = null;
     }
 
-    // A record that was readable when it was checked may be unreadable when it is used. A retry then already fails at the check.
+    // Data that was readable when it was checked may be unreadable when it is used. On a retry, it already fails its check.
     private StartPoint Try(in CheckpointHeader header, string origin, bool isCertain)
     {
         for (var tries = 1; ; tries++)

@@ -4,8 +4,8 @@ using Voron.IO;
 namespace Voron.Salvaging;
 
 /// <summary>
-/// Finds the page size of a data file, and the checksum seed derived from the environment's id, from its pages alone: each page and its checksum
-/// yield one candidate, and only the right one is yielded by several pages.
+/// Finds, from the pages of a data file alone, the page size and the part of the checksum seeds that comes from the environment's id: each page
+/// and its checksum yield one candidate, and only the right one is yielded by several pages.
 /// </summary>
 internal static unsafe class SeedSearch
 {

@@ -1,5 +1,4 @@
 using Voron.Format;
-using Voron.Trees;
 using Voron.Trees.Kinds;
 using Voron.Trees.Pages;
 

@@ -50,7 +50,7 @@ internal sealed unsafe class SpillFile : ISpill
 
             var map = _file.MapScratch(_length, bytes);
 
-            // Pages are read back one at a time. Their neighbors would displace pages that are needed.
+            // Pages are read back one at a time. Their neighbours would displace pages that are needed.
             MemoryAdvice.ExpectRandomAccess(map.Address, (nuint)bytes);
             using (Uninterrupted.Hold(_lock))
                 _parts.Add(new SpillPart(map, _length, bytes));

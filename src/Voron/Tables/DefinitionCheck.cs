@@ -162,7 +162,7 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
         }
         catch (IndexMismatchException)
         {
-            // Already reported with its row.
+            // The pass over the rows has already reported the index.
         }
     }
 

@@ -49,7 +49,7 @@ internal sealed class ExpirySweep(
         _rowIds.Clear();
         using var reading = beginRead();
         var session = TableSession.Open(new TableTrees(reading), functions)
-            ?? throw new KeyNotFoundException($"The table '{functions.Name}' does not exist in '{reading.DataFilePath}': nothing was deleted.");
+            ?? throw new KeyNotFoundException($"Expired rows cannot be deleted: no table '{functions.Name}' in '{reading.DataFilePath}'.");
         var index = session.IndexOf(functions.ExpirySlot);
         if (index.State != IndexState.Ready)
             throw new IndexNotReadyException(functions.Name, RowExpiry.IndexName, index.State);

@@ -47,7 +47,7 @@ internal static class FormerMembers
             }
             catch (CorruptionException e)
             {
-                // The remaining ids have no effect, and the rest of the call is complete.
+                // The remaining ids have no effect, and the caller has done everything else.
                 passed.Add(place);
                 TableLog.FormerMemberLeft(environment.Internals.Engine.Logger, place.Number, environment.Path, e.Message, e);
             }

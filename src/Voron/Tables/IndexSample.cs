@@ -150,7 +150,7 @@ internal static class IndexSample
         throw IndexMismatchException.Of(session, slot, rowId, keys.Count > 0 ? keys[0] : default, key);
     }
 
-    // Finds the key for the message, unless the search takes too long.
+    // Finds the key for the message, unless too many entries precede it.
     private static ReadOnlySpan<byte> FindKey(OpenIndex index, long rowId)
     {
         using var source = OpenEntries(index, KeyRange.All);

@@ -25,7 +25,7 @@ internal static class JsonWriterPool
     {
         writer.Flush();
 
-        // Otherwise every thread that has written a row would keep its buffer alive.
+        // Otherwise every thread that has written a row would keep the buffer of that row alive.
         writer.Reset(Nowhere.Instance);
         Free = writer;
     }

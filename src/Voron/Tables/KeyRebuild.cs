@@ -40,7 +40,7 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
         _pace.Begin();
         var before = _added + _removed;
         var session = TableSession.Open(new TableTrees(writing), functions)
-            ?? throw new KeyNotFoundException($"The table '{functions.Name}' does not exist in '{writing.DataFilePath}': no keys were rebuilt.");
+            ?? throw new KeyNotFoundException($"Keys cannot be rebuilt: table '{functions.Name}' does not exist in '{writing.DataFilePath}'.");
         session.EnterToWrite(functions);
         for (var slot = 0; slot < functions.Slots.Count; slot++)
             session.OldKeys.Want(slot, slot == 0);

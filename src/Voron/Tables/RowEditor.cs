@@ -212,7 +212,7 @@ internal static class RowEditor
         }
     }
 
-    // A duplicate primary key is reported first.
+    // If the primary key of a new row is a duplicate too, it is reported instead of the given key.
     private static DuplicateKeyException Duplicate(TableSession session, int slot, ReadOnlySpan<byte> key, long? rowId, long other)
     {
         if (rowId == null && session.Functions.KeyCodec != null)

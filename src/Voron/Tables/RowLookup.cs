@@ -124,5 +124,6 @@ internal static class RowLookup
     /// <summary>Reports that an index names a row that does not exist.</summary>
     public static CorruptionException Missing(TableSession session, long rowId) => new(
         $"An index of table '{session.Schema.Name}' in '{session.Trees.DataFilePath}' names row {rowId}, which does not exist. Run " +
-        $"{nameof(TableVerification.VerifyTable)}. To rebuild the index, raise its version and call {nameof(TableEvolution.EvolveAsync)}.");
+        $"{nameof(TableVerification.VerifyTable)}. To rebuild an index, raise its version and call {nameof(TableEvolution.EvolveAsync)}; for the " +
+        $"primary key, call {nameof(TableEvolution.RebuildKeysAsync)}.");
 }

@@ -38,7 +38,7 @@ public sealed class RowQuery<TRow> : IDisposable
     private readonly OpenTree? _walked;
     private readonly TreeWalk? _walk;
 
-    // For a combination of id sets: the row id at which rows inserted later begin.
+    // For a combination of id sets: rows inserted later have at least this id.
     private readonly long _endId = long.MaxValue;
     private PageToken _after;
     private long _left = long.MaxValue;

@@ -26,7 +26,7 @@ public sealed class SharedIndex
     /// <param name="name">The name: 1 to 200 bytes in UTF-8.</param>
     /// <param name="version">
     /// The version of the keys. Raise it when one of the functions returns other keys than before: each table moves to the new version when it is
-    /// evolved to its definition, and the old version is deleted with its last table.
+    /// evolved to its definition, and the index of the old version is deleted when its last table leaves it.
     /// </param>
     /// <exception cref="ArgumentException">The name is empty, too long, not valid text, or that of the expiry index.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The version is negative.</exception>

@@ -13,7 +13,7 @@ namespace Voron.Tables;
 ///                       └────Leave, the last one──▶ absent, with the index
 /// </code>
 /// The schema tree contains a record of each member and former member. Member numbers are not reused while the index exists, so the ids of a former
-/// member affect no other one.
+/// member cannot be mistaken for those of another one.
 /// </remarks>
 internal static class SharedMembers
 {

@@ -45,7 +45,7 @@ internal sealed class SharedRoster
     private void Add(TableTrees trees, Tree schemas, SharedIndex index, SharedPlace place, string table)
     {
         var found = schemas.TryGet(SchemaKeys.Table(table), out var bytes);
-        var schema = found ? index.Parse(table, bytes, trees.DataFilePath) : throw Misfit(index, trees, $"table '{table}' is missing");
+        var schema = found ? index.Parse(table, bytes, trees.DataFilePath) : throw Misfit(index, trees, $"it names missing table '{table}'");
         if (schema.Find(index.Name) is not { } own || own.Shared != place || own.Version != index.Version)
             throw Misfit(index, trees, $"it names table '{table}', whose schema does not");
         if (own.State != IndexState.Ready)

@@ -32,8 +32,8 @@ public sealed class TableDefinition<TKey, TRow>
     /// The version of the function. Raise it when the function returns other keys than before: the index is then rebuilt.
     /// </param>
     /// <param name="keys">
-    /// Adds the keys of a row: none for a row that is not in the index, several for one that it contains several times. It must depend on the row
-    /// alone, and return the same keys each time; a key that is added twice counts once. It must not use the table.
+    /// Adds the keys of a row: none to leave the row out of the index, several to enter it several times. It must depend on the row alone, and return
+    /// the same keys each time; a key that is added twice counts once. It must not use the table.
     /// </param>
     /// <exception cref="ArgumentException">The name is empty, too long, or taken.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The version is negative.</exception>

@@ -92,7 +92,7 @@ internal abstract class TableFunctions
 
         var made = new TableBinding(schema, bytes.ToArray(), Slots, Version);
 
-        // If two threads add a binding concurrently, one of them may be lost: its schema is only read again.
+        // If two threads add a binding concurrently, one binding may be lost, and its schema is read again.
         Volatile.Write(ref _bindings, [made, .. known.Take(MaxBindings - 1)]);
         return made;
     }

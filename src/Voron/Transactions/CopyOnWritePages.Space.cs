@@ -37,7 +37,7 @@ internal sealed unsafe partial class CopyOnWritePages
 
     void ISpacePages.EnsureCapacity(long pageCount) => _growth.EnsureCapacity(pageCount);
 
-    /// <summary>Copies a page to a free page that has been taken. The caller updates the references to it, and frees it.</summary>
+    /// <summary>Copies a page to a free page that has been taken. The caller updates the references, and frees the original page.</summary>
     /// <exception cref="CorruptionException">The page is damaged.</exception>
     public void CopyPage(long from, long to)
     {
@@ -53,7 +53,7 @@ internal sealed unsafe partial class CopyOnWritePages
     /// <summary>Returns the number of pages of an overflow extent.</summary>
     public int ExtentPages(PageNumber first) => (int)((PageHeader*)Read(first))->ExtentPages;
 
-    /// <summary>Copies an overflow extent to free pages that have been taken. The caller updates the references to it, and frees it.</summary>
+    /// <summary>Copies an overflow extent to free pages that have been taken. The caller updates the references, and frees the original.</summary>
     /// <exception cref="CorruptionException">The extent is damaged.</exception>
     public void CopyExtent(long from, long to)
     {

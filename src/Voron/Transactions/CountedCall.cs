@@ -25,7 +25,8 @@ internal sealed class CountedCall
     }
 
     /// <summary>
-    /// Waits for user code. Ends the use if the wait is cancelled: if the work succeeds nevertheless, only the token shows that to the caller.
+    /// Waits for user code. Ends the use if the wait is cancelled: if the work succeeds nevertheless, only the token tells the caller that the use
+    /// has ended.
     /// </summary>
     /// <param name="work">The work, which uses nothing of the environment.</param>
     /// <param name="stop">Cancels the wait, and the work if it observes the token.</param>

@@ -156,7 +156,7 @@ internal sealed class DictionaryPacker(CopyOnWritePages pages, DictionaryCache d
 /// <summary>Reads trees of a write transaction without opening them, while another tree is being changed.</summary>
 internal interface ITreePeeker
 {
-    /// <summary>Loads the state of a tree without waiting puts; false if none has this name.</summary>
+    /// <summary>Loads the state of a tree that has no waiting puts; false if there is no tree of that name.</summary>
     /// <param name="name">The bytes of the name.</param>
     /// <param name="closed">Receives the state if the transaction has not opened the tree.</param>
     /// <param name="state">The state.</param>

@@ -142,7 +142,7 @@ internal sealed class Engine
     public int FlusherSlot { get; set; } = -1;
 
     /// <summary>
-    /// Makes a published state durable if it contains lazy commits that are not. Called before state leaves the process's memory: by a flush, a
+    /// Makes a published state durable if it contains lazy commits that are not. Called before a state leaves the process's memory: by a flush, a
     /// backup, a batch of a feed.
     /// </summary>
     /// <param name="sequence">The sequence of the record that made the state.</param>
@@ -153,8 +153,9 @@ internal sealed class Engine
             journal.WaitUntilDurable(sequence);
     }
 
-    /// <summary>Keeps the environment's resources alive while <paramref name="work"/> runs, even if another thread closes the environment. User
-    /// code is called while no lock is held.
+    /// <summary>
+    /// Keeps the environment's resources alive while <paramref name="work"/> runs, even if another thread closes the environment. User code is
+    /// called while no lock is held.
     /// </summary>
     /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call, which ended the call.</exception>
     public TResult WhileOpen<TState, TResult>(TState state, Func<TState, TResult> work)

@@ -162,7 +162,7 @@ internal sealed class GroupCommitBatch
             _queue.PutBack(_run[i].Operation);
     }
 
-    // For as many operations as there are now: those that join them then have savepoints too.
+    // Applies to as many operations as there are now: others that join their batch then have savepoints too.
     private void RunApart()
     {
         Debug.Assert(!_isApart, "An operation that has its own savepoint must fail alone.");

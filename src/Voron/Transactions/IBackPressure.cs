@@ -22,9 +22,10 @@ internal interface IBackPressure
     /// <summary>As <see cref="ThrottleWriter"/>, without blocking a thread.</summary>
     ValueTask ThrottleWriterAsync();
 
-    /// <summary>Called by the holder of the writer when it has run out of space. Flushes all durable changes, so that pages freed by earlier
-    /// transactions can be written directly and journal files can be reused. May take as long as a flush. If a flush itself runs out of space, it
-    /// is not retried until a pause is over or the disk has more space.
+    /// <summary>
+    /// Called by the holder of the writer when it has run out of space. Flushes all durable changes, so that pages freed by earlier transactions
+    /// can be written directly and journal files can be reused. May take as long as a flush. If a flush itself runs out of space, it is not
+    /// retried until a pause is over or the disk has more space.
     /// </summary>
     /// <returns>False when nothing was freed.</returns>
     /// <exception cref="EnvironmentPoisonedException">A write or a sync failed, now or earlier. The open transaction is not committed.</exception>

@@ -62,7 +62,7 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     /// <inheritdoc cref="NameHash"/>
     public OpenTree? NextWithHash { get; set; }
 
-    /// <summary>An object that a layer above has built on the tree. It stays with this object, even for another tree later.</summary>
+    /// <summary>An object that a layer above has built on this one, which keeps it even as another tree in the next transaction.</summary>
     public object? Companion { get; set; }
 
     public void Open(ReadOnlySpan<byte> name, in TreeHeader header, int index)

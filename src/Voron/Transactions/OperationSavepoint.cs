@@ -34,7 +34,9 @@ internal sealed class OperationSavepoint(PutBuffers buffers, Action throwIfBroke
         IsMarked = true;
     }
 
-    /// <summary>Creates the savepoint if the marks have served so far: applies the puts of earlier operations; its own puts wait.</summary>
+    /// <summary>
+    /// Creates the savepoint if the marks have served so far: applies the puts of earlier operations; those of this operation keep waiting.
+    /// </summary>
     /// <remarks>
     /// When the puts of earlier operations cannot be applied, the transaction is broken, without a savepoint: all its operations must run again.
     /// An operation that catches the exception and continues sees it again, instead of receiving a savepoint that would hide it.

@@ -77,7 +77,7 @@ internal sealed class ReadTransactionBody : TransactionBody
         Open();
     }
 
-    /// <summary>Begins another transaction on this one's snapshot. Any thread may call this, regardless of other threads in it.</summary>
+    /// <summary>Begins another transaction on this one's snapshot. Any thread may call this, whatever other threads do in this one.</summary>
     /// <exception cref="ObjectDisposedException">The transaction of that generation has ended, or the environment is closed.</exception>
     public ReadTransactionBody Fork(long generation)
     {

@@ -5,7 +5,7 @@ namespace Voron.Transactions;
 /// <summary>How the holder of the writer compresses a tree's values, and the savings so far.</summary>
 internal sealed class TreePacking
 {
-    /// <summary>The tree size at which the first dictionary is trained, and the written bytes after which the ratio is compared.</summary>
+    /// <summary>The tree size at which the first dictionary is trained, and the written bytes after which the ratio is compared each time.</summary>
     public const int WindowBytes = 1 << 20;
 
     /// <summary>
@@ -54,7 +54,7 @@ internal sealed class TreePacking
         var hasFallen = false;
         if (_windowPlain >= WindowBytes)
         {
-            // The compression factor has fallen by a fifth: a stored byte holds less than four fifths of the plain bytes.
+            // The compression factor has fallen by more than a fifth: a stored byte holds less than four fifths of the plain bytes that it held.
             hasFallen = Ratio != 0 && RatioOf(_windowPacked, _windowPlain) * 4L > Ratio * 5L;
             _windowPlain = _windowPacked = 0;
         }

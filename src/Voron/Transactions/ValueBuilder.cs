@@ -78,7 +78,7 @@ internal sealed class ValueBuilder
         }
     }
 
-    /// <summary>Returns space for at least that many bytes, to be filled by the caller. Does not work in the transaction.</summary>
+    /// <summary>Returns space for at least that many bytes, to be filled by the caller. Does not touch the transaction.</summary>
     /// <exception cref="InvalidOperationException">No array is that long.</exception>
     public Memory<byte> GetRoom(int bytes)
     {
@@ -89,7 +89,7 @@ internal sealed class ValueBuilder
         return _chunk.AsMemory(_filled);
     }
 
-    /// <summary>Adds bytes that the caller has written into the space; false when there is less space. Does not work in the transaction.</summary>
+    /// <summary>Adds bytes that the caller has written into that space; false when it is smaller. Does not touch the transaction.</summary>
     public bool TryAdvance(int bytes)
     {
         if (bytes > _chunk.Length - _filled)

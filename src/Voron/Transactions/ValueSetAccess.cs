@@ -1,5 +1,4 @@
 using System.Runtime.CompilerServices;
-using Voron.Trees;
 using Voron.Trees.Pages;
 using Voron.Trees.ValueSets;
 using Voron.Trees.ValueSets.Records;

@@ -86,7 +86,7 @@ internal sealed class ValueWriterLease : IPendingPut
         return _value.GetRoom(Math.Max(1, sizeHint));
     }
 
-    /// <summary>Adds bytes that have been written into the space.</summary>
+    /// <summary>Adds bytes that have been written into the space that <see cref="GetRoom"/> returned.</summary>
     public void Advance(long generation, int count)
     {
         ThrowIfEnded(generation);

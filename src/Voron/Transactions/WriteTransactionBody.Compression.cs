@@ -87,7 +87,7 @@ internal sealed partial class WriteTransactionBody
     /// <summary>Deletes dictionaries that no value refers to any more. This transaction must do nothing else.</summary>
     /// <param name="treeId">The tree.</param>
     /// <param name="below">The first dictionary that is kept.</param>
-    /// <param name="changes">The number of settings changes up to which no value was found to refer to them.</param>
+    /// <param name="changes">The number of settings changes when it was found that no value refers to them.</param>
     /// <returns>The number of dictionaries.</returns>
     public long DropDictionaries(uint treeId, int below, uint changes)
     {

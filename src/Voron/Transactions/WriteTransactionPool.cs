@@ -34,7 +34,7 @@ internal sealed class WriteTransactionPool
         return Volatile.Read(ref _thread) == thread && IsOpen && Volatile.Read(ref _thread) == thread;
     }
 
-    /// <summary>True while a transaction is open. Read by any thread, so it may change immediately.</summary>
+    /// <summary>True while a transaction is open. Any thread may read it; the result may be outdated immediately.</summary>
     public bool IsOpen => _parking.Peek() == null;
 
     /// <summary>Starts a transaction. The writer is held.</summary>

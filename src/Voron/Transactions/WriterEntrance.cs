@@ -27,7 +27,7 @@ internal sealed class WriterEntrance
         writer.WaitsForLong = ReportHolder;
     }
 
-    /// <summary>Refuses a thread that would wait for its own open transaction. A pool thread may run other code by now.</summary>
+    /// <summary>Refuses a thread that would wait for its own open transaction, except a pool thread, which may run other code by now.</summary>
     /// <exception cref="InvalidOperationException">The thread has begun the open transaction.</exception>
     public void ThrowIfOwn(string call)
     {

@@ -7,8 +7,9 @@ namespace Voron.Transactions;
 
 /// <summary>Admits one writer at a time. Not bound to a thread: the holder may hand the writer on to another thread.</summary>
 /// <remarks>
-/// <para> Callers wait in one queue, whether or not they block a thread. A caller that arrives while the writer is free takes it, even if others
-/// are waiting: a waiting caller takes some 50 us to wake up, and several commits are made in that time. But if the first caller of the queue has
+/// <para>
+/// Callers wait in one queue, whether or not they block a thread. A caller that arrives while the writer is free takes it, even if others are
+/// waiting: a waiting caller takes some 50 us to wake up, and several commits are made in that time. But if the first caller of the queue has
 /// waited for longer than <see cref="Patience"/>, or does not block a thread, the writer is handed to it and is never free in between, so each
 /// caller gets its turn.
 /// </para>

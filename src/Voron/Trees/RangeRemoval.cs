@@ -1,8 +1,6 @@
-using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Testing;
-using Voron.Trees.FixedSize;
 using Voron.Trees.Pages;
 
 namespace Voron.Trees;

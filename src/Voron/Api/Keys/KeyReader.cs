@@ -105,7 +105,7 @@ public ref partial struct KeyReader
     /// <inheritdoc cref="ReadBoolean"/>
     public void SkipStringDescending() => _offset += Measure("text", Descending, out _);
 
-    /// <summary>Reads an integer of a type for which all bytes are valid.</summary>
+    /// <summary>Reads an integer of a type for which every bit pattern is valid.</summary>
     private T Read<T>(string field, byte mask)
         where T : unmanaged, IBinaryInteger<T>
     {

@@ -2,7 +2,6 @@ using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using Voron.Primitives;
 using Voron.Transactions;
-using Voron.Trees;
 using Voron.Trees.IdSets;
 
 namespace Voron;

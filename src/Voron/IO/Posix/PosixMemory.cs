@@ -23,7 +23,7 @@ internal static unsafe class PosixMemory
         if (address == null || beside == 0)
             return address;
 
-        // Linux allocates addresses from the top. If the upper ones were given up, the next reservation would not fit there, and leave a hole.
+        // Linux allocates addresses from the top. If the upper ones were given up, the next such reservation would not fit there, and leave a hole.
         Unmap(address, beside);
         return address + beside;
     }

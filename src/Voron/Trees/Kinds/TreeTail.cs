@@ -50,12 +50,13 @@ internal sealed unsafe class TreeTail(TreeState state, PageReader reader, long t
     // The branch above the next leaf to the right begins at the lowest separator to the right of the path, above the branch itself.
     private byte[]? NextBranch(in TreePath path)
     {
+        Span<byte> key = stackalloc byte[ArrayKey.Size];
         for (var level = path.LeafLevel - 2; level >= 0; level--)
         {
             var branch = _form.ReadBranch(reader, path.Page(level));
             var next = path.Index(level) + 1;
             if (next < PageForm.Count(branch))
-                return _form.Key(branch, reader.PageSize, next, stackalloc byte[ArrayKey.Size]).ToArray();
+                return _form.Key(branch, reader.PageSize, next, key).ToArray();
         }
 
         return null;
