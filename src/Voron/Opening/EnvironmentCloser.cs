@@ -1,6 +1,4 @@
 using System.Diagnostics;
-using Voron.Flushing;
-using Voron.Maintenance;
 using Voron.Primitives;
 using Voron.Transactions;
 
@@ -22,30 +20,32 @@ namespace Voron.Opening;
 /// scrubber does: for that it waits a minute at most. An interruption of the calling thread ends no step. No step runs the user's code, and
 /// none waits for a thread that does, so any thread may close an environment, including one that is calling an observer.
 /// </remarks>
-internal sealed class EnvironmentCloser(
-    OpenedEngine parts, Writer? writer, GroupCommit? groupCommit, Flusher? flusher, FlushScheduler? scheduler, Scrubber? scrubber)
+internal sealed class EnvironmentCloser(OpenedEngine opened)
 {
     private static readonly TimeSpan WorkPatience = TimeSpan.FromMinutes(1);
 
-    private readonly Engine _engine = parts.Engine;
-    private readonly TimeSpan _patience = parts.Engine.Options.ClosingPatience;
+    private readonly Engine _engine = opened.Engine;
+    private readonly TimeSpan _patience = opened.Engine.Options.ClosingPatience;
     private readonly long _began = Stopwatch.GetTimestamp();
 
     public void Close()
     {
+        var writing = opened.Writing;
         var isWriterFree = false;
         try
         {
             Try(_engine.Closing.Cancel);
-            if (scrubber != null)
-                Try(scrubber.Dispose);
+            if (writing != null)
+            {
+                Try(writing.Scrubber.Dispose);
 
-            // It is still notified of journal writes until the journal is closed.
-            if (scheduler != null)
-                Try(scheduler.Stop);
+                // It is still notified of journal writes until the journal is closed.
+                Try(writing.Scheduler.Stop);
+            }
+
             Try(WaitForWork);
-            if (writer != null)
-                CloseWriter(writer, out isWriterFree);
+            if (writing != null)
+                CloseWriter(writing, out isWriterFree);
         }
         finally
         {
@@ -68,7 +68,7 @@ internal sealed class EnvironmentCloser(
         finally
         {
             _engine.Users.WaitForCalls(_patience, isWriterFree);
-            ClosedEnvironments.Add(_engine, writer);
+            ClosedEnvironments.Add(_engine, opened.Writing?.Writer);
             _engine.Observers.Finish(_patience);
             var milliseconds = (long)Stopwatch.GetElapsedTime(_began).TotalMilliseconds;
             EnvironmentLog.Closed(_engine.Logger, _engine.Disk.Path, transactionId, milliseconds, _engine.Users.OpenReaders);
@@ -92,19 +92,19 @@ internal sealed class EnvironmentCloser(
         }
     }
 
-    private void CloseWriter(Writer slot, out bool isWriterFree)
+    private void CloseWriter(WritingParts writing, out bool isWriterFree)
     {
         Debug.Assert(_engine.Closing.IsCancellationRequested, "Closing must be announced before the writer is taken for the last time.");
         var isFree = false;
         try
         {
-            Uninterrupted.Run(() => isFree = slot.TryEnter(_patience, CancellationToken.None));
+            Uninterrupted.Run(() => isFree = writing.Writer.TryEnter(_patience, CancellationToken.None));
             if (isFree)
-                slot.Release();
+                writing.Writer.Release();
             else
-                EnvironmentLog.WriterAbandoned(_engine.Logger, _engine.Disk.Path, slot.TransactionId);
+                EnvironmentLog.WriterAbandoned(_engine.Logger, _engine.Disk.Path, writing.Writer.TransactionId);
             _engine.Journal!.RefuseTransactions();
-            flusher!.Close();
+            writing.Flusher.Close();
         }
         catch (Exception e)
         {
@@ -115,8 +115,8 @@ internal sealed class EnvironmentCloser(
         {
             // Operations that are still waiting fail: no more transactions begin.
             isWriterFree = isFree;
-            groupCommit!.Dispose();
-            parts.CloseWriting();
+            writing.GroupCommit.Dispose();
+            opened.CloseWriting();
         }
     }
 }

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Voron.Paging;
 using Voron.Recovery;
 using Voron.Transactions;
@@ -8,6 +9,7 @@ namespace Voron.Opening;
 internal sealed class OpenedEngine
 {
     private readonly EnvironmentLock _lock;
+    private readonly CommitPublisher _publisher;
 
     /// <param name="directoryLock">The lock of the directory.</param>
     /// <param name="engine">The engine.</param>
@@ -20,18 +22,24 @@ internal sealed class OpenedEngine
         _lock = directoryLock;
         Engine = engine;
         Checkpoints = checkpoints;
-        Publisher = publisher;
+        _publisher = publisher;
         Recovered = recovered;
         RecoveredTransactions = recovered.State.TransactionId - checkpoints.Current.State.TransactionId;
+        engine.Users.Path = engine.Disk.Path;
+        engine.Users.Released = Release;
+        Readers = new ReaderPool(engine, OnReaderLeaked);
     }
 
     public Engine Engine { get; }
 
     public CheckpointFile Checkpoints { get; }
 
-    public CommitPublisher Publisher { get; }
-
     public RecoveryResult Recovered { get; }
+
+    public ReaderPool Readers { get; }
+
+    /// <summary>Null while the environment is being opened, and when that is for reading only.</summary>
+    public WritingParts? Writing { get; private set; }
 
     /// <summary>Shows the figures to other processes; null if there is none. Ends before all other writers.</summary>
     public IDisposable? Status { get; set; }
@@ -39,8 +47,10 @@ internal sealed class OpenedEngine
     /// <summary>The number of transactions since the checkpoint that recovery has found.</summary>
     public long RecoveredTransactions { get; }
 
-    /// <summary>The number of bytes of the journal files that were replayed and await a flush; 0 after a clean close.</summary>
-    public long ReplayedBytes => Recovered.ReplayedRecords == 0 ? 0 : Engine.JournalFiles?.LiveRecordBytes ?? 0;
+    /// <summary>Begins the parts that only an environment open for writing has.</summary>
+    /// <param name="begin">Takes the writer and begins a transaction for a group commit.</param>
+    public WritingParts BeginWriting(Func<WriteTransactionBody> begin) =>
+        Writing = new WritingParts(Engine, Checkpoints, _publisher, Recovered, begin);
 
     /// <summary>Closes everything that writes; the resources of readers stay until <see cref="Release"/>.</summary>
     public void CloseWriting()
@@ -54,6 +64,9 @@ internal sealed class OpenedEngine
     /// <summary>Releases all resources. Called when the environment is closed and its last user has ended.</summary>
     public void Release()
     {
+        // The user may keep the environment's object for long, but not the objects that were attached to the last commits.
+        Writing?.Forget();
+        Readers.Forget();
         ClosedEnvironments.Remove(Engine);
         try
         {
@@ -74,5 +87,11 @@ internal sealed class OpenedEngine
             _lock.Dispose();
             Engine.Disk.Dispose();
         }
+    }
+
+    private void OnReaderLeaked(long snapshotId, StackTrace? openedAt)
+    {
+        TransactionLog.ReaderLeaked(Engine.Logger, Engine.Disk.Path, snapshotId, TransactionLog.Describe(openedAt));
+        Interlocked.Increment(ref Engine.Counters.LeakedReaders);
     }
 }

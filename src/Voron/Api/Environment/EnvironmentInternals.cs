@@ -1,7 +1,7 @@
 using Voron.Dropping;
-using Voron.Flushing;
 using Voron.Format;
 using Voron.Maintenance;
+using Voron.Opening;
 using Voron.Recovery;
 using Voron.Staging;
 using Voron.Transactions;
@@ -9,40 +9,27 @@ using Voron.Transactions;
 namespace Voron;
 
 /// <summary>Members of an open environment that exist for tests, and for the command-line tool.</summary>
-internal readonly struct EnvironmentInternals
+internal readonly struct EnvironmentInternals(OpenedEngine opened, TreeDropper? dropper)
 {
-    private readonly Flusher? _flusher;
-    private readonly MemoryTrimmer? _trimmer;
-    private readonly GroupCommit? _groupCommit;
-
-    public EnvironmentInternals(
-        Engine engine, RecoveryResult recovered, Flusher? flusher, TreeDropper? dropper, MemoryTrimmer? trimmer, GroupCommit? groupCommit)
-    {
-        Engine = engine;
-        Recovered = recovered;
-        _flusher = flusher;
-        Dropper = dropper;
-        _trimmer = trimmer;
-        _groupCommit = groupCommit;
-    }
-
     /// <summary>The parts of the environment.</summary>
-    public Engine Engine { get; }
+    public Engine Engine => opened.Engine;
 
     /// <summary>Frees the pages of dropped trees; null if the environment is read-only.</summary>
-    public TreeDropper? Dropper { get; }
+    public TreeDropper? Dropper => dropper;
 
     /// <summary>The uploads; null if the environment is read-only.</summary>
-    public StagingArea? Staging { get; init; }
+    public StagingArea? Staging => opened.Writing?.Staging;
 
     /// <summary>What recovery found when the environment was opened.</summary>
-    public RecoveryResult Recovered { get; }
+    public RecoveryResult Recovered => opened.Recovered;
+
+    private WritingParts Writing => opened.Writing!;
 
     /// <summary>The number of threads that the environment has now, those of a verification excepted.</summary>
     public int ThreadCount =>
-        (((FlushScheduler?)Engine.BackPressure)?.HasThread == true ? 1 : 0)
+        (opened.Writing?.Scheduler.HasThread == true ? 1 : 0)
         + (Engine.Journal?.HasThread == true ? 1 : 0)
-        + (_groupCommit?.HasThread == true ? 1 : 0);
+        + (opened.Writing?.GroupCommit.HasThread == true ? 1 : 0);
 
     /// <summary>Does the same as <see cref="StorageEnvironment.Verify"/>, and can be cancelled.</summary>
     /// <param name="cancellationToken">Cancels the call.</param>
@@ -73,10 +60,10 @@ internal readonly struct EnvironmentInternals
         });
 
     /// <summary>Makes the flusher write a journal snapshot: the changes that an old reader keeps out of the data file.</summary>
-    public bool WriteJournalSnapshot() => Engine.WhileOpen(_flusher!, static flusher => flusher.WriteJournalSnapshot());
+    public bool WriteJournalSnapshot() => Engine.WhileOpen(Writing.Flusher, static flusher => flusher.WriteJournalSnapshot());
 
     /// <summary>Makes an environment of an older format version one of the newest. Returns false if it already is.</summary>
-    public bool UpgradeFormat() => Engine.WhileOpen((Engine, _flusher!), static parts =>
+    public bool UpgradeFormat() => Engine.WhileOpen((Engine, Writing.Flusher), static parts =>
     {
         var (engine, flusher) = parts;
         engine.WriterLock!.Enter(engine.Closing.Token);
@@ -91,15 +78,15 @@ internal readonly struct EnvironmentInternals
     });
 
     /// <summary>Begins the change log, unless there is one. Returns false if the format version has none.</summary>
-    public bool BeginChangeLog() => Engine.WhileOpen((Engine, Flusher: _flusher!), static parts =>
+    public bool BeginChangeLog() => Engine.WhileOpen((Engine, Writing.Flusher), static parts =>
         parts.Flusher.ChangeLog.TryBegin(Timeout.InfiniteTimeSpan, parts.Engine.Closing.Token));
 
     /// <summary>Adds a backup that later ones can build on. Returns false if there is no log that reaches back to its state.</summary>
     public bool AddBackupPoint(BackupPoint point) =>
-        Engine.WhileOpen((Flusher: _flusher!, Point: point), static parts => parts.Flusher.ChangeLog.TryAddPoint(parts.Point));
+        Engine.WhileOpen((Writing.Flusher, Point: point), static parts => parts.Flusher.ChangeLog.TryAddPoint(parts.Point));
 
     /// <summary>Ends a trimming period and returns memory that was not needed for two periods to the system.</summary>
-    public void TrimMemory() => Engine.WhileOpen(_trimmer!, static trimmer =>
+    public void TrimMemory() => Engine.WhileOpen(Writing.Trimmer, static trimmer =>
     {
         trimmer.Trim();
         return true;

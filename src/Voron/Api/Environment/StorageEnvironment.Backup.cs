@@ -222,7 +222,7 @@ public sealed partial class StorageEnvironment
             stop.ThrowIfCancellationRequested();
 
             // What is in memory alone is copied quickly, and a flush would not make it durable. A reader's environment does not change.
-            var flusher = _engine.Disk.IsVolatile || !Options.TrackChanges ? null : _flusher;
+            var flusher = _engine.Disk.IsVolatile || !Options.TrackChanges ? null : _writing?.Flusher;
             using var run = new BackupRun(_engine, flusher, plan, target, use, stop);
             return await run.RunAsync().ConfigureAwait(false);
         }

@@ -115,8 +115,9 @@ public sealed partial class StorageEnvironment
             throw new InvalidOperationException($"Another compaction of the environment in '{Path}' is running. Wait for it to end.");
         try
         {
-            var parts = new CompactionParts(_entrance!, _flusher!, _reclaimer!, _staging!);
-            using var run = new CompactionRun(_engine, _writer!, parts, options, stop);
+            var writing = _writing!;
+            var parts = new CompactionParts(writing.Entrance, writing.Flusher, writing.Reclaimer, writing.Staging);
+            using var run = new CompactionRun(_engine, writing.Writer, parts, options, stop);
             return await run.RunAsync().ConfigureAwait(false);
         }
         finally

@@ -72,7 +72,7 @@ public sealed partial class StorageEnvironment
             async (_, stop) =>
             {
                 var training = await _trainer!.TrainAsync(treeId, stop).ConfigureAwait(false);
-                var run = new Recompression(_engine, _entrance!, name, treeId);
+                var run = new Recompression(_engine, _writing!.Entrance, name, treeId);
                 await run.RunAsync(stop).ConfigureAwait(false);
                 return new RecompressionReport(run.Entries, run.Rewritten, run.Dropped, training.IsInstalled);
             },
@@ -107,7 +107,7 @@ public sealed partial class StorageEnvironment
     // Called by the constructor, for an environment that can be written.
     private void BeginTraining()
     {
-        _trainer = new DictionaryTrainer(_engine, _entrance!);
+        _trainer = new DictionaryTrainer(_engine, _writing!.Entrance);
         _engine.OnTrainingWanted = _trainer.OnWanted;
     }
 }

@@ -73,7 +73,7 @@ public sealed partial class StorageEnvironment
         private async Task<long> CopyAsync(string part)
         {
             // What was verified long ago may have decayed since, and its copy would have right checksums.
-            using var reading = new ReadTransaction(source._readers.RentVerifying());
+            using var reading = new ReadTransaction(source._opened.Readers.RentVerifying());
             reading.MakeDurable();
             var target = StorageEnvironment.Open(part, TargetOptions());
             try

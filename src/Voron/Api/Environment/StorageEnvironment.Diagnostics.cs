@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using Voron.Diagnostics;
 using Voron.Primitives;
+using Voron.Transactions;
 
 namespace Voron;
 
@@ -27,7 +28,7 @@ public sealed partial class StorageEnvironment
         _engine.Users.AddCall();
         try
         {
-            return StatisticsCollector.Collect(_engine, _parts.Checkpoints, _groupCommit?.QueuedCount ?? 0);
+            return StatisticsCollector.Collect(_engine, _opened.Checkpoints, _writing?.GroupCommit.QueuedCount ?? 0);
         }
         finally
         {
@@ -41,27 +42,30 @@ public sealed partial class StorageEnvironment
     private string DescribeState() =>
         Volatile.Read(ref _disposed) != 0 ? "closed"
         : _engine.Poison.IsPoisoned ? "poisoned: refuses writes"
-        : _writer == null ? "open for reading"
-        : _transactions!.IsOpen ? $"open, write transaction {_writer.TransactionId} for {Environment.TickCount64 - _writer.Origin.BeganTick} ms, begun by thread {_writer.BeganBy}"
+        : _writing is not { } writing ? "open for reading"
+        : writing.Transactions.IsOpen ? DescribeTransaction(writing.Writer)
         : "open";
+
+    private static string DescribeTransaction(Writer writer) =>
+        $"open, write transaction {writer.TransactionId} for {Environment.TickCount64 - writer.Origin.BeganTick} ms, begun by thread {writer.BeganBy}";
 
     private void BeginMeasuring()
     {
-        _measured = new MeasuredEnvironment(_engine, () => _groupCommit?.QueuedCount ?? 0, _parts.Recovered.ReplayedRecords > 0);
+        _measured = new MeasuredEnvironment(_engine, () => _writing?.GroupCommit.QueuedCount ?? 0, _opened.Recovered.ReplayedRecords > 0);
         MeterInstruments.Of(_engine.Meter).Add(_measured);
     }
 
     // A status file is no reason for an opening to fail.
     private void BeginStatus()
     {
-        if (_writer == null)
+        if (_writing is not { } writing)
             return;
         StatusWriter.DeleteLeftover(_engine.Disk);
         if (!StatusWriter.IsWanted(_engine))
             return;
         var status = new StatusWriter(
-            _engine, new StatusSource(_engine, _parts.Checkpoints, () => _groupCommit!.QueuedCount, () => _scheduler!.UnflushedJournalBytes));
-        _parts.Status = status;
+            _engine, new StatusSource(_engine, _opened.Checkpoints, () => writing.GroupCommit.QueuedCount, () => writing.Scheduler.UnflushedJournalBytes));
+        _opened.Status = status;
         _engine.OnWork = status.OnWork;
     }
 

@@ -21,7 +21,7 @@ public sealed partial class StorageEnvironment : IAsyncDisposable
     [SuppressMessage("Design", "CA1816", Justification = "There is no finalizer.")]
     public ValueTask DisposeAsync()
     {
-        _groupCommit?.ThrowIfInside(nameof(DisposeAsync));
+        _writing?.GroupCommit.ThrowIfInside(nameof(DisposeAsync));
         if (Interlocked.Exchange(ref _disposed, 1) == 0)
             CloseInBackground();
         return new ValueTask(_closed.Task);
@@ -34,7 +34,7 @@ public sealed partial class StorageEnvironment : IAsyncDisposable
         {
             try
             {
-                new EnvironmentCloser(_parts, _writer, _groupCommit, _flusher, _scheduler, _scrubber).Close();
+                new EnvironmentCloser(_opened).Close();
             }
             finally
             {

@@ -17,7 +17,7 @@ public sealed partial class StorageEnvironment
     internal void ThrowIfCannotQueue(string member)
     {
         ThrowIfNotWritable(member);
-        _groupCommit!.ThrowIfInside(member);
+        _writing!.GroupCommit.ThrowIfInside(member);
     }
 
     // Called by the constructor, for an environment that can be written.

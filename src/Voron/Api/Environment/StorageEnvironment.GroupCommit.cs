@@ -119,14 +119,14 @@ public sealed partial class StorageEnvironment
     {
         ArgumentNullException.ThrowIfNull(operation);
         ThrowIfNotWritable(nameof(Write));
-        _entrance!.ThrowIfOwn(nameof(Write));
+        _writing!.Entrance.ThrowIfOwn(nameof(Write));
         WriteOperation<Action<WriteTransaction>, NoResult>.Rent(
             operation,
             static (transaction, call) =>
             {
                 call(transaction);
                 return default;
-            }).Run(_groupCommit!);
+            }).Run(_writing!.GroupCommit);
     }
 
     /// <summary>Runs an operation that returns a result, like <see cref="Write(Action{WriteTransaction})"/>.</summary>
@@ -141,8 +141,8 @@ public sealed partial class StorageEnvironment
         ArgumentNullException.ThrowIfNull(operation);
         AsynchronousOperation.ThrowIfResultIsTask<T>();
         ThrowIfNotWritable(nameof(Write));
-        _entrance!.ThrowIfOwn(nameof(Write));
-        return WriteOperation<Func<WriteTransaction, T>, T>.Rent(operation, static (transaction, call) => call(transaction)).Run(_groupCommit!);
+        _writing!.Entrance.ThrowIfOwn(nameof(Write));
+        return WriteOperation<Func<WriteTransaction, T>, T>.Rent(operation, static (transaction, call) => call(transaction)).Run(_writing!.GroupCommit);
     }
 
     /// <summary>
@@ -155,14 +155,14 @@ public sealed partial class StorageEnvironment
     {
         ArgumentNullException.ThrowIfNull(operation);
         ThrowIfNotWritable(nameof(Write));
-        _entrance!.ThrowIfOwn(nameof(Write));
+        _writing!.Entrance.ThrowIfOwn(nameof(Write));
         WriteOperation<(TState State, Action<WriteTransaction, TState> Call), NoResult>.Rent(
             (state, operation),
             static (transaction, both) =>
             {
                 both.Call(transaction, both.State);
                 return default;
-            }).Run(_groupCommit!);
+            }).Run(_writing!.GroupCommit);
     }
 
     /// <summary>
@@ -176,8 +176,8 @@ public sealed partial class StorageEnvironment
         ArgumentNullException.ThrowIfNull(operation);
         AsynchronousOperation.ThrowIfResultIsTask<TResult>();
         ThrowIfNotWritable(nameof(Write));
-        _entrance!.ThrowIfOwn(nameof(Write));
-        return WriteOperation<TState, TResult>.Rent(state, operation).Run(_groupCommit!);
+        _writing!.Entrance.ThrowIfOwn(nameof(Write));
+        return WriteOperation<TState, TResult>.Rent(state, operation).Run(_writing!.GroupCommit);
     }
 
     /// <returns>False when the call was cancelled before it began.</returns>
@@ -186,7 +186,7 @@ public sealed partial class StorageEnvironment
         ThrowIfNotWritable(nameof(WriteAsync));
         if (cancellationToken.IsCancellationRequested)
             return false;
-        _groupCommit!.ThrowIfFull();
+        _writing!.GroupCommit.ThrowIfFull();
         return true;
     }
 
@@ -194,14 +194,14 @@ public sealed partial class StorageEnvironment
     private ValueTask Queue<TState>(WriteOperation<TState, NoResult> operation, CancellationToken cancellationToken)
     {
         var task = operation.Task;
-        _groupCommit!.Enqueue(operation, cancellationToken);
+        _writing!.GroupCommit.Enqueue(operation, cancellationToken);
         return task;
     }
 
     private ValueTask<TResult> Queue<TState, TResult>(WriteOperation<TState, TResult> operation, CancellationToken cancellationToken)
     {
         var task = operation.TaskOfResult;
-        _groupCommit!.Enqueue(operation, cancellationToken);
+        _writing!.GroupCommit.Enqueue(operation, cancellationToken);
         return task;
     }
 

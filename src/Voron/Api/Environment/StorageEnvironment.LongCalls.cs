@@ -23,7 +23,7 @@ public sealed partial class StorageEnvironment
         Action<long, T?, Exception?> trace, CancellationToken cancellationToken)
         where T : class
     {
-        _groupCommit?.ThrowIfInside(call.Member);
+        _writing?.GroupCommit.ThrowIfInside(call.Member);
         var use = new CountedCall(_engine.Users);
         CountUnderWay(call.Work, 1);
         var began = Stopwatch.GetTimestamp();

@@ -197,7 +197,7 @@ public sealed partial class StorageEnvironment
             missing = [.. Options.Trees.Except(reading.GetTreeNames())];
         if (missing.Count == 0)
             return;
-        if (_writer == null)
+        if (_writing == null)
         {
             throw new KeyNotFoundException(
                 $"The environment in '{Path}' has no tree '{missing[0]}', which {nameof(StorageOptions)}.{nameof(StorageOptions.Trees)} declares, and " +

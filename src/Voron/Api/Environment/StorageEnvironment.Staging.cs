@@ -61,5 +61,5 @@ public sealed partial class StorageEnvironment
 
     /// <summary>Uploads a value of a maximum length that tests choose.</summary>
     internal async ValueTask<StagedValue> UploadAsync(PipeReader source, long knownBytes, long maxBytes, CancellationToken cancellationToken) =>
-        new(await StagedUpload.RunAsync(_staging!, source, knownBytes, maxBytes, cancellationToken).ConfigureAwait(false));
+        new(await StagedUpload.RunAsync(_writing!.Staging, source, knownBytes, maxBytes, cancellationToken).ConfigureAwait(false));
 }

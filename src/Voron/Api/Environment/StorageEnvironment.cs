@@ -1,13 +1,8 @@
-using System.Diagnostics;
 using Voron.Diagnostics;
 using Voron.Dropping;
-using Voron.Flushing;
 using Voron.Maintenance;
 using Voron.Opening;
 using Voron.Primitives;
-using Voron.Snapshots;
-using Voron.Staging;
-using Voron.Testing;
 using Voron.Transactions;
 
 namespace Voron;
@@ -21,68 +16,27 @@ public sealed partial class StorageEnvironment : IDisposable
 {
     private static readonly TimeSpan ReclaimPatience = TimeSpan.FromSeconds(5);
 
-    /// <summary>The time for which the flusher's thread waits for the writer before it gives up reclaiming free space.</summary>
-    private static readonly TimeSpan BackgroundPatience = TimeSpan.FromSeconds(1);
-
     private static readonly TimeSpan LogPatience = TimeSpan.FromSeconds(5);
 
-    private const int MaxOpeningsUnflushed = 8;
-
-    private readonly OpenedEngine _parts;
+    private readonly OpenedEngine _opened;
     private readonly Engine _engine;
-    private readonly ReaderPool _readers;
-    private readonly Writer? _writer;
-    private readonly WriteTransactionPool? _transactions;
-    private readonly WriterEntrance? _entrance;
-    private readonly GroupCommit? _groupCommit;
-    private readonly Flusher? _flusher;
-    private readonly FlushScheduler? _scheduler;
-    private readonly SpaceReclaimer? _reclaimer;
-    private readonly MemoryTrimmer? _trimmer;
-    private readonly Scrubber? _scrubber;
-    private readonly StagingArea? _staging;
+    private readonly WritingParts? _writing;
     private readonly TreeDropper? _dropper;
     private int _disposed;
 
-    private StorageEnvironment(OpenedEngine parts)
+    private StorageEnvironment(OpenedEngine opened)
     {
-        _parts = parts;
-        _engine = parts.Engine;
-        Recovery = RecoveryDescription.Of(parts.Recovered);
-        _engine.Users.Path = _engine.Disk.Path;
-        _engine.Users.Released = Release;
-        _readers = new ReaderPool(_engine, OnReaderLeaked);
+        _opened = opened;
+        _engine = opened.Engine;
+        Recovery = RecoveryDescription.Of(opened.Recovered);
         if (_engine.Options.ReadOnly)
             return;
 
-        _engine.FlusherSlot = _engine.Readers.TakeSlot(forEngine: true);
-        var versionReclaimer = new VersionReclaimer(
-            _engine.Versions, _engine.Frames, _engine.Readers, _engine.Ring, _engine.DataFileKeyHeads, _engine.Heap)
-        {
-            FlusherSlot = _engine.FlusherSlot,
-        };
-        _writer = new Writer(_engine, versionReclaimer) { Submitted = parts.Recovered.State };
-        _transactions = new WriteTransactionPool(_engine, _writer);
-        _groupCommit = new GroupCommit(
-            () => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None), _engine, CountGroupCommitted, OnFailedLate);
-        _flusher = new Flusher(_engine, parts.Checkpoints, _writer);
-        _flusher.Start(parts.Recovered.Stamp);
-        FlushAfterCrashes(parts.Recovered.Openings);
-        _reclaimer = new SpaceReclaimer(_engine, _writer, _transactions, _flusher);
-        _trimmer = new MemoryTrimmer(_engine, _writer);
-        var isConfirmed = parts.Recovered.IsCutShort ? TrySealTail() : parts.Recovered.IsDurabilityConfirmed;
-        _scheduler = new FlushScheduler(
-            _engine, _flusher, () => _reclaimer.Run(BackgroundPatience), _reclaimer.PunchForWriter,
-            _trimmer, new ReplayedJournal(parts.ReplayedBytes, isConfirmed));
-        parts.Publisher.BackPressure = _scheduler;
-        _engine.BackPressure = _scheduler;
-        _entrance = new WriterEntrance(_engine, _writer, _transactions, _scheduler);
-        _staging = new StagingArea(_engine, _entrance);
-        _dropper = new TreeDropper(_engine, _flusher, _entrance);
         BeginRetention();
         BeginExpiry();
+        _writing = opened.BeginWriting(() => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None));
+        _dropper = new TreeDropper(_engine, _writing.Flusher, _writing.Entrance);
         BeginTraining();
-        _scrubber = new Scrubber(_engine, () => new EngineSnapshot(_engine));
     }
 
     /// <summary>The directory, or "memory".</summary>
@@ -101,7 +55,7 @@ public sealed partial class StorageEnvironment : IDisposable
 
     /// <summary>Begins a read transaction on a snapshot of the committed state. Takes no lock and never waits.</summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    public ReadTransaction BeginRead() => new(_readers.Rent());
+    public ReadTransaction BeginRead() => new(_opened.Readers.Rent());
 
     /// <summary>Begins the write transaction, after waiting until the previous one has been committed or disposed.</summary>
     /// <remarks>
@@ -134,7 +88,7 @@ public sealed partial class StorageEnvironment : IDisposable
     public async ValueTask<WriteTransaction> BeginWriteAsync(CancellationToken cancellationToken = default)
     {
         ThrowIfNotWritable(nameof(BeginWriteAsync));
-        var body = await _entrance!.BeginAsync(cancellationToken).ConfigureAwait(false);
+        var body = await _writing!.Entrance.BeginAsync(cancellationToken).ConfigureAwait(false);
         body.Durability = Options.Durability;
         return new WriteTransaction(body);
     }
@@ -148,7 +102,7 @@ public sealed partial class StorageEnvironment : IDisposable
     public FlushReport? Flush()
     {
         ThrowIfNotWritable(nameof(Flush));
-        return _engine.WhileOpen(this, static environment => environment._flusher!.Flush());
+        return _engine.WhileOpen(this, static environment => environment._writing!.Flusher.Flush());
     }
 
     /// <summary>
@@ -165,7 +119,7 @@ public sealed partial class StorageEnvironment : IDisposable
     public long ReclaimSpace()
     {
         ThrowIfNotWritable(nameof(ReclaimSpace));
-        return _engine.WhileOpen(this, static environment => environment._reclaimer!.Run(ReclaimPatience));
+        return _engine.WhileOpen(this, static environment => environment._writing!.Reclaimer.Run(ReclaimPatience));
     }
 
     /// <summary>
@@ -198,55 +152,18 @@ public sealed partial class StorageEnvironment : IDisposable
     /// </exception>
     public void Dispose()
     {
-        _groupCommit?.ThrowIfInside(nameof(Dispose));
+        _writing?.GroupCommit.ThrowIfInside(nameof(Dispose));
         if (Interlocked.Exchange(ref _disposed, 1) == 0)
             Close();
     }
 
     /// <summary>The parts that tests and the command-line tool need.</summary>
-    internal EnvironmentInternals Internals => new(_engine, _parts.Recovered, _flusher, _dropper, _trimmer, _groupCommit) { Staging = _staging };
-
-    // A record that was dropped because its values were lost would count again if a transaction wrote the same bytes to the same pages and the
-    // process were killed before its commit. The seal of a new journal file ends the journal before that record for good. Returns false if there is
-    // no room for the file: the flusher tries again, and the first commit needs it too.
-    private bool TrySealTail()
-    {
-        try
-        {
-            _engine.Journal!.ConfirmDurability();
-            return true;
-        }
-        catch (StorageFullException)
-        {
-            return false;
-        }
-    }
-
-    // Each opening that writes begins a journal file, which only a checkpoint releases. A process that repeatedly dies before a checkpoint
-    // would fill the directory.
-    private void FlushAfterCrashes(int openings)
-    {
-        try
-        {
-            if (openings > MaxOpeningsUnflushed)
-            {
-                _flusher!.Flush();
-                _engine.Observers.CallElsewhere();
-            }
-        }
-        catch (StorageFullException e)
-        {
-            EnvironmentLog.OpeningFlushFailed(_engine.Logger, Path, openings, e.Message);
-        }
-
-        if (_engine.JournalFiles!.LiveCount > MaxOpeningsUnflushed && !PlantedFault.KeepFlushedJournals)
-            _flusher!.ReleaseReplayed();
-    }
+    internal EnvironmentInternals Internals => new(_opened, _dropper);
 
     private WriteTransactionBody Begin(TimeSpan timeout, string call, CancellationToken cancellationToken)
     {
         ThrowIfNotWritable(call);
-        var body = _entrance!.Begin(timeout, cancellationToken);
+        var body = _writing!.Entrance.Begin(timeout, cancellationToken);
         body.Durability = Options.Durability;
         return body;
     }
@@ -255,28 +172,9 @@ public sealed partial class StorageEnvironment : IDisposable
     {
         if (Volatile.Read(ref _disposed) != 0)
             throw EndedErrors.Environment(Path);
-        if (_writer == null)
+        if (_writing == null)
             throw new InvalidOperationException($"{call} is not possible: the environment in '{Path}' is open for reading only.");
-        _groupCommit?.ThrowIfInside(call);
+        _writing?.GroupCommit.ThrowIfInside(call);
         _engine.Poison.ThrowIfPoisoned();
-    }
-
-    // The user may keep this object for long, but not the objects that were attached to the last commits.
-    private void Release()
-    {
-        _writer?.ForgetStates();
-        _transactions?.Forget();
-        _readers.Forget();
-        _parts.Release();
-    }
-
-    private void CountGroupCommitted(int operations) => _engine.Counters.GroupCommittedOperations += operations;
-
-    private void OnFailedLate(Exception failure) => TransactionLog.OperationFailedLate(_engine.Logger, Path, failure.Message, failure);
-
-    private void OnReaderLeaked(long snapshotId, StackTrace? openedAt)
-    {
-        TransactionLog.ReaderLeaked(_engine.Logger, Path, snapshotId, TransactionLog.Describe(openedAt));
-        Interlocked.Increment(ref _engine.Counters.LeakedReaders);
     }
 }
