@@ -77,8 +77,8 @@ internal static class LayerRules
     /// <summary>The only references from the API to layers above it: an environment trims its feeds, and deletes expired rows.</summary>
     private static readonly (string From, string To)[] Doors =
     [
-        ("Api/Environment/StorageEnvironment.cs", "Feeds/FeedRetention.cs"),
-        ("Api/Environment/StorageEnvironment.cs", "Tables/ExpiryRuns.cs"),
+        ("Api/Environment/BackgroundDeletions.cs", "Feeds/FeedRetention.cs"),
+        ("Api/Environment/BackgroundDeletions.cs", "Tables/ExpiryRuns.cs"),
     ];
 
     /// <summary>Folders that belong to the layer above them.</summary>

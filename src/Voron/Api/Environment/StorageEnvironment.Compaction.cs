@@ -50,7 +50,7 @@ public sealed partial class StorageEnvironment
             $"The compaction of the environment in '{Path}' was cancelled. What it had moved stays moved.",
             " It was closed during a compaction. What that had moved stays moved.",
             $"There is not enough memory for a compaction of the environment in '{Path}': ");
-        return RunLongAsync(call, (_, stop) => RunCompactionAsync(options, stop), options.IsOnOneThread, Log, Trace, cancellationToken);
+        return _calls.RunAsync(call, (_, stop) => RunCompactionAsync(options, stop), options.IsOnOneThread, Log, Trace, cancellationToken);
     }
 
     /// <summary>
@@ -86,7 +86,7 @@ public sealed partial class StorageEnvironment
             $"The compacted copy of the environment in '{Path}' was cancelled, and not made.",
             " It was closed while a compacted copy was written, which was not made.",
             $"There is not enough memory for a compacted copy of the environment in '{Path}': ");
-        return RunLongAsync(
+        return _calls.RunAsync(
             call, (_, stop) => new DenseCopy(this, directory, options, stop).RunAsync(), options.IsOnOneThread, (_, _) => { }, Trace,
             cancellationToken);
     }

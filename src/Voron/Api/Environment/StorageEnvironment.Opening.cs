@@ -177,7 +177,7 @@ public sealed partial class StorageEnvironment
             environment.BeginMeasuring();
             environment.BeginStatus();
             environment.CreateDeclaredTrees();
-            environment.ResumeDropping();
+            environment._drops?.ResumeAtOpening();
             OpeningReport.Report(parts, began);
             return environment;
         }

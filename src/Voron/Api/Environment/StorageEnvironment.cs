@@ -1,5 +1,5 @@
 using Voron.Diagnostics;
-using Voron.Dropping;
+using Voron.Feeds;
 using Voron.Maintenance;
 using Voron.Opening;
 using Voron.Primitives;
@@ -21,7 +21,11 @@ public sealed partial class StorageEnvironment : IDisposable
     private readonly OpenedEngine _opened;
     private readonly Engine _engine;
     private readonly WritingParts? _writing;
-    private readonly TreeDropper? _dropper;
+    private readonly LongCalls _calls;
+    private readonly BackupCalls _backups;
+    private readonly BackgroundDeletions? _deletions;
+    private readonly DropCalls? _drops;
+    private readonly DictionaryCalls? _dictionaries;
     private int _disposed;
 
     private StorageEnvironment(OpenedEngine opened)
@@ -29,14 +33,14 @@ public sealed partial class StorageEnvironment : IDisposable
         _opened = opened;
         _engine = opened.Engine;
         Recovery = RecoveryDescription.Of(opened.Recovered);
+        _calls = new LongCalls(opened);
+        _backups = new BackupCalls(opened, _calls);
         if (_engine.Options.ReadOnly)
             return;
-
-        BeginRetention();
-        BeginExpiry();
+        _deletions = new BackgroundDeletions(_engine, BeginRead, BeginWriteAsync, WriteAsync, _calls);
         _writing = opened.BeginWriting(() => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None));
-        _dropper = new TreeDropper(_engine, _writing.Flusher, _writing.Entrance);
-        BeginTraining();
+        _drops = new DropCalls(opened, _calls);
+        _dictionaries = new DictionaryCalls(opened, _calls);
     }
 
     /// <summary>The directory, or "memory".</summary>
@@ -158,7 +162,30 @@ public sealed partial class StorageEnvironment : IDisposable
     }
 
     /// <summary>The parts that tests and the command-line tool need.</summary>
-    internal EnvironmentInternals Internals => new(_opened, _dropper);
+    internal EnvironmentInternals Internals => new(_opened, _drops?.Dropper);
+
+    /// <inheritdoc cref="BackgroundDeletions.ExpiringTables"/>
+    internal int ExpiringTables => _deletions?.ExpiringTables ?? 0;
+
+    /// <summary>Prepares for waiting until transactions are durable.</summary>
+    internal CommitWait WaitForCommits(CancellationToken cancellationToken) => new(_engine, cancellationToken);
+
+    /// <summary>Throws if an operation cannot be queued here.</summary>
+    /// <param name="member">The member that was called.</param>
+    /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    internal void ThrowIfCannotQueue(string member)
+    {
+        ThrowIfNotWritable(member);
+        _writing!.GroupCommit.ThrowIfInside(member);
+    }
+
+    /// <inheritdoc cref="FeedTransactions.TrimFeedsAsync"/>
+    internal async ValueTask<long> TrimFeedsNowAsync(CancellationToken cancellationToken)
+    {
+        ThrowIfNotWritable(nameof(FeedTransactions.TrimFeedsAsync));
+        return await _deletions!.TrimFeedsAsync(cancellationToken).ConfigureAwait(false);
+    }
 
     private WriteTransactionBody Begin(TimeSpan timeout, string call, CancellationToken cancellationToken)
     {

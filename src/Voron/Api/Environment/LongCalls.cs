@@ -1,33 +1,40 @@
 using System.Diagnostics;
+using Voron.Opening;
 using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron;
 
-/// <content>Calls that take long, and run on a thread of the pool.</content>
-public sealed partial class StorageEnvironment
+/// <summary>Runs calls that may take minutes, beside all others, on a thread of the pool.</summary>
+/// <remarks>
+/// The environment's memory and files stay until the work has ended its use of them, even if another thread closes the environment, which cancels
+/// the call. The user's code is called when no lock is held.
+/// </remarks>
+/// <param name="opened">The environment.</param>
+internal sealed class LongCalls(OpenedEngine opened)
 {
-    /// <summary>Runs a call that may take minutes, beside all others.</summary>
-    /// <remarks>
-    /// The environment's memory and files stay until the work has ended its use of them, even if another thread closes the environment, which cancels
-    /// the call. The user's code is called when no lock is held.
-    /// </remarks>
+    private readonly Engine _engine = opened.Engine;
+
+    /// <summary>Runs a call whose outcome is neither logged nor reported as an activity.</summary>
+    public ValueTask<T> RunAsync<T>(LongCall call, Func<CancellationToken, Task<T>> work, CancellationToken cancellationToken) =>
+        RunAsync(call, (_, stop) => work(stop), isOnOneThread: false, (_, _) => { }, (_, _, _) => { }, cancellationToken);
+
+    /// <summary>Runs a call.</summary>
     /// <param name="call">What the call is.</param>
     /// <param name="work">The work. Its token is cancelled by the caller, or by the closing. It may end its use of the environment early.</param>
     /// <param name="isOnOneThread">True to begin on the caller's thread, for tests that replay what happens.</param>
     /// <param name="log">Logs the outcome.</param>
     /// <param name="trace">Reports the outcome as an activity.</param>
     /// <param name="cancellationToken">The caller's token.</param>
-    private async ValueTask<T> RunLongAsync<T>(
+    public async ValueTask<T> RunAsync<T>(
         LongCall call, Func<CountedCall, CancellationToken, Task<T>> work, bool isOnOneThread, Action<T?, Exception?> log,
         Action<long, T?, Exception?> trace, CancellationToken cancellationToken)
-        where T : class
     {
-        _writing?.GroupCommit.ThrowIfInside(call.Member);
+        opened.Writing?.GroupCommit.ThrowIfInside(call.Member);
         var use = new CountedCall(_engine.Users);
         CountUnderWay(call.Work, 1);
         var began = Stopwatch.GetTimestamp();
-        T? report = null;
+        var report = default(T);
         Exception? failure = null;
         try
         {
@@ -42,7 +49,7 @@ public sealed partial class StorageEnvironment
         }
         catch (OperationCanceledException) when (_engine.Closing.IsCancellationRequested)
         {
-            failure = EndedErrors.Environment(Path, call.OnClose);
+            failure = EndedErrors.Environment(_engine.Disk.Path, call.OnClose);
             throw failure;
         }
         catch (OutOfMemoryException e)
@@ -73,21 +80,4 @@ public sealed partial class StorageEnvironment
         else if (work == LongWork.Backup)
             Interlocked.Add(ref _engine.Counters.BackupsUnderWay, change);
     }
-
-    private enum LongWork
-    {
-        Backup,
-        Compaction,
-        Drop,
-        Trim,
-        Recompression,
-    }
-
-    /// <summary>What a long call is, and the messages of its exceptions.</summary>
-    /// <param name="Work">What the call does.</param>
-    /// <param name="Member">The member that was called.</param>
-    /// <param name="OnCancel">The message when the caller has cancelled it.</param>
-    /// <param name="OnClose">The end of the message when the environment was closed.</param>
-    /// <param name="OnNoMemory">The beginning of the message when there is no memory.</param>
-    private readonly record struct LongCall(LongWork Work, string Member, string OnCancel, string OnClose, string OnNoMemory);
 }

@@ -1,0 +1,47 @@
+using Voron.Feeds;
+using Voron.Tables;
+using Voron.Transactions;
+
+namespace Voron;
+
+/// <summary>What an environment deletes in the background for the layers above it: old changes of feeds, and expired rows of tables.</summary>
+internal sealed class BackgroundDeletions
+{
+    private readonly FeedRetention _retention;
+    private readonly ExpiryRuns _expiry;
+    private readonly LongCalls _calls;
+    private readonly string _path;
+
+    /// <param name="engine">The environment, which is open for writing.</param>
+    /// <param name="beginRead">Begins a read transaction.</param>
+    /// <param name="beginWrite">Begins a write transaction.</param>
+    /// <param name="write">Runs an operation of a group commit.</param>
+    /// <param name="calls">Runs the deletion that a caller wants.</param>
+    public BackgroundDeletions(
+        Engine engine, Func<ReadTransaction> beginRead, Func<CancellationToken, ValueTask<WriteTransaction>> beginWrite,
+        Func<Func<WriteTransaction, long>, CancellationToken, ValueTask<long>> write, LongCalls calls)
+    {
+        _calls = calls;
+        _path = engine.Disk.Path;
+        _retention = new FeedRetention(engine, beginRead, beginWrite);
+        engine.OnRecorded = _retention.OnRecorded;
+        _expiry = new ExpiryRuns(engine, beginRead, write);
+        engine.OnExpiringTable = _expiry.OnOpened;
+        engine.OnDeletedTable = _expiry.OnDeleted;
+    }
+
+    /// <summary>The number of tables with expiring rows whose definitions are kept.</summary>
+    public int ExpiringTables => _expiry.Tables;
+
+    /// <inheritdoc cref="FeedTransactions.TrimFeedsAsync"/>
+    public ValueTask<long> TrimFeedsAsync(CancellationToken cancellationToken)
+    {
+        var call = new LongCall(
+            LongWork.Other,
+            nameof(FeedTransactions.TrimFeedsAsync),
+            $"The deletion of old changes from the feeds of '{_path}' was cancelled. What was deleted stays deleted.",
+            " It was closed while old changes were deleted from its feeds. The next run continues with them.",
+            $"There is not enough memory to delete old changes from the feeds of '{_path}': ");
+        return _calls.RunAsync(call, _retention.TrimAsync, cancellationToken);
+    }
+}
