@@ -9,7 +9,7 @@ using Voron.Trees.Pages;
 
 namespace Voron;
 
-/// <content>Backups, and long work on single trees and values.</content>
+/// <content>Backups, compaction, and long work on single trees and values.</content>
 public sealed partial class StorageEnvironment
 {
     /// <summary>
@@ -117,6 +117,74 @@ public sealed partial class StorageEnvironment
     /// <summary>Backs up the environment to a file on a disk, which is disposed.</summary>
     internal ValueTask<BackupReport> BackupAsync(IDisk disk, string name, BackupOptions? options, CancellationToken cancellationToken) =>
         _backups.BackUpAsync(() => FileOutput.Create(disk, name), options, cancellationToken);
+
+    /// <summary>
+    /// Shortens the data file to about the size of its content, while other callers read and write: moves pages from the end of the file to earlier
+    /// free space, and truncates the file.
+    /// </summary>
+    /// <remarks>
+    /// <para>
+    /// Pages move in short transactions of at most 128 KiB, each of which holds the writer for some milliseconds; long values are copied before their
+    /// transaction. The compaction does not make the file grow. In addition to the file, the environment needs at most
+    /// <see cref="StorageOptions.JournalLimitBytes"/> for the journal, as always, and, for ranges whose blocks had been returned to the file system,
+    /// 256 MiB or the length of the longest value, whichever is larger.
+    /// </para>
+    /// <para>
+    /// Readers continue undisturbed, and the space that they still use is truncated after they have ended: see
+    /// <see cref="CompactionOptions.ReaderPatience"/>. While a caller keeps a write transaction open, the compaction waits for it; cancel the call to
+    /// end that wait. However the call ends, moved pages stay moved, and nothing has to be resumed or repaired.
+    /// </para>
+    /// </remarks>
+    /// <param name="options">The options; null for the defaults.</param>
+    /// <param name="cancellationToken">Ends the compaction between two of its transactions.</param>
+    /// <returns>A description of what was done.</returns>
+    /// <exception cref="ArgumentException">An option is not valid.</exception>
+    /// <exception cref="CorruptionException">The environment is damaged. The message names the page.</exception>
+    /// <exception cref="StorageFullException">There is no room for the journal, or for blocks that had been returned to the file system.</exception>
+    /// <exception cref="StorageAccessException">The data file cannot be read or grown.</exception>
+    /// <exception cref="StorageMemoryException">There is not enough memory.</exception>
+    /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The environment is read-only, another compaction or too many backups and verifications are running, or the call was made inside a
+    /// group-commit operation.
+    /// </exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call.</exception>
+    /// <exception cref="OperationCanceledException">The compaction was cancelled.</exception>
+    public ValueTask<CompactionReport> CompactAsync(CompactionOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        ThrowIfNotWritable(nameof(CompactAsync));
+        return _compactions.CompactAsync(options, cancellationToken);
+    }
+
+    /// <summary>
+    /// Copies the content of the environment, in key order, to a new environment in another directory, while other callers read and write. The copy
+    /// contains the state of one transaction, and gets a new id.
+    /// </summary>
+    /// <remarks>
+    /// Unlike <see cref="CompactAsync"/>, this call makes the data file as short as possible and stores the pages in order. It holds one snapshot
+    /// until it ends: meanwhile, nothing newer is flushed, and the journal grows up to <see cref="StorageOptions.JournalLimitBytes"/>, as with any
+    /// reader that stays open. Until the copy is complete, its directory contains a file "voron.backup.partial" and cannot be opened. A failed or
+    /// cancelled call deletes the partial copy. After a killed process, empty the directory.
+    /// </remarks>
+    /// <param name="directory">The directory, which is created if it is missing, and otherwise must be empty.</param>
+    /// <param name="options">The options; null for the defaults.</param>
+    /// <param name="cancellationToken">Cancels the copying.</param>
+    /// <returns>A description of the copy.</returns>
+    /// <exception cref="ArgumentException">The path is empty, or an option is not valid.</exception>
+    /// <exception cref="BackupException">The directory is not empty (<see cref="BackupFault.TargetNotEmpty"/>).</exception>
+    /// <exception cref="CorruptionException">The environment is damaged. The message names the page.</exception>
+    /// <exception cref="StorageFullException">There is no room for the copy.</exception>
+    /// <exception cref="StorageAccessException">The directory cannot be written.</exception>
+    /// <exception cref="InvalidOperationException">The call was made inside a group-commit operation.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call.</exception>
+    /// <exception cref="OperationCanceledException">The copying was cancelled.</exception>
+    public ValueTask<CompactionReport> CompactToAsync(
+        string directory, CompactionOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(directory);
+        return _compactions.CompactToAsync(
+            directory, options, static (path, ofCopy) => new CopyTarget(Open(path, ofCopy)), cancellationToken);
+    }
 
     /// <summary>
     /// Deletes a tree without holding the writer for long, however large it is: its name is free at once, and its pages are freed in the background.
@@ -270,4 +338,16 @@ public sealed partial class StorageEnvironment
         new(await StagedUpload.RunAsync(_writing!.Staging, source, knownBytes, maxBytes, cancellationToken).ConfigureAwait(false));
 
     private static byte[] Encode(string name) => Catalog.Encode(name, new byte[TreeLimits.MaxNameBytes]).ToArray();
+
+    /// <summary>The environment that a compacted copy becomes.</summary>
+    private sealed class CopyTarget(StorageEnvironment environment) : ICopyTarget
+    {
+        public long DataFileBytes => environment.GetStatistics().DataFileBytes;
+
+        public WriteTransaction BeginWrite() => environment.BeginWrite();
+
+        public ValueTask<CompactionReport> CompactAsync(CancellationToken stop) => environment.CompactAsync(null, stop);
+
+        public void Dispose() => environment.Dispose();
+    }
 }

@@ -21,8 +21,8 @@ public sealed partial class StorageEnvironment : IDisposable
     private readonly OpenedEngine _opened;
     private readonly Engine _engine;
     private readonly WritingParts? _writing;
-    private readonly LongCalls _calls;
     private readonly BackupCalls _backups;
+    private readonly CompactionCalls _compactions;
     private readonly BackgroundDeletions? _deletions;
     private readonly DropCalls? _drops;
     private readonly DictionaryCalls? _dictionaries;
@@ -33,14 +33,15 @@ public sealed partial class StorageEnvironment : IDisposable
         _opened = opened;
         _engine = opened.Engine;
         Recovery = RecoveryDescription.Of(opened.Recovered);
-        _calls = new LongCalls(opened);
-        _backups = new BackupCalls(opened, _calls);
+        var calls = new LongCalls(opened);
+        _backups = new BackupCalls(opened, calls);
+        _compactions = new CompactionCalls(opened, calls);
         if (_engine.Options.ReadOnly)
             return;
-        _deletions = new BackgroundDeletions(_engine, BeginRead, BeginWriteAsync, WriteAsync, _calls);
+        _deletions = new BackgroundDeletions(_engine, BeginRead, BeginWriteAsync, WriteAsync, calls);
         _writing = opened.BeginWriting(() => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None));
-        _drops = new DropCalls(opened, _calls);
-        _dictionaries = new DictionaryCalls(opened, _calls);
+        _drops = new DropCalls(opened, calls);
+        _dictionaries = new DictionaryCalls(opened, calls);
     }
 
     /// <summary>The directory, or "memory".</summary>
