@@ -47,7 +47,7 @@ public static class TableExpiry
 
     private static async ValueTask<long> DeleteExpiredAsync(StorageEnvironment environment, TableFunctions functions, CancellationToken stop)
     {
-        environment.ThrowIfCannotQueue(nameof(DeleteExpiredAsync));
+        _ = environment.RequireWritable(nameof(DeleteExpiredAsync));
         var now = (environment.Options.TimeProvider ?? TimeProvider.System).GetUtcNow();
         var sweep = new ExpirySweep(now, environment.BeginRead, environment.WriteAsync, functions);
         return await sweep.RunAsync(stop).ConfigureAwait(false);

@@ -1,3 +1,5 @@
+using Voron.Transactions;
+
 namespace Voron;
 
 /// <content>Operations that share a transaction with those of other callers (group commit).</content>
@@ -118,15 +120,14 @@ public sealed partial class StorageEnvironment
     public void Write(Action<WriteTransaction> operation)
     {
         ArgumentNullException.ThrowIfNull(operation);
-        ThrowIfNotWritable(nameof(Write));
-        _writing!.Entrance.ThrowIfOwn(nameof(Write));
+        var groupCommit = RequireGroupCommit();
         WriteOperation<Action<WriteTransaction>, NoResult>.Rent(
             operation,
             static (transaction, call) =>
             {
                 call(transaction);
                 return default;
-            }).Run(_writing!.GroupCommit);
+            }).Run(groupCommit);
     }
 
     /// <summary>Runs an operation that returns a result, like <see cref="Write(Action{WriteTransaction})"/>.</summary>
@@ -140,9 +141,8 @@ public sealed partial class StorageEnvironment
     {
         ArgumentNullException.ThrowIfNull(operation);
         AsynchronousOperation.ThrowIfResultIsTask<T>();
-        ThrowIfNotWritable(nameof(Write));
-        _writing!.Entrance.ThrowIfOwn(nameof(Write));
-        return WriteOperation<Func<WriteTransaction, T>, T>.Rent(operation, static (transaction, call) => call(transaction)).Run(_writing!.GroupCommit);
+        var groupCommit = RequireGroupCommit();
+        return WriteOperation<Func<WriteTransaction, T>, T>.Rent(operation, static (transaction, call) => call(transaction)).Run(groupCommit);
     }
 
     /// <summary>
@@ -154,15 +154,14 @@ public sealed partial class StorageEnvironment
     public void Write<TState>(TState state, Action<WriteTransaction, TState> operation)
     {
         ArgumentNullException.ThrowIfNull(operation);
-        ThrowIfNotWritable(nameof(Write));
-        _writing!.Entrance.ThrowIfOwn(nameof(Write));
+        var groupCommit = RequireGroupCommit();
         WriteOperation<(TState State, Action<WriteTransaction, TState> Call), NoResult>.Rent(
             (state, operation),
             static (transaction, both) =>
             {
                 both.Call(transaction, both.State);
                 return default;
-            }).Run(_writing!.GroupCommit);
+            }).Run(groupCommit);
     }
 
     /// <summary>
@@ -175,18 +174,25 @@ public sealed partial class StorageEnvironment
     {
         ArgumentNullException.ThrowIfNull(operation);
         AsynchronousOperation.ThrowIfResultIsTask<TResult>();
-        ThrowIfNotWritable(nameof(Write));
-        _writing!.Entrance.ThrowIfOwn(nameof(Write));
-        return WriteOperation<TState, TResult>.Rent(state, operation).Run(_writing!.GroupCommit);
+        var groupCommit = RequireGroupCommit();
+        return WriteOperation<TState, TResult>.Rent(state, operation).Run(groupCommit);
+    }
+
+    // The caller may have to run its operation itself, so it must not be the one that has the writer.
+    private GroupCommit RequireGroupCommit()
+    {
+        var writing = RequireWritable(nameof(Write));
+        writing.Entrance.ThrowIfOwn(nameof(Write));
+        return writing.GroupCommit;
     }
 
     /// <returns>False when the call was cancelled before it began.</returns>
     private bool CanQueue(CancellationToken cancellationToken)
     {
-        ThrowIfNotWritable(nameof(WriteAsync));
+        var writing = RequireWritable(nameof(WriteAsync));
         if (cancellationToken.IsCancellationRequested)
             return false;
-        _writing!.GroupCommit.ThrowIfFull();
+        writing.GroupCommit.ThrowIfFull();
         return true;
     }
 

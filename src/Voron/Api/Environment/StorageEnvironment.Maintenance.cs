@@ -152,7 +152,7 @@ public sealed partial class StorageEnvironment
     /// <exception cref="OperationCanceledException">The compaction was cancelled.</exception>
     public ValueTask<CompactionReport> CompactAsync(CompactionOptions? options = null, CancellationToken cancellationToken = default)
     {
-        ThrowIfNotWritable(nameof(CompactAsync));
+        _ = RequireWritable(nameof(CompactAsync));
         return _compactions.CompactAsync(options, cancellationToken);
     }
 
@@ -221,7 +221,7 @@ public sealed partial class StorageEnvironment
     /// <exception cref="OperationCanceledException">The wait was cancelled.</exception>
     public ValueTask<bool> DropTreeAsync(string name, CancellationToken cancellationToken = default)
     {
-        ThrowIfNotWritable(nameof(DropTreeAsync));
+        _ = RequireWritable(nameof(DropTreeAsync));
         return _drops!.DropAsync(name, Encode(name), cancellationToken);
     }
 
@@ -243,7 +243,7 @@ public sealed partial class StorageEnvironment
     /// <inheritdoc cref="RecompressAsync"/>
     public ValueTask<bool> TrainDictionaryAsync(string name, CancellationToken cancellationToken = default)
     {
-        ThrowIfNotWritable(nameof(TrainDictionaryAsync));
+        _ = RequireWritable(nameof(TrainDictionaryAsync));
         return _dictionaries!.TrainAsync(name, Encode(name), cancellationToken);
     }
 
@@ -272,7 +272,7 @@ public sealed partial class StorageEnvironment
     /// <exception cref="OperationCanceledException">The call was cancelled.</exception>
     public ValueTask<RecompressionReport> RecompressAsync(string name, CancellationToken cancellationToken = default)
     {
-        ThrowIfNotWritable(nameof(RecompressAsync));
+        _ = RequireWritable(nameof(RecompressAsync));
         return _dictionaries!.RecompressAsync(name, Encode(name), cancellationToken);
     }
 
@@ -314,7 +314,7 @@ public sealed partial class StorageEnvironment
     public ValueTask<StagedValue> StageAsync(Stream source, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(source);
-        ThrowIfNotWritable(nameof(StageAsync));
+        _ = RequireWritable(nameof(StageAsync));
         var pipe = ValuePipe.Read(source, StagedUpload.LargestReadBytes, nameof(source), out var knownBytes);
         return UploadAsync(pipe, knownBytes, ValuePipe.MaxValueBytes, cancellationToken);
     }
@@ -329,7 +329,7 @@ public sealed partial class StorageEnvironment
     public ValueTask<StagedValue> StageAsync(PipeReader source, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(source);
-        ThrowIfNotWritable(nameof(StageAsync));
+        _ = RequireWritable(nameof(StageAsync));
         return UploadAsync(source, knownBytes: 0, ValuePipe.MaxValueBytes, cancellationToken);
     }
 

@@ -1,10 +1,6 @@
-using System.Diagnostics;
-using Microsoft.Extensions.Logging;
-using Voron.Backup;
 using Voron.IO;
-using Voron.Opening;
+using Voron.Journal;
 using Voron.Paging;
-using Voron.Primitives;
 
 namespace Voron;
 
@@ -35,10 +31,7 @@ public sealed partial class StorageEnvironment
     public static StorageEnvironment Open(string directory, StorageOptions? options = null)
     {
         ArgumentException.ThrowIfNullOrEmpty(directory);
-        options = CopyValid(options);
-        var meter = EngineMeter.Of(options.MeterFactory);
-        var logger = GuardedLogger.Of(options.LoggerFactory);
-        return Open(OpenDisk(directory, options, logger), options, logger, meter);
+        return Opening(CopyValid(options)).Run(directory);
     }
 
     /// <summary>
@@ -55,7 +48,7 @@ public sealed partial class StorageEnvironment
     {
         ArgumentException.ThrowIfNullOrEmpty(directory);
         options = CopyValid(options);
-        return Task.Run(() => OpenWhenFreeAsync(directory, options, cancellationToken), cancellationToken);
+        return Task.Run(() => Opening(options).RunAsync(directory, cancellationToken), cancellationToken);
     }
 
     /// <summary>
@@ -76,53 +69,32 @@ public sealed partial class StorageEnvironment
     }
 
     /// <summary>Opens the environment on a disk, which the environment owns and disposes.</summary>
-    internal static StorageEnvironment Open(IDisk disk, StorageOptions options) =>
-        Open(disk, options, GuardedLogger.Of(options.LoggerFactory), EngineMeter.Of(options.MeterFactory));
+    internal static StorageEnvironment Open(IDisk disk, StorageOptions options) => Opening(options).Run(disk);
 
-    private static StorageEnvironment Open(IDisk disk, StorageOptions options, ILogger logger, EngineMeter meter)
+    /// <summary>
+    /// Creates an in-memory environment. Its contents are lost when it is disposed, or when the process ends. Everything else works as on disk, with
+    /// the same code: transactions, snapshots, exceptions, observers.
+    /// </summary>
+    /// <remarks>
+    /// Opening, a small commit and disposal together take well below a millisecond, so each test can have its own environment. An environment with
+    /// little data has no thread, and a thousand such environments can be open at the same time.
+    /// </remarks>
+    /// <param name="options">The options; null for the defaults. Later changes of the object have no effect.</param>
+    /// <exception cref="ArgumentException">The options are not valid; the message names each fault.</exception>
+    /// <exception cref="StorageMemoryException">The system does not have enough memory.</exception>
+    /// <exception cref="StorageFullException">The declared trees need more than <see cref="InMemoryOptions.MaxDataBytes"/>.</exception>
+    public static StorageEnvironment OpenInMemory(InMemoryOptions? options = null)
     {
-        var began = Stopwatch.GetTimestamp();
-        try
-        {
-            var held = LockWait.Take(disk, options, logger);
-
-            // What is reported as the time of the opening has no wait for another process in it.
-            began = Stopwatch.GetTimestamp();
-            return Start(disk, held, options, logger, meter, began);
-        }
-        catch (Exception e)
-        {
-            OpeningReport.ReportFailed(disk.Path, options, began, e);
-            throw;
-        }
-        finally
-        {
-            GuardedLogger.Finish(logger, LogPatience);
-        }
+        options ??= new InMemoryOptions();
+        var engineOptions = options.ToValidStorageOptions(nameof(options));
+        return Open(new MemoryDisk(MemoryDisk.DefaultReservation, options.MaxDataBytes ?? long.MaxValue, JournalFile.IsName), engineOptions);
     }
 
-    private static async Task<StorageEnvironment> OpenWhenFreeAsync(
-        string directory, StorageOptions options, CancellationToken cancellationToken)
+    /// <summary>Creates an environment that works on files in memory exactly as it would on files on disk, for tests.</summary>
+    internal static StorageEnvironment OpenInMemory(StorageOptions options)
     {
-        var logger = GuardedLogger.Of(options.LoggerFactory);
-        var meter = EngineMeter.Of(options.MeterFactory);
-        var began = Stopwatch.GetTimestamp();
-        try
-        {
-            var disk = OpenDisk(directory, options, logger);
-            var held = await LockWait.TakeAsync(disk, options, logger, cancellationToken).ConfigureAwait(false);
-            began = Stopwatch.GetTimestamp();
-            return Start(disk, held, options, logger, meter, began);
-        }
-        catch (Exception e)
-        {
-            OpeningReport.ReportFailed(directory, options, began, e);
-            throw;
-        }
-        finally
-        {
-            GuardedLogger.Finish(logger, LogPatience);
-        }
+        options = CopyValid(options);
+        return Open(new MemoryDisk(), options);
     }
 
     private static StorageOptions CopyValid(StorageOptions? options)
@@ -132,60 +104,14 @@ public sealed partial class StorageEnvironment
         return copy;
     }
 
-    private static IDisk OpenDisk(string directory, StorageOptions options, ILogger logger)
-    {
-        var creates = !options.ReadOnly && options.OpenMode != OpenMode.OpenExisting;
-        try
-        {
-            return FileSystemDisk.Open(directory, options.ReadOnly, logger, options.FileMode, creates);
-        }
-        catch (DiskException e) when (e.Error == DiskError.NotFound && !creates)
-        {
-            throw EnvironmentLock.NotFound(directory, options, cause: e);
-        }
-        catch (DiskException e)
-        {
-            throw TargetFailure.Of($"The directory '{directory}' cannot be used: {e.Message}", e);
-        }
-    }
+    private static OpeningCall<StorageEnvironment> Opening(StorageOptions options) =>
+        new(options, static opened => new StorageEnvironment(opened), static environment => environment.BeginWork());
 
-    // The disk and the lock belong to the environment from here on.
-    private static StorageEnvironment Start(
-        IDisk disk, EnvironmentLock held, StorageOptions options, ILogger logger, EngineMeter meter, long began)
+    private void BeginWork()
     {
-        var parts = EngineOpener.Open(disk, held, options, logger, meter);
-        StorageEnvironment environment;
-        try
-        {
-            environment = new StorageEnvironment(parts);
-        }
-        catch (OutOfMemoryException e)
-        {
-            parts.CloseWriting();
-            parts.Release();
-            throw OpeningFailure.NoMemory(disk.Path, options, e);
-        }
-        catch
-        {
-            parts.CloseWriting();
-            parts.Release();
-            throw;
-        }
-
-        try
-        {
-            environment.BeginMeasuring();
-            environment.BeginStatus();
-            environment.CreateDeclaredTrees();
-            environment._drops?.ResumeAtOpening();
-            OpeningReport.Report(parts, began);
-            return environment;
-        }
-        catch
-        {
-            environment.Dispose();
-            throw;
-        }
+        _diagnostics.Begin();
+        CreateDeclaredTrees();
+        _drops?.ResumeAtOpening();
     }
 
     private void CreateDeclaredTrees()

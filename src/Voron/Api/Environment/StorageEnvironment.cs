@@ -1,3 +1,5 @@
+using System.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
 using Voron.Diagnostics;
 using Voron.Feeds;
 using Voron.Maintenance;
@@ -12,27 +14,30 @@ namespace Voron;
 /// is durable when it returns, unless its <see cref="Durability"/> is lazy.
 /// </summary>
 /// <remarks>Several threads may call all members at once. A directory can be open in one environment at a time, in all processes.</remarks>
-public sealed partial class StorageEnvironment : IDisposable
+[DebuggerDisplay("{ToString(),nq}")]
+[DebuggerTypeProxy(typeof(DebugView))]
+public sealed partial class StorageEnvironment : IDisposable, IAsyncDisposable
 {
     private static readonly TimeSpan ReclaimPatience = TimeSpan.FromSeconds(5);
-
-    private static readonly TimeSpan LogPatience = TimeSpan.FromSeconds(5);
 
     private readonly OpenedEngine _opened;
     private readonly Engine _engine;
     private readonly WritingParts? _writing;
+    private readonly SingleClose _closing;
+    private readonly EnvironmentDiagnostics _diagnostics;
     private readonly BackupCalls _backups;
     private readonly CompactionCalls _compactions;
     private readonly BackgroundDeletions? _deletions;
     private readonly DropCalls? _drops;
     private readonly DictionaryCalls? _dictionaries;
-    private int _disposed;
 
     private StorageEnvironment(OpenedEngine opened)
     {
         _opened = opened;
         _engine = opened.Engine;
         Recovery = RecoveryDescription.Of(opened.Recovered);
+        _closing = new SingleClose(Close);
+        _diagnostics = new EnvironmentDiagnostics(opened);
         var calls = new LongCalls(opened);
         _backups = new BackupCalls(opened, calls);
         _compactions = new CompactionCalls(opened, calls);
@@ -48,6 +53,12 @@ public sealed partial class StorageEnvironment : IDisposable
     public string Path => _engine.Disk.Path;
 
     /// <summary>
+    /// The name of the environment in metrics and activities: <see cref="StorageOptions.Name"/>, or else <see cref="Path"/>, with a number where the
+    /// process has opened another environment of that name before and not closed it, such as <c>memory#2</c>.
+    /// </summary>
+    public string Name => _engine.Name.Text;
+
+    /// <summary>
     /// The options with which the environment was opened: a copy, with its actual page size and memory limits, which cannot be changed.
     /// </summary>
     public StorageOptions Options => _engine.Options;
@@ -57,6 +68,13 @@ public sealed partial class StorageEnvironment : IDisposable
 
     /// <summary>The maximum length of a key in bytes.</summary>
     public int MaxKeyLength => Trees.Pages.TreeLimits.MaxKeyLength(_engine.PageSize);
+
+    /// <summary>
+    /// Returns statistics about the environment's activity and content. Takes no lock, waits for no other thread and calls no observer, so it suits
+    /// health checks. Queries the free space of the volume from the system.
+    /// </summary>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public EnvironmentStatistics GetStatistics() => _diagnostics.GetStatistics();
 
     /// <summary>Begins a read transaction on a snapshot of the committed state. Takes no lock and never waits.</summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
@@ -92,8 +110,8 @@ public sealed partial class StorageEnvironment : IDisposable
     /// <inheritdoc cref="BeginWrite()"/>
     public async ValueTask<WriteTransaction> BeginWriteAsync(CancellationToken cancellationToken = default)
     {
-        ThrowIfNotWritable(nameof(BeginWriteAsync));
-        var body = await _writing!.Entrance.BeginAsync(cancellationToken).ConfigureAwait(false);
+        var writing = RequireWritable(nameof(BeginWriteAsync));
+        var body = await writing.Entrance.BeginAsync(cancellationToken).ConfigureAwait(false);
         body.Durability = Options.Durability;
         return new WriteTransaction(body);
     }
@@ -106,8 +124,8 @@ public sealed partial class StorageEnvironment : IDisposable
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
     public FlushReport? Flush()
     {
-        ThrowIfNotWritable(nameof(Flush));
-        return _engine.WhileOpen(this, static environment => environment._writing!.Flusher.Flush());
+        var writing = RequireWritable(nameof(Flush));
+        return _engine.WhileOpen(writing.Flusher, static flusher => flusher.Flush());
     }
 
     /// <summary>
@@ -123,8 +141,8 @@ public sealed partial class StorageEnvironment : IDisposable
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
     public long ReclaimSpace()
     {
-        ThrowIfNotWritable(nameof(ReclaimSpace));
-        return _engine.WhileOpen(this, static environment => environment._writing!.Reclaimer.Run(ReclaimPatience));
+        var writing = RequireWritable(nameof(ReclaimSpace));
+        return _engine.WhileOpen(writing.Reclaimer, static reclaimer => reclaimer.Run(ReclaimPatience));
     }
 
     /// <summary>
@@ -132,13 +150,7 @@ public sealed partial class StorageEnvironment : IDisposable
     /// continue meanwhile; the snapshot is kept like that of any reader.
     /// </summary>
     /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call, which ended the call.</exception>
-    public VerificationReport Verify() => EngineActivities.IsListening ? VerifyTraced() : VerifyNow();
-
-    private VerificationReport VerifyNow() => _engine.WhileOpen(this, static environment =>
-    {
-        using var reading = new EngineSnapshot(environment._engine);
-        return Verifier.Run(environment._engine, reading.Snapshot, environment._engine.Closing.Token);
-    });
+    public VerificationReport Verify() => VerificationCall.Run(_engine);
 
     /// <summary>
     /// Closes the environment. Flushes as much as it can, so that the next opening has nothing to replay. Durable changes stay durable
@@ -158,9 +170,27 @@ public sealed partial class StorageEnvironment : IDisposable
     public void Dispose()
     {
         _writing?.GroupCommit.ThrowIfInside(nameof(Dispose));
-        if (Interlocked.Exchange(ref _disposed, 1) == 0)
-            Close();
+        _closing.Run();
     }
+
+    /// <summary>
+    /// Closes the environment like <see cref="Dispose"/>, but on a background thread: neither the calling thread nor a pool thread waits for the
+    /// device.
+    /// </summary>
+    /// <returns>
+    /// A task that completes when the environment is closed. If another call of this method or of <see cref="Dispose"/> has begun to close it,
+    /// the task completes with that call.
+    /// </returns>
+    /// <inheritdoc cref="Dispose"/>
+    [SuppressMessage("Design", "CA1816", Justification = "There is no finalizer.")]
+    public ValueTask DisposeAsync()
+    {
+        _writing?.GroupCommit.ThrowIfInside(nameof(DisposeAsync));
+        return new ValueTask(_closing.RunInBackground());
+    }
+
+    /// <summary>Describes the environment by its path and its state.</summary>
+    public override string ToString() => $"environment '{Path}' ({DescribeState()})";
 
     /// <summary>The parts that tests and the command-line tool need.</summary>
     internal EnvironmentInternals Internals => new(_opened, _drops?.Dropper);
@@ -171,38 +201,85 @@ public sealed partial class StorageEnvironment : IDisposable
     /// <summary>Prepares for waiting until transactions are durable.</summary>
     internal CommitWait WaitForCommits(CancellationToken cancellationToken) => new(_engine, cancellationToken);
 
-    /// <summary>Throws if an operation cannot be queued here.</summary>
-    /// <param name="member">The member that was called.</param>
-    /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
-    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    internal void ThrowIfCannotQueue(string member)
-    {
-        ThrowIfNotWritable(member);
-        _writing!.GroupCommit.ThrowIfInside(member);
-    }
-
     /// <inheritdoc cref="FeedTransactions.TrimFeedsAsync"/>
     internal async ValueTask<long> TrimFeedsNowAsync(CancellationToken cancellationToken)
     {
-        ThrowIfNotWritable(nameof(FeedTransactions.TrimFeedsAsync));
+        _ = RequireWritable(nameof(FeedTransactions.TrimFeedsAsync));
         return await _deletions!.TrimFeedsAsync(cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>Returns the parts that write, for a call that needs them.</summary>
+    /// <param name="call">The member that was called.</param>
+    /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
+    /// <exception cref="EnvironmentPoisonedException">An earlier write failed.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    internal WritingParts RequireWritable(string call)
+    {
+        if (_closing.HasBegun)
+            throw EndedErrors.Environment(Path);
+        if (_writing is not { } writing)
+            throw new InvalidOperationException($"{call} is not possible: the environment in '{Path}' is open for reading only.");
+        writing.GroupCommit.ThrowIfInside(call);
+        _engine.Poison.ThrowIfPoisoned();
+        return writing;
     }
 
     private WriteTransactionBody Begin(TimeSpan timeout, string call, CancellationToken cancellationToken)
     {
-        ThrowIfNotWritable(call);
-        var body = _writing!.Entrance.Begin(timeout, cancellationToken);
+        var body = RequireWritable(call).Entrance.Begin(timeout, cancellationToken);
         body.Durability = Options.Durability;
         return body;
     }
 
-    private void ThrowIfNotWritable(string call)
+    private void Close()
     {
-        if (Volatile.Read(ref _disposed) != 0)
-            throw EndedErrors.Environment(Path);
-        if (_writing == null)
-            throw new InvalidOperationException($"{call} is not possible: the environment in '{Path}' is open for reading only.");
-        _writing?.GroupCommit.ThrowIfInside(call);
-        _engine.Poison.ThrowIfPoisoned();
+        try
+        {
+            new EnvironmentCloser(_opened).Close();
+        }
+        finally
+        {
+            _diagnostics.End();
+        }
+    }
+
+    private string DescribeState() =>
+        _closing.HasBegun ? "closed"
+        : _engine.Poison.IsPoisoned ? "poisoned: refuses writes"
+        : _writing is not { } writing ? "open for reading"
+        : writing.Transactions.IsOpen ? DescribeTransaction(writing.Writer)
+        : "open";
+
+    private static string DescribeTransaction(Writer writer) =>
+        $"open, write transaction {writer.TransactionId} for {Environment.TickCount64 - writer.Origin.BeganTick} ms, begun by thread {writer.BeganBy}";
+
+    /// <summary>The environment as a debugger shows it, open or closed.</summary>
+    private sealed class DebugView(StorageEnvironment environment)
+    {
+        public string Path => environment.Path;
+
+        public string Name => environment.Name;
+
+        public string State => environment.DescribeState();
+
+        public StorageOptions Options => environment.Options;
+
+        public RecoveryReport Recovery => environment.Recovery;
+
+        /// <summary>Null when the environment is closed.</summary>
+        public EnvironmentStatistics? Statistics
+        {
+            get
+            {
+                try
+                {
+                    return environment.GetStatistics();
+                }
+                catch (Exception)
+                {
+                    return null;
+                }
+            }
+        }
     }
 }
