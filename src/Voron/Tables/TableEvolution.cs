@@ -185,6 +185,7 @@ public static class TableEvolution
         this StorageEnvironment environment, string name, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(environment);
+        _ = environment.RequireWritable(nameof(RecompressTableAsync));
         var key = SchemaKeys.Table(name);
         byte[] rows;
         using (var reading = environment.BeginRead())

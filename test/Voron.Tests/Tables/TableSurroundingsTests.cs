@@ -154,6 +154,8 @@ public sealed class TableSurroundingsTests : IDisposable
         await evolve.Should().ThrowAsync<InvalidOperationException>();
         var drop = async () => await readOnly.DropTableAsync("items", Token);
         await drop.Should().ThrowAsync<InvalidOperationException>();
+        var recompress = async () => await readOnly.RecompressTableAsync("items", Token);
+        (await recompress.Should().ThrowAsync<InvalidOperationException>()).WithMessage("RecompressTableAsync is not possible: *");
     }
 
     [Fact]
