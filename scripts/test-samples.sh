@@ -31,7 +31,7 @@ check() {
 # The build of the solution has run the analyzers.
 build() { dotnet build "$1" -c Release -v quiet >"$work/build" 2>&1 && echo built || cat "$work/build"; }
 if [ "${1:-}" != --no-build ]; then
-  for project in samples/*/*.csproj; do
+  for project in samples/*/*.csproj samples/Documents/*/*.csproj; do
     check "$(basename "$project" .csproj) is built" built build "$project"
   done
 fi
@@ -78,14 +78,14 @@ check "old measurements are removed" "removed: 34560" sh -c "cd '$work' && dotne
 check "their averages stay" 23.000 run TimeSeries average sensor-3 2026-01-05
 
 echo "== Documents"
-documents() { (cd "$work" && dotnet "$root/samples/Voron.Documents.Tool/bin/Release/net10.0/documents.dll" "$@"); }
-commands=$(sed -n 's/^| \(`[a-z].*\) | .*/\1/p' samples/Voron.Documents/README.md | grep -o '`[a-z]*' | tr -d '`' | sort -u)
+documents() { (cd "$work" && dotnet "$root/samples/Documents/Tool/bin/Release/net10.0/documents.dll" "$@"); }
+commands=$(sed -n 's/^| \(`[a-z].*\) | .*/\1/p' samples/Documents/README.md | grep -o '`[a-z]*' | tr -d '`' | sort -u)
 without() { for name in "$@"; do documents "$name" --help >/dev/null || echo "$name"; done; }
 check "the guide has commands" 1 sh -c "echo '$commands' | grep -cx serve"
 check "the tool has each command of its guide" "" without $commands
 printf '{"id":"a","size":3}\nnonsense\n{"id":"b","size":1}\n{"size":2}\n{"id":"c","size":2,"tags":["x","y"]}\n' >"$work/items.jsonl"
 printf 'id,name,size\nd,"one, ""two""",4\ne,007,1.5\n' >"$work/items.csv"
-check "an import stops at what is no document" "refused with 1" sh -c "cd '$work' && dotnet '$root/samples/Voron.Documents.Tool/bin/Release/net10.0/documents.dll' import --json items.jsonl; echo refused with \$?"
+check "an import stops at what is no document" "refused with 1" sh -c "cd '$work' && dotnet '$root/samples/Documents/Tool/bin/Release/net10.0/documents.dll' import --json items.jsonl; echo refused with \$?"
 check "an import leaves out what is no document, and replaces the first one" "imported: 3, refused: 2, replaced: 1" documents import --json items.jsonl --skip-bad
 check "values separated by commas are imported" "imported: 2, refused: 0" documents import --csv items.csv
 check "an index is built" 'indexes: $.size' documents index add size
@@ -94,18 +94,18 @@ check "one of several values is enough" "c" documents query 'tags[*] = "y"' --id
 check "numbers and texts stay what they are" '{"id":"e","name":"007","size":1.5}' documents get e
 check "a document is stored" f documents put '{"size":9}' --id f
 check "and deleted" "" documents delete f
-check "and then is not found" "ended with 1" sh -c "cd '$work' && dotnet '$root/samples/Voron.Documents.Tool/bin/Release/net10.0/documents.dll' get f; echo ended with \$?"
+check "and then is not found" "ended with 1" sh -c "cd '$work' && dotnet '$root/samples/Documents/Tool/bin/Release/net10.0/documents.dll' get f; echo ended with \$?"
 head -c 300000 /dev/urandom >"$work/picture.bin"
 check "a file is attached" "picture.bin 300000" documents attach c picture.bin --type image/png
 check "and listed" "picture.bin 300000 image/png" documents attachments c
-check "and read" "" sh -c "cd '$work' && dotnet '$root/samples/Voron.Documents.Tool/bin/Release/net10.0/documents.dll' get c --attachment picture.bin | cmp - picture.bin"
-check "a change that expects another version is refused" "ended with 1" sh -c "cd '$work' && dotnet '$root/samples/Voron.Documents.Tool/bin/Release/net10.0/documents.dll' put '{\"id\":\"c\"}' --expect 1; echo ended with \$?"
+check "and read" "" sh -c "cd '$work' && dotnet '$root/samples/Documents/Tool/bin/Release/net10.0/documents.dll' get c --attachment picture.bin | cmp - picture.bin"
+check "a change that expects another version is refused" "ended with 1" sh -c "cd '$work' && dotnet '$root/samples/Documents/Tool/bin/Release/net10.0/documents.dll' put '{\"id\":\"c\"}' --expect 1; echo ended with \$?"
 check "an attachment is deleted" "" documents detach c picture.bin
 check "documents end at their time" 'expires: $.end' documents expire end
 documents put '{"id":"old","end":"2020-01-01"}' >"$work/ids"
 check "a document that is due is not found" "" documents query 'end < "2021"' --ids
 check "and is deleted" "expired: 1" documents expire
-check "a prompt answers lines, and continues after errors" $'stored: p\n1 found\nThere is no document \'q\'.' sh -c "printf 'put {\"id\":\"p\",\"size\":77}\nsize >\nsize = 77\nget q\ndelete p\n' | (cd '$work' && dotnet '$root/samples/Voron.Documents.Tool/bin/Release/net10.0/documents.dll' prompt) | grep -E 'stored|found|There'"
+check "a prompt answers lines, and continues after errors" $'stored: p\n1 found\nThere is no document \'q\'.' sh -c "printf 'put {\"id\":\"p\",\"size\":77}\nsize >\nsize = 77\nget q\ndelete p\n' | (cd '$work' && dotnet '$root/samples/Documents/Tool/bin/Release/net10.0/documents.dll' prompt) | grep -E 'stored|found|There'"
 
 url=
 serve() {
@@ -129,7 +129,7 @@ ask() { curl -s --max-time 20 "$@"; }
 status() { ask -o /dev/null -w '%{http_code}' "$@"; }
 
 echo "== Documents over HTTP"
-serve dotnet "$root/samples/Voron.Documents.Tool/bin/Release/net10.0/documents.dll" serve --urls http://127.0.0.1:0
+serve dotnet "$root/samples/Documents/Tool/bin/Release/net10.0/documents.dll" serve --urls http://127.0.0.1:0
 items=$url/collections/documents
 check "a document is created" 201 status -X PUT --data '{"size":7}' "$items/documents/a%2Fb"
 check "and read" '{"size":7}' ask "$items/documents/a%2Fb"
@@ -153,7 +153,7 @@ check "what was stored is there" '{"size":1}' documents get watched
 # Half a minute on an idle machine. A warning of the trimmer is an error.
 echo "== Documents, trimmed"
 publish() {
-  timeout 900 dotnet publish samples/Voron.Documents.Tool -c Release -r linux-x64 --self-contained -p:PublishTrimmed=true -o "$work/trimmed" -v quiet \
+  timeout 900 dotnet publish samples/Documents/Tool -c Release -r linux-x64 --self-contained -p:PublishTrimmed=true -o "$work/trimmed" -v quiet \
     >"$work/build" 2>&1 && echo published || cat "$work/build"
 }
 trimmed() { (cd "$work" && trimmed/documents "$@" --store trimmed-data); }
