@@ -8,7 +8,7 @@ public sealed partial class LinkTests
     private const string Repository = "https://github.com/voron-db/voron/blob/main/";
 
     public static TheoryData<string> Documents =>
-        [.. SourceTree.Sources("docs", "*.md").Select(path => $"docs/{path}"), "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "samples/README.md"];
+        [.. SourceTree.Sources("", "*.md")];
 
     [Theory]
     [MemberData(nameof(Documents))]
