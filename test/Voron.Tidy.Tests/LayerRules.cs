@@ -8,71 +8,91 @@ internal static class LayerRules
     /// <summary>The lowest layers, in their order: every layer may use them. Contracts are plain data, and use nothing of the engine.</summary>
     private static readonly string[] Lowest = ["Contracts", "Testing", "Primitives", "Format", "IO", "Compression"];
 
-    /// <summary>The layers above them, from the bottom to the top, each with the layers that it uses.</summary>
-    private static readonly (string Layer, string[] Uses)[] Upper =
+    /// <summary>
+    /// The layers above them in groups, from the bottom to the top, each layer with those that it uses. The picture draws arrows between groups.
+    /// </summary>
+    private static readonly (string Title, (string Layer, string[] Uses)[] Layers)[] Groups =
     [
-        ("Keys", []),
-        ("Paging", []),
-        ("ChangeTracking", ["Paging"]),
-        ("Scratch", []),
-        ("FreeSpace", ["Paging"]),
-        ("Journal", []),
-        ("Trees/Pages", ["Paging"]),
-        ("Trees/KeyHeads", ["Paging", "Trees/Pages"]),
-        ("Trees/IdSets/Pages", ["Paging", "Trees/Pages"]),
-        ("Trees/ValueSets/Records", ["Paging", "Trees/Pages"]),
-        ("Trees", ["Paging", "Trees/Pages", "Trees/KeyHeads", "Trees/IdSets/Pages"]),
-        ("Trees/FixedSize", ["Paging", "Trees/Pages", "Trees"]),
-        ("Trees/IdSets", ["Paging", "Trees/Pages", "Trees/IdSets/Pages", "Trees"]),
-        ("Trees/ValueSets", ["Paging", "Trees/Pages", "Trees/ValueSets/Records", "Trees"]),
-        ("Trees/Kinds", ["Paging", "Trees/Pages", "Trees/IdSets/Pages", "Trees", "Trees/FixedSize", "Trees/IdSets"]),
-        ("Trees/Batches", ["Paging", "Trees/Pages", "Trees/KeyHeads", "Trees/IdSets/Pages", "Trees", "Trees/IdSets"]),
-        ("Recording", []),
-        ("Recovery", ["Paging", "ChangeTracking", "Scratch", "Journal"]),
-        ("Snapshots", ["Paging", "Scratch", "Trees/KeyHeads"]),
-        ("Transactions",
+        ("pages, files, bytes",
         [
-            "Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Trees/Pages", "Trees/KeyHeads", "Trees/IdSets/Pages",
-            "Trees/ValueSets/Records", "Trees", "Trees/FixedSize", "Trees/IdSets", "Trees/ValueSets", "Trees/Kinds", "Trees/Batches", "Recording",
-            "Snapshots",
+            ("Keys", []),
+            ("Recording", []),
+            ("Paging", []),
+            ("ChangeTracking", ["Paging"]),
+            ("Scratch", []),
+            ("FreeSpace", ["Paging"]),
+            ("Journal", []),
         ]),
-        ("Flushing", ["Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Snapshots", "Transactions"]),
-        ("Staging", ["Paging", "FreeSpace", "Transactions"]),
-        ("Maintenance",
+        ("trees",
         [
-            "Paging", "FreeSpace", "Trees/Pages", "Trees/IdSets/Pages", "Trees/ValueSets/Records", "Trees", "Trees/IdSets", "Trees/Kinds",
-            "Snapshots", "Transactions",
+            ("Trees/Pages", ["Paging"]),
+            ("Trees/KeyHeads", ["Paging", "Trees/Pages"]),
+            ("Trees/IdSets/Pages", ["Paging", "Trees/Pages"]),
+            ("Trees/ValueSets/Records", ["Paging", "Trees/Pages"]),
+            ("Trees", ["Paging", "Trees/Pages", "Trees/KeyHeads", "Trees/IdSets/Pages"]),
+            ("Trees/FixedSize", ["Paging", "Trees/Pages", "Trees"]),
+            ("Trees/IdSets", ["Paging", "Trees/Pages", "Trees/IdSets/Pages", "Trees"]),
+            ("Trees/ValueSets", ["Paging", "Trees/Pages", "Trees/ValueSets/Records", "Trees"]),
+            ("Trees/Kinds", ["Paging", "Trees/Pages", "Trees/IdSets/Pages", "Trees", "Trees/FixedSize", "Trees/IdSets"]),
+            ("Trees/Batches", ["Paging", "Trees/Pages", "Trees/KeyHeads", "Trees/IdSets/Pages", "Trees", "Trees/IdSets"]),
         ]),
-        ("Diagnostics", ["Paging", "Scratch", "Journal", "Trees/KeyHeads", "Recovery", "Snapshots", "Transactions"]),
-        ("Opening",
+        ("transactions",
         [
-            "Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Trees/KeyHeads", "Recovery", "Snapshots", "Transactions", "Flushing",
-            "Staging", "Maintenance",
+            ("Recovery", ["Paging", "ChangeTracking", "Scratch", "Journal"]),
+            ("Snapshots", ["Paging", "Scratch", "Trees/KeyHeads"]),
+            ("Transactions",
+            [
+                "Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Trees/Pages", "Trees/KeyHeads", "Trees/IdSets/Pages",
+                "Trees/ValueSets/Records", "Trees", "Trees/FixedSize", "Trees/IdSets", "Trees/ValueSets", "Trees/Kinds", "Trees/Batches", "Recording",
+                "Snapshots",
+            ]),
         ]),
-        ("Compaction",
+        ("work on an environment",
         [
-            "Paging", "FreeSpace", "Trees", "Trees/IdSets", "Trees/Kinds", "Snapshots", "Transactions", "Flushing", "Staging", "Maintenance",
+            ("Flushing", ["Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Snapshots", "Transactions"]),
+            ("Staging", ["Paging", "FreeSpace", "Transactions"]),
+            ("Maintenance",
+            [
+                "Paging", "FreeSpace", "Trees/Pages", "Trees/IdSets/Pages", "Trees/ValueSets/Records", "Trees", "Trees/IdSets", "Trees/Kinds",
+                "Snapshots", "Transactions",
+            ]),
+            ("Diagnostics", ["Paging", "Scratch", "Journal", "Trees/KeyHeads", "Recovery", "Snapshots", "Transactions"]),
+            ("Opening",
+            [
+                "Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Trees/KeyHeads", "Recovery", "Snapshots", "Transactions", "Flushing",
+                "Maintenance",
+            ]),
+            ("Compaction",
+            [
+                "Paging", "FreeSpace", "Trees", "Trees/IdSets", "Trees/Kinds", "Snapshots", "Transactions", "Flushing", "Staging", "Maintenance",
+            ]),
+            ("Dropping", ["Transactions", "Flushing"]),
+            ("Dictionaries", ["Paging", "Trees", "Snapshots", "Transactions"]),
+            ("Backup",
+            [
+                "Paging", "ChangeTracking", "FreeSpace", "Trees/Pages", "Trees", "Trees/Kinds", "Snapshots", "Transactions", "Flushing",
+                "Maintenance",
+            ]),
         ]),
-        ("Dropping", ["Transactions", "Flushing"]),
-        ("Dictionaries", ["Paging", "Trees", "Snapshots", "Transactions"]),
-        ("Backup",
+        ("what users call",
         [
-            "Paging", "ChangeTracking", "FreeSpace", "Trees/Pages", "Trees", "Trees/Kinds", "Snapshots", "Transactions", "Flushing", "Maintenance",
-        ]),
-        (Api,
-        [
-            "Keys", "Paging", "ChangeTracking", "Journal", "Trees/Pages", "Trees/IdSets/Pages", "Trees", "Trees/FixedSize", "Trees/IdSets",
-            "Trees/ValueSets", "Trees/Kinds", "Trees/Batches", "Recovery", "Snapshots", "Transactions", "Flushing", "Staging", "Maintenance",
-            "Diagnostics", "Opening", "Compaction", "Dropping", "Dictionaries", "Backup",
-        ]),
-        ("Tables", ["Keys", "Trees/Pages", "Trees", "Recording", "Transactions", Api]),
-        ("Feeds", ["Paging", "Trees", "Trees/Kinds", "Recording", "Transactions", Api, "Tables"]),
-        ("Salvaging",
-        [
-            "Paging", "Scratch", "FreeSpace", "Journal", "Trees/Pages", "Trees/IdSets/Pages", "Trees/ValueSets/Records", "Trees", "Trees/Kinds",
-            "Recovery", "Transactions", "Opening", "Backup", Api, "Tables",
+            (Api,
+            [
+                "Keys", "Paging", "ChangeTracking", "Journal", "Trees/Pages", "Trees/IdSets/Pages", "Trees", "Trees/FixedSize", "Trees/IdSets",
+                "Trees/ValueSets", "Trees/Kinds", "Trees/Batches", "Recovery", "Snapshots", "Transactions", "Flushing", "Staging", "Maintenance",
+                "Diagnostics", "Opening", "Compaction", "Dropping", "Dictionaries", "Backup",
+            ]),
+            ("Tables", ["Keys", "Trees/Pages", "Trees", "Recording", "Transactions", Api]),
+            ("Feeds", ["Paging", "Trees", "Trees/Kinds", "Recording", "Transactions", Api, "Tables"]),
+            ("Salvaging",
+            [
+                "Paging", "Scratch", "FreeSpace", "Journal", "Trees/Pages", "Trees/IdSets/Pages", "Trees/ValueSets/Records", "Trees", "Trees/Kinds",
+                "Recovery", "Transactions", "Opening", "Backup", Api, "Tables",
+            ]),
         ]),
     ];
+
+    private static readonly (string Layer, string[] Uses)[] Upper = [.. Groups.SelectMany(group => group.Layers)];
 
     /// <summary>The only references from the API to layers above it: an environment trims its feeds, and deletes expired rows.</summary>
     private static readonly (string From, string To)[] Doors =
@@ -124,23 +144,61 @@ internal static class LayerRules
     public static IEnumerable<string> All => [.. Lowest, .. Upper.Select(line => line.Layer)];
 
     /// <summary>
-    /// Draws the layers from the top to the bottom as a Mermaid flow chart. An arrow means "uses"; those that follow from others are left out.
+    /// Draws the groups of layers from the top to the bottom as a Mermaid flow chart. An arrow means "uses": between two layers of a group, or
+    /// from some layer of a group to some layer of another one. Arrows that follow from others are left out.
     /// </summary>
     public static IEnumerable<string> Picture()
     {
+        (string Title, (string Layer, string[] Uses)[] Layers)[] all = [LowestGroup(), .. Groups];
         yield return "flowchart TD";
-        var uses = Upper.ToDictionary(line => line.Layer, line => line.Uses);
-        foreach (var layer in uses.Keys.Reverse())
+        for (var at = all.Length - 1; at >= 0; at--)
         {
-            string[] direct = [.. uses[layer].Where(used => !uses[layer].Any(other => Reaches(uses, other, used)))];
-            if (direct.Length > 0)
-                yield return $"  {Node(layer)} --> {string.Join(" & ", direct.Select(Node))}";
+            yield return $"  subgraph g{at}[{all[at].Title}]";
+            yield return $"    direction {Direction(all[at].Layers)}";
+            foreach (var line in Arrows(all[at].Layers, Node))
+                yield return $"    {line}";
+            yield return "  end";
         }
 
-        yield return $"  {string.Join(" & ", uses.Keys.Where(layer => uses[layer].Length == 0).Select(Node))} --> lowest";
-        yield return "  subgraph lowest[every layer above uses these]";
-        yield return $"    {string.Join(" --> ", Lowest.Reverse())}";
-        yield return "  end";
+        foreach (var line in Arrows(GroupUses(all), group => group))
+            yield return $"  {line}";
+    }
+
+    private static (string Title, (string Layer, string[] Uses)[] Layers) LowestGroup() =>
+        ("every layer above uses these", [.. Lowest.Select((layer, at) => (layer, Lowest[..at]))]);
+
+    /// <summary>The groups by their numbers in the picture, each with those that one of its layers uses.</summary>
+    private static (string Group, string[] Uses)[] GroupUses((string Title, (string Layer, string[] Uses)[] Layers)[] all)
+    {
+        string[] UsesOf(int group) =>
+        [
+            .. Enumerable.Range(0, group).Where(below => below == 0 || all[group].Layers.Any(
+                line => line.Uses.Any(used => all[below].Layers.Any(layer => layer.Layer == used)))).Select(below => $"g{below}"),
+        ];
+        return [.. Enumerable.Range(0, all.Length).Select(group => ($"g{group}", UsesOf(group)))];
+    }
+
+    /// <summary>One line for each of these that uses others of them, from the top to the bottom, and for each that no line mentions.</summary>
+    private static IEnumerable<string> Arrows((string Name, string[] Uses)[] lines, Func<string, string> node)
+    {
+        var uses = lines.ToDictionary(line => line.Name, line => line.Uses.Where(used => lines.Any(other => other.Name == used)).ToArray());
+        foreach (var name in uses.Keys.Reverse())
+        {
+            string[] direct = [.. uses[name].Where(used => !uses[name].Any(other => Reaches(uses, other, used)))];
+            if (direct.Length > 0)
+                yield return $"{node(name)} --> {string.Join(" & ", direct.Select(node))}";
+            else if (!uses.Values.Any(used => used.Contains(name)))
+                yield return node(name);
+        }
+    }
+
+    /// <summary>A group whose chains are longer than its rows are wide is drawn from left to right, so that no part of the picture is tall.</summary>
+    private static string Direction((string Layer, string[] Uses)[] layers)
+    {
+        var rows = new Dictionary<string, int>();
+        foreach (var (layer, uses) in layers)
+            rows.Add(layer, 1 + uses.Select(used => rows.GetValueOrDefault(used)).DefaultIfEmpty().Max());
+        return rows.Values.Max() > rows.Values.CountBy(row => row).Max(row => row.Value) ? "LR" : "TB";
     }
 
     private static bool Reaches(Dictionary<string, string[]> uses, string from, string to) =>

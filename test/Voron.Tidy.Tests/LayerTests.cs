@@ -52,6 +52,14 @@ public sealed class LayerTests(LayerTests.Engine engine) : IClassFixture<LayerTe
     }
 
     [Fact]
+    public void The_picture_has_each_layer()
+    {
+        char[] between = [' ', '&', '[', ']'];
+        var words = LayerRules.Picture().SelectMany(line => line.Split(between, StringSplitOptions.RemoveEmptyEntries)).ToHashSet();
+        LayerRules.All.Except(words).Should().BeEmpty();
+    }
+
+    [Fact]
     public void Each_layer_has_a_line_in_the_table_of_the_contributors()
     {
         var contributing = SourceText.Load("", "*.md").Single(file => file.Path == "CONTRIBUTING.md");
