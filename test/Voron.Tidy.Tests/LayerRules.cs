@@ -33,7 +33,7 @@ internal static class LayerRules
             ("Trees/FixedSize", ["Paging", "Trees/Pages", "Trees"]),
             ("Trees/IdSets", ["Paging", "Trees/Pages", "Trees/IdSets/Pages", "Trees"]),
             ("Trees/ValueSets", ["Paging", "Trees/Pages", "Trees/ValueSets/Records", "Trees"]),
-            ("Trees/Kinds", ["Paging", "Trees/Pages", "Trees/IdSets/Pages", "Trees", "Trees/FixedSize", "Trees/IdSets"]),
+            ("Trees/Kinds", ["Paging", "Trees/Pages", "Trees", "Trees/FixedSize", "Trees/IdSets"]),
             ("Trees/Batches", ["Paging", "Trees/Pages", "Trees/KeyHeads", "Trees/IdSets/Pages", "Trees", "Trees/IdSets"]),
         ]),
         ("transactions",
