@@ -60,7 +60,7 @@ internal static class LayerRules
             ("Opening",
             [
                 "Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Trees/KeyHeads", "Recovery", "Snapshots", "Transactions", "Flushing",
-                "Maintenance",
+                "Staging", "Maintenance",
             ]),
             ("Compaction",
             [

@@ -48,9 +48,10 @@ public sealed class CatalogTests : IDisposable
     [Fact]
     public void An_emptied_tree_keeps_its_kind_and_the_size_of_its_values()
     {
-        var array = new TreeState(new TreeHeader { RootPage = 1, EntryCount = 2, LeafPages = 1, Depth = 1, Kind = TreeKind.FixedSize, NestedValues = 8 });
-        array.SetEmpty();
-        array.ToHeader().Should().Be(new TreeHeader { Kind = TreeKind.FixedSize, NestedValues = 8 });
+        var tree = new TreeState(
+            new TreeHeader { RootPage = 1, EntryCount = 2, LeafPages = 1, Depth = 1, Kind = TreeKind.FixedSize, NestedValues = 8 });
+        tree.SetEmpty();
+        tree.ToHeader().Should().Be(new TreeHeader { Kind = TreeKind.FixedSize, NestedValues = 8 });
 
         var sets = new TreeState(
             new TreeHeader { RootPage = 1, EntryCount = 2, LeafPages = 1, Depth = 1, Kind = TreeKind.IdSets, NestedPages = 3, NestedValues = 8 });
