@@ -40,8 +40,9 @@ if [ -n "$changed" ]; then
   [ -n "$base" ] || base=$(default_base)
   # A history that begins later than that, or a shallow clone of it: everything has changed.
   [ -n "$base" ] || base=$(git hash-object -t tree /dev/null)
-  # A file that was only moved has not changed.
-  mapfile -t files < <(git diff -M --name-status --diff-filter=d "$base" -- 'src/Voron/*.cs' ':!src/Voron/Testing' | awk -F'\t' '$1 != "R100" {print $NF}')
+  # A file has not changed if it was only moved, or only its comments and its usings differ.
+  mapfile -t files < <(git diff -M --diff-filter=d --ignore-blank-lines -I '^ *//' -I '^(using|namespace) ' "$base" -- \
+    'src/Voron/*.cs' ':!src/Voron/Testing' | sed -n 's/^+++ b\///p')
   [ ${#files[@]} -eq 0 ] || mapfile -t names < <(grep -ohE '\bPlantedFault\.[A-Za-z]+' "${files[@]}" | sed 's/.*\.//' | sort -u)
 
   # Those of the simulated disk take the place of calls that the engine makes.

@@ -43,7 +43,7 @@ internal static class ChangesCommand
     {
         if (survey.Condition == ChangeLogCondition.Lost)
         {
-            return $"No file has the entry {header.ChangeLogEntry:X16} that the header names, and all entries before it. The next opening for writing ends " +
+            return $"No file contains the entry {header.ChangeLogEntry:X16} that the header names, and all entries before it. The next opening for writing ends " +
                 "the log, and the next backup is a full one.";
         }
 

@@ -188,7 +188,7 @@ public sealed class ChangeTrackerTests
             {
                 Find(environment, point).Should().BeNull();
                 Put(environment, 7);
-                FaultTestKit.WarningsOf(environment, logger).Should().ContainSingle().Which.Should().Contain("No file has the entry");
+                FaultTestKit.WarningsOf(environment, logger).Should().ContainSingle().Which.Should().Contain("No file contains the entry");
             }
 
             Named(disk).Should().Be(0, "the close has moved the checkpoint");
