@@ -224,17 +224,6 @@ public sealed class MeasurementTests
     }
 
     [Fact]
-    public async Task Operations_are_measured_with_and_without_the_flow_of_each_context()
-    {
-        using var contexts = new OperationContexts();
-        var rows = await contexts.MeasureAsync(rounds: 2);
-        rows.Select(row => (row.Call, row.Context)).Should().OnlyHaveUniqueItems().And.HaveCount(3 * Enum.GetValues<CallerContext>().Length);
-        rows.Should().OnlyContain(row => row.Flowing.Nanoseconds > 0 && row.Separate.Nanoseconds > 0);
-        var table = OperationContextsCommand.CreateReport(rows).Tables.Single();
-        table.Rows.Should().HaveCount(rows.Count).And.OnlyContain(cells => cells.Length == table.Columns.Length);
-    }
-
-    [Fact]
     public void Garbage_is_counted_from_a_tenth_of_the_run_on()
     {
         var allocation = new SteadyAllocation();

@@ -17,9 +17,8 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
     private nint _write;
 
     /// <param name="directory">An empty directory.</param>
-    /// <param name="databaseFlags">Flags of the unnamed database.</param>
     /// <param name="namedDatabases">The number of databases that <see cref="OpenNamed"/> opens.</param>
-    public LmdbEngine(string directory, uint databaseFlags = 0, int namedDatabases = 0)
+    public LmdbEngine(string directory, int namedDatabases = 0)
     {
         nint environment;
         Check(CreateEnvironment(&environment));
@@ -31,7 +30,7 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
             Check(OpenEnvironment(environment, directory, flags: 0, FileMode644));
             BeginWrite();
             uint database;
-            Check(OpenDatabase(_write, name: null, databaseFlags, &database));
+            Check(OpenDatabase(_write, name: null, flags: 0, &database));
             _database = database;
             Commit();
         }
@@ -53,24 +52,8 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
         }
     }
 
-    /// <summary>The handle of the unnamed database.</summary>
-    internal uint Database => _database;
-
     /// <summary>The write transaction, or zero.</summary>
     internal nint Writing => _write;
-
-    /// <summary>The bytes of the pages in use. The file also has free ones, which later commits would use.</summary>
-    internal long UsedBytes
-    {
-        get
-        {
-            LmdbInfo info;
-            LmdbStatistics statistics;
-            Check(GetInfo(_environment, &info));
-            Check(GetStatistics(_environment, &statistics));
-            return ((long)info.LastPage + 1 - MetaPages - FreePages()) * statistics.PageBytes;
-        }
-    }
 
     public override void BeginWrite()
     {
@@ -108,19 +91,6 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
         }
     }
 
-    /// <summary>Looks up a key in the write transaction. The value is valid until the next change.</summary>
-    public bool TryGetInWrite(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
-    {
-        fixed (byte* keyData = key)
-        {
-            var nativeKey = new LmdbValue(keyData, key.Length);
-            LmdbValue nativeValue;
-            var code = Get(_write, _database, &nativeKey, &nativeValue);
-            value = code == Success ? nativeValue.Span : default;
-            return Found(code);
-        }
-    }
-
     public override void Commit()
     {
         var transaction = _write;
@@ -150,16 +120,6 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
     {
         if (code != Success)
             Throw(code);
-    }
-
-    private long FreePages()
-    {
-        using var scan = new LmdbScan(this, FreeDatabase);
-        LmdbValue key, pages;
-        var free = 0L;
-        while (scan.TryMove(&key, &pages, CursorNext))
-            free += *(long*)pages.Data;
-        return free;
     }
 
     private void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, uint flags)

@@ -14,12 +14,10 @@ internal sealed unsafe class RocksDbEngine : BenchmarkEngine
     private readonly nint _writeOptions;
     private readonly nint _batch;
 
-    public RocksDbEngine(string directory, bool mergesCounters = false)
+    public RocksDbEngine(string directory)
     {
         var options = CreateOptions();
         SetCreateIfMissing(options, 1);
-        if (mergesCounters)
-            SetMergeOfSums(options);
         byte* error = null;
         _database = Open(options, directory, &error);
         DestroyOptions(options);
@@ -32,37 +30,12 @@ internal sealed unsafe class RocksDbEngine : BenchmarkEngine
     public override string Settings =>
         "RocksDB 7.8; default options; WriteOptions.sync for each batch; concurrent callers are threads, grouped by the engine";
 
-    /// <summary>The handle of the database.</summary>
-    internal nint Database => _database;
-
-    /// <summary>The bytes of the table files with the present keys. The directory may have older files for a while.</summary>
-    internal long UsedBytes
-    {
-        get
-        {
-            ulong bytes;
-            if (GetNumber(_database, "rocksdb.live-sst-files-size", &bytes) != 0)
-                throw new BenchmarkException("RocksDB: there is no size of the table files");
-            return (long)bytes;
-        }
-    }
-
-    /// <summary>Merges all files of keys into one level.</summary>
-    public void Compact() => CompactRange(_database, null, 0, null, 0);
-
     public override void BeginWrite() => ClearBatch(_batch);
 
     public override void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
         fixed (byte* keyData = key, valueData = value)
             BatchPut(_batch, keyData, (nuint)key.Length, valueData, (nuint)value.Length);
-    }
-
-    /// <summary>Adds to a number of eight bytes, in little-endian order. The store must merge counters.</summary>
-    public void Merge(ReadOnlySpan<byte> key, ReadOnlySpan<byte> operand)
-    {
-        fixed (byte* keyData = key, operandData = operand)
-            BatchMerge(_batch, keyData, (nuint)key.Length, operandData, (nuint)operand.Length);
     }
 
     public override bool Delete(ReadOnlySpan<byte> key)

@@ -8,8 +8,7 @@ internal static class WriterLoad
     /// <summary>Writes as long as a task runs, once at least, and returns the times that the transactions took.</summary>
     /// <param name="task">The task.</param>
     /// <param name="write">Makes one durable transaction.</param>
-    /// <param name="afterHundred">Called after every hundred transactions; null for nothing.</param>
-    public static async Task<LatencySummary> RunWhileAsync(Task task, Action<Random> write, Action? afterHundred = null)
+    public static async Task<LatencySummary> RunWhileAsync(Task task, Action<Random> write)
     {
         var histogram = new LatencyHistogram();
         await Task.Factory.StartNew(
@@ -23,8 +22,6 @@ internal static class WriterLoad
                     write(random);
                     histogram.Record(Clock.Nanoseconds(began, Stopwatch.GetTimestamp()));
                     computation.Run(100_000);
-                    if (histogram.Count % 100 == 0)
-                        afterHundred?.Invoke();
                 }
                 while (!task.IsCompleted);
             },

@@ -18,24 +18,15 @@ internal static unsafe partial class LmdbNative
     internal const uint IntegerDuplicates = 0x20;
 
     internal const int CursorFirst = 0;
-    internal const int CursorGetBoth = 2;
-    internal const int CursorGetMultiple = 5;
     internal const int CursorLast = 6;
     internal const int CursorNext = 8;
     internal const int CursorNextDuplicate = 9;
-    internal const int CursorNextMultiple = 10;
     internal const int CursorPrevious = 12;
     internal const int CursorSet = 15;
     internal const int CursorSetRange = 17;
 
     internal const uint OnlyIfMissing = 0x10;
     internal const uint AppendAtEnd = 0x20000;
-
-    /// <summary>The pages at the beginning of the file that belong to no database.</summary>
-    internal const int MetaPages = 2;
-
-    /// <summary>The database of free pages: each value has the number of pages first, then the pages.</summary>
-    internal const uint FreeDatabase = 0;
 
     private const string Library = NativeLibraries.Lmdb;
 
@@ -58,12 +49,6 @@ internal static unsafe partial class LmdbNative
 
     [LibraryImport(Library, EntryPoint = "mdb_env_set_maxdbs")]
     internal static partial int SetMaxDatabases(nint environment, uint count);
-
-    [LibraryImport(Library, EntryPoint = "mdb_env_info")]
-    internal static partial int GetInfo(nint environment, LmdbInfo* info);
-
-    [LibraryImport(Library, EntryPoint = "mdb_env_stat")]
-    internal static partial int GetStatistics(nint environment, LmdbStatistics* statistics);
 
     [LibraryImport(Library, EntryPoint = "mdb_env_close")]
     internal static partial void CloseEnvironment(nint environment);
@@ -106,30 +91,6 @@ internal static unsafe partial class LmdbNative
 
     [LibraryImport(Library, EntryPoint = "mdb_del")]
     internal static partial int Delete(nint transaction, uint database, LmdbValue* key, LmdbValue* data);
-}
-
-/// <summary>MDB_envinfo.</summary>
-[StructLayout(LayoutKind.Sequential)]
-internal struct LmdbInfo
-{
-    public nint MapAddress;
-    public nuint MapBytes;
-    public nuint LastPage;
-    public nuint LastTransaction;
-    public uint MaxReaders;
-    public uint Readers;
-}
-
-/// <summary>MDB_stat.</summary>
-[StructLayout(LayoutKind.Sequential)]
-internal struct LmdbStatistics
-{
-    public uint PageBytes;
-    public uint Depth;
-    public nuint BranchPages;
-    public nuint LeafPages;
-    public nuint OverflowPages;
-    public nuint Entries;
 }
 
 /// <summary>MDB_val: a length and a pointer.</summary>

@@ -9,17 +9,11 @@ internal static unsafe partial class RocksDbNative
 
     internal static bool IsInstalled => NativeLibraries.HandleOf(Library) != 0;
 
-    /// <summary>True if the library has the operator that adds 64-bit numbers.</summary>
-    internal static bool CanMerge => NativeLibraries.Has(Library, "rocksdb_options_set_uint64add_merge_operator", "rocksdb_writebatch_merge");
-
     [LibraryImport(Library, EntryPoint = "rocksdb_options_create")]
     internal static partial nint CreateOptions();
 
     [LibraryImport(Library, EntryPoint = "rocksdb_options_set_create_if_missing")]
     internal static partial void SetCreateIfMissing(nint options, byte value);
-
-    [LibraryImport(Library, EntryPoint = "rocksdb_options_set_uint64add_merge_operator")]
-    internal static partial void SetMergeOfSums(nint options);
 
     [LibraryImport(Library, EntryPoint = "rocksdb_options_destroy")]
     internal static partial void DestroyOptions(nint options);
@@ -63,9 +57,6 @@ internal static unsafe partial class RocksDbNative
     [LibraryImport(Library, EntryPoint = "rocksdb_writebatch_put")]
     internal static partial void BatchPut(nint batch, byte* key, nuint keyLength, byte* value, nuint valueLength);
 
-    [LibraryImport(Library, EntryPoint = "rocksdb_writebatch_merge")]
-    internal static partial void BatchMerge(nint batch, byte* key, nuint keyLength, byte* value, nuint valueLength);
-
     [LibraryImport(Library, EntryPoint = "rocksdb_writebatch_delete")]
     internal static partial void BatchDelete(nint batch, byte* key, nuint keyLength);
 
@@ -93,15 +84,6 @@ internal static unsafe partial class RocksDbNative
 
     [LibraryImport(Library, EntryPoint = "rocksdb_iter_seek_to_first")]
     internal static partial void SeekToFirst(nint iterator);
-
-    [LibraryImport(Library, EntryPoint = "rocksdb_iter_seek")]
-    internal static partial void Seek(nint iterator, byte* key, nuint length);
-
-    [LibraryImport(Library, EntryPoint = "rocksdb_compact_range")]
-    internal static partial void CompactRange(nint database, byte* start, nuint startLength, byte* limit, nuint limitLength);
-
-    [LibraryImport(Library, EntryPoint = "rocksdb_property_int", StringMarshalling = StringMarshalling.Utf8)]
-    internal static partial int GetNumber(nint database, string property, ulong* value);
 
     [LibraryImport(Library, EntryPoint = "rocksdb_iter_seek_to_last")]
     internal static partial void SeekToLast(nint iterator);

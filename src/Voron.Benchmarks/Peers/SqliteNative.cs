@@ -53,9 +53,6 @@ internal static unsafe partial class SqliteNative
     [LibraryImport(Library, EntryPoint = "sqlite3_column_bytes")]
     internal static partial int ColumnBytes(nint statement, int column);
 
-    [LibraryImport(Library, EntryPoint = "sqlite3_column_int64")]
-    internal static partial long ColumnInteger(nint statement, int column);
-
     [LibraryImport(Library, EntryPoint = "sqlite3_errmsg")]
     internal static partial byte* ErrorText(nint connection);
 }
