@@ -1,6 +1,10 @@
 using System.CommandLine;
+using System.Runtime.CompilerServices;
 using Spectre.Console;
 using Voron.Benchmarks.Commands;
+
+// Every native call passes plain numbers and pointers, so that no marshalling code runs inside a measured call.
+[assembly: DisableRuntimeMarshalling]
 
 namespace Voron.Benchmarks;
 
@@ -27,8 +31,7 @@ internal static class Program
             FeedsCommand.Create(),
             DurabilityCommand.Create(),
             RunOneCommand.Create(),
-            MemoryRunCommand.Create(),
-            HoldMemoryCommand.Create(),
+            MemoryLimitsCommand.CreatePhase(),
         };
         if (Console.IsOutputRedirected)
             AnsiConsole.Profile.Width = RedirectedWidth;
@@ -60,3 +63,6 @@ internal static class Program
         console.MarkupLineInterpolated($"[red]{message}[/]");
     }
 }
+
+/// <summary>An error that the user can fix. It is printed as one line, without a stack trace.</summary>
+internal sealed class BenchmarkException(string message, Exception? inner = null) : Exception(message, inner);

@@ -171,7 +171,7 @@ public sealed class MeasurementTests
     public void A_report_names_its_command_its_date_and_its_machine()
     {
         var machine = new MachineSummary("an OS", "a runtime", "a processor", 2, 25_280_000_000, "ext4", "vda");
-        var command = OutputOptions.CommandLine(["compare", "--directory", "/a/b", "--rounds", "3", "--markdown", "/a/c.md"]);
+        var command = CommandOptions.CommandLine(["compare", "--directory", "/a/b", "--rounds", "3", "--markdown", "/a/c.md"]);
         var text = new Report("Title", ["note"], [new ReportTable("empty", TextColumns: 1, ["a"], [])])
             .ToMarkdown(command, new DateTimeOffset(2026, 11, 23, 4, 5, 6, TimeSpan.Zero), machine, ["device"]);
         text.ReplaceLineEndings("\n").Should().Be(

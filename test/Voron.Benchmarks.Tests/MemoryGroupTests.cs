@@ -64,7 +64,7 @@ public sealed class MemoryGroupTests(ITestOutputHelper output)
         using var group = MemoryGroup.TryCreate(groupBytes, text => reason = text);
         Assert.SkipWhen(group is null, reason);
         var start = ChildProgram.Of(typeof(MemoryWorkload).Assembly);
-        string[] arguments = [MemoryRunCommand.Name, phase.ToString(), directory, items.ToString(CultureInfo.InvariantCulture)];
+        string[] arguments = [MemoryLimitsCommand.PhaseName, phase.ToString(), directory, items.ToString(CultureInfo.InvariantCulture)];
         foreach (var argument in arguments)
             start.ArgumentList.Add(argument);
         if (memoryLimitBytes is { } limit)
@@ -73,6 +73,6 @@ public sealed class MemoryGroupTests(ITestOutputHelper output)
             start.ArgumentList.Add(limit.ToString(CultureInfo.InvariantCulture));
         }
 
-        return await GroupedProcess.RunAsync(group!, start, TestContext.Current.CancellationToken);
+        return await group!.RunAsync(start, TestContext.Current.CancellationToken);
     }
 }

@@ -105,7 +105,7 @@ public sealed class WorkloadTests
     [InlineData(8, 0.5, 64 << 20, 4)]
     public void A_scale_leaves_enough_but_not_too_much_of_large_values(long count, double scale, int itemBytes, long expected)
     {
-        Scaling.Apply(count, scale, itemBytes).Should().Be(expected);
+        WorkloadDefinition.Scale(count, scale, itemBytes).Should().Be(expected);
     }
 
     [Fact]

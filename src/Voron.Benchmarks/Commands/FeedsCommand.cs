@@ -1,6 +1,4 @@
 using System.CommandLine;
-using Voron.Benchmarks.Measurement;
-using Voron.Benchmarks.Reporting;
 
 namespace Voron.Benchmarks.Commands;
 
@@ -8,73 +6,100 @@ namespace Voron.Benchmarks.Commands;
 internal static class FeedsCommand
 {
     private const int MinPuts = 1000;
+    private const double MostSlower = 1.25;
+    private const double LeastChanges = 500_000;
 
     private static readonly int[] PutsPerCommit = [1, 10, 100, 1000];
 
     public static Command Create()
     {
-        var output = new OutputOptions();
-        var rounds = new Option<int>("--rounds") { Description = "How often each figure is measured.", DefaultValueFactory = _ => 5 };
-        var puts = new Option<int>("--puts")
-        {
-            Description = "The puts of a run with 1,000 in a transaction; those with fewer have down to a fiftieth.",
-            DefaultValueFactory = _ => 500_000,
-        };
-        rounds.Require(value => value >= 1, "at least 1");
-        puts.Require(value => value >= MinPuts, $"at least {MinPuts:N0}");
-        var command = new Command("feeds", "Measures puts into a recorded tree beside others, and a consumer that follows its feed.")
-        {
-            rounds, puts,
-        };
-        output.AddTo(command);
-        command.SetAction(async (parsed, stop) =>
-        {
-            using var session = output.Begin(parsed);
-            var sizes = new Sizes(parsed.GetValue(rounds), parsed.GetValue(puts));
-            session.CheckDevice(2000L * sizes.Puts);
-            await MeasureAsync(session, sizes, stop).ConfigureAwait(false);
-        });
-        return command;
+        var rounds = CommandOptions.Rounds();
+        var puts = CommandOptions.Number(
+            "--puts", "The puts of a run with 1,000 in a transaction; those with fewer have down to a fiftieth.", 500_000, MinPuts);
+        return CommandOptions.Create(
+            "feeds", "Measures puts into a recorded tree beside others, and a consumer that follows its feed.",
+            async (parsed, session, stop) =>
+            {
+                session.CheckDevice(2000L * parsed.GetValue(puts));
+                await MeasureAsync(session, parsed.GetValue(rounds), parsed.GetValue(puts), stop).ConfigureAwait(false);
+            },
+            rounds, puts);
     }
 
-    private static async Task MeasureAsync(MeasuringSession session, Sizes sizes, CancellationToken stop)
+    private static async Task MeasureAsync(MeasuringSession session, int rounds, int puts, CancellationToken stop)
     {
         var runs = new List<FeedRun>();
         var waits = new List<LatencySummary>();
-        await MeasuringSession.ShowProgressAsync(sizes.Rounds + 1, async progress =>
+        await MeasuringSession.RoundsAsync(rounds, async round =>
         {
-            // The first one runs code that is still being compiled.
-            MeasureRound(session, sizes.Puts / 10, 0, stop);
-            await FeedRun.MeasureWaitAsync(PlaceOf(session), 100, stop).ConfigureAwait(false);
-            progress.Increment(1);
-            for (var round = 0; round < sizes.Rounds; round++)
-            {
-                runs.AddRange(MeasureRound(session, sizes.Puts, round, stop));
-                waits.Add(await FeedRun.MeasureWaitAsync(PlaceOf(session), 2000, stop).ConfigureAwait(false));
-                progress.Increment(1);
-            }
+            var some = MeasureRound(session.Area.Path, round < 0 ? puts / 10 : puts, round, stop);
+            var wait = await FeedRun.MeasureWaitAsync(session.Area.Path, round < 0 ? 100 : 2000, stop).ConfigureAwait(false);
+            if (round < 0)
+                return;
+            runs.AddRange(some);
+            waits.Add(wait);
         }).ConfigureAwait(false);
-        session.FinishWith(FeedTables.Create(runs, waits), new { session.Machine, runs, waits });
+        runs = [.. runs.OrderBy(run => run.PerCommit).ThenBy(run => Array.IndexOf(FeedRun.Ways, run.Way))];
+        session.FinishWith(Report(runs, waits), new { session.Machine, runs, waits });
     }
 
-    // Each round begins with another way.
-    private static List<FeedRun> MeasureRound(MeasuringSession session, int puts, int round, CancellationToken stop)
+    private static List<FeedRun> MeasureRound(string directory, int puts, int round, CancellationToken stop)
     {
         var runs = new List<FeedRun>();
         foreach (var perCommit in PutsPerCommit)
         {
             var some = Math.Max(perCommit, puts / (perCommit switch { 1 => 50, 10 => 10, _ => 1 }) / perCommit * perCommit);
-            for (var i = 0; i < FeedRun.Ways.Length; i++)
-            {
-                stop.ThrowIfCancellationRequested();
-                runs.Add(FeedRun.Measure(PlaceOf(session), FeedRun.Ways[(i + round) % FeedRun.Ways.Length], some, perCommit, round));
-            }
+            foreach (var way in MeasuringSession.InTurn(FeedRun.Ways, round, stop))
+                runs.Add(FeedRun.Measure(directory, way, some, perCommit, round));
         }
 
         return runs;
     }
 
-    private static string PlaceOf(MeasuringSession session) => Path.Combine(session.Area.Path, "feed");
+    private static Report Report(List<FeedRun> runs, List<LatencySummary> waits) => new(
+        "Change feeds",
+        [
+            $"Medians of {waits.Count} rounds, in one process; ways take turns.",
+            "Puts: 16 + 100 bytes with random keys and values into a tree that has 200,000 entries at the beginning; each commit is durable.",
+            "Record bytes are those of transaction records. Managed bytes are those of the whole process.",
+            "Reading: from the start of the feed, in batches of 256 KiB, each in a read transaction of its own; the best of three passes in a round.",
+            "Waiting: one put in each transaction, and the next one after the consumer has the change; from the return of the durable write on.",
+        ],
+        [Puts(runs), Reads(runs), Waits(waits), Goals(runs)]);
 
-    private sealed record Sizes(int Rounds, int Puts);
+    private static ReportTable Puts(List<FeedRun> runs) => new TableOf<FeedRun>("Puts")
+        .Text("recorded", run => run.Way).Count("puts a commit", run => run.PerCommit)
+        .Decimal("us a put", run => run.PutNanoseconds / 1e3)
+        .Cell("time, of no feed's", some => Figures.Ratio(Slower(runs, some[0].Way, some[0].PerCommit)))
+        .Microseconds("median transaction, us", run => run.CommitMicroseconds)
+        .Decimal("record bytes a put", run => run.RecordBytes).Decimal("managed bytes a put", run => run.PutManagedBytes)
+        .By(runs, run => (run.Way, run.PerCommit));
+
+    private static ReportTable Reads(List<FeedRun> runs) => new TableOf<FeedRun>("Reading")
+        .Text("recorded", run => run.Way).Count("puts a commit", run => run.PerCommit)
+        .Decimal("ns a change", run => run.ReadNanoseconds).Decimal("million changes/s", run => 1e3 / run.ReadNanoseconds)
+        .Decimal("managed bytes a change", run => run.ReadManagedBytes)
+        .By(runs.Where(run => run.ReadNanoseconds > 0), run => (run.Way, run.PerCommit));
+
+    private static ReportTable Waits(List<LatencySummary> waits) =>
+        new TableOf<LatencySummary>("From the commit to the consumer", textColumns: 0)
+            .Microseconds("mean, us", wait => wait.MeanMicroseconds).Microseconds("p50, us", wait => wait.P50Microseconds)
+            .Microseconds("p99, us", wait => wait.P99Microseconds).Microseconds("p99.9, us", wait => wait.P999Microseconds)
+            .Of([waits]);
+
+    private static ReportTable Goals(List<FeedRun> runs)
+    {
+        var goals = new TableGoals();
+        foreach (var perCommit in PutsPerCommit)
+            goals.AtMost($"puts with values, {perCommit:N0} a commit, time of no feed's", Slower(runs, FeedRun.Values, perCommit), MostSlower);
+        var reads = runs.Where(run => run.ReadNanoseconds > 0).GroupBy(run => (run.Way, run.PerCommit));
+        goals.AtLeast("changes read a second, the slowest way", 1e9 / reads.Max(some => Figures.Median(some, run => run.ReadNanoseconds)), LeastChanges);
+        return goals.ToTable();
+    }
+
+    private static double? Slower(List<FeedRun> runs, string way, int perCommit)
+    {
+        double? TimeOf(string other) => Figures.Median(runs.Where(run => run.Way == other && run.PerCommit == perCommit), run => run.PutNanoseconds);
+        return TimeOf(way) / TimeOf(FeedRun.Unrecorded);
+    }
 }

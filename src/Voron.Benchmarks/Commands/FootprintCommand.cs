@@ -1,7 +1,4 @@
 using System.CommandLine;
-using System.Globalization;
-using Voron.Benchmarks.Measurement;
-using Voron.Benchmarks.Reporting;
 
 namespace Voron.Benchmarks.Commands;
 
@@ -15,27 +12,24 @@ internal static class FootprintCommand
 
     public static Command Create()
     {
-        var output = new OutputOptions();
-        var command = new Command("footprint", "Measures small environments: their time in memory, their space on disk, and what many take that are open at once.");
-        var open = new Option<int>("--open") { Description = "The environments that are open at once.", DefaultValueFactory = _ => 1_500 };
-        open.Require(value => value >= 1, "at least 1");
-        command.Add(open);
-        output.AddTo(command);
-        command.SetAction(parsed =>
-        {
-            using var session = output.Begin(parsed);
-            var first = Fixtures.Measure(SuiteFixtures);
-            var later = Fixtures.Measure(10 * SuiteFixtures);
-            var footprints = Items.Select(items => Footprints.Measure(
-                Path.Combine(session.Area.Path, items.ToString(CultureInfo.InvariantCulture)), items)).ToList();
-            var together = OpenTogether.Measure(Path.Combine(session.Area.Path, "together"), parsed.GetValue(open));
-            session.FinishWith(CreateReport(first, later, footprints, together), new { session.Machine, first, later, footprints, together });
-        });
-        return command;
+        var open = CommandOptions.Number("--open", "The environments that are open at once.", 1_500);
+        return CommandOptions.Create(
+            "footprint", "Measures small environments: their time in memory, their space on disk, and what many take that are open at once.",
+            (parsed, session, _) =>
+            {
+                var first = FixtureTimes.Measure(SuiteFixtures);
+                var later = FixtureTimes.Measure(10 * SuiteFixtures);
+                var footprints = Items.Select(items => Footprint.Measure(
+                    Path.Combine(session.Area.Path, items.ToString(CultureInfo.InvariantCulture)), items)).ToList();
+                var together = OpenTogether.Measure(Path.Combine(session.Area.Path, "together"), parsed.GetValue(open));
+                session.FinishWith(Report(first, later, footprints, together), new { session.Machine, first, later, footprints, together });
+                return Task.CompletedTask;
+            },
+            open);
     }
 
-    public static Report CreateReport(
-        FixtureTimes first, FixtureTimes later, IEnumerable<Footprint> footprints, IEnumerable<OpenTogether> together) => new(
+    private static Report Report(
+        FixtureTimes first, FixtureTimes later, IReadOnlyList<Footprint> footprints, IReadOnlyList<OpenTogether> together) => new(
         "Small environments",
         [
             "In memory: `OpenInMemory` with default options, a transaction with one key, and `Dispose`, one environment after the other.",
@@ -43,60 +37,24 @@ internal static class FootprintCommand
             "Open at once: environments on disk with default options, one item in each. Figures of the process, for one environment.",
         ],
         [
-            new ReportTable(
-                "In memory",
-                TextColumns: 1,
-                ["fixtures", "opening, us", "one commit, us", "with disposal, us", "99th percentile, us", "slowest, ms", "all, ms"],
-                [
-                    Row($"the first {first.Whole.Count} of a process", first),
-                    Row(string.Create(CultureInfo.InvariantCulture, $"the next {later.Whole.Count:N0}"), later),
-                ]),
-            new ReportTable(
-                "On disk",
-                TextColumns: 0,
-                ["items", "keys and values", "open: all", "journals", "closed: all", "data file", "journals"],
-                [.. footprints.Select(Row)]),
-            new ReportTable(
-                "Open at once",
-                TextColumns: 1,
-                ["after", "ms", "native memory, reported", "resident memory", "managed memory", "addresses", "threads"],
-                [.. together.Select(Row)]),
+            new TableOf<(string Name, FixtureTimes Times)>("In memory")
+                .Text("fixtures", row => row.Name)
+                .Microseconds("opening, us", row => Figures.Median(row.Times.Opening) / 1e3)
+                .Microseconds("one commit, us", row => Figures.Median(row.Times.Commit) / 1e3)
+                .Microseconds("with disposal, us", row => Figures.Median(row.Times.Whole) / 1e3)
+                .Microseconds("99th percentile, us", row => row.Times.Whole.Order().ElementAt(row.Times.Whole.Count * 99 / 100) / 1e3)
+                .Decimal("slowest, ms", row => row.Times.Whole.Max() / 1e6)
+                .Count("all, ms", row => row.Times.Whole.Sum() / 1e6)
+                .OfEach([($"the first {first.Whole.Count} of a process", first), ($"the next {later.Whole.Count:N0}", later)]),
+            new TableOf<Footprint>("On disk", textColumns: 0)
+                .Count("items", row => row.Items).Count("keys and values", row => row.UserBytes)
+                .Count("open: all", row => row.Open.All).Count("journals", row => row.Open.Journals)
+                .Count("closed: all", row => row.Closed.All).Count("data file", row => row.Closed.Data).Count("journals", row => row.Closed.Journals)
+                .OfEach(footprints),
+            new TableOf<OpenTogether>("Open at once")
+                .Text("after", row => row.What).Decimal("ms", row => row.Milliseconds)
+                .Count("native memory, reported", row => row.NativeBytes).Count("resident memory", row => row.ResidentBytes)
+                .Count("managed memory", row => row.ManagedBytes).Count("addresses", row => row.AddressBytes).Decimal("threads", row => row.Threads)
+                .OfEach(together),
         ]);
-
-    private static string[] Row(OpenTogether state) =>
-    [
-        state.What,
-        Figures.Decimal(state.Milliseconds),
-        Figures.Count(state.NativeBytes),
-        Figures.Count(state.ResidentBytes),
-        Figures.Count(state.ManagedBytes),
-        Figures.Count(state.AddressBytes),
-        Figures.Decimal(state.Threads),
-    ];
-
-    private static string[] Row(string name, FixtureTimes times)
-    {
-        var sorted = times.Whole.Order().ToList();
-        return
-        [
-            name,
-            Figures.Microseconds(Figures.Median(times.Opening) / 1e3),
-            Figures.Microseconds(Figures.Median(times.Commit) / 1e3),
-            Figures.Microseconds(Figures.Median(times.Whole) / 1e3),
-            Figures.Microseconds(sorted[sorted.Count * 99 / 100] / 1e3),
-            Figures.Decimal(sorted[^1] / 1e6),
-            Figures.Count(sorted.Sum() / 1e6),
-        ];
-    }
-
-    private static string[] Row(Footprint footprint) =>
-    [
-        Figures.Count(footprint.Items),
-        Figures.Count(footprint.UserBytes),
-        Figures.Count(footprint.Open.All),
-        Figures.Count(footprint.Open.Journals),
-        Figures.Count(footprint.Closed.All),
-        Figures.Count(footprint.Closed.Data),
-        Figures.Count(footprint.Closed.Journals),
-    ];
 }

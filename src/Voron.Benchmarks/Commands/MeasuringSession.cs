@@ -1,10 +1,5 @@
-using System.Globalization;
 using System.Text.Json;
 using Spectre.Console;
-using Voron.Benchmarks.Measurement;
-using Voron.Benchmarks.Processes;
-using Voron.Benchmarks.Reporting;
-using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Commands;
 
@@ -29,7 +24,6 @@ internal sealed class MeasuringSession : IDisposable
     }
 
     public WorkArea Area { get; }
-
     public MachineSummary Machine { get; }
 
     /// <summary>Begins to measure on a device that has room for the stores.</summary>
@@ -63,27 +57,25 @@ internal sealed class MeasuringSession : IDisposable
         .StartAsync(context => work(context.AddTask("starting", maxValue: total)))
         .ConfigureAwait(false);
 
-    /// <summary>Measures each way once. Each round begins with another one.</summary>
-    /// <param name="ways">The ways.</param>
-    /// <param name="round">The number of the round; -1 for the first one, which does not count.</param>
-    /// <param name="measure">Measures a way.</param>
-    /// <param name="name">The name of the way of a run.</param>
-    /// <param name="checksum">The checksum of the answers of a run.</param>
-    /// <param name="stop">Cancels the round between two ways.</param>
-    /// <exception cref="BenchmarkException">The answers differ.</exception>
-    public static List<TRun> MeasureInTurn<TWay, TRun>(
-        IReadOnlyList<TWay> ways, int round, Func<TWay, TRun> measure, Func<TRun, string> name, Func<TRun, string> checksum,
-        CancellationToken stop)
+    /// <summary>Measures rounds, behind one with the number -1 that does not count: it runs code that is still being compiled.</summary>
+    public static Task RoundsAsync(int rounds, Func<int, Task> measure) => ShowProgressAsync(rounds + 1, async progress =>
     {
-        var runs = new List<TRun>();
+        await Task.Yield();
+        for (var round = -1; round < rounds; round++)
+        {
+            await measure(round).ConfigureAwait(false);
+            progress.Increment(1);
+        }
+    });
+
+    /// <summary>Each way once. Each round begins with another one.</summary>
+    public static IEnumerable<T> InTurn<T>(IReadOnlyList<T> ways, int round, CancellationToken stop)
+    {
         for (var i = 0; i < ways.Count; i++)
         {
             stop.ThrowIfCancellationRequested();
-            runs.Add(measure(ways[(i + round + 1) % ways.Count]));
+            yield return ways[(i + round + 1) % ways.Count];
         }
-
-        RequireEqualAnswers(runs, name, checksum);
-        return runs;
     }
 
     /// <exception cref="BenchmarkException">The answers of the runs differ.</exception>

@@ -1,10 +1,5 @@
 using System.CommandLine;
-using System.Diagnostics;
 using System.Text.Json;
-using Voron.Benchmarks.Engines;
-using Voron.Benchmarks.Processes;
-using Voron.Benchmarks.Reporting;
-using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Commands;
 

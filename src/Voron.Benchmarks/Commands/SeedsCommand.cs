@@ -1,9 +1,4 @@
 using System.CommandLine;
-using System.Globalization;
-using Voron.Benchmarks.Engines;
-using Voron.Benchmarks.Processes;
-using Voron.Benchmarks.Reporting;
-using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Commands;
 
@@ -28,31 +23,29 @@ internal static class SeedsCommand
 
     public static Command Create()
     {
-        var output = new OutputOptions();
-        var scale = CommonOptions.Scale();
-        var command = new Command("seeds", "Repeats the published workloads and prints measured and published figures side by side.") { scale };
-        output.AddTo(command);
-        command.SetAction(async (parsed, cancellationToken) =>
-        {
-            using var session = output.Begin(parsed);
-            var requests = Requests(session.Area, parsed.GetValue(scale));
-            var storedItems = requests.Where(request => request.Workload.CreatesStore).Sum(request => request.Items);
-            session.CheckDevice(storedItems * (ItemGenerator.KeyBytes + ItemGenerator.ValueBytes) * SpaceFactor);
-            var results = await MeasureAsync(requests, cancellationToken).ConfigureAwait(false);
-            session.Finish(SeedsReport.Create(results), results);
-        });
-        return command;
+        var scale = CommandOptions.Scale();
+        return CommandOptions.Create(
+            "seeds", "Repeats the published workloads and prints measured and published figures side by side.",
+            async (parsed, session, stop) =>
+            {
+                var requests = Requests(session.Area, parsed.GetValue(scale));
+                var storedItems = requests.Where(request => request.Workload.CreatesStore).Sum(request => request.Items);
+                session.CheckDevice(storedItems * (ItemGenerator.KeyBytes + ItemGenerator.ValueBytes) * SpaceFactor);
+                var results = await MeasureAsync(requests, stop).ConfigureAwait(false);
+                session.Finish(SeedsReport.Create(results), results);
+            },
+            scale);
     }
 
     private static RunRequest[] Requests(WorkArea area, double scale) => Array.ConvertAll(Plan, step => new RunRequest(
         EngineCatalog.Voron,
         step.Workload,
         area.StorePath(EngineCatalog.Voron, step.Workload.Store),
-        Scaling.Apply(step.Items, scale),
-        Scaling.Apply(step.Operations, scale),
+        WorkloadDefinition.Scale(step.Items, scale),
+        WorkloadDefinition.Scale(step.Operations, scale),
         Round: 0));
 
-    private static async Task<List<RunResult>> MeasureAsync(RunRequest[] requests, CancellationToken cancellationToken)
+    private static async Task<List<RunResult>> MeasureAsync(RunRequest[] requests, CancellationToken stop)
     {
         var results = new List<RunResult>();
         await MeasuringSession.ShowProgressAsync(requests.Sum(request => request.Operations), async progress =>
@@ -60,7 +53,7 @@ internal static class SeedsCommand
             foreach (var request in requests)
             {
                 progress.Description = string.Create(CultureInfo.InvariantCulture, $"{request.Workload.Title}, {request.Operations:N0}");
-                results.Add(await MeasuringSession.RunAsync(request, progress, request.Operations, cancellationToken).ConfigureAwait(false));
+                results.Add(await MeasuringSession.RunAsync(request, progress, request.Operations, stop).ConfigureAwait(false));
             }
         }).ConfigureAwait(false);
         return results;

@@ -1,7 +1,6 @@
 using System.CommandLine;
 using BenchmarkDotNet.Reports;
 using BenchmarkDotNet.Running;
-using Voron.Benchmarks.Reporting;
 
 namespace Voron.Benchmarks.Commands;
 
@@ -10,7 +9,7 @@ internal static class SuitesCommand
 {
     public static Command Create()
     {
-        var markdown = OutputOptions.CreateMarkdown();
+        var markdown = CommandOptions.Markdown();
         var arguments = new Argument<string[]>("arguments")
         {
             Description = "Passed to BenchmarkDotNet, for example --filter '*' or --list flat.",
@@ -25,7 +24,7 @@ internal static class SuitesCommand
             if (parsed.GetValue(markdown) is { } path)
             {
                 var report = new Report("The BenchmarkDotNet suites", [], [.. summaries.Select(TableOf)]);
-                var commandLine = OutputOptions.CommandLine(parsed.Tokens.Select(token => token.Value));
+                var commandLine = CommandOptions.CommandLine(parsed.Tokens.Select(token => token.Value));
                 File.WriteAllText(path, report.ToMarkdown(commandLine, started, MachineSummary.Describe(Directory.GetCurrentDirectory()), []));
             }
             string[] failed =

@@ -1,5 +1,3 @@
-using Voron.Benchmarks.Peers;
-
 namespace Voron.Benchmarks.Engines;
 
 /// <summary>An engine that can be measured, and how to install it.</summary>
@@ -76,7 +74,7 @@ internal static class EngineCatalog
     }
 
     private static EngineDescriptor Ours(string name, int commitsInFlight, JournalCompression compression) =>
-        new(name, () => true, "", (directory, observer) => new VoronEngine(directory, observer, commitsInFlight, compression))
+        new(name, () => true, "", (directory, observer) => new VoronEngine(directory, observer, new StorageOptions { JournalCompression = compression }, commitsInFlight))
         {
             DataFileName = "voron.data",
         };

@@ -1,21 +1,11 @@
-using System.Diagnostics;
-using Voron.Benchmarks.Measurement;
-
 namespace Voron.Benchmarks.Engines;
-
-/// <summary>The pages that one commit changed and the journal bytes that it wrote.</summary>
-internal readonly record struct CommitFigures(long PagesChanged, long JournalBytes);
-
-/// <summary>The work of one flush to the data file. A seek is a write that does not start where the previous one ended.</summary>
-internal readonly record struct FlushFigures(
-    long Pages, long Leaves, long Branches, long Overflows, long Seeks, long Bytes, TimeSpan Duration);
 
 /// <summary>The time during which a flush ran.</summary>
 internal readonly record struct FlushInterval(long StartTimestamp, long EndTimestamp);
 
 /// <summary>
 /// Collects an engine's own figures. Commits and flushes can report from different threads, even while a summary is taken, so each
-/// kind has its lock, which is uncontended in practice.
+/// kind has its lock, which is uncontended in practice. Commits are too many to be kept.
 /// </summary>
 internal sealed class EngineObserver
 {
@@ -24,60 +14,44 @@ internal sealed class EngineObserver
 
     private readonly Lock _commitLock = new();
     private readonly Lock _flushLock = new();
-    private readonly List<FlushInterval> _flushes = new(capacity: 1024);
+    private readonly List<(FlushInterval Interval, FlushReport Report)> _flushes = new(capacity: 1024);
     private readonly RunningStatistics _pages = new();
     private readonly RunningStatistics _journalBytes = new();
     private readonly RunningStatistics _firstPages = new();
     private readonly RunningStatistics _firstJournalBytes = new();
-    private readonly RunningStatistics _flushPages = new();
-    private readonly RunningStatistics _flushSeeks = new();
-    private readonly RunningStatistics _flushLeaves = new();
-    private readonly RunningStatistics _flushBranches = new();
-    private readonly RunningStatistics _flushOverflows = new();
-    private readonly RunningStatistics _flushBytes = new();
-    private readonly RunningStatistics _flushMilliseconds = new();
 
     /// <summary>Set before the first measured transaction, so that opening the store does not count.</summary>
     public bool IsActive { get; set; }
 
-    public void OnCommit(in CommitFigures figures)
+    public void OnCommit(CommitReport report)
     {
         if (!IsActive)
             return;
         lock (_commitLock)
         {
-            _pages.Add(figures.PagesChanged);
-            _journalBytes.Add(figures.JournalBytes);
+            _pages.Add(report.PagesChanged);
+            _journalBytes.Add(report.JournalBytes);
             if (_pages.Count > PublishedTransactions)
                 return;
-            _firstPages.Add(figures.PagesChanged);
-            _firstJournalBytes.Add(figures.JournalBytes);
+            _firstPages.Add(report.PagesChanged);
+            _firstJournalBytes.Add(report.JournalBytes);
         }
     }
 
-    public void OnFlush(in FlushFigures figures)
+    public void OnFlush(FlushReport report)
     {
         if (!IsActive)
             return;
         var ended = Stopwatch.GetTimestamp();
         lock (_flushLock)
-        {
-            _flushes.Add(new FlushInterval(ended - (long)(figures.Duration.TotalSeconds * Stopwatch.Frequency), ended));
-            _flushPages.Add(figures.Pages);
-            _flushSeeks.Add(figures.Seeks);
-            _flushLeaves.Add(figures.Leaves);
-            _flushBranches.Add(figures.Branches);
-            _flushOverflows.Add(figures.Overflows);
-            _flushBytes.Add(figures.Bytes);
-            _flushMilliseconds.Add(figures.Duration.TotalMilliseconds);
-        }
+            _flushes.Add((new FlushInterval(ended - (long)(report.Duration.TotalSeconds * Stopwatch.Frequency), ended), report));
     }
 
     /// <summary>The intervals of completed flushes, in order.</summary>
     public FlushInterval[] FlushIntervals()
     {
         lock (_flushLock)
-            return [.. _flushes];
+            return [.. _flushes.Select(flush => flush.Interval)];
     }
 
     /// <summary>Null if the engine reported no commit, as is the case for peers.</summary>
@@ -87,8 +61,7 @@ internal sealed class EngineObserver
         {
             return _pages.Count == 0
                 ? null
-                : new CommitSummary(
-                    _pages.Summarise()!, _journalBytes.Summarise()!, _firstPages.Summarise()!, _firstJournalBytes.Summarise()!);
+                : new CommitSummary(_pages.Summarise(), _journalBytes.Summarise(), _firstPages.Summarise(), _firstJournalBytes.Summarise());
         }
     }
 
@@ -96,12 +69,21 @@ internal sealed class EngineObserver
     {
         lock (_flushLock)
         {
-            return _flushPages.Count == 0
+            return _flushes.Count == 0
                 ? null
                 : new FlushSummary(
-                    _flushPages.Summarise()!, _flushSeeks.Summarise()!, _flushLeaves.Summarise()!, _flushBranches.Summarise()!,
-                    _flushOverflows.Summarise()!, _flushBytes.Summarise()!, _flushMilliseconds.Summarise()!);
+                    Summarise(report => report.Pages), Summarise(report => report.Seeks), Summarise(report => report.Leaves),
+                    Summarise(report => report.Branches), Summarise(report => report.Overflows), Summarise(report => report.Bytes),
+                    Summarise(report => report.Duration.TotalMilliseconds));
         }
+    }
+
+    private NumberSummary Summarise(Func<FlushReport, double> figure)
+    {
+        var statistics = new RunningStatistics();
+        foreach (var (_, report) in _flushes)
+            statistics.Add(figure(report));
+        return statistics.Summarise();
     }
 }
 
@@ -109,7 +91,33 @@ internal sealed class EngineObserver
 internal sealed record CommitSummary(
     NumberSummary PagesChanged, NumberSummary JournalBytes, NumberSummary FirstPagesChanged, NumberSummary FirstJournalBytes);
 
-/// <summary>Figures per flush.</summary>
+/// <summary>Figures per flush. A seek is a write that does not start where the previous one ended.</summary>
 internal sealed record FlushSummary(
     NumberSummary Pages, NumberSummary Seeks, NumberSummary Leaves, NumberSummary Branches, NumberSummary Overflows,
     NumberSummary Bytes, NumberSummary Milliseconds);
+
+internal sealed record NumberSummary(long Count, double Average, double Max, double Total, double StandardDeviation);
+
+/// <summary>Count, total, mean, maximum and standard deviation of a stream of numbers, without storing it.</summary>
+internal sealed class RunningStatistics
+{
+    private double _total;
+    private double _mean;
+    private double _squaredDistances;
+    private double _max = double.MinValue;
+
+    public long Count { get; private set; }
+
+    /// <summary>Uses Welford's update, because a sum of squares of large numbers would lose the digits of a small deviation.</summary>
+    public void Add(double value)
+    {
+        Count++;
+        _total += value;
+        var distance = value - _mean;
+        _mean += distance / Count;
+        _squaredDistances += distance * (value - _mean);
+        _max = Math.Max(_max, value);
+    }
+
+    public NumberSummary Summarise() => new(Count, _mean, _max, _total, Math.Sqrt(_squaredDistances / Count));
+}

@@ -96,7 +96,6 @@ internal readonly struct EsentColumns(JET_SESID session, JET_TABLEID table)
     public const string ValueName = "value";
 
     public JET_COLUMNID Key { get; } = Api.GetTableColumnid(session, table, KeyName);
-
     public JET_COLUMNID Value { get; } = Api.GetTableColumnid(session, table, ValueName);
 
     public static bool Seek(JET_SESID session, JET_TABLEID table, ReadOnlySpan<byte> key)

@@ -1,5 +1,3 @@
-using System.Globalization;
-
 namespace Voron.Benchmarks.Engines;
 
 /// <summary>
@@ -11,7 +9,7 @@ internal sealed class VoronEngine : BenchmarkEngine
     internal const string TreeName = "items";
 
     private readonly StorageEnvironment _environment;
-    private readonly JournalCompression _compression;
+    private readonly StorageOptions _options;
     private readonly ValueTask[] _inFlight;
     private int _nextSlot;
     private WriteTransaction _write;
@@ -19,12 +17,13 @@ internal sealed class VoronEngine : BenchmarkEngine
     private bool _isWriting;
     private bool _hasTree;
 
-    public VoronEngine(
-        string directory, EngineObserver observer, int maxCommitsInFlight, JournalCompression compression = JournalCompression.Auto)
+    public VoronEngine(string directory, EngineObserver observer, StorageOptions? options = null, int maxCommitsInFlight = 1)
     {
+        _options = options ?? new StorageOptions();
+        _options.CommitObserver = observer.OnCommit;
+        _options.FlushObserver = observer.OnFlush;
         _inFlight = new ValueTask[maxCommitsInFlight];
-        _compression = compression;
-        _environment = StorageEnvironment.Open(directory, CreateOptions(observer, compression));
+        _environment = StorageEnvironment.Open(directory, _options);
         _hasTree = HasTree();
     }
 
@@ -40,9 +39,9 @@ internal sealed class VoronEngine : BenchmarkEngine
             var commits = _inFlight.Length == 1
                 ? "each commit durable before the next transaction begins"
                 : string.Create(CultureInfo.InvariantCulture, $"commits pipelined, {_inFlight.Length} in flight");
-            var options = _compression == JournalCompression.Auto
+            var options = _options.JournalCompression == JournalCompression.Auto
                 ? "default options"
-                : $"{nameof(StorageOptions.JournalCompression)} {_compression}, other options default";
+                : $"{nameof(StorageOptions.JournalCompression)} {_options.JournalCompression}, other options default";
             return $"Voron {version}; {options}; {commits}";
         }
     }
@@ -80,6 +79,11 @@ internal sealed class VoronEngine : BenchmarkEngine
     {
         for (var slot = 0; slot < _inFlight.Length; slot++)
             Wait(slot);
+        if (_options.Durability == Durability.Durable)
+            return;
+        using var writing = _environment.BeginWrite();
+        writing.Durability = Durability.Durable;
+        writing.Commit();
     }
 
     public override AsyncCaller CreateCaller()
@@ -93,7 +97,7 @@ internal sealed class VoronEngine : BenchmarkEngine
         return new Caller(_environment);
     }
 
-    public override BenchmarkReader CreateReader() => new VoronReader(_environment);
+    public override BenchmarkReader CreateReader() => new Reader(_environment);
 
     public override void Dispose()
     {
@@ -102,15 +106,6 @@ internal sealed class VoronEngine : BenchmarkEngine
         WaitForCommits();
         _environment.Dispose();
     }
-
-    /// <summary>Passes the engine's reports of commits and flushes to the observer. No other code depends on their form.</summary>
-    private static StorageOptions CreateOptions(EngineObserver observer, JournalCompression compression) => new()
-    {
-        JournalCompression = compression,
-        CommitObserver = report => observer.OnCommit(new CommitFigures(report.PagesChanged, report.JournalBytes)),
-        FlushObserver = report => observer.OnFlush(new FlushFigures(
-            report.Pages, report.Leaves, report.Branches, report.Overflows, report.Seeks, report.Bytes, report.Duration)),
-    };
 
     private bool HasTree()
     {
@@ -149,6 +144,90 @@ internal sealed class VoronEngine : BenchmarkEngine
             _key = key;
             _value = value;
             return _environment.WriteAsync(_put);
+        }
+    }
+
+    /// <summary>A read transaction with its tree, and a cursor for scans.</summary>
+    private sealed class Reader(StorageEnvironment environment) : BenchmarkReader
+    {
+        private readonly LookupBatch _batch = new();
+        private ReadTransaction _read;
+        private Tree _tree;
+        private Cursor _cursor;
+        private bool _isReading;
+        private bool _hasCursor;
+
+        public override void Begin()
+        {
+            _read = environment.BeginRead();
+            _tree = _read.OpenTree(TreeName);
+            _isReading = true;
+        }
+
+        public override void End()
+        {
+            if (_hasCursor)
+                _cursor.Dispose();
+            _hasCursor = false;
+            _read.Dispose();
+            _isReading = false;
+        }
+
+        public override bool TryGet(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => _tree.TryGet(key, out value);
+
+        public override int GetMany(ItemBuffer keys, int count, ref ContentChecksum checksum)
+        {
+            _batch.Clear();
+            for (var i = 0; i < count; i++)
+                _batch.Add(keys.Key(i));
+            var found = _tree.GetMany(_batch);
+            var sum = checksum;
+            for (var i = 0; i < count; i++)
+            {
+                if (_batch.TryGetValue(i, out var value))
+                    sum.Add(value);
+            }
+            checksum = sum;
+            return found;
+        }
+
+        public override bool MoveFirst(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+        {
+            PrepareCursor();
+            return Current(_cursor.SeekFirst(), out key, out value);
+        }
+
+        public override bool MoveLast(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+        {
+            PrepareCursor();
+            return Current(_cursor.SeekLast(), out key, out value);
+        }
+
+        public override bool MoveNext(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) =>
+            Current(_cursor.MoveNext(), out key, out value);
+
+        public override bool MovePrevious(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) =>
+            Current(_cursor.MovePrevious(), out key, out value);
+
+        public override void Dispose()
+        {
+            if (_isReading)
+                End();
+        }
+
+        private bool Current(bool found, out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+        {
+            key = found ? _cursor.Key : default;
+            value = found ? _cursor.Value : default;
+            return found;
+        }
+
+        private void PrepareCursor()
+        {
+            if (_hasCursor)
+                return;
+            _cursor = _tree.OpenCursor();
+            _hasCursor = true;
         }
     }
 }

@@ -1,6 +1,4 @@
-using System.Diagnostics;
 using Microsoft.Win32.SafeHandles;
-using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Measurement;
 
@@ -29,7 +27,7 @@ internal static class DeviceMatrix
                         if (state != FileState.Recycled)
                             DeviceFile.Create(path, state, FileBytes);
                         using var handle = DeviceFile.OpenUnbuffered(path);
-                        yield return Measure(handle, state, size, depth, timePerCell);
+                        yield return Measure(handle, state, size, depth, FileBytes, timePerCell);
                     }
                 }
             }
@@ -41,7 +39,7 @@ internal static class DeviceMatrix
     }
 
     /// <summary>Each thread has one write in flight. Together they write the file from its start, as the engine writes a journal.</summary>
-    private static DeviceMatrixCell Measure(SafeFileHandle handle, FileState state, int size, int depth, TimeSpan time)
+    public static DeviceMatrixCell Measure(SafeFileHandle handle, FileState state, int size, int depth, long fileBytes, TimeSpan time)
     {
         using var block = new NoiseBlock(size);
         var histograms = new LatencyHistogram[depth];
@@ -55,10 +53,10 @@ internal static class DeviceMatrix
                 var offset = Interlocked.Add(ref next, size) - size;
 
                 // A fresh or preallocated file must not be overwritten: it would no longer be in that state.
-                if (offset + size > FileBytes && state is (FileState.Fresh or FileState.Preallocated))
+                if (offset + size > fileBytes && state is (FileState.Fresh or FileState.Preallocated))
                     break;
                 var began = Stopwatch.GetTimestamp();
-                RandomAccess.Write(handle, block.First(size), offset % FileBytes);
+                RandomAccess.Write(handle, block.First(size), offset % fileBytes);
                 histogram.Record(Clock.Nanoseconds(began, Stopwatch.GetTimestamp()));
             }
         });

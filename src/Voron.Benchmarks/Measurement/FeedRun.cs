@@ -1,19 +1,11 @@
-using System.Diagnostics;
 using Voron.Feeds;
 
 namespace Voron.Benchmarks.Measurement;
 
 /// <summary>
-/// Puts of items of 16 + 100 bytes with random keys into a tree that a feed records, or not; and a consumer that reads the feed afterwards.
+/// Puts of items of 16 + 100 bytes with random keys into a tree that a feed records, or not; and a consumer that reads the feed afterwards. Times
+/// of puts include a share of the commit. Without a feed, those of reading are 0.
 /// </summary>
-/// <param name="Way">What the feed records.</param>
-/// <param name="PerCommit">The puts of a durable transaction.</param>
-/// <param name="PutNanoseconds">The time of a put, with its share of the commit.</param>
-/// <param name="CommitMicroseconds">The median time of a transaction.</param>
-/// <param name="RecordBytes">The bytes of transaction records for a put.</param>
-/// <param name="PutManagedBytes">The managed bytes that a put allocates.</param>
-/// <param name="ReadNanoseconds">The time in which a consumer reads a change; 0 without a feed.</param>
-/// <param name="ReadManagedBytes">The managed bytes that reading a change allocates.</param>
 internal sealed record FeedRun(
     string Way, int PerCommit, double PutNanoseconds, double CommitMicroseconds, double RecordBytes, double PutManagedBytes, double ReadNanoseconds,
     double ReadManagedBytes)
@@ -33,97 +25,69 @@ internal sealed record FeedRun(
 
     public static FeedRun Measure(string directory, string way, int puts, int perCommit, int seed)
     {
-        Directory.CreateDirectory(directory);
-        try
-        {
-            using var environment = StorageEnvironment.Open(directory);
-            var random = new Random(seed);
-            Fill(environment, random);
-            if (way != Unrecorded)
-                environment.Write(writing => Record(writing, way == Keys ? RecordedContent.KeysOnly : RecordedContent.NewValues));
-            environment.Flush();
-            var before = environment.GetStatistics().JournalTransactionBytes;
-            var allocated = GC.GetTotalAllocatedBytes();
-            var commits = new LatencyHistogram();
-            var began = Stopwatch.GetTimestamp();
-            Put(environment, random, puts, perCommit, commits);
-            var nanoseconds = Clock.Nanoseconds(began, Stopwatch.GetTimestamp()) / (double)puts;
-            var managed = (GC.GetTotalAllocatedBytes() - allocated) / (double)puts;
-            var records = (environment.GetStatistics().JournalTransactionBytes - before) / (double)puts;
-            var (read, readManaged) = way == Unrecorded ? (0, 0) : Read(environment, puts);
-            return new FeedRun(way, perCommit, nanoseconds, commits.Summarise()!.P50Microseconds, records, managed, read, readManaged);
-        }
-        finally
-        {
-            Directory.Delete(directory, recursive: true);
-        }
+        using var place = new WorkArea(directory);
+        using var environment = StorageEnvironment.Open(place.Path);
+        var random = new Random(seed);
+        environment.Write(writing => { writing.CreateTree(Tree); });
+        Put(environment, random, Present, Present, new LatencyHistogram());
+        if (way != Unrecorded)
+            environment.Write(writing => Record(writing, way == Keys ? RecordedContent.KeysOnly : RecordedContent.NewValues));
+        environment.Flush();
+        var before = environment.GetStatistics().JournalTransactionBytes;
+        var allocated = GC.GetTotalAllocatedBytes();
+        var commits = new LatencyHistogram();
+        var began = Stopwatch.GetTimestamp();
+        Put(environment, random, puts, perCommit, commits);
+        var nanoseconds = Clock.Nanoseconds(began, Stopwatch.GetTimestamp()) / (double)puts;
+        var managed = (GC.GetTotalAllocatedBytes() - allocated) / (double)puts;
+        var records = (environment.GetStatistics().JournalTransactionBytes - before) / (double)puts;
+        var (read, readManaged) = way == Unrecorded ? (0, 0) : Read(environment, puts);
+        return new FeedRun(way, perCommit, nanoseconds, commits.Summarise()!.P50Microseconds, records, managed, read, readManaged);
     }
 
     /// <summary>Measures the time from a durable commit to the moment at which a consumer that waits has its change.</summary>
     public static async Task<LatencySummary> MeasureWaitAsync(string directory, int commits, CancellationToken stop)
     {
-        Directory.CreateDirectory(directory);
-        try
-        {
-            using var environment = StorageEnvironment.Open(directory);
-            environment.Write(writing => { writing.CreateTree(Tree); Record(writing, RecordedContent.NewValues); });
-            var times = new LatencyHistogram();
-            using var seen = new SemaphoreSlim(0);
-            var received = 0L;
-            ChangePosition start;
-            using (var reading = environment.BeginRead())
-                start = reading.GetNewestPosition(Feed);
-            var consumer = Task.Run(
-                async () =>
-                {
-                    var left = commits;
-                    await foreach (var batch in environment.ReadChangesAsync(Feed, start, cancellationToken: stop).ConfigureAwait(false))
-                    {
-                        Volatile.Write(ref received, Stopwatch.GetTimestamp());
-                        left -= batch.Count;
-                        seen.Release(batch.Count);
-                        if (left == 0)
-                            return;
-                    }
-                },
-                stop);
-            var value = new byte[ValueBytes];
-            for (var i = 0; i < commits; i++)
+        using var place = new WorkArea(directory);
+        using var environment = StorageEnvironment.Open(place.Path);
+        environment.Write(writing => { writing.CreateTree(Tree); Record(writing, RecordedContent.NewValues); });
+        var times = new LatencyHistogram();
+        using var seen = new SemaphoreSlim(0);
+        var received = 0L;
+        ChangePosition start;
+        using (var reading = environment.BeginRead())
+            start = reading.GetNewestPosition(Feed);
+        var consumer = Task.Run(
+            async () =>
             {
-                environment.Write(writing => writing.OpenTree(Tree).Put(BitConverter.GetBytes(i), value));
-                var durable = Stopwatch.GetTimestamp();
-                await seen.WaitAsync(stop).ConfigureAwait(false);
-                times.Record(Math.Max(0, Clock.Nanoseconds(durable, Volatile.Read(ref received))));
-            }
-
-            await consumer.ConfigureAwait(false);
-            return times.Summarise()!;
-        }
-        finally
+                var left = commits;
+                await foreach (var batch in environment.ReadChangesAsync(Feed, start, cancellationToken: stop).ConfigureAwait(false))
+                {
+                    Volatile.Write(ref received, Stopwatch.GetTimestamp());
+                    left -= batch.Count;
+                    seen.Release(batch.Count);
+                    if (left == 0)
+                        return;
+                }
+            },
+            stop);
+        var value = new byte[ValueBytes];
+        for (var i = 0; i < commits; i++)
         {
-            Directory.Delete(directory, recursive: true);
+            environment.Write(writing => writing.OpenTree(Tree).Put(BitConverter.GetBytes(i), value));
+            var durable = Stopwatch.GetTimestamp();
+            await seen.WaitAsync(stop).ConfigureAwait(false);
+            times.Record(Math.Max(0, Clock.Nanoseconds(durable, Volatile.Read(ref received))));
         }
+
+        await consumer.ConfigureAwait(false);
+        return times.Summarise()!;
     }
 
     private static void Record(WriteTransaction writing, RecordedContent content)
     {
         writing.CreateFeed(Feed);
         writing.RecordTree(Feed, Tree, content);
-    }
-
-    private static void Fill(StorageEnvironment environment, Random random)
-    {
-        var (key, value) = (new byte[KeyBytes], new byte[ValueBytes]);
-        using var writing = environment.BeginWrite();
-        var tree = writing.CreateTree(Tree);
-        for (var i = 0; i < Present; i++)
-        {
-            random.NextBytes(key);
-            random.NextBytes(value);
-            tree.Put(key, value);
-        }
-
-        writing.Commit();
     }
 
     private static void Put(StorageEnvironment environment, Random random, int puts, int perCommit, LatencyHistogram commits)

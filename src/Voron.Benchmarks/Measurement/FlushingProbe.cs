@@ -1,6 +1,4 @@
-using System.Diagnostics;
 using Microsoft.Win32.SafeHandles;
-using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Measurement;
 
@@ -16,10 +14,8 @@ internal static class FlushingProbe
 
     public static TimeSpan Time { get; set; } = TimeSpan.FromSeconds(2);
 
-    /// <param name="directory">A directory on the device to probe.</param>
     /// <param name="recordBytes">Bytes of a durable write, rounded up to whole blocks.</param>
     /// <param name="pauseNanoseconds">The time between two durable writes, as an engine needs it between its commits.</param>
-    /// <param name="writeBytes">Bytes of one buffered write.</param>
     /// <param name="bytesBetweenSyncs">Buffered bytes after which the file is synced.</param>
     /// <returns>Null where there is no unbuffered write-through.</returns>
     public static FlushingProbeResult? Run(
@@ -102,8 +98,4 @@ internal static class FlushingProbe
     private static long Next(long offset, int bytes, long fileBytes) => offset + (2L * bytes) > fileBytes ? 0 : offset + bytes;
 }
 
-/// <param name="RecordBytes">Bytes of each durable write.</param>
-/// <param name="Records">The number of durable writes.</param>
-/// <param name="BufferedMegabytesPerSecond">The rate of the buffered writes, syncs included.</param>
-/// <param name="Latency">Of the durable writes.</param>
 internal sealed record FlushingProbeResult(int RecordBytes, long Records, double BufferedMegabytesPerSecond, LatencySummary Latency);

@@ -1,18 +1,9 @@
-using System.Diagnostics;
-using Voron.Benchmarks.Engines.Tables;
-using Voron.Benchmarks.Workloads;
 using Voron.Tables;
 
 namespace Voron.Benchmarks.Measurement;
 
 /// <summary>One run of adding an index to a table that has rows.</summary>
-/// <param name="Way">The engine and its way.</param>
-/// <param name="Rows">The rows of the table.</param>
-/// <param name="Milliseconds">The time of building the index, with nothing beside it.</param>
 /// <param name="BesideMilliseconds">The same beside a writer; null for an engine that has no writers meanwhile.</param>
-/// <param name="Alone">The transactions of the writer with nothing beside them.</param>
-/// <param name="Beside">The transactions of the writer while the index is built.</param>
-/// <param name="Checksum">Of rows that were read by the index.</param>
 internal sealed record IndexBuildRun(
     string Way, int Rows, double Milliseconds, double? BesideMilliseconds, LatencySummary? Alone, LatencySummary? Beside, string Checksum)
 {
@@ -23,51 +14,32 @@ internal sealed record IndexBuildRun(
     private const string BesideName = "section, beside a writer";
 
     /// <summary>Builds an index of Voron, and then the same one beside a writer.</summary>
-    /// <param name="directory">A new directory.</param>
-    /// <param name="packages">Makes the rows.</param>
-    /// <param name="rows">The rows of the table.</param>
-    /// <param name="loadTime">The time for which the writer works with nothing beside it.</param>
-    /// <param name="stop">Cancels the run.</param>
     public static async Task<IndexBuildRun> MeasureOwnAsync(
         string directory, PackageGenerator packages, int rows, TimeSpan loadTime, CancellationToken stop)
     {
-        Directory.CreateDirectory(directory);
-        try
-        {
-            using var store = new VoronTable(directory, VoronTable.WithoutSections);
-            store.Fill(packages, rows);
-            var indexed = VoronTable.WithSections(VoronTable.WithoutSections, VoronTable.Sections);
-            var build = await BuildAsync(store, indexed, stop).ConfigureAwait(false);
-            var checksum = Read(store, packages);
-            var alone = await WriteWhileAsync(store, packages, rows, Task.Delay(loadTime, stop)).ConfigureAwait(false);
-            var building = Task.Run(() => BuildAsync(store, VoronTable.WithSections(indexed, BesideName), stop), stop);
-            var beside = await WriteWhileAsync(store, packages, rows, building).ConfigureAwait(false);
-            return new IndexBuildRun(
-                TableCatalog.Own, rows, build, await building.ConfigureAwait(false), alone, beside, checksum);
-        }
-        finally
-        {
-            Directory.Delete(directory, recursive: true);
-        }
+        using var place = new WorkArea(directory);
+        using var store = new VoronTable(place.Path, VoronTable.WithoutSections);
+        store.Fill(packages, rows);
+        var indexed = VoronTable.WithSections(VoronTable.WithoutSections, VoronTable.Sections);
+        var build = await BuildAsync(store, indexed, stop).ConfigureAwait(false);
+        var checksum = Read(store, packages);
+        var alone = await WriteWhileAsync(store, packages, rows, Task.Delay(loadTime, stop)).ConfigureAwait(false);
+        var building = Task.Run(() => BuildAsync(store, VoronTable.WithSections(indexed, BesideName), stop), stop);
+        var beside = await WriteWhileAsync(store, packages, rows, building).ConfigureAwait(false);
+        return new IndexBuildRun(
+            TableCatalog.Own, rows, build, await building.ConfigureAwait(false), alone, beside, checksum);
     }
 
     /// <summary>Builds the same index of SQLite, which has no writer meanwhile.</summary>
     public static IndexBuildRun MeasureSqlite(string directory, PackageGenerator packages, int rows)
     {
-        Directory.CreateDirectory(directory);
-        try
-        {
-            using var store = new SqliteTable(directory, isIndexed: false);
-            store.Fill(packages, rows);
-            var began = Stopwatch.GetTimestamp();
-            store.CreateIndex();
-            var build = Stopwatch.GetElapsedTime(began).TotalMilliseconds;
-            return new IndexBuildRun(TableCatalog.Sqlite, rows, build, null, null, null, Read(store, packages));
-        }
-        finally
-        {
-            Directory.Delete(directory, recursive: true);
-        }
+        using var place = new WorkArea(directory);
+        using var store = new SqliteTable(place.Path, isIndexed: false);
+        store.Fill(packages, rows);
+        var began = Stopwatch.GetTimestamp();
+        store.CreateIndex();
+        var build = Stopwatch.GetElapsedTime(began).TotalMilliseconds;
+        return new IndexBuildRun(TableCatalog.Sqlite, rows, build, null, null, null, Read(store, packages));
     }
 
     private static async Task<double> BuildAsync(VoronTable store, TableDefinition<string, Package> definition, CancellationToken stop)
@@ -87,12 +59,29 @@ internal sealed record IndexBuildRun(
         return $"{sum.Sum:x16}";
     }
 
-    private static Task<LatencySummary> WriteWhileAsync(VoronTable store, PackageGenerator packages, int rows, Task task) =>
-        WriterLoad.RunWhileAsync(task, random =>
-        {
-            store.BeginWrite();
-            for (var i = 0; i < RowsPerCommit; i++)
-                store.SetSize(packages.IdOf(random.Next(rows)), random.Next(MostBytes));
-            store.Commit();
-        });
+    // One writer as long as a task runs, once at least.
+    private static async Task<LatencySummary> WriteWhileAsync(VoronTable store, PackageGenerator packages, int rows, Task task)
+    {
+        var histogram = new LatencyHistogram();
+        await Task.Factory.StartNew(
+            () =>
+            {
+                var random = new Random(3);
+                var computation = new Computation();
+                do
+                {
+                    var began = Stopwatch.GetTimestamp();
+                    store.BeginWrite();
+                    for (var i = 0; i < RowsPerCommit; i++)
+                        store.SetSize(packages.IdOf(random.Next(rows)), random.Next(MostBytes));
+                    store.Commit();
+                    histogram.Record(Clock.Nanoseconds(began, Stopwatch.GetTimestamp()));
+                    computation.Run(100_000);
+                }
+                while (!task.IsCompleted);
+            },
+            CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default).ConfigureAwait(false);
+        await task.ConfigureAwait(false);
+        return histogram.Summarise()!;
+    }
 }

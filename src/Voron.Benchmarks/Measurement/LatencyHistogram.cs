@@ -80,3 +80,11 @@ internal sealed class LatencyHistogram
 /// <summary>The mean and percentiles of one kind of call, in microseconds.</summary>
 internal sealed record LatencySummary(
     double MeanMicroseconds, double P50Microseconds, double P99Microseconds, double P999Microseconds, double MaxMicroseconds);
+
+/// <summary>Converts timestamp differences to nanoseconds. A <see cref="TimeSpan"/> would round them down to multiples of 100.</summary>
+internal static class Clock
+{
+    private static readonly double NanosecondsPerTick = 1e9 / Stopwatch.Frequency;
+
+    public static long Nanoseconds(long fromTimestamp, long toTimestamp) => (long)((toTimestamp - fromTimestamp) * NanosecondsPerTick);
+}

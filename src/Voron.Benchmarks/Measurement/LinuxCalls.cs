@@ -1,4 +1,3 @@
-using System.Runtime.InteropServices;
 using Microsoft.Win32.SafeHandles;
 
 namespace Voron.Benchmarks.Measurement;
@@ -8,9 +7,6 @@ internal static unsafe partial class LinuxCalls
 {
     private const int AtCurrentDirectory = -100;
     private const uint BasicStats = 0x7ff;
-
-    private const int ProtectReadWrite = 3;
-    private const int PrivateAnonymous = 0x22;
 
     private const int OpenReadWrite = 0x2;
     private const int OpenDataSync = 0x1000;
@@ -66,41 +62,11 @@ internal static unsafe partial class LinuxCalls
         }
     }
 
-    /// <summary>Allocates anonymous memory that cannot be swapped out, or returns zero if the system refuses.</summary>
-    internal static nint LockMemory(nint bytes)
-    {
-        var address = Map(0, bytes, ProtectReadWrite, PrivateAnonymous, -1, 0);
-        if (address == -1)
-            return 0;
-        if (Lock(address, bytes) == 0)
-            return address;
-        _ = Unmap(address, bytes);
-        return 0;
-    }
-
-    internal static void UnlockMemory(nint address, nint bytes) => _ = Unmap(address, bytes);
-
-    [LibraryImport("libc", EntryPoint = "posix_fadvise")]
-    private static partial int Advise(int file, long offset, long bytes, int advice);
-
-    [LibraryImport("libc", EntryPoint = "mmap", SetLastError = true)]
-    private static partial nint Map(nint address, nint bytes, int protection, int flags, int file, nint offset);
-
-    [LibraryImport("libc", EntryPoint = "mlock", SetLastError = true)]
-    private static partial int Lock(nint address, nint bytes);
-
-    [LibraryImport("libc", EntryPoint = "munmap", SetLastError = true)]
-    private static partial int Unmap(nint address, nint bytes);
-
-    [LibraryImport("libc", EntryPoint = "sync")]
-    private static partial void Sync();
-
-    [LibraryImport("libc", EntryPoint = "fdatasync", SetLastError = true)]
-    private static partial int SyncData(int file);
-
+    [LibraryImport("libc", EntryPoint = "posix_fadvise")] private static partial int Advise(int file, long offset, long bytes, int advice);
+    [LibraryImport("libc", EntryPoint = "sync")] private static partial void Sync();
+    [LibraryImport("libc", EntryPoint = "fdatasync", SetLastError = true)] private static partial int SyncData(int file);
     [LibraryImport("libc", EntryPoint = "statx", StringMarshalling = StringMarshalling.Utf8, SetLastError = true)]
     private static partial int Statx(int directory, string path, int flags, uint mask, StatxBuffer* buffer);
-
     [LibraryImport("libc", EntryPoint = "open", StringMarshalling = StringMarshalling.Utf8, SetLastError = true)]
     private static partial int Open(string path, int flags, uint mode);
 

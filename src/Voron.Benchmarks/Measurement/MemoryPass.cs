@@ -1,7 +1,3 @@
-using System.Diagnostics;
-using System.Runtime.InteropServices;
-using Voron.Benchmarks.Workloads;
-
 namespace Voron.Benchmarks.Measurement;
 
 /// <summary>

@@ -1,6 +1,4 @@
-using System.Diagnostics;
 using System.Runtime.CompilerServices;
-using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Measurement;
 

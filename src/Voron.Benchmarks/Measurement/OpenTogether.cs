@@ -1,15 +1,7 @@
-using System.Diagnostics;
-
 namespace Voron.Benchmarks.Measurement;
 
-/// <summary>What environments on disk take that are open at once, with default options; each for one environment.</summary>
+/// <summary>What environments on disk take of the process that are open at once, with default options; each for one environment.</summary>
 /// <param name="What">The work since the state before.</param>
-/// <param name="Milliseconds">The time of that.</param>
-/// <param name="NativeBytes">The native memory that they report.</param>
-/// <param name="ResidentBytes">The resident memory of the process.</param>
-/// <param name="ManagedBytes">Its managed memory.</param>
-/// <param name="AddressBytes">Its addresses.</param>
-/// <param name="Threads">Its threads.</param>
 internal sealed record OpenTogether(
     string What, double Milliseconds, double NativeBytes, double ResidentBytes, double ManagedBytes, double AddressBytes, double Threads)
 {
@@ -17,7 +9,6 @@ internal sealed record OpenTogether(
 
     /// <summary>Opens environments, writes one item to each, waits until they are idle, and closes them.</summary>
     /// <param name="directory">A directory that does not exist.</param>
-    /// <param name="count">The number of environments.</param>
     public static List<OpenTogether> Measure(string directory, int count)
     {
         var open = new List<StorageEnvironment>(count);

@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using Microsoft.Win32.SafeHandles;
 
 namespace Voron.Benchmarks.Measurement;
@@ -20,9 +19,7 @@ internal static class PacedProbe
     private static readonly TimeSpan TightTurn = TimeSpan.FromMilliseconds(50);
     private static readonly TimeSpan ComputingTurn = TimeSpan.FromMilliseconds(150);
 
-    /// <param name="directory">A directory on the device to probe.</param>
     /// <param name="recordBytes">Bytes that a commit makes durable. They are rounded up to whole blocks.</param>
-    /// <param name="computingNanoseconds">The time between two commits.</param>
     /// <returns>Null where there is no unbuffered write-through.</returns>
     public static PacedProbeResult? Run(string directory, double recordBytes, double computingNanoseconds)
     {
@@ -87,8 +84,4 @@ internal static class PacedProbe
     }
 }
 
-/// <param name="RecordBytes">Bytes of each durable write.</param>
-/// <param name="ComputingMicroseconds">The time between two writes, except in the tight loop.</param>
-/// <param name="Tight">Of the writes in the tight loop.</param>
-/// <param name="Paced">Of the writes with computing between them. The computing does not count.</param>
 internal sealed record PacedProbeResult(long RecordBytes, double ComputingMicroseconds, LatencySummary Tight, LatencySummary Paced);

@@ -1,5 +1,3 @@
-using System.Diagnostics;
-
 namespace Voron.Benchmarks.Measurement;
 
 /// <summary>Measures what all threads of this process use between <see cref="Start"/> and <see cref="Stop"/>.</summary>
@@ -33,11 +31,43 @@ internal sealed class ProcessMeter
     }
 }
 
-/// <param name="WallSeconds">Elapsed time.</param>
-/// <param name="UserSeconds">Processor time of all threads in the process's own code.</param>
-/// <param name="SystemSeconds">Processor time of all threads in the operating system.</param>
-/// <param name="AllocatedBytes">Managed bytes of all threads.</param>
 internal sealed record ProcessUsage(double WallSeconds, double UserSeconds, double SystemSeconds, long AllocatedBytes)
 {
     public double CpuSeconds => UserSeconds + SystemSeconds;
+}
+
+/// <summary>The bytes that this process has written.</summary>
+internal static class ProcessWrites
+{
+    private const string Field = "wchar: ";
+
+    // Not "write_bytes": the kernel counts large parts of the page cache there, of which less is written.
+    public static double Bytes()
+    {
+        var line = File.ReadLines("/proc/self/io").First(line => line.StartsWith(Field, StringComparison.Ordinal));
+        return long.Parse(line.AsSpan(Field.Length), CultureInfo.InvariantCulture);
+    }
+}
+
+/// <summary>Memory of this process. Anonymous memory is neither mapped from a file nor shared; null if the system does not report it.</summary>
+internal sealed record MemoryUse(long ResidentBytes, long PeakResidentBytes, long? AnonymousBytes, long ManagedBytes)
+{
+    public static MemoryUse Read()
+    {
+        using var process = Process.GetCurrentProcess();
+        return new MemoryUse(
+            process.WorkingSet64, process.PeakWorkingSet64, ReadAnonymous(), GC.GetTotalMemory(forceFullCollection: false));
+    }
+
+    private static long? ReadAnonymous()
+    {
+        const string Field = "RssAnon:";
+        const string StatusFile = "/proc/self/status";
+        var line = File.Exists(StatusFile)
+            ? File.ReadLines(StatusFile).FirstOrDefault(text => text.StartsWith(Field, StringComparison.Ordinal))
+            : null;
+        return line is null
+            ? null
+            : long.Parse(line.Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries)[1], CultureInfo.InvariantCulture) << 10;
+    }
 }

@@ -1,12 +1,8 @@
 using System.Buffers.Binary;
-using System.Diagnostics;
 
 namespace Voron.Benchmarks.Measurement;
 
 /// <summary>One run of deleting two tenths of a tree that was loaded in order: one tenth as a range, the other through a cursor.</summary>
-/// <param name="Entries">The entries of the tree before.</param>
-/// <param name="Range">Of <see cref="WriteTree.DeleteRange"/>.</param>
-/// <param name="Cursor">Of <see cref="Voron.Cursor.Delete"/> for each entry.</param>
 internal sealed record RangeDeleteRun(long Entries, TenthDeleted Range, TenthDeleted Cursor)
 {
     public const int KeyBytes = sizeof(long);
@@ -17,30 +13,23 @@ internal sealed record RangeDeleteRun(long Entries, TenthDeleted Range, TenthDel
 
     public static RangeDeleteRun Measure(string directory, long entries, bool rangeFirst)
     {
-        Directory.CreateDirectory(directory);
-        try
-        {
-            using var environment = StorageEnvironment.Open(directory);
-            Fill(environment, entries);
-            environment.Flush();
+        using var place = new WorkArea(directory);
+        using var environment = StorageEnvironment.Open(place.Path);
+        Fill(environment, entries);
+        environment.Flush();
 
-            // The third tenth, and the seventh: both are far from the ends of the tree, and from each other.
-            var tenth = entries / 10;
-            TenthDeleted range = null!;
-            if (rangeFirst)
-                range = Delete(environment, tree => DeleteRange(tree, 2 * tenth, 3 * tenth));
-            var cursor = Delete(environment, tree => DeleteByCursor(tree, 6 * tenth, 7 * tenth));
-            if (!rangeFirst)
-                range = Delete(environment, tree => DeleteRange(tree, 2 * tenth, 3 * tenth));
-            using var reading = environment.BeginRead();
-            if (range.Entries != tenth || cursor.Entries != tenth || reading.OpenTree(TreeName).Count != entries - (2 * tenth))
-                throw new BenchmarkException($"Of twice {tenth} entries, {range.Entries} and {cursor.Entries} were deleted.");
-            return new RangeDeleteRun(entries, range, cursor);
-        }
-        finally
-        {
-            Directory.Delete(directory, recursive: true);
-        }
+        // The third tenth, and the seventh: both are far from the ends of the tree, and from each other.
+        var tenth = entries / 10;
+        TenthDeleted range = null!;
+        if (rangeFirst)
+            range = Delete(environment, tree => DeleteRange(tree, 2 * tenth, 3 * tenth));
+        var cursor = Delete(environment, tree => DeleteByCursor(tree, 6 * tenth, 7 * tenth));
+        if (!rangeFirst)
+            range = Delete(environment, tree => DeleteRange(tree, 2 * tenth, 3 * tenth));
+        using var reading = environment.BeginRead();
+        if (range.Entries != tenth || cursor.Entries != tenth || reading.OpenTree(TreeName).Count != entries - (2 * tenth))
+            throw new BenchmarkException($"Of twice {tenth} entries, {range.Entries} and {cursor.Entries} were deleted.");
+        return new RangeDeleteRun(entries, range, cursor);
     }
 
     private static void Fill(StorageEnvironment environment, long entries)
@@ -100,7 +89,5 @@ internal sealed record RangeDeleteRun(long Entries, TenthDeleted Range, TenthDel
     }
 }
 
-/// <param name="Entries">The entries that were deleted.</param>
-/// <param name="Milliseconds">The time of the transaction, with its durable commit.</param>
 /// <param name="JournalBytes">The bytes that were written to the journal meanwhile.</param>
 internal sealed record TenthDeleted(long Entries, double Milliseconds, long JournalBytes);

@@ -1,6 +1,3 @@
-using System.Diagnostics;
-using Microsoft.Win32.SafeHandles;
-
 namespace Voron.Benchmarks.Measurement;
 
 /// <summary>
@@ -38,45 +35,20 @@ internal static class RawDeviceProbe
         var path = Path.Combine(directory, $"raw-device-{Environment.ProcessId}.probe");
         try
         {
-            using var block = new NoiseBlock(LargestWriteBytes);
             DeviceFile.Create(path, FileState.Zeroed, fileBytes);
             using var handle = DeviceFile.OpenUnbuffered(path);
-            return Array.ConvertAll(sizes, size => Measure(handle, block, size, fileBytes, timePerSize));
+            return Array.ConvertAll(sizes, size =>
+            {
+                // A tenth of the time warms up.
+                DeviceMatrix.Measure(handle, FileState.Zeroed, size, depth: 1, fileBytes, timePerSize / 10);
+                var cell = DeviceMatrix.Measure(handle, FileState.Zeroed, size, depth: 1, fileBytes, timePerSize);
+                return new ProbeResult(size, cell.Writes, 1e6 / cell.WritesPerSecond, cell.MegabytesPerSecond, cell.Latency!);
+            });
         }
         finally
         {
             File.Delete(path);
         }
-    }
-
-    private static ProbeResult Measure(SafeFileHandle handle, NoiseBlock block, int size, long fileBytes, TimeSpan time)
-    {
-        var histogram = new LatencyHistogram();
-        long offset = 0;
-        void Write()
-        {
-            RandomAccess.Write(handle, block.First(size), offset);
-            offset += size;
-            if (offset + size > fileBytes)
-                offset = 0;
-        }
-
-        // The first tenth warms up.
-        var warming = Stopwatch.GetTimestamp();
-        while (Stopwatch.GetElapsedTime(warming) < time / 10)
-            Write();
-        var started = Stopwatch.GetTimestamp();
-        var last = started;
-        while (Stopwatch.GetElapsedTime(started, last) < time)
-        {
-            Write();
-            var now = Stopwatch.GetTimestamp();
-            histogram.Record(Clock.Nanoseconds(last, now));
-            last = now;
-        }
-        var seconds = Stopwatch.GetElapsedTime(started, last).TotalSeconds;
-        var writes = histogram.Count;
-        return new ProbeResult(size, writes, seconds * 1e6 / writes, writes * (double)size / seconds / 1e6, histogram.Summarise()!);
     }
 }
 

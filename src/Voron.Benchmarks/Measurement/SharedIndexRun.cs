@@ -1,46 +1,45 @@
-using Voron.Benchmarks.Engines.Tables;
-using Voron.Benchmarks.Workloads;
 using Voron.Tables;
 
 namespace Voron.Benchmarks.Measurement;
 
 /// <summary>One run of finding the rows of two tables by section: in the index that they share, and in an index of each.</summary>
-/// <param name="Rows">The rows of both tables together.</param>
-/// <param name="SharedNanoseconds">The time of reading a row by the shared index.</param>
-/// <param name="EachNanoseconds">The time of reading a row by the indexes of the two tables, one after the other.</param>
 internal sealed record SharedIndexRun(int Rows, double SharedNanoseconds, double EachNanoseconds)
 {
     private const int RowsPerFill = 10_000;
     private const int KeyBytes = 256;
+    private const int Repetitions = 20;
     private const string OwnIndex = "section of the table";
 
     private static readonly SharedIndex Sections = new("section", 1);
 
-    /// <param name="directory">A new directory.</param>
-    /// <param name="packages">Makes the rows.</param>
-    /// <param name="rows">The rows of both tables together.</param>
     /// <exception cref="BenchmarkException">The two ways find different rows.</exception>
     public static SharedIndexRun Measure(string directory, PackageGenerator packages, int rows)
     {
-        Directory.CreateDirectory(directory);
-        try
+        using var place = new WorkArea(directory);
+        using var environment = StorageEnvironment.Open(place.Path);
+        var (first, second) = (Define("first"), Define("second"));
+        Fill(environment, first, packages, 0, rows / 2);
+        Fill(environment, second, packages, rows / 2, rows - rows / 2);
+        environment.Flush();
+        RowChecksum Read(bool isShared) => SharedIndexRun.Read(environment, first, second, packages, isShared);
+        var (shared, each) = (Read(isShared: true), Read(isShared: false));
+        if (shared.Rows != rows || each.Rows != rows || shared.Sum != each.Sum)
+            throw new BenchmarkException($"of {rows} rows, the shared index has {shared.Rows}, and those of the tables {each.Rows}");
+        return new SharedIndexRun(
+            rows, Median(() => Read(isShared: true)) / rows, Median(() => Read(isShared: false)) / rows);
+    }
+
+    private static double Median(Func<RowChecksum> work)
+    {
+        var times = new double[Repetitions];
+        for (var i = 0; i < Repetitions; i++)
         {
-            using var environment = StorageEnvironment.Open(directory);
-            var (first, second) = (Define("first"), Define("second"));
-            Fill(environment, first, packages, 0, rows / 2);
-            Fill(environment, second, packages, rows / 2, rows - rows / 2);
-            environment.Flush();
-            RowChecksum Read(bool isShared) => SharedIndexRun.Read(environment, first, second, packages, isShared);
-            var (shared, each) = (Read(isShared: true), Read(isShared: false));
-            if (shared.Rows != rows || each.Rows != rows || shared.Sum != each.Sum)
-                throw new BenchmarkException($"of {rows} rows, the shared index has {shared.Rows}, and those of the tables {each.Rows}");
-            return new SharedIndexRun(
-                rows, Repeated.Median(() => (int)Read(isShared: true).Rows) / rows, Repeated.Median(() => (int)Read(isShared: false).Rows) / rows);
+            var began = Stopwatch.GetTimestamp();
+            _ = work();
+            times[i] = Clock.Nanoseconds(began, Stopwatch.GetTimestamp());
         }
-        finally
-        {
-            Directory.Delete(directory, recursive: true);
-        }
+
+        return Figures.Median(times);
     }
 
     private static TableDefinition<string, Package> Define(string name) => TableDefinition

@@ -1,20 +1,9 @@
-using System.Diagnostics;
-using Voron.Benchmarks.Engines.Tables;
-using Voron.Benchmarks.Workloads;
-
 namespace Voron.Benchmarks.Measurement;
 
-/// <summary>One run of filling a table with three indexes in durable transactions, of changing its rows, and of reading them.</summary>
-/// <param name="Way">The engine and its way.</param>
-/// <param name="Rows">The rows of the table.</param>
-/// <param name="InsertNanoseconds">The time of inserting a row, with its share of the commit.</param>
-/// <param name="InsertBytes">The bytes that the process wrote for a row, by whatever thread.</param>
-/// <param name="UpdateNanoseconds">The time of changing a number of a row, with its share of the commit.</param>
-/// <param name="UpdateBytes">The bytes that the process wrote for a change.</param>
-/// <param name="GetNanoseconds">The time of reading a row by its primary key.</param>
-/// <param name="SectionNanoseconds">The time of reading a row as one of those of a section.</param>
-/// <param name="SourceNanoseconds">The time of reading a row as one of a range of the unique index.</param>
-/// <param name="Checksum">Of all rows that were read.</param>
+/// <summary>
+/// One run of filling a table with three indexes in durable transactions, of changing its rows, and of reading them: by key, by section, and as a
+/// range of the unique index. Figures are of one row; times of writes include a share of the commit, and bytes are all that the process wrote.
+/// </summary>
 internal sealed record TableRun(
     string Way, int Rows, double InsertNanoseconds, double InsertBytes, double UpdateNanoseconds, double UpdateBytes, double GetNanoseconds,
     double SectionNanoseconds, double SourceNanoseconds, string Checksum)
@@ -36,28 +25,21 @@ internal sealed record TableRun(
 
     public static TableRun Measure(TableWay way, string directory, PackageGenerator packages, int rows, int seed)
     {
-        Directory.CreateDirectory(directory);
-        try
-        {
-            using var store = way.Open(directory);
-            var insert = Insert(store, packages, rows);
-            var update = Update(store, packages, rows, new Random(seed));
-            store.BeginRead();
+        using var place = new WorkArea(directory);
+        using var store = way.Open(place.Path);
+        var insert = Insert(store, packages, rows);
+        var update = Update(store, packages, rows, new Random(seed));
+        store.BeginRead();
 
-            // Reading everything first checks all indexes, and leaves no page cold.
-            var sum = ReadAll(store, packages, rows);
-            var random = new Random(seed);
-            var get = Get(store, packages, rows, random, ref sum);
-            var section = ReadSections(store, packages, random, ref sum);
-            var source = ReadRanges(store, packages, rows, random, ref sum);
-            store.EndRead();
-            return new TableRun(
-                way.Name, rows, insert.Nanoseconds, insert.Bytes, update.Nanoseconds, update.Bytes, get, section, source, $"{sum.Sum:x16}");
-        }
-        finally
-        {
-            Directory.Delete(directory, recursive: true);
-        }
+        // Reading everything first checks all indexes, and leaves no page cold.
+        var sum = ReadAll(store, packages, rows);
+        var random = new Random(seed);
+        var get = Get(store, packages, rows, random, ref sum);
+        var section = ReadSections(store, packages, random, ref sum);
+        var source = ReadRanges(store, packages, rows, random, ref sum);
+        store.EndRead();
+        return new TableRun(
+            way.Name, rows, insert.Nanoseconds, insert.Bytes, update.Nanoseconds, update.Bytes, get, section, source, $"{sum.Sum:x16}");
     }
 
     private static Written Insert(TableStore store, PackageGenerator packages, int rows)

@@ -1,5 +1,3 @@
-using System.Runtime.InteropServices;
-
 namespace Voron.Benchmarks.Peers;
 
 /// <summary>
@@ -39,71 +37,36 @@ internal static unsafe partial class BerkeleyNative
         "__lock_set_lk_max_locks", "__lock_set_lk_max_objects", "__log_set_config", "__db_open_pp", "__db_close_pp", "__db_put_pp",
         "__db_get_pp", "__db_del_pp", "__db_cursor_pp", "__dbc_get_pp", "__dbc_close_pp", "__txn_begin_pp", "__txn_commit",
         "__txn_abort", "__txn_checkpoint_pp") && IsExpectedVersion();
-
-    [LibraryImport(Library, EntryPoint = "db_version")]
-    internal static partial byte* Version(int* major, int* minor, int* patch);
-
-    [LibraryImport(Library, EntryPoint = "db_strerror")]
-    internal static partial byte* ErrorText(int code);
-
-    [LibraryImport(Library, EntryPoint = "db_env_create")]
-    internal static partial int CreateEnvironment(nint* environment, uint flags);
-
+    [LibraryImport(Library, EntryPoint = "db_version")] internal static partial byte* Version(int* major, int* minor, int* patch);
+    [LibraryImport(Library, EntryPoint = "db_strerror")] internal static partial byte* ErrorText(int code);
+    [LibraryImport(Library, EntryPoint = "db_env_create")] internal static partial int CreateEnvironment(nint* environment, uint flags);
     [LibraryImport(Library, EntryPoint = "__env_open_pp", StringMarshalling = StringMarshalling.Utf8)]
     internal static partial int OpenEnvironment(nint environment, string home, uint flags, int mode);
-
-    [LibraryImport(Library, EntryPoint = "__env_close_pp")]
-    internal static partial int CloseEnvironment(nint environment, uint flags);
-
-    [LibraryImport(Library, EntryPoint = "__lock_set_lk_detect")]
-    internal static partial int SetDeadlockRule(nint environment, uint rule);
-
-    [LibraryImport(Library, EntryPoint = "__lock_set_lk_max_locks")]
-    internal static partial int SetMaxLocks(nint environment, uint count);
-
-    [LibraryImport(Library, EntryPoint = "__lock_set_lk_max_objects")]
-    internal static partial int SetMaxLockedObjects(nint environment, uint count);
-
-    [LibraryImport(Library, EntryPoint = "__log_set_config")]
-    internal static partial int SetLogFlags(nint environment, uint flags, int on);
-
-    [LibraryImport(Library, EntryPoint = "db_create")]
-    internal static partial int CreateDatabase(nint* database, nint environment, uint flags);
-
+    [LibraryImport(Library, EntryPoint = "__env_close_pp")] internal static partial int CloseEnvironment(nint environment, uint flags);
+    [LibraryImport(Library, EntryPoint = "__lock_set_lk_detect")] internal static partial int SetDeadlockRule(nint environment, uint rule);
+    [LibraryImport(Library, EntryPoint = "__lock_set_lk_max_locks")] internal static partial int SetMaxLocks(nint environment, uint count);
+    [LibraryImport(Library, EntryPoint = "__lock_set_lk_max_objects")] internal static partial int SetMaxLockedObjects(nint environment, uint count);
+    [LibraryImport(Library, EntryPoint = "__log_set_config")] internal static partial int SetLogFlags(nint environment, uint flags, int on);
+    [LibraryImport(Library, EntryPoint = "db_create")] internal static partial int CreateDatabase(nint* database, nint environment, uint flags);
     [LibraryImport(Library, EntryPoint = "__db_open_pp", StringMarshalling = StringMarshalling.Utf8)]
     internal static partial int OpenDatabase(
         nint database, nint transaction, string file, string? name, int type, uint flags, int mode);
-
-    [LibraryImport(Library, EntryPoint = "__db_close_pp")]
-    internal static partial int CloseDatabase(nint database, uint flags);
-
+    [LibraryImport(Library, EntryPoint = "__db_close_pp")] internal static partial int CloseDatabase(nint database, uint flags);
     [LibraryImport(Library, EntryPoint = "__db_put_pp")]
     internal static partial int Put(nint database, nint transaction, BerkeleyValue* key, BerkeleyValue* data, uint flags);
-
     [LibraryImport(Library, EntryPoint = "__db_get_pp")]
     internal static partial int Get(nint database, nint transaction, BerkeleyValue* key, BerkeleyValue* data, uint flags);
-
     [LibraryImport(Library, EntryPoint = "__db_del_pp")]
     internal static partial int Delete(nint database, nint transaction, BerkeleyValue* key, uint flags);
-
     [LibraryImport(Library, EntryPoint = "__db_cursor_pp")]
     internal static partial int OpenCursor(nint database, nint transaction, nint* cursor, uint flags);
-
     [LibraryImport(Library, EntryPoint = "__dbc_get_pp")]
     internal static partial int MoveCursor(nint cursor, BerkeleyValue* key, BerkeleyValue* data, uint flags);
-
-    [LibraryImport(Library, EntryPoint = "__dbc_close_pp")]
-    internal static partial int CloseCursor(nint cursor);
-
+    [LibraryImport(Library, EntryPoint = "__dbc_close_pp")] internal static partial int CloseCursor(nint cursor);
     [LibraryImport(Library, EntryPoint = "__txn_begin_pp")]
     internal static partial int BeginTransaction(nint environment, nint parent, nint* transaction, uint flags);
-
-    [LibraryImport(Library, EntryPoint = "__txn_commit")]
-    internal static partial int CommitTransaction(nint transaction, uint flags);
-
-    [LibraryImport(Library, EntryPoint = "__txn_abort")]
-    internal static partial int AbortTransaction(nint transaction);
-
+    [LibraryImport(Library, EntryPoint = "__txn_commit")] internal static partial int CommitTransaction(nint transaction, uint flags);
+    [LibraryImport(Library, EntryPoint = "__txn_abort")] internal static partial int AbortTransaction(nint transaction);
     [LibraryImport(Library, EntryPoint = "__txn_checkpoint_pp")]
     internal static partial int Checkpoint(nint environment, uint kilobytes, uint minutes, uint flags);
 

@@ -1,10 +1,5 @@
-using System.Diagnostics;
-using System.Globalization;
 using System.Text;
 using System.Text.Json;
-using Voron.Benchmarks.Engines;
-using Voron.Benchmarks.Reporting;
-using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Processes;
 

@@ -1,11 +1,9 @@
-using System.Diagnostics;
-using System.Globalization;
-
 namespace Voron.Benchmarks.Processes;
 
 /// <summary>A memory cgroup (version 2 or 1) that limits the memory of processes, page cache included, and counts it.</summary>
 internal sealed class MemoryGroup : IDisposable
 {
+    private static readonly TimeSpan SamplePause = TimeSpan.FromMilliseconds(20);
     private static int CreatedCount;
 
     private readonly MemoryGroupFiles _files;
@@ -28,7 +26,6 @@ internal sealed class MemoryGroup : IDisposable
 
     /// <summary>Returns a group, or null, and reports the reason, if the system has no such groups or this user cannot create one.</summary>
     /// <param name="bytes">Its limit; null for none.</param>
-    /// <param name="say">Receives the reason.</param>
     public static MemoryGroup? TryCreate(long? bytes, Action<string> say)
     {
         if (MemoryGroupFiles.Find() is not { } files)
@@ -71,8 +68,37 @@ internal sealed class MemoryGroup : IDisposable
         }
     }
 
+    /// <summary>Runs a process in the group to its end, and watches the memory of the group meanwhile.</summary>
+    public async Task<GroupedResult> RunAsync(ProcessStartInfo start, CancellationToken cancellationToken)
+    {
+        Enclose(start);
+        using var process = Process.Start(start) ?? throw new BenchmarkException($"'{start.FileName}' cannot be started.");
+        var output = process.StandardOutput.ReadToEndAsync(CancellationToken.None);
+        var errors = process.StandardError.ReadToEndAsync(CancellationToken.None);
+        var ended = process.WaitForExitAsync(CancellationToken.None);
+        var anonymous = 0L;
+        try
+        {
+            while (!ended.IsCompleted)
+            {
+                anonymous = Math.Max(anonymous, AnonymousBytes);
+                await Task.WhenAny(ended, Task.Delay(SamplePause, cancellationToken)).ConfigureAwait(false);
+                cancellationToken.ThrowIfCancellationRequested();
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            process.Kill();
+            await ended.ConfigureAwait(false);
+            throw;
+        }
+
+        return new GroupedResult(
+            process.ExitCode, await output.ConfigureAwait(false), await errors.ConfigureAwait(false), PeakBytes, anonymous, Kills > 0);
+    }
+
     /// <summary>Makes a process that has not been started begin in the group: a shell joins it, and becomes the program.</summary>
-    public void Enclose(ProcessStartInfo start)
+    private void Enclose(ProcessStartInfo start)
     {
         string[] program = [start.FileName, .. start.ArgumentList];
         start.FileName = "sh";
@@ -130,3 +156,6 @@ internal sealed class MemoryGroup : IDisposable
 
     private string Read(string file) => File.ReadAllText(Path.Combine(_path, file));
 }
+
+/// <summary>The end of a process, and the memory that its group has had.</summary>
+internal sealed record GroupedResult(int ExitCode, string Output, string Errors, long PeakBytes, long AnonymousBytes, bool WasKilled);

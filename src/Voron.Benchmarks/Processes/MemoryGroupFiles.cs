@@ -2,11 +2,8 @@ namespace Voron.Benchmarks.Processes;
 
 /// <summary>The names of the files by which a system controls memory groups: cgroups have two versions.</summary>
 /// <param name="Parent">The group in which new ones are created.</param>
-/// <param name="Limit">The file with the limit in bytes.</param>
 /// <param name="SwapLimit">The file with the limit of swapped memory; it exists only where memory can be swapped.</param>
-/// <param name="Peak">The file with the most bytes at a time.</param>
 /// <param name="Events">The file that counts ended processes.</param>
-/// <param name="AnonymousName">The name of anonymous memory in the statistics.</param>
 internal sealed record MemoryGroupFiles(string Parent, string Limit, string SwapLimit, string Peak, string Events, string AnonymousName)
 {
     public const string Processes = "cgroup.procs";

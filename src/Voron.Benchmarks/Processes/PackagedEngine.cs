@@ -1,7 +1,5 @@
-using System.Diagnostics;
 using System.Reflection.Metadata;
 using System.Reflection.PortableExecutable;
-using Voron.Benchmarks.Reporting;
 
 namespace Voron.Benchmarks.Processes;
 

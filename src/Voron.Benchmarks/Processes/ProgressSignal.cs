@@ -1,6 +1,4 @@
-using System.Buffers.Text;
-using System.Diagnostics;
-using System.Globalization;
+using System.Text.Unicode;
 
 namespace Voron.Benchmarks.Processes;
 
@@ -18,11 +16,7 @@ internal sealed class ProgressSignal
     private long _lastTimestamp;
 
     /// <param name="output">Receives the lines. Null for none.</param>
-    public ProgressSignal(Stream? output)
-    {
-        _output = output;
-        Prefix.Select(letter => (byte)letter).ToArray().CopyTo(_line, 0);
-    }
+    public ProgressSignal(Stream? output) => _output = output;
 
     public void Report(long done, long total)
     {
@@ -32,13 +26,7 @@ internal sealed class ProgressSignal
         if (Stopwatch.GetElapsedTime(_lastTimestamp, now) < Interval)
             return;
         _lastTimestamp = now;
-        var length = Prefix.Length;
-        Utf8Formatter.TryFormat(done, _line.AsSpan(length), out var written);
-        length += written;
-        _line[length++] = (byte)' ';
-        Utf8Formatter.TryFormat(total, _line.AsSpan(length), out written);
-        length += written;
-        _line[length++] = (byte)'\n';
+        Utf8.TryWrite(_line, CultureInfo.InvariantCulture, $"{Prefix}{done} {total}\n", out var length);
         _output.Write(_line, 0, length);
     }
 

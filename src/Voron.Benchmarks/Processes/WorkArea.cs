@@ -22,9 +22,12 @@ internal sealed class WorkArea : IDisposable
     /// <summary>Returns the directory for one engine's store.</summary>
     public string StorePath(string engine, string store) => System.IO.Path.Combine(Path, $"{engine}-{store}");
 
-    public void Dispose()
+    public void Dispose() => Delete(Path);
+
+    /// <summary>Deletes a directory, if it exists, with all that it holds.</summary>
+    public static void Delete(string path)
     {
-        if (Directory.Exists(Path))
-            Directory.Delete(Path, recursive: true);
+        if (Directory.Exists(path))
+            Directory.Delete(path, recursive: true);
     }
 }

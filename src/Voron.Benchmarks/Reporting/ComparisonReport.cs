@@ -1,13 +1,8 @@
-using System.Globalization;
-using Voron.Benchmarks.Engines;
-using Voron.Benchmarks.Workloads;
-
 namespace Voron.Benchmarks.Reporting;
 
 /// <summary>Reports medians over the rounds, the goals, and whether the engines returned the same bytes.</summary>
 internal sealed class ComparisonReport
 {
-    private const int NameColumns = 2;
     private const string NotInstalled = "not installed";
     private static readonly string[] GoalColumns = ["workload", "goal", "measured", "verdict"];
 
@@ -34,12 +29,19 @@ internal sealed class ComparisonReport
 
     private IEnumerable<Comparison.Step> ReportedSteps => _comparison.Steps.Where(step => step.IsReported);
 
+    private IEnumerable<RunResult[]> AllRuns =>
+        from step in ReportedSteps
+        from engine in _comparison.AllEngines
+        let runs = _medians.Runs(step.Workload, engine.Name)
+        where runs.Length != 0
+        select runs;
+
     public Report Create() => new(
         "Comparison of engines",
         [.. Notes()],
         [
-            .. ComparisonTables.All.Select(form => new ReportTable(form.Title, NameColumns, form.Columns, [.. Rows(form)])),
-            .. FirstSecondTables.Create([.. FirstSeconds()]),
+            .. new ComparisonTables(_medians).All.Select(table => table.Columns.With(Rows(table))),
+            ComparisonTables.FirstSecondCommits(AllRuns.Where(runs => runs.Any(run => run.FirstSecond is not null))),
             Durations(),
             new ReportTable("Goals", GoalColumns.Length, GoalColumns, [.. Goals()]),
         ])
@@ -67,36 +69,20 @@ internal sealed class ComparisonReport
            select $"{engine.Name}: {NotInstalled}, {engine.InstallHint}",
     ];
 
-    private IEnumerable<string[]> Rows(ComparisonTable form)
+    private IEnumerable<string[]> Rows(ComparisonTable table)
     {
         foreach (var step in ReportedSteps)
         {
-            var ours = _medians.Rate(step.Workload, EngineCatalog.Voron);
-            var processor = _medians.Of(step.Workload, EngineCatalog.Voron, ComparisonTables.ProcessorMicroseconds);
-            var bestPeer = _medians.BestPeer(step.Workload)?.Rate;
             foreach (var engine in _comparison.AllEngines)
             {
                 var runs = _medians.Runs(step.Workload, engine.Name);
-                if (runs.Length != 0 && form.Has(runs))
-                {
-                    var figures = new RowFigures(_medians.Rate(step.Workload, engine.Name), ours, bestPeer, processor);
-                    yield return [step.Workload.Title, engine.Name, .. form.Cells(runs, figures)];
-                }
-                else if (form.NamesMissing && !engine.IsInstalled())
-                {
-                    string[] blank = [.. Enumerable.Repeat("", form.Columns.Length - NameColumns - 1)];
-                    yield return [step.Workload.Title, engine.Name, NotInstalled, .. blank];
-                }
+                if (runs.Length != 0 && table.Has(runs))
+                    yield return table.Columns.Row(runs);
+                else if (table.NamesMissing && !engine.IsInstalled())
+                    yield return [step.Workload.Title, engine.Name, NotInstalled, .. Enumerable.Repeat("", table.Columns.Headers.Count - 3)];
             }
         }
     }
-
-    private IEnumerable<(string Workload, string Engine, RunResult[] Runs)> FirstSeconds() =>
-        from step in ReportedSteps
-        from engine in _comparison.AllEngines
-        let runs = _medians.Runs(step.Workload, engine.Name)
-        where step.Workload.IsFirstSecond && runs.Length != 0
-        select (step.Workload.Title, engine.Name, runs);
 
     private ReportTable Durations()
     {
@@ -106,7 +92,7 @@ internal sealed class ComparisonReport
         foreach (var step in _comparison.Steps)
         {
             var seconds = Array.ConvertAll(
-                engines, engine => Medians.Of(_medians.Runs(step.Workload, engine.Name), run => run.ProcessSeconds));
+                engines, engine => _medians.Of(step.Workload, engine.Name, run => run.ProcessSeconds));
             for (var i = 0; i < engines.Length; i++)
                 totals[i] += seconds[i] ?? 0;
             rows.Add([step.Workload.Title, .. seconds.Select(figure => figure is null ? "" : Figures.Decimal(figure))]);
@@ -127,5 +113,33 @@ internal sealed class ComparisonReport
                where reported.Contains(goal.Workload)
                orderby reported.IndexOf(goal.Workload)
                select (string[])[goal.Workload, goal.Goal, goal.Measured, goal.Verdict];
+    }
+}
+
+/// <summary>The results of a comparison by workload and engine.</summary>
+internal sealed class Medians(IReadOnlyList<RunResult> results)
+{
+    private readonly ILookup<(string Workload, string Engine), RunResult> _results =
+        results.ToLookup(result => (result.Workload, result.Engine));
+
+    private readonly string[] _engines = [.. results.Select(result => result.Engine).Distinct()];
+
+    public RunResult[] Runs(WorkloadDefinition workload, string engine) => [.. _results[(workload.Name, engine)]];
+
+    public double? Of(WorkloadDefinition workload, string engine, Func<RunResult, double?> figure) =>
+        Figures.Median(Runs(workload, engine), figure);
+
+    public double? Rate(WorkloadDefinition workload, string engine) => Of(workload, engine, run => run.OperationsPerSecond);
+
+    /// <summary>The fastest peer other than <paramref name="except"/>.</summary>
+    public (string Engine, double Rate)? BestPeer(WorkloadDefinition workload, string? except = null)
+    {
+        (string Engine, double Rate)? best = null;
+        foreach (var engine in _engines.Where(engine => engine != except && !EngineCatalog.Find(engine).IsOurs))
+        {
+            if (Rate(workload, engine) is { } rate && rate > (best?.Rate ?? 0))
+                best = (engine, rate);
+        }
+        return best;
     }
 }

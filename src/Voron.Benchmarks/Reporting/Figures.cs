@@ -1,5 +1,3 @@
-using System.Globalization;
-
 namespace Voron.Benchmarks.Reporting;
 
 /// <summary>Formats numbers for the tables.</summary>
@@ -33,5 +31,12 @@ internal static class Figures
         double[] sorted = [.. values.Order()];
         var middle = sorted.Length / 2;
         return sorted.Length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+    }
+
+    /// <summary>Returns the median of the runs that have a figure, or null if none has.</summary>
+    public static double? Median<T>(IEnumerable<T> runs, Func<T, double?> figure)
+    {
+        double[] known = [.. runs.Select(figure).OfType<double>()];
+        return known.Length == 0 ? null : Median(known);
     }
 }

@@ -1,6 +1,3 @@
-using System.Globalization;
-using Voron.Benchmarks.Engines;
-using Voron.Benchmarks.Workloads;
 using static Voron.Benchmarks.Workloads.WorkloadCatalog;
 
 namespace Voron.Benchmarks.Reporting;

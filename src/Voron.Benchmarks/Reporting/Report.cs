@@ -1,13 +1,11 @@
-using System.Globalization;
 using System.Text;
+using System.Text.Json;
 using Spectre.Console;
 
 namespace Voron.Benchmarks.Reporting;
 
 /// <summary>The result of a command, for the terminal and for a Markdown file.</summary>
-/// <param name="Title">Heads the Markdown file.</param>
 /// <param name="Notes">What was measured and with which settings, a line each.</param>
-/// <param name="Tables">The figures. Tables without rows are left out.</param>
 internal sealed record Report(string Title, IReadOnlyList<string> Notes, IReadOnlyList<ReportTable> Tables)
 {
     /// <summary>Ends the report, if given.</summary>
@@ -26,8 +24,6 @@ internal sealed record Report(string Title, IReadOnlyList<string> Notes, IReadOn
     }
 
     /// <param name="commandLine">The command that measured this, without paths of the machine.</param>
-    /// <param name="started">When it began.</param>
-    /// <param name="machine">Where it ran.</param>
     /// <param name="rawDevice">What the bare device did before, and possibly after, the measurement.</param>
     public string ToMarkdown(string commandLine, DateTimeOffset started, MachineSummary machine, IEnumerable<string> rawDevice)
     {
@@ -46,5 +42,40 @@ internal sealed record Report(string Title, IReadOnlyList<string> Notes, IReadOn
         if (Conclusion is not null)
             text.AppendLine().AppendLine(Conclusion);
         return text.ToString();
+    }
+}
+
+/// <summary>The results of runs in machine-readable form.</summary>
+internal sealed record ResultFile(
+    DateTimeOffset Date, MachineSummary Machine, IReadOnlyList<ProbeResult> RawDevice, IReadOnlyList<RunResult> Results)
+{
+    public static JsonSerializerOptions Json { get; } = new() { PropertyNamingPolicy = JsonNamingPolicy.CamelCase, WriteIndented = true };
+}
+
+/// <summary>The machine on which figures were measured.</summary>
+internal sealed record MachineSummary(
+    string OperatingSystem, string Runtime, string Processor, int Cores, long MemoryBytes, string FileSystem, string Device)
+{
+    private const string Unknown = "unknown";
+
+    public static MachineSummary Describe(string directory) => new(
+        RuntimeInformation.OSDescription,
+        RuntimeInformation.FrameworkDescription,
+        ProcessorName(),
+        Environment.ProcessorCount,
+        GC.GetGCMemoryInfo().TotalAvailableMemoryBytes,
+        MountEntry.Find(directory)?.FileSystem ?? new DriveInfo(Path.GetFullPath(directory)).DriveFormat,
+        BlockDevice.Find(directory)?.Name ?? "none with counters");
+
+    public override string ToString() =>
+        $"{OperatingSystem}; {Runtime}; {Processor}, {Cores} cores, {Figures.Bytes(MemoryBytes)}; {FileSystem} on {Device}";
+
+    private static string ProcessorName()
+    {
+        const string CpuInfo = "/proc/cpuinfo";
+        var line = File.Exists(CpuInfo)
+            ? File.ReadLines(CpuInfo).FirstOrDefault(text => text.StartsWith("model name", StringComparison.Ordinal))
+            : Environment.GetEnvironmentVariable("PROCESSOR_IDENTIFIER");
+        return line?[(line.IndexOf(':', StringComparison.Ordinal) + 1)..].Trim() ?? Unknown;
     }
 }

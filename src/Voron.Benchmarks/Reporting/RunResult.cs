@@ -1,24 +1,14 @@
-using Voron.Benchmarks.Engines;
-using Voron.Benchmarks.Measurement;
-using Voron.Benchmarks.Workloads;
-
 namespace Voron.Benchmarks.Reporting;
 
 /// <summary>All figures of one workload on one engine. Null where the engine or the system does not report a figure.</summary>
 internal sealed record RunResult
 {
     public required string Engine { get; init; }
-
     public required string Settings { get; init; }
-
     public required string Workload { get; init; }
-
     public required int Round { get; init; }
-
     public required long Items { get; init; }
-
     public required long Operations { get; init; }
-
     public required long Transactions { get; init; }
 
     /// <summary>Time inside the engine's calls, over which rates are calculated.</summary>
@@ -69,7 +59,6 @@ internal sealed record RunResult
     public double ProcessSeconds { get; init; }
 
     public string? Note { get; init; }
-
     public MemoryUse? Memory { get; init; }
 
     /// <summary>Bytes of key and value that an operation reads or writes.</summary>

@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Diagnostics.Metrics;
 using BenchmarkDotNet.Attributes;
@@ -137,19 +136,12 @@ public class DiagnosticsSuite
         ActivitySource.AddActivityListener(_activityListener);
     }
 
-    /// <summary>What is listened to.</summary>
+    /// <summary>What is listened to: nothing, the meter, the source of activities, or both.</summary>
     public enum Watching
     {
-        /// <summary>Nothing.</summary>
         None,
-
-        /// <summary>The meter.</summary>
         Metrics,
-
-        /// <summary>The source of activities.</summary>
         Activities,
-
-        /// <summary>The meter and the source of activities.</summary>
         Both,
     }
 }

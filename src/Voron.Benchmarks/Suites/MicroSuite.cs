@@ -1,7 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
-using System.Runtime.InteropServices;
 using BenchmarkDotNet.Attributes;
-using Voron.Benchmarks.Workloads;
 using Voron.Compression;
 using Voron.Format;
 using Voron.Journal;

@@ -1,6 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
 using BenchmarkDotNet.Attributes;
-using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Suites;
 

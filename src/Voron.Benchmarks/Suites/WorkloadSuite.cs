@@ -1,9 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using BenchmarkDotNet.Attributes;
 using BenchmarkDotNet.Engines;
-using Voron.Benchmarks.Engines;
-using Voron.Benchmarks.Processes;
-using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Suites;
 

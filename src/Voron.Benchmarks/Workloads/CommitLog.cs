@@ -1,6 +1,3 @@
-using Voron.Benchmarks.Engines;
-using Voron.Benchmarks.Measurement;
-
 namespace Voron.Benchmarks.Workloads;
 
 /// <summary>Records when each commit of a run ended and how long it took, so that commits during a flush can be found later.</summary>

@@ -62,7 +62,6 @@ internal static class ComparisonPlan
     ];
 
     /// <param name="only">Names of workloads; empty for all. The workloads that create their stores are added, but not reported.</param>
-    /// <param name="scale">Multiplies items and operations.</param>
     /// <exception cref="BenchmarkException">A name is unknown or not part of the plan.</exception>
     public static Comparison.Step[] Select(IReadOnlyList<string> only, double scale)
     {
@@ -99,14 +98,46 @@ internal static class ComparisonPlan
     {
         if (step.Workload.IsFirstSecond)
         {
-            var stored = step.Workload.CreatesStore ? step.Items : Scaling.Apply(step.Items, scale, step.Workload.ValueBytes);
+            var stored = step.Workload.CreatesStore ? step.Items : WorkloadDefinition.Scale(step.Items, scale, step.Workload.ValueBytes);
             return new Comparison.Step(step.Workload, stored, step.Operations, isReported);
         }
 
-        var items = Scaling.Apply(step.Items, scale, step.Workload.ValueBytes);
+        var items = WorkloadDefinition.Scale(step.Items, scale, step.Workload.ValueBytes);
         var operations = step.Workload.Kind is WorkloadKind.DeleteHalf or WorkloadKind.InsertAgain
             ? WorkloadDefinition.EvenItems(items)
-            : Scaling.Apply(step.Operations, scale, step.Workload.ValueBytes);
+            : WorkloadDefinition.Scale(step.Operations, scale, step.Workload.ValueBytes);
         return new Comparison.Step(step.Workload, items, operations, isReported);
     }
+}
+
+/// <summary>The engines and the workloads of a comparison. Goals and ratios are those of this project's engine.</summary>
+/// <param name="Limit">The time after which runs that can be cut short stop. Zero for no limit.</param>
+internal sealed record Comparison(
+    IReadOnlyList<EngineDescriptor> Engines, IReadOnlyList<Comparison.Step> Steps, int Rounds, TimeSpan Limit = default)
+{
+    private static readonly WorkloadDefinition[] JournalWorkloads =
+        [WorkloadCatalog.SequentialInsert, WorkloadCatalog.RandomInsert, WorkloadCatalog.RandomUpdate];
+
+    /// <summary>The engines to compare, followed by the journal variants that some steps add.</summary>
+    public IEnumerable<EngineDescriptor> AllEngines => Engines.Concat(Variants);
+
+    private IEnumerable<EngineDescriptor> Variants =>
+        Engines.Any(engine => engine.Name == EngineCatalog.Voron)
+            ? EngineCatalog.All.Where(engine => engine.IsJournalVariant && !Engines.Contains(engine))
+            : [];
+
+    /// <summary>Returns the installed engines of a step. Steps about journals add the variants with and without compression.</summary>
+    public EngineDescriptor[] EnginesOf(Step step) =>
+        [.. (IsAboutJournals(step) ? AllEngines : Engines).Where(engine => engine.IsInstalled())];
+
+    /// <summary>Returns true if no later step needs this engine's store.</summary>
+    public bool IsLastOfStore(Step step, EngineDescriptor engine) =>
+        Steps.Last(other => other.Workload.Store == step.Workload.Store && EnginesOf(other).Contains(engine)) == step;
+
+    private bool IsAboutJournals(Step step) =>
+        JournalWorkloads.Contains(step.Workload)
+        && Steps.Any(other => other.IsReported && other.Workload.Store == step.Workload.Store && JournalWorkloads.Contains(other.Workload));
+
+    /// <param name="IsReported">False if the step only prepares for another one.</param>
+    internal sealed record Step(WorkloadDefinition Workload, long Items, long Operations, bool IsReported);
 }

@@ -1,6 +1,4 @@
-using System.Diagnostics;
-using Voron.Benchmarks.Engines;
-using Voron.Benchmarks.Measurement;
+using System.Runtime.ExceptionServices;
 
 namespace Voron.Benchmarks.Workloads;
 
@@ -27,14 +25,13 @@ internal static class ConcurrentLoop
         var load = new Load(request, run, callers, started);
         if (isAsync)
         {
-            var tasks = new Task[callers];
-            for (var i = 0; i < callers; i++)
-                tasks[i] = CallAsync(engine.CreateCaller()!, load, i, histograms[i]);
-            Task.WaitAll(tasks);
+            // All callers start on the thread pool, as requests to a service would.
+            Task.WaitAll(Enumerable.Range(0, callers).Select(i => Task.Run(() => CallAsync(engine.CreateCaller()!, load, i, histograms[i]))));
         }
         else
         {
-            ParallelCallers.Run(callers, caller => Call(engine, load, caller, histograms[caller]));
+            ParallelCallers.Run(
+                callers, caller => CallAsync(new BlockingCaller(engine), load, caller, histograms[caller]).GetAwaiter().GetResult());
         }
         run.AddEngineTime(started, Stopwatch.GetTimestamp());
         run.OperationsDone = histograms.Sum(histogram => histogram.Count);
@@ -47,8 +44,6 @@ internal static class ConcurrentLoop
 
     private static async Task CallAsync(AsyncCaller caller, Load load, int first, LatencyHistogram latencies)
     {
-        // All callers start on the thread pool, as requests to a service would.
-        await Task.Yield();
         var buffer = load.CreateBuffer();
         for (long item = first; load.HasTimeFor(item); item += load.Callers)
         {
@@ -62,19 +57,14 @@ internal static class ConcurrentLoop
         load.End(first, latencies.Count);
     }
 
-    private static void Call(BenchmarkEngine engine, Load load, int first, LatencyHistogram latencies)
+    /// <summary>A caller whose put is durable when the call returns.</summary>
+    private sealed class BlockingCaller(BenchmarkEngine engine) : AsyncCaller
     {
-        var buffer = load.CreateBuffer();
-        for (long item = first; load.HasTimeFor(item); item += load.Callers)
+        public override ValueTask PutAsync(ReadOnlyMemory<byte> key, ReadOnlyMemory<byte> value)
         {
-            buffer.SetKey(0, item);
-            buffer.SetValue(0, item, version: 0);
-            var began = Stopwatch.GetTimestamp();
-            engine.PutDurable(buffer.Key(0), buffer.Value(0));
-            latencies.Record(Clock.Nanoseconds(began, Stopwatch.GetTimestamp()));
-            load.Report(first, item);
+            engine.PutDurable(key.Span, value.Span);
+            return ValueTask.CompletedTask;
         }
-        load.End(first, latencies.Count);
     }
 
     /// <summary>The work that the callers share. The first caller reports for all of them, because they advance together.</summary>
@@ -92,12 +82,42 @@ internal static class ConcurrentLoop
             Run.Allocation.Report(item, Request.Operations);
         }
 
-        /// <param name="caller">The caller that is done.</param>
-        /// <param name="puts">The number of its puts.</param>
         public void End(int caller, long puts)
         {
             if (caller == 0)
                 Run.Allocation.End(Math.Max(0, puts - 1) * Callers);
         }
+    }
+}
+
+/// <summary>Runs threads that start together, and waits for all of them.</summary>
+internal static class ParallelCallers
+{
+    /// <summary>Rethrows the first exception of any thread.</summary>
+    public static void Run(int threads, Action<int> body)
+    {
+        using var start = new Barrier(threads);
+        ExceptionDispatchInfo? failure = null;
+        var all = new Thread[threads];
+        for (var i = 0; i < threads; i++)
+        {
+            var number = i;
+            all[i] = new Thread(() =>
+            {
+                start.SignalAndWait();
+                try
+                {
+                    body(number);
+                }
+                catch (Exception error)
+                {
+                    Interlocked.CompareExchange(ref failure, ExceptionDispatchInfo.Capture(error), null);
+                }
+            });
+            all[i].Start();
+        }
+        foreach (var thread in all)
+            thread.Join();
+        failure?.Throw();
     }
 }

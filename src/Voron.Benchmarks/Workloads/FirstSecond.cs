@@ -1,5 +1,3 @@
-using Voron.Benchmarks.Measurement;
-
 namespace Voron.Benchmarks.Workloads;
 
 /// <summary>Collects transactions in slices of time since the store was about to be opened. Adding does not allocate.</summary>
@@ -23,7 +21,6 @@ internal sealed class FirstSecond
     private readonly bool _stops;
     private long _first;
 
-    /// <param name="openingTimestamp">When the call began that opened the store.</param>
     /// <param name="stops">True if the run is over after the last slice, false if it continues with transactions that are not counted.</param>
     public FirstSecond(long openingTimestamp, bool stops = true) => (_opening, _stops) = (openingTimestamp, stops);
 
@@ -31,10 +28,6 @@ internal sealed class FirstSecond
     public bool IsOver { get; private set; }
 
     /// <summary>Adds a transaction to the slice in which it ended.</summary>
-    /// <param name="beganTimestamp">When it began.</param>
-    /// <param name="committingTimestamp">When the call began that commits it.</param>
-    /// <param name="endedTimestamp">When that call returned.</param>
-    /// <param name="operations">The number of its operations.</param>
     public void Add(long beganTimestamp, long committingTimestamp, long endedTimestamp, int operations)
     {
         var nanoseconds = Clock.Nanoseconds(beganTimestamp, endedTimestamp);
@@ -52,7 +45,6 @@ internal sealed class FirstSecond
         _commits[slice].Record(Clock.Nanoseconds(committingTimestamp, endedTimestamp));
     }
 
-    /// <param name="openingNanoseconds">The duration of the call that opened the store.</param>
     public FirstSecondResult Summarise(long openingNanoseconds) => new()
     {
         OpeningMilliseconds = openingNanoseconds / 1e6,
@@ -88,3 +80,32 @@ internal sealed class FirstSecond
         return new TimeSliceResult(Rate(FirstSteadySlice, Slices), commits.Count, commits.Summarise());
     }
 }
+
+/// <summary>What a process that had not warmed up did since it opened the store. Rates are over the time inside the engine's calls.</summary>
+internal sealed record FirstSecondResult
+{
+    /// <summary>The duration of the call that opened the store.</summary>
+    public required double OpeningMilliseconds { get; init; }
+
+    /// <summary>The duration of the first transaction of the process, with its commit.</summary>
+    public required double FirstTransactionMilliseconds { get; init; }
+
+    /// <summary>The rate over the first second.</summary>
+    public required double? OperationsPerSecond { get; init; }
+
+    /// <summary>The rate over the third second.</summary>
+    public required double? SteadyOperationsPerSecond { get; init; }
+
+    /// <summary>The slices of the first second, in order.</summary>
+    public required IReadOnlyList<TimeSliceResult> Slices { get; init; }
+
+    /// <summary>The third second.</summary>
+    public required TimeSliceResult Steady { get; init; }
+
+    /// <summary>The rate from 200 to 400 ms, as a share of the steady rate. A slice in which no transaction ended has a rate of zero.</summary>
+    public double? EarlyShare =>
+        ((Slices[2].OperationsPerSecond ?? 0) + (Slices[3].OperationsPerSecond ?? 0)) / 2 / SteadyOperationsPerSecond;
+}
+
+/// <summary>The transactions that ended within a slice of time. Null where there were none.</summary>
+internal sealed record TimeSliceResult(double? OperationsPerSecond, long Commits, LatencySummary? Latency);

@@ -1,9 +1,25 @@
-using System.Diagnostics;
-
 namespace Voron.Benchmarks.Workloads;
 
+/// <summary>The work that a process does while its memory is limited.</summary>
+internal enum MemoryPhase
+{
+    /// <summary>Random puts of new items, 100 a transaction.</summary>
+    Put,
+
+    /// <summary>Random updates behind a reader that began before them, 10,000 a transaction.</summary>
+    UpdateBehindReader,
+
+    /// <summary>Random puts of new items in a single transaction, however large.</summary>
+    OneTransaction,
+
+    /// <summary>Random puts that are not flushed. The process ends by a signal, and leaves them in the journal.</summary>
+    LeaveJournal,
+
+    /// <summary>An opening that replays what <see cref="LeaveJournal"/> has left.</summary>
+    Recover,
+}
+
 /// <summary>Runs one phase of the measurement of memory limits in this process.</summary>
-/// <param name="directory">The directory of the store.</param>
 /// <param name="items">The number of items that the first phase has put, or is to put.</param>
 /// <param name="memoryLimitBytes">The limit to set explicitly; null for the default.</param>
 internal sealed class MemoryWorkload(string directory, long items, long? memoryLimitBytes)
@@ -22,7 +38,6 @@ internal sealed class MemoryWorkload(string directory, long items, long? memoryL
     private readonly byte[] _value = new byte[ItemGenerator.ValueBytes];
 
     /// <summary>Runs a phase, and returns what it took.</summary>
-    /// <param name="phase">The phase.</param>
     /// <param name="leave">Called with the result by a phase that must not close the environment.</param>
     public MemoryPhaseResult Run(MemoryPhase phase, Action<MemoryPhaseResult> leave)
     {
@@ -111,11 +126,5 @@ internal sealed class MemoryWorkload(string directory, long items, long? memoryL
 }
 
 /// <summary>What a phase took, as its process saw it.</summary>
-/// <param name="Operations">The number of puts.</param>
-/// <param name="Seconds">The time of the puts, or of the opening.</param>
-/// <param name="LimitBytes">The limit of native memory that the environment kept.</param>
-/// <param name="NativePeakBytes">The most native memory that the environment had.</param>
-/// <param name="SpilledBytes">The bytes of page versions in temporary files at the end.</param>
-/// <param name="ReplayedBytes">The bytes of journal that the opening replayed.</param>
 internal sealed record MemoryPhaseResult(
     long Operations, double Seconds, long LimitBytes, long NativePeakBytes, long SpilledBytes, long ReplayedBytes);

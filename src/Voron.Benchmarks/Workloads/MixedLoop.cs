@@ -1,8 +1,3 @@
-using System.Diagnostics;
-using System.Globalization;
-using Voron.Benchmarks.Engines;
-using Voron.Benchmarks.Processes;
-
 namespace Voron.Benchmarks.Workloads;
 
 /// <summary>Runs a writer that updates and a reader that gets at the same time. Both rates are over the time inside the engine.</summary>

@@ -1,7 +1,3 @@
-using System.Diagnostics;
-using Voron.Benchmarks.Engines;
-using Voron.Benchmarks.Processes;
-
 namespace Voron.Benchmarks.Workloads;
 
 internal static class ReadLoop

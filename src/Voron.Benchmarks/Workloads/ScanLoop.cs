@@ -1,8 +1,3 @@
-using System.Diagnostics;
-using System.Globalization;
-using System.Runtime.InteropServices;
-using Voron.Benchmarks.Engines;
-
 namespace Voron.Benchmarks.Workloads;
 
 internal static class ScanLoop

@@ -1,7 +1,3 @@
-using System.Diagnostics;
-using Voron.Benchmarks.Measurement;
-using Voron.Benchmarks.Processes;
-
 namespace Voron.Benchmarks.Workloads;
 
 /// <summary>Collects the figures of a workload's loops while they run.</summary>
@@ -60,4 +56,34 @@ internal sealed class TimedRun(ProgressSignal progress)
     public void AddEngineTime(long fromTimestamp, long toTimestamp) => EngineNanoseconds += Clock.Nanoseconds(fromTimestamp, toTimestamp);
 
     public void AddEngineTime(long nanoseconds) => EngineNanoseconds += nanoseconds;
+}
+
+/// <summary>
+/// Counts the managed memory that all threads allocate after the first tenth of a run, which leaves out the one-time allocations of the
+/// first operations. The loops report their progress between measured calls.
+/// </summary>
+internal sealed class SteadyAllocation
+{
+    private const int WarmShare = 10;
+
+    private long _firstOperation = -1;
+    private long _firstBytes;
+
+    /// <summary>Null until the run has ended.</summary>
+    public double? BytesPerOperation { get; private set; }
+
+    /// <summary>Reports progress. All calls but one are cheap.</summary>
+    public void Report(long done, long total)
+    {
+        if (_firstOperation >= 0 || done < total / WarmShare)
+            return;
+        _firstOperation = done;
+        _firstBytes = GC.GetTotalAllocatedBytes(precise: true);
+    }
+
+    public void End(long done)
+    {
+        if (_firstOperation >= 0 && done > _firstOperation)
+            BytesPerOperation = (double)(GC.GetTotalAllocatedBytes(precise: true) - _firstBytes) / (done - _firstOperation);
+    }
 }

@@ -1,7 +1,3 @@
-using System.Diagnostics;
-using Voron.Benchmarks.Engines;
-using Voron.Benchmarks.Processes;
-
 namespace Voron.Benchmarks.Workloads;
 
 /// <summary>
@@ -26,7 +22,7 @@ internal static class WarmUp
     public static void Run(EngineDescriptor descriptor, RunRequest request)
     {
         var directory = request.Directory + ".warm-up";
-        Delete(directory);
+        WorkArea.Delete(directory);
         Directory.CreateDirectory(directory);
         try
         {
@@ -34,7 +30,7 @@ internal static class WarmUp
         }
         finally
         {
-            Delete(directory);
+            WorkArea.Delete(directory);
         }
     }
 
@@ -107,11 +103,5 @@ internal static class WarmUp
             var half = workload with { Kind = kind };
             WorkloadLoops.Run(engine, request with { Workload = half, Items = items, Operations = operations }, ignored);
         }
-    }
-
-    private static void Delete(string directory)
-    {
-        if (Directory.Exists(directory))
-            Directory.Delete(directory, recursive: true);
     }
 }

@@ -11,32 +11,23 @@ internal static class WorkloadCatalog
     private const int PutsPerBulkTransaction = 100_000;
     private const int KiB = 1 << 10;
     private const int MiB = 1 << 20;
-
     public static readonly WorkloadDefinition SequentialInsert = new(
         "sequential-insert", WorkloadKind.Insert, KeyOrder.Sequential, SequentialStore, PutsPerTransaction, "sequential insert");
-
     public static readonly WorkloadDefinition SequentialRead = new(
         "sequential-read", WorkloadKind.GetInOrder, KeyOrder.Sequential, SequentialStore, GetsPerTransaction, "sequential read");
-
     public static readonly WorkloadDefinition RandomInsert = new(
         "random-insert", WorkloadKind.Insert, KeyOrder.Random, RandomStore, PutsPerTransaction, "random insert");
-
     public static readonly WorkloadDefinition RandomUpdate = new(
         "random-update", WorkloadKind.Update, KeyOrder.Random, RandomStore, PutsPerTransaction, "random update");
-
     public static readonly WorkloadDefinition SinglePut = new(
         "single-put", WorkloadKind.Insert, KeyOrder.Random, "single", 1, "one put a commit");
-
     public static readonly WorkloadDefinition SinglePutOnStore = new(
         "single-put-on-store", WorkloadKind.Update, KeyOrder.Random, RandomStore, 1, "one put a commit, on the store");
-
     public static readonly WorkloadDefinition Callers16 = Concurrent(16);
     public static readonly WorkloadDefinition Callers64 = Concurrent(64);
     public static readonly WorkloadDefinition Callers512 = Concurrent(512);
-
     public static readonly WorkloadDefinition RandomRead = new(
         "random-read", WorkloadKind.Get, KeyOrder.Random, RandomStore, GetsPerTransaction, "random read");
-
     public static readonly WorkloadDefinition RandomReadTwo = RandomRead with
     {
         Name = "random-read-2",
@@ -53,20 +44,15 @@ internal static class WorkloadCatalog
 
     public static readonly WorkloadDefinition ScanForward = new(
         "scan-forward", WorkloadKind.ScanForward, KeyOrder.Random, RandomStore, 0, "full scan forward");
-
     public static readonly WorkloadDefinition ScanBackward = new(
         "scan-backward", WorkloadKind.ScanBackward, KeyOrder.Random, RandomStore, 0, "full scan backward");
-
     public static readonly WorkloadDefinition UpdateWhileReading = new(
         "update-while-reading", WorkloadKind.UpdateWhileReading, KeyOrder.Random, RandomStore, PutsPerTransaction,
         "random update beside a reader");
-
     public static readonly WorkloadDefinition DeleteHalf = new(
         "delete-half", WorkloadKind.DeleteHalf, KeyOrder.Random, RandomStore, PutsPerTransaction, "delete half");
-
     public static readonly WorkloadDefinition InsertAgain = new(
         "insert-again", WorkloadKind.InsertAgain, KeyOrder.Random, RandomStore, PutsPerTransaction, "insert it again");
-
     public static readonly WorkloadDefinition CrashedInsert = new(
         "crash", WorkloadKind.Insert, KeyOrder.Random, CrashedStore, PutsPerTransaction, "random insert, then killed")
     {
@@ -75,13 +61,10 @@ internal static class WorkloadCatalog
 
     public static readonly WorkloadDefinition OpenCrashed = new(
         "open-after-crash", WorkloadKind.Open, KeyOrder.Random, CrashedStore, 1, "open after a crash");
-
     public static readonly WorkloadDefinition BulkLoad = new(
         "bulk-load", WorkloadKind.Insert, KeyOrder.Random, BulkStore, PutsPerBulkTransaction, "bulk load, random");
-
     public static readonly WorkloadDefinition OpenClean = new(
         "open-clean", WorkloadKind.Open, KeyOrder.Random, BulkStore, 1, "open a clean store");
-
     public static readonly WorkloadDefinition BulkLoadSorted = new(
         "bulk-load-sorted", WorkloadKind.Insert, KeyOrder.Sequential, "bulk-sorted", PutsPerBulkTransaction, "bulk load, sorted")
     {
@@ -110,7 +93,6 @@ internal static class WorkloadCatalog
     public static readonly WorkloadDefinition Read1M = ReadValues(Write1M, 1);
     public static readonly WorkloadDefinition Write64M = WriteValues("64m", 64 * MiB, 1, "64 MiB");
     public static readonly WorkloadDefinition Read64M = ReadValues(Write64M, 1);
-
     public static readonly WorkloadDefinition FirstSequentialInsert = FirstSecondOf(SequentialInsert) with { Store = "first-sequential" };
     public static readonly WorkloadDefinition FirstRandomInsert = FirstSecondOf(RandomInsert) with { Store = "first-random" };
     public static readonly WorkloadDefinition FirstRandomUpdate = FirstSecondOf(RandomUpdate);

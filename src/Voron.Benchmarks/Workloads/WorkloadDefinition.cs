@@ -33,14 +33,18 @@ internal enum WorkloadKind
 /// the insert left.
 /// </summary>
 /// <param name="Name">The name on the command line.</param>
-/// <param name="Kind">The kind of operation.</param>
-/// <param name="Keys">The kind of keys in the store.</param>
 /// <param name="Store">The name of the store's directory.</param>
 /// <param name="ItemsPerTransaction">Puts in a write transaction, gets in a read transaction.</param>
 /// <param name="Title">The name in tables.</param>
 internal sealed record WorkloadDefinition(
     string Name, WorkloadKind Kind, KeyOrder Keys, string Store, int ItemsPerTransaction, string Title)
 {
+    /// <summary>Every workload keeps at least one full transaction.</summary>
+    private const long SmallestCount = 1_000;
+
+    /// <summary>With large items, fewer of them make a workload long enough.</summary>
+    private const long SmallestBytes = 64 << 20;
+
     public int ValueBytes { get; init; } = ItemGenerator.ValueBytes;
 
     /// <summary>Reading threads, or callers of a <see cref="WorkloadKind.ConcurrentInsert"/>.</summary>
@@ -69,4 +73,31 @@ internal sealed record WorkloadDefinition(
 
     /// <summary>Returns the number of even numbers below <paramref name="items"/>.</summary>
     public static long EvenItems(long items) => (items + 1) / 2;
+
+    /// <summary>Multiplies a count, and leaves enough of it.</summary>
+    public static long Scale(long count, double scale, int itemBytes = 1)
+    {
+        var smallest = Math.Min(SmallestCount, (SmallestBytes + itemBytes - 1) / itemBytes);
+        return Math.Max(Math.Min(count, smallest), (long)(count * scale));
+    }
+}
+
+/// <summary>One workload on one engine in one directory.</summary>
+/// <param name="Directory">The engine's own directory for the workload's store.</param>
+/// <param name="Operations">The number of puts, gets, or scanned items. A scan starts over as often as needed.</param>
+/// <param name="Round">Decides which items are touched, and the version of the values that an update writes.</param>
+internal sealed record RunRequest(string Engine, WorkloadDefinition Workload, string Directory, long Items, long Operations, int Round)
+{
+    /// <summary>The time after which reads, scans and concurrent callers stop. Zero for no limit.</summary>
+    public TimeSpan Limit { get; init; }
+
+    /// <summary>False if a workload of the first second continues behind its last slice, up to its last operation.</summary>
+    public bool StopsAfterLastSlice { get; init; } = true;
+
+    /// <summary>False if the store is too large to be scanned before and after the run.</summary>
+    public bool ChecksStore { get; init; } = true;
+
+    public long Transactions => Workload.ItemsPerTransaction == 0
+        ? 1
+        : (Operations + Workload.ItemsPerTransaction - 1) / Workload.ItemsPerTransaction;
 }

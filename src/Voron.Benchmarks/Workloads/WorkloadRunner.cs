@@ -1,10 +1,3 @@
-using System.Diagnostics;
-using System.Globalization;
-using Voron.Benchmarks.Engines;
-using Voron.Benchmarks.Measurement;
-using Voron.Benchmarks.Processes;
-using Voron.Benchmarks.Reporting;
-
 namespace Voron.Benchmarks.Workloads;
 
 /// <summary>
@@ -22,8 +15,6 @@ internal static class WorkloadRunner
     public static bool ProbesDevice { get; set; } = true;
 
     /// <exception cref="BenchmarkException">The store is not what the workload needs, or a read missed an item.</exception>
-    /// <param name="request">The workload and its parameters.</param>
-    /// <param name="progress">Receives the progress.</param>
     /// <param name="leaveOpen">If given, receives the open store, which then is not closed.</param>
     public static RunResult Run(RunRequest request, ProgressSignal progress, Action<BenchmarkEngine>? leaveOpen = null)
     {
@@ -220,7 +211,7 @@ internal static class WorkloadRunner
     private static void PrepareDirectory(RunRequest request)
     {
         if (request.Workload.CreatesStore)
-            DeleteDirectory(request.Directory);
+            WorkArea.Delete(request.Directory);
         else if (!Directory.Exists(request.Directory))
         {
             var creator = WorkloadCatalog.CreatorOf(request.Workload).Name;
@@ -229,14 +220,37 @@ internal static class WorkloadRunner
         Directory.CreateDirectory(request.Directory);
     }
 
-    private static void DeleteDirectory(string directory)
-    {
-        if (Directory.Exists(directory))
-            Directory.Delete(directory, recursive: true);
-    }
-
-    /// <param name="Nanoseconds">The duration of the call that opened the store.</param>
     /// <param name="FirstSecond">Null if the process has warmed up.</param>
     /// <param name="Meter">Started before the opening if that is what the workload measures, otherwise null.</param>
     private readonly record struct Opening(long Nanoseconds, FirstSecond? FirstSecond, ProcessMeter? Meter);
+}
+
+/// <summary>Runs the loop of each kind of workload.</summary>
+internal static class WorkloadLoops
+{
+    /// <param name="afterTransaction">Called between measured transactions with the number of transactions done.</param>
+    public static void Run(BenchmarkEngine engine, RunRequest request, TimedRun run, Action<long>? afterTransaction = null)
+    {
+        switch (request.Workload.Kind)
+        {
+            case WorkloadKind.ConcurrentInsert:
+                ConcurrentLoop.Run(engine, request, run);
+                break;
+            case WorkloadKind.UpdateWhileReading:
+                MixedLoop.Run(engine, request, run);
+                break;
+            case WorkloadKind.Get when request.Workload.Callers > 1:
+                ReadLoop.RunThreads(engine, request, run);
+                break;
+            case WorkloadKind.Get or WorkloadKind.GetInOrder or WorkloadKind.GetMany or WorkloadKind.Open:
+                ReadLoop.Run(engine, request, run);
+                break;
+            case WorkloadKind.ScanForward or WorkloadKind.ScanBackward:
+                ScanLoop.Run(engine, request.Operations, request.Workload.Kind == WorkloadKind.ScanBackward, run);
+                break;
+            default:
+                WriteLoop.Run(engine, request, run, afterTransaction);
+                break;
+        }
+    }
 }

@@ -1,7 +1,3 @@
-using System.Diagnostics;
-using Voron.Benchmarks.Engines;
-using Voron.Benchmarks.Measurement;
-
 namespace Voron.Benchmarks.Workloads;
 
 /// <summary>Runs one writer. The loop does not allocate.</summary>

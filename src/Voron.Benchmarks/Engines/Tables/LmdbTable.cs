@@ -1,6 +1,5 @@
-using System.Runtime.InteropServices;
+using System.Buffers.Binary;
 using System.Text;
-using Voron.Benchmarks.Workloads;
 using static Voron.Benchmarks.Peers.LmdbNative;
 
 namespace Voron.Benchmarks.Engines.Tables;
@@ -16,9 +15,9 @@ internal sealed unsafe class LmdbTable : TableStore
     private const int MostKeyBytes = 511;
 
     private readonly LmdbEngine _engine;
-    private readonly LmdbDatabase _rows;
-    private readonly LmdbDatabase _ids;
-    private readonly LmdbDatabase[] _indexes;
+    private readonly Database _rows;
+    private readonly Database _ids;
+    private readonly Database[] _indexes;
     private readonly byte[] _row = new byte[PackageFormat.MostBytes];
     private readonly byte[] _key = new byte[MostKeyBytes];
     private long _lastRow;
@@ -28,13 +27,13 @@ internal sealed unsafe class LmdbTable : TableStore
     {
         _engine = new LmdbEngine(directory, namedDatabases: Databases);
         _engine.BeginWrite();
-        _rows = new LmdbDatabase(_engine.OpenNamed("rows", IntegerKeys));
-        _ids = new LmdbDatabase(_engine.OpenNamed("ids", flags: 0));
+        _rows = new Database(_engine.OpenNamed("rows", IntegerKeys));
+        _ids = new Database(_engine.OpenNamed("ids", flags: 0));
         _indexes =
         [
-            new LmdbDatabase(_engine.OpenNamed("sections", Duplicates)),
-            new LmdbDatabase(_engine.OpenNamed("tags", Duplicates)),
-            new LmdbDatabase(_engine.OpenNamed("sources", flags: 0)),
+            new Database(_engine.OpenNamed("sections", Duplicates)),
+            new Database(_engine.OpenNamed("tags", Duplicates)),
+            new Database(_engine.OpenNamed("sources", flags: 0)),
         ];
         _engine.Commit();
     }
@@ -120,5 +119,125 @@ internal sealed unsafe class LmdbTable : TableStore
         var length = Encoding.UTF8.GetBytes(source, _key);
         _key[length++] = 0;
         return _key.AsSpan(0, length + Encoding.UTF8.GetBytes(version, _key.AsSpan(length)));
+    }
+
+    /// <summary>
+    /// The bytes of a row in an engine without rows: size, priority and number of tags, then the lengths of all texts, then the texts in UTF-8.
+    /// </summary>
+    private static class PackageFormat
+    {
+        /// <summary>More bytes than any row has.</summary>
+        public const int MostBytes = 4096;
+
+        private const int PriorityOffset = sizeof(int);
+        private const int TagsOffset = PriorityOffset + sizeof(int);
+        private const int LengthsOffset = TagsOffset + sizeof(ushort);
+        private const int Texts = 5;
+
+        /// <summary>Writes a row.</summary>
+        /// <returns>Its length.</returns>
+        public static int Write(Package row, Span<byte> bytes)
+        {
+            SetSize(bytes, row.Size);
+            BinaryPrimitives.WriteInt32LittleEndian(bytes[PriorityOffset..], row.Priority);
+            BinaryPrimitives.WriteUInt16LittleEndian(bytes[TagsOffset..], (ushort)row.Tags.Length);
+            var end = LengthsOffset + (sizeof(ushort) * (Texts + row.Tags.Length));
+            var lengths = bytes[LengthsOffset..end];
+            foreach (var text in (ReadOnlySpan<string>)[row.Id, row.Section, row.Source, row.Version, row.Description])
+                AddText(text, bytes, ref lengths, ref end);
+            foreach (var tag in row.Tags)
+                AddText(tag, bytes, ref lengths, ref end);
+            return end;
+        }
+
+        /// <summary>Changes the size in the bytes of a row.</summary>
+        public static void SetSize(Span<byte> bytes, int size) => BinaryPrimitives.WriteInt32LittleEndian(bytes, size);
+
+        public static Package Read(ReadOnlySpan<byte> bytes)
+        {
+            var tags = new string[BinaryPrimitives.ReadUInt16LittleEndian(bytes[TagsOffset..])];
+            var offset = LengthsOffset + (sizeof(ushort) * (Texts + tags.Length));
+            var lengths = bytes[LengthsOffset..offset];
+            var row = new Package
+            {
+                Size = BinaryPrimitives.ReadInt32LittleEndian(bytes),
+                Priority = BinaryPrimitives.ReadInt32LittleEndian(bytes[PriorityOffset..]),
+                Tags = tags,
+                Id = TakeText(bytes, ref lengths, ref offset),
+                Section = TakeText(bytes, ref lengths, ref offset),
+                Source = TakeText(bytes, ref lengths, ref offset),
+                Version = TakeText(bytes, ref lengths, ref offset),
+                Description = TakeText(bytes, ref lengths, ref offset),
+            };
+            for (var i = 0; i < tags.Length; i++)
+                tags[i] = TakeText(bytes, ref lengths, ref offset);
+            return row;
+        }
+
+        private static void AddText(string text, Span<byte> bytes, ref Span<byte> lengths, ref int end)
+        {
+            var length = Encoding.UTF8.GetBytes(text, bytes[end..]);
+            BinaryPrimitives.WriteUInt16LittleEndian(lengths, (ushort)length);
+            lengths = lengths[sizeof(ushort)..];
+            end += length;
+        }
+
+        private static string TakeText(ReadOnlySpan<byte> bytes, ref ReadOnlySpan<byte> lengths, ref int offset)
+        {
+            var length = BinaryPrimitives.ReadUInt16LittleEndian(lengths);
+            lengths = lengths[sizeof(ushort)..];
+            var text = Encoding.UTF8.GetString(bytes.Slice(offset, length));
+            offset += length;
+            return text;
+        }
+    }
+
+    /// <summary>A named database, and its cursor while a read transaction lasts.</summary>
+    private sealed class Database(uint handle)
+    {
+        private nint _cursor;
+
+        public void Put(nint writing, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, uint flags = 0)
+        {
+            fixed (byte* keyData = key, valueData = value)
+            {
+                var nativeKey = new LmdbValue(keyData, key.Length);
+                var nativeValue = new LmdbValue(valueData, value.Length);
+                LmdbEngine.Check(LmdbNative.Put(writing, handle, &nativeKey, &nativeValue, flags));
+            }
+        }
+
+        public bool TryGet(nint transaction, ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+        {
+            fixed (byte* keyData = key)
+            {
+                var nativeKey = new LmdbValue(keyData, key.Length);
+                LmdbValue nativeValue = default;
+                var found = LmdbEngine.Found(LmdbNative.Get(transaction, handle, &nativeKey, &nativeValue));
+                value = nativeValue.Span;
+                return found;
+            }
+        }
+
+        public void OpenCursor(nint reading)
+        {
+            nint cursor;
+            LmdbEngine.Check(LmdbNative.OpenCursor(reading, handle, &cursor));
+            _cursor = cursor;
+        }
+
+        public bool Move(int operation, ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+        {
+            fixed (byte* keyData = key)
+            {
+                var nativeKey = new LmdbValue(keyData, key.Length);
+                LmdbValue nativeValue = default;
+                var found = LmdbEngine.Found(LmdbNative.MoveCursor(_cursor, &nativeKey, &nativeValue, operation));
+                value = nativeValue.Span;
+                return found;
+            }
+        }
+
+        public void EndCursor() => LmdbNative.CloseCursor(_cursor);
     }
 }

@@ -1,5 +1,4 @@
 using Microsoft.Data.Sqlite;
-using Voron.Benchmarks.Workloads;
 using Connection = Microsoft.Data.Sqlite.SqliteConnection;
 
 namespace Voron.Benchmarks.Engines.Tables;
@@ -24,7 +23,6 @@ internal sealed class SqliteTable : TableStore
     private readonly SqliteCommand[] _reads;
     private long _rows;
 
-    /// <param name="directory">An empty directory.</param>
     /// <param name="isIndexed">False to leave out the index by section.</param>
     /// <param name="cacheKibibytes">The size of the page cache; null for the default.</param>
     public SqliteTable(string directory, bool isIndexed = true, int? cacheKibibytes = null)

@@ -1,11 +1,6 @@
-using Voron.Benchmarks.Peers;
-
 namespace Voron.Benchmarks.Engines.Tables;
 
 /// <summary>An engine whose tables can be measured.</summary>
-/// <param name="Name">The engine and its way.</param>
-/// <param name="IsInstalled">Whether the engine is on this machine.</param>
-/// <param name="Open">Opens a store in an empty directory.</param>
 internal sealed record TableWay(string Name, Func<bool> IsInstalled, Func<string, TableStore> Open);
 
 /// <summary>All tables, this project's own first.</summary>

@@ -1,5 +1,3 @@
-using Voron.Benchmarks.Workloads;
-
 namespace Voron.Benchmarks.Engines.Tables;
 
 /// <summary>A table of packages with a primary key and the indexes of <see cref="PackageIndex"/>.</summary>
@@ -30,18 +28,13 @@ internal abstract class TableStore : IDisposable
     public abstract Package Get(string id);
 
     /// <summary>Reads all fields of rows in the order of an index, and of their insertion where its keys are equal.</summary>
-    /// <param name="index">The index.</param>
     /// <param name="key">A section or tag, whose rows are read, or a source, at which the rows begin.</param>
-    /// <param name="most">The greatest number of rows.</param>
-    /// <param name="sum">Receives the rows.</param>
     public abstract void Read(PackageIndex index, string key, int most, ref RowChecksum sum);
 
     /// <summary>Ends the read transaction.</summary>
     public abstract void EndRead();
 
     /// <summary>Inserts the first rows, many in a transaction, and writes them back.</summary>
-    /// <param name="packages">Makes the rows.</param>
-    /// <param name="rows">The number of rows.</param>
     public void Fill(PackageGenerator packages, int rows)
     {
         for (var from = 0; from < rows; from += RowsPerFill)
@@ -57,4 +50,17 @@ internal abstract class TableStore : IDisposable
     public abstract void Dispose();
 
     protected static BenchmarkException Missing(string id) => new($"Row {id} is missing.");
+}
+
+/// <summary>An index of the table besides its primary key.</summary>
+internal enum PackageIndex
+{
+    /// <summary>By <see cref="Package.Section"/>: few different keys.</summary>
+    Section,
+
+    /// <summary>By each of <see cref="Package.Tags"/>: several keys a row.</summary>
+    Tag,
+
+    /// <summary>By <see cref="Package.Source"/> and <see cref="Package.Version"/>: unique.</summary>
+    Source,
 }

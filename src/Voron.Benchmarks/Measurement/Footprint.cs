@@ -1,14 +1,13 @@
 namespace Voron.Benchmarks.Measurement;
 
-/// <summary>Measures the space that an environment takes on disk, while it is open and after it was closed, with default options.</summary>
-internal static class Footprints
+/// <summary>The space that an environment with default options takes on disk, while it is open and after it was closed.</summary>
+internal sealed record Footprint(int Items, long UserBytes, FileUse Open, FileUse Closed)
 {
     private const int ItemsPerTransaction = 100;
     private const int ValueBytes = 100;
 
     /// <summary>Puts items with random keys, in transactions of a hundred, and closes the environment.</summary>
     /// <param name="directory">A directory that does not exist.</param>
-    /// <param name="items">The number of items.</param>
     public static Footprint Measure(string directory, int items)
     {
         FileUse open;
@@ -43,17 +42,7 @@ internal static class Footprints
     }
 }
 
-/// <summary>The space of an environment.</summary>
-/// <param name="Items">The number of items in it.</param>
-/// <param name="UserBytes">The bytes of their keys and values.</param>
-/// <param name="Open">The files after the last commit.</param>
-/// <param name="Closed">The files after the close.</param>
-internal sealed record Footprint(int Items, long UserBytes, FileUse Open, FileUse Closed);
-
-/// <summary>The blocks that the files of a directory take, in bytes.</summary>
-/// <param name="Journals">Those of journal files.</param>
-/// <param name="Data">Those of the data file.</param>
-/// <param name="All">Those of all files.</param>
+/// <summary>The blocks that the files of a directory take, in bytes: those of journals, of the data file, and of all files.</summary>
 internal sealed record FileUse(long Journals, long Data, long All)
 {
     public static FileUse Of(string directory)
@@ -62,5 +51,35 @@ internal sealed record FileUse(long Journals, long Data, long All)
         long Use(string prefix) =>
             files.Where(file => Path.GetFileName(file).StartsWith(prefix, StringComparison.Ordinal)).Sum(DiskUsage.AllocatedFileBytes);
         return new FileUse(Use("journal-"), Use("voron.data"), Use(""));
+    }
+}
+
+/// <summary>
+/// The durations of environments in memory as the fixtures of tests use them: opened, written once, and disposed. In nanoseconds, in the order in
+/// which they ran.
+/// </summary>
+internal sealed record FixtureTimes(IReadOnlyList<double> Opening, IReadOnlyList<double> Commit, IReadOnlyList<double> Whole)
+{
+    public static FixtureTimes Measure(int count)
+    {
+        var (opening, commit, whole) = (new List<double>(count), new List<double>(count), new List<double>(count));
+        for (var i = 0; i < count; i++)
+        {
+            var began = Stopwatch.GetTimestamp();
+            using (var environment = StorageEnvironment.OpenInMemory())
+            {
+                var opened = Stopwatch.GetTimestamp();
+                using (var writing = environment.BeginWrite())
+                {
+                    writing.CreateTree("tree").Put("key"u8, "value"u8);
+                    writing.Commit();
+                }
+                opening.Add(Clock.Nanoseconds(began, opened));
+                commit.Add(Clock.Nanoseconds(opened, Stopwatch.GetTimestamp()));
+            }
+            whole.Add(Clock.Nanoseconds(began, Stopwatch.GetTimestamp()));
+        }
+
+        return new FixtureTimes(opening, commit, whole);
     }
 }
