@@ -7,8 +7,7 @@ internal static class DeviceCommand
 {
     public static Command Create()
     {
-        var milliseconds = CommandOptions.Number(
-            "--milliseconds", "How long each combination of size, depth and file state is measured.", 500);
+        var milliseconds = CommandOptions.Number("--milliseconds", "How long each combination of size, depth and file state is measured.", 500);
         return CommandOptions.Create(
             "device", "Measures durable unbuffered writes of the device under a directory.",
             async (parsed, session, _) =>

@@ -13,8 +13,7 @@ internal static class TablesCommand
     public static Command Create()
     {
         var rounds = CommandOptions.Rounds();
-        var rows = CommandOptions.Number(
-            "--rows", "The rows of the table that is written and read. 0 leaves it out.", 300_000, Fewest, orNone: true);
+        var rows = CommandOptions.Number("--rows", "The rows of the table that is written and read. 0 leaves it out.", 300_000, Fewest, orNone: true);
         var indexRows = CommandOptions.Number(
             "--index-rows", "The rows of the table over which an index is built. 0 leaves it out.", 1_000_000, Fewest, orNone: true);
         var entries = CommandOptions.Number(
@@ -34,8 +33,7 @@ internal static class TablesCommand
                         new Place(session.Area.Path, packages), new Sizes(sizes.Rows / 10, sizes.IndexRows / 10, sizes.Entries / 10),
                         new TableFigures(), round, stop)
                     : MeasureRoundAsync(new Place(session.Area.Path, packages), sizes, all, round, stop)).ConfigureAwait(false);
-                session.FinishWith(
-                    TablesReport.Create(all), new { session.Machine, all.Tables, all.Shared, all.Expired, all.Builds, all.Deletes });
+                session.FinishWith(TablesReport.Create(all), new { session.Machine, all.Tables, all.Shared, all.Expired, all.Builds, all.Deletes });
             },
             rounds, rows, indexRows, entries);
     }

@@ -4,9 +4,8 @@ using static Voron.Benchmarks.Peers.BerkeleyNative;
 namespace Voron.Benchmarks.Engines;
 
 /// <summary>
-/// Berkeley DB: a B-tree in a transactional environment whose commits sync the log, which is the default. This class does what the
-/// manual leaves to the application: checkpoints, removal of old logs, detection of deadlocks, and lock tables large enough for large
-/// transactions.
+/// Berkeley DB: a B-tree in a transactional environment whose commits sync the log, which is the default. This class does what the manual leaves
+/// to the application: checkpoints, removal of old logs, detection of deadlocks, and lock tables large enough for large transactions.
 /// </summary>
 internal sealed unsafe class BerkeleyEngine : BenchmarkEngine
 {
@@ -105,8 +104,7 @@ internal sealed unsafe class BerkeleyEngine : BenchmarkEngine
     }
 
     [DoesNotReturn]
-    private static void Throw(int code) =>
-        throw new BenchmarkException($"Berkeley DB: {Marshal.PtrToStringUTF8((nint)ErrorText(code))} ({code})");
+    private static void Throw(int code) => throw new BenchmarkException($"Berkeley DB: {Marshal.PtrToStringUTF8((nint)ErrorText(code))} ({code})");
 
     /// <summary>
     /// Gets and scans outside a transaction, with short locks, because this engine has no snapshots by default. A get that fails in a
@@ -149,17 +147,13 @@ internal sealed unsafe class BerkeleyEngine : BenchmarkEngine
             }
         }
 
-        public override bool MoveFirst(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) =>
-            Move(PrepareCursor(), First, out key, out value);
+        public override bool MoveFirst(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => Move(PrepareCursor(), First, out key, out value);
 
-        public override bool MoveLast(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) =>
-            Move(PrepareCursor(), Last, out key, out value);
+        public override bool MoveLast(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => Move(PrepareCursor(), Last, out key, out value);
 
-        public override bool MoveNext(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) =>
-            Move(_cursor, Next, out key, out value);
+        public override bool MoveNext(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => Move(_cursor, Next, out key, out value);
 
-        public override bool MovePrevious(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) =>
-            Move(_cursor, Previous, out key, out value);
+        public override bool MovePrevious(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => Move(_cursor, Previous, out key, out value);
 
         public override void Dispose()
         {

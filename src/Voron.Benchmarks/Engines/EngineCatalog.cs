@@ -1,8 +1,7 @@
 namespace Voron.Benchmarks.Engines;
 
 /// <summary>An engine that can be measured, and how to install it.</summary>
-internal sealed record EngineDescriptor(
-    string Name, Func<bool> IsInstalled, string InstallHint, Func<string, EngineObserver, BenchmarkEngine> Open)
+internal sealed record EngineDescriptor(string Name, Func<bool> IsInstalled, string InstallHint, Func<string, EngineObserver, BenchmarkEngine> Open)
 {
     /// <summary>True for this project's own engine in any mode.</summary>
     public bool IsOurs => IsJournalVariant || Name is EngineCatalog.Voron or EngineCatalog.VoronPipelined;
@@ -61,8 +60,7 @@ internal static class EngineCatalog
     /// <exception cref="BenchmarkException">No engine has that name.</exception>
     public static EngineDescriptor Find(string name) =>
         All.FirstOrDefault(engine => engine.Name == name)
-        ?? throw new BenchmarkException(
-            $"No engine is called '{name}'. Choose from: {string.Join(", ", All.Select(engine => engine.Name))}.");
+        ?? throw new BenchmarkException($"No engine is called '{name}'. Choose from: {string.Join(", ", All.Select(engine => engine.Name))}.");
 
     /// <exception cref="BenchmarkException">The engine is not on this machine.</exception>
     public static EngineDescriptor Require(string name)

@@ -128,8 +128,7 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
     }
 
     [DoesNotReturn]
-    private static void Throw(int code) =>
-        throw new BenchmarkException($"LMDB: {Marshal.PtrToStringUTF8((nint)ErrorText(code))} ({code})");
+    private static void Throw(int code) => throw new BenchmarkException($"LMDB: {Marshal.PtrToStringUTF8((nint)ErrorText(code))} ({code})");
 
     /// <summary>A read transaction and its cursor, created once, then reset and renewed, which is the cheapest way that LMDB offers.</summary>
     private sealed class Reader(nint environment, uint database) : BenchmarkReader
@@ -179,8 +178,7 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
         public override bool MoveLast(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) =>
             Move(PrepareCursor(), CursorLast, out key, out value);
 
-        public override bool MoveNext(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) =>
-            Move(_cursor, CursorNext, out key, out value);
+        public override bool MoveNext(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => Move(_cursor, CursorNext, out key, out value);
 
         public override bool MovePrevious(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) =>
             Move(_cursor, CursorPrevious, out key, out value);

@@ -208,7 +208,6 @@ internal sealed unsafe class SqliteEngine : BenchmarkEngine
         }
 
         [DoesNotReturn]
-        private void Throw(int code) =>
-            throw new BenchmarkException($"SQLite: {Marshal.PtrToStringUTF8((nint)ErrorText(_handle))} ({code})");
+        private void Throw(int code) => throw new BenchmarkException($"SQLite: {Marshal.PtrToStringUTF8((nint)ErrorText(_handle))} ({code})");
     }
 }

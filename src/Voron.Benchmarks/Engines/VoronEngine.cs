@@ -203,8 +203,7 @@ internal sealed class VoronEngine : BenchmarkEngine
             return Current(_cursor.SeekLast(), out key, out value);
         }
 
-        public override bool MoveNext(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) =>
-            Current(_cursor.MoveNext(), out key, out value);
+        public override bool MoveNext(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => Current(_cursor.MoveNext(), out key, out value);
 
         public override bool MovePrevious(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) =>
             Current(_cursor.MovePrevious(), out key, out value);

@@ -15,26 +15,16 @@ internal static class DeviceMatrix
     /// <exception cref="BenchmarkException">The directory's file system has no unbuffered write-through.</exception>
     public static IEnumerable<DeviceMatrixCell> Run(string directory, TimeSpan timePerCell)
     {
-        var path = Path.Combine(directory, $"device-matrix-{Environment.ProcessId}.probe");
-        try
+        using var file = new ProbeFile(directory, "device-matrix", FileBytes);
+        foreach (var state in Enum.GetValues<FileState>())
         {
-            foreach (var state in Enum.GetValues<FileState>())
+            foreach (var (size, depth) in Sizes.SelectMany(size => Depths.Select(depth => (size, depth))))
             {
-                foreach (var size in Sizes)
-                {
-                    foreach (var depth in Depths)
-                    {
-                        if (state != FileState.Recycled)
-                            DeviceFile.Create(path, state, FileBytes);
-                        using var handle = DeviceFile.OpenUnbuffered(path);
-                        yield return Measure(handle, state, size, depth, FileBytes, timePerCell);
-                    }
-                }
+                if (state != FileState.Recycled)
+                    file.Create(state);
+                using var handle = file.OpenUnbuffered();
+                yield return Measure(handle, state, size, depth, FileBytes, timePerCell);
             }
-        }
-        finally
-        {
-            File.Delete(path);
         }
     }
 
@@ -68,5 +58,6 @@ internal static class DeviceMatrix
     }
 }
 
+/// <summary>The writes of one size, at one depth, into a file of one state.</summary>
 internal sealed record DeviceMatrixCell(
     FileState State, int WriteBytes, int InFlight, long Writes, double WritesPerSecond, double MegabytesPerSecond, LatencySummary? Latency);

@@ -9,8 +9,7 @@ internal sealed record DurabilityWay(string Name, string Lost, int Callers, Func
 /// <summary>One run of single puts over random keys of a small store, each in a commit or an operation of its own.</summary>
 /// <param name="Lost">What a power failure may take of acknowledged commits.</param>
 /// <param name="PutsPerSecond">The puts, with the time until the last is durable.</param>
-internal sealed record DurabilityRun(
-    string Way, string Lost, int Callers, double PutsPerSecond, LatencySummary Latency, double WrittenBytes)
+internal sealed record DurabilityRun(string Way, string Lost, int Callers, double PutsPerSecond, LatencySummary Latency, double WrittenBytes)
 {
     /// <summary>The way that others with as many callers are compared with.</summary>
     public const string Durable = "Voron, Durable";

@@ -10,7 +10,6 @@ internal static class FlushingProbe
 {
     private const long RecordFileBytes = 64 << 20;
     private const long DataFileBytes = 256 << 20;
-    private const int LargestWriteBytes = 1 << 20;
 
     public static TimeSpan Time { get; set; } = TimeSpan.FromSeconds(2);
 
@@ -18,21 +17,17 @@ internal static class FlushingProbe
     /// <param name="pauseNanoseconds">The time between two durable writes, as an engine needs it between its commits.</param>
     /// <param name="bytesBetweenSyncs">Buffered bytes after which the file is synced.</param>
     /// <returns>Null where there is no unbuffered write-through.</returns>
-    public static FlushingProbeResult? Run(
-        string directory, long recordBytes, long pauseNanoseconds, int writeBytes, long bytesBetweenSyncs)
-    {
-        const int Alignment = DeviceFile.Alignment;
-        var size = (int)Math.Clamp((recordBytes + Alignment - 1) / Alignment * Alignment, Alignment, LargestWriteBytes);
-        var bufferedSize = Math.Clamp(writeBytes, Alignment, LargestWriteBytes);
-        var records = Path.Combine(directory, $"flushing-records-{Environment.ProcessId}.probe");
-        var data = Path.Combine(directory, $"flushing-data-{Environment.ProcessId}.probe");
-        try
+    public static FlushingProbeResult? Run(string directory, long recordBytes, long pauseNanoseconds, int writeBytes, long bytesBetweenSyncs) =>
+        ProbeFile.Try(() =>
         {
-            using var block = new NoiseBlock(LargestWriteBytes);
-            DeviceFile.Create(records, FileState.Zeroed, RecordFileBytes);
-            DeviceFile.Create(data, FileState.Zeroed, DataFileBytes);
-            using var recordFile = DeviceFile.OpenUnbuffered(records);
-            using var dataFile = File.OpenHandle(data, FileMode.Open, FileAccess.ReadWrite);
+            const int Alignment = ProbeFile.Alignment;
+            var size = (int)Math.Clamp((recordBytes + Alignment - 1) / Alignment * Alignment, Alignment, ProbeFile.LargestWriteBytes);
+            var bufferedSize = Math.Clamp(writeBytes, Alignment, ProbeFile.LargestWriteBytes);
+            using var block = new NoiseBlock(ProbeFile.LargestWriteBytes);
+            using var records = new ProbeFile(directory, "flushing-records", RecordFileBytes).Create();
+            using var data = new ProbeFile(directory, "flushing-data", DataFileBytes).Create();
+            using var recordFile = records.OpenUnbuffered();
+            using var dataFile = File.OpenHandle(data.Path, FileMode.Open, FileAccess.ReadWrite);
             var histogram = new LatencyHistogram();
             var computation = new Computation();
             long buffered = 0;
@@ -46,20 +41,9 @@ internal static class FlushingProbe
             });
             var seconds = Stopwatch.GetElapsedTime(started).TotalSeconds;
             return new FlushingProbeResult(size, histogram.Count, buffered / seconds / 1e6, histogram.Summarise()!);
-        }
-        catch (Exception error) when (error is BenchmarkException or IOException)
-        {
-            return null;
-        }
-        finally
-        {
-            File.Delete(records);
-            File.Delete(data);
-        }
-    }
+        });
 
-    private static void WriteRecords(
-        SafeFileHandle file, ReadOnlySpan<byte> record, Action pause, long started, LatencyHistogram histogram)
+    private static void WriteRecords(SafeFileHandle file, ReadOnlySpan<byte> record, Action pause, long started, LatencyHistogram histogram)
     {
         long offset = 0;
         do
@@ -98,4 +82,5 @@ internal static class FlushingProbe
     private static long Next(long offset, int bytes, long fileBytes) => offset + (2L * bytes) > fileBytes ? 0 : offset + bytes;
 }
 
+/// <summary>The durable writes, and the rate of the buffered ones, syncs included.</summary>
 internal sealed record FlushingProbeResult(int RecordBytes, long Records, double BufferedMegabytesPerSecond, LatencySummary Latency);

@@ -26,8 +26,7 @@ internal sealed record IndexBuildRun(
         var alone = await WriteWhileAsync(store, packages, rows, Task.Delay(loadTime, stop)).ConfigureAwait(false);
         var building = Task.Run(() => BuildAsync(store, VoronTable.WithSections(indexed, BesideName), stop), stop);
         var beside = await WriteWhileAsync(store, packages, rows, building).ConfigureAwait(false);
-        return new IndexBuildRun(
-            TableCatalog.Own, rows, build, await building.ConfigureAwait(false), alone, beside, checksum);
+        return new IndexBuildRun(TableCatalog.Own, rows, build, await building.ConfigureAwait(false), alone, beside, checksum);
     }
 
     /// <summary>Builds the same index of SQLite, which has no writer meanwhile.</summary>

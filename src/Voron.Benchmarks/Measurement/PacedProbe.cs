@@ -10,7 +10,6 @@ namespace Voron.Benchmarks.Measurement;
 internal static class PacedProbe
 {
     private const long FileBytes = 64 << 20;
-    private const int LargestWriteBytes = 1 << 20;
     private const int Turns = 4;
 
     /// <summary>Pauses of large transactions are cut to this. The device does not change any more after it.</summary>
@@ -21,36 +20,23 @@ internal static class PacedProbe
 
     /// <param name="recordBytes">Bytes that a commit makes durable. They are rounded up to whole blocks.</param>
     /// <returns>Null where there is no unbuffered write-through.</returns>
-    public static PacedProbeResult? Run(string directory, double recordBytes, double computingNanoseconds)
+    public static PacedProbeResult? Run(string directory, double recordBytes, double computingNanoseconds) => ProbeFile.Try(() =>
     {
-        var record = Math.Min(FileBytes, (long)Math.Ceiling(Math.Max(1, recordBytes) / DeviceFile.Alignment) * DeviceFile.Alignment);
+        var record = Math.Min(FileBytes, (long)Math.Ceiling(Math.Max(1, recordBytes) / ProbeFile.Alignment) * ProbeFile.Alignment);
         var pause = (long)Math.Clamp(computingNanoseconds, 0, MaxComputingNanoseconds);
-        var path = Path.Combine(directory, $"paced-{Environment.ProcessId}.probe");
-        try
+        using var block = new NoiseBlock(ProbeFile.LargestWriteBytes);
+        using var file = new ProbeFile(directory, "paced", FileBytes).Create();
+        using var handle = file.OpenUnbuffered();
+        var computation = new Computation();
+        var writer = new RecordWriter(handle, block, record);
+        var (tight, paced) = (new LatencyHistogram(), new LatencyHistogram());
+        for (var turn = 0; turn < Turns; turn++)
         {
-            using var block = new NoiseBlock(LargestWriteBytes);
-            DeviceFile.Create(path, FileState.Zeroed, FileBytes);
-            using var file = DeviceFile.OpenUnbuffered(path);
-            var computation = new Computation();
-            var writer = new RecordWriter(file, block, record);
-            var tight = new LatencyHistogram();
-            var paced = new LatencyHistogram();
-            for (var turn = 0; turn < Turns; turn++)
-            {
-                Measure(writer, TightTurn, tight, computation, pause: 0);
-                Measure(writer, ComputingTurn, paced, computation, pause);
-            }
-            return new PacedProbeResult(record, pause / 1e3, tight.Summarise()!, paced.Summarise()!);
+            Measure(writer, TightTurn, tight, computation, pause: 0);
+            Measure(writer, ComputingTurn, paced, computation, pause);
         }
-        catch (Exception error) when (error is BenchmarkException or IOException)
-        {
-            return null;
-        }
-        finally
-        {
-            File.Delete(path);
-        }
-    }
+        return new PacedProbeResult(record, pause / 1e3, tight.Summarise()!, paced.Summarise()!);
+    });
 
     private static void Measure(RecordWriter writer, TimeSpan time, LatencyHistogram latencies, Computation computation, long pause)
     {
@@ -76,7 +62,7 @@ internal static class PacedProbe
                 _offset = 0;
             for (var end = _offset + recordBytes; _offset < end;)
             {
-                var bytes = (int)Math.Min(end - _offset, LargestWriteBytes);
+                var bytes = (int)Math.Min(end - _offset, ProbeFile.LargestWriteBytes);
                 RandomAccess.Write(file, block.First(bytes), _offset);
                 _offset += bytes;
             }
@@ -84,4 +70,5 @@ internal static class PacedProbe
     }
 }
 
+/// <summary>Writes in the tight loop, and writes with computing between them, which does not count.</summary>
 internal sealed record PacedProbeResult(long RecordBytes, double ComputingMicroseconds, LatencySummary Tight, LatencySummary Paced);

@@ -31,6 +31,7 @@ internal sealed class ProcessMeter
     }
 }
 
+/// <summary>Elapsed time, processor time of all threads in own code and in the system, and managed bytes of all threads.</summary>
 internal sealed record ProcessUsage(double WallSeconds, double UserSeconds, double SystemSeconds, long AllocatedBytes)
 {
     public double CpuSeconds => UserSeconds + SystemSeconds;
@@ -55,8 +56,7 @@ internal sealed record MemoryUse(long ResidentBytes, long PeakResidentBytes, lon
     public static MemoryUse Read()
     {
         using var process = Process.GetCurrentProcess();
-        return new MemoryUse(
-            process.WorkingSet64, process.PeakWorkingSet64, ReadAnonymous(), GC.GetTotalMemory(forceFullCollection: false));
+        return new MemoryUse(process.WorkingSet64, process.PeakWorkingSet64, ReadAnonymous(), GC.GetTotalMemory(forceFullCollection: false));
     }
 
     private static long? ReadAnonymous()

@@ -89,5 +89,5 @@ internal sealed record RangeDeleteRun(long Entries, TenthDeleted Range, TenthDel
     }
 }
 
-/// <param name="JournalBytes">The bytes that were written to the journal meanwhile.</param>
+/// <summary>The entries that were deleted, the time with the durable commit, and the bytes that were written to the journal meanwhile.</summary>
 internal sealed record TenthDeleted(long Entries, double Milliseconds, long JournalBytes);

@@ -8,7 +8,6 @@ internal static class RawDeviceProbe
 {
     private const long FileBytes = 64 << 20;
     private const long SequentialFileBytes = 16 << 20;
-    private const int LargestWriteBytes = 1 << 20;
 
     private static readonly int[] WriteSizes = [4 << 10, 16 << 10, 64 << 10];
     private static readonly TimeSpan TimePerSize = TimeSpan.FromMilliseconds(700);
@@ -18,39 +17,22 @@ internal static class RawDeviceProbe
     public static IReadOnlyList<ProbeResult> Run(string directory) => Run(directory, WriteSizes, FileBytes, TimePerSize);
 
     /// <summary>Returns the rate of large writes, or null where there is no unbuffered write-through.</summary>
-    public static double? SequentialMegabytesPerSecond(string directory)
-    {
-        try
-        {
-            return Run(directory, [LargestWriteBytes], SequentialFileBytes, SequentialTime)[0].MegabytesPerSecond;
-        }
-        catch (Exception error) when (error is BenchmarkException or IOException)
-        {
-            return null;
-        }
-    }
+    public static double? SequentialMegabytesPerSecond(string directory) =>
+        ProbeFile.Try(() => Run(directory, [ProbeFile.LargestWriteBytes], SequentialFileBytes, SequentialTime))?[0].MegabytesPerSecond;
 
     private static ProbeResult[] Run(string directory, int[] sizes, long fileBytes, TimeSpan timePerSize)
     {
-        var path = Path.Combine(directory, $"raw-device-{Environment.ProcessId}.probe");
-        try
+        using var file = new ProbeFile(directory, "raw-device", fileBytes).Create();
+        using var handle = file.OpenUnbuffered();
+        return Array.ConvertAll(sizes, size =>
         {
-            DeviceFile.Create(path, FileState.Zeroed, fileBytes);
-            using var handle = DeviceFile.OpenUnbuffered(path);
-            return Array.ConvertAll(sizes, size =>
-            {
-                // A tenth of the time warms up.
-                DeviceMatrix.Measure(handle, FileState.Zeroed, size, depth: 1, fileBytes, timePerSize / 10);
-                var cell = DeviceMatrix.Measure(handle, FileState.Zeroed, size, depth: 1, fileBytes, timePerSize);
-                return new ProbeResult(size, cell.Writes, 1e6 / cell.WritesPerSecond, cell.MegabytesPerSecond, cell.Latency!);
-            });
-        }
-        finally
-        {
-            File.Delete(path);
-        }
+            // A tenth of the time warms up.
+            DeviceMatrix.Measure(handle, FileState.Zeroed, size, depth: 1, fileBytes, timePerSize / 10);
+            var cell = DeviceMatrix.Measure(handle, FileState.Zeroed, size, depth: 1, fileBytes, timePerSize);
+            return new ProbeResult(size, cell.Writes, 1e6 / cell.WritesPerSecond, cell.MegabytesPerSecond, cell.Latency!);
+        });
     }
 }
 
-internal sealed record ProbeResult(
-    int WriteBytes, long Writes, double MicrosecondsPerWrite, double MegabytesPerSecond, LatencySummary Latency);
+/// <summary>The rate and the times of writes of one size.</summary>
+internal sealed record ProbeResult(int WriteBytes, long Writes, double MicrosecondsPerWrite, double MegabytesPerSecond, LatencySummary Latency);

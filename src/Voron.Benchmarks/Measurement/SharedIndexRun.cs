@@ -25,8 +25,7 @@ internal sealed record SharedIndexRun(int Rows, double SharedNanoseconds, double
         var (shared, each) = (Read(isShared: true), Read(isShared: false));
         if (shared.Rows != rows || each.Rows != rows || shared.Sum != each.Sum)
             throw new BenchmarkException($"of {rows} rows, the shared index has {shared.Rows}, and those of the tables {each.Rows}");
-        return new SharedIndexRun(
-            rows, Median(() => Read(isShared: true)) / rows, Median(() => Read(isShared: false)) / rows);
+        return new SharedIndexRun(rows, Median(() => Read(isShared: true)) / rows, Median(() => Read(isShared: false)) / rows);
     }
 
     private static double Median(Func<RowChecksum> work)

@@ -49,8 +49,7 @@ internal static unsafe partial class BerkeleyNative
     [LibraryImport(Library, EntryPoint = "__log_set_config")] internal static partial int SetLogFlags(nint environment, uint flags, int on);
     [LibraryImport(Library, EntryPoint = "db_create")] internal static partial int CreateDatabase(nint* database, nint environment, uint flags);
     [LibraryImport(Library, EntryPoint = "__db_open_pp", StringMarshalling = StringMarshalling.Utf8)]
-    internal static partial int OpenDatabase(
-        nint database, nint transaction, string file, string? name, int type, uint flags, int mode);
+    internal static partial int OpenDatabase(nint database, nint transaction, string file, string? name, int type, uint flags, int mode);
     [LibraryImport(Library, EntryPoint = "__db_close_pp")] internal static partial int CloseDatabase(nint database, uint flags);
     [LibraryImport(Library, EntryPoint = "__db_put_pp")]
     internal static partial int Put(nint database, nint transaction, BerkeleyValue* key, BerkeleyValue* data, uint flags);

@@ -3,8 +3,7 @@ using System.Reflection;
 namespace Voron.Benchmarks.Peers;
 
 /// <summary>
-/// Finds the peers' libraries, whose file names depend on the system. All share one resolver, because an assembly can have only
-/// one.
+/// Finds the peers' libraries, whose file names depend on the system. All share one resolver, because an assembly can have only one.
 /// </summary>
 internal static class NativeLibraries
 {

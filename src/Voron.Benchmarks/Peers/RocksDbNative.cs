@@ -31,8 +31,7 @@ internal static unsafe partial class RocksDbNative
     [LibraryImport(Library, EntryPoint = "rocksdb_writebatch_destroy")] internal static partial void DestroyBatch(nint batch);
     [LibraryImport(Library, EntryPoint = "rocksdb_write")] internal static partial void Write(nint database, nint options, nint batch, byte** error);
     [LibraryImport(Library, EntryPoint = "rocksdb_put")]
-    internal static partial void Put(
-        nint database, nint options, byte* key, nuint keyLength, byte* value, nuint valueLength, byte** error);
+    internal static partial void Put(nint database, nint options, byte* key, nuint keyLength, byte* value, nuint valueLength, byte** error);
     [LibraryImport(Library, EntryPoint = "rocksdb_get_pinned")]
     internal static partial nint GetPinned(nint database, nint options, byte* key, nuint keyLength, byte** error);
     [LibraryImport(Library, EntryPoint = "rocksdb_pinnableslice_value")] internal static partial byte* PinnedValue(nint slice, nuint* length);

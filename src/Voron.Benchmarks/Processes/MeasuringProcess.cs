@@ -49,8 +49,7 @@ internal static class MeasuringProcess
         }
     }
 
-    private static BenchmarkException Failure(RunRequest request, string reason) =>
-        new($"{request.Engine}, {request.Workload.Title}: {reason}");
+    private static BenchmarkException Failure(RunRequest request, string reason) => new($"{request.Engine}, {request.Workload.Title}: {reason}");
 
     private static ProcessStartInfo StartInfo(RunRequest request)
     {
@@ -79,12 +78,7 @@ internal static class MeasuringProcess
     public static ProcessStartInfo StartInfo(params ReadOnlySpan<string> arguments)
     {
         var program = Environment.ProcessPath ?? throw new BenchmarkException("Cannot start a process for the run: the path of this program is unknown.");
-        var start = new ProcessStartInfo(program)
-        {
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-            UseShellExecute = false,
-        };
+        var start = new ProcessStartInfo(program) { RedirectStandardOutput = true, RedirectStandardError = true, UseShellExecute = false };
 
         // Later tiers of compilation wait until the first tier has paused for 100 ms, which takes long in a process that goes from one
         // loop to the next. Without that wait, the warm-up is long enough.

@@ -91,8 +91,7 @@ internal sealed class ComparisonReport
         var rows = new List<string[]>();
         foreach (var step in _comparison.Steps)
         {
-            var seconds = Array.ConvertAll(
-                engines, engine => _medians.Of(step.Workload, engine.Name, run => run.ProcessSeconds));
+            var seconds = Array.ConvertAll(engines, engine => _medians.Of(step.Workload, engine.Name, run => run.ProcessSeconds));
             for (var i = 0; i < engines.Length; i++)
                 totals[i] += seconds[i] ?? 0;
             rows.Add([step.Workload.Title, .. seconds.Select(figure => figure is null ? "" : Figures.Decimal(figure))]);
@@ -126,8 +125,7 @@ internal sealed class Medians(IReadOnlyList<RunResult> results)
 
     public RunResult[] Runs(WorkloadDefinition workload, string engine) => [.. _results[(workload.Name, engine)]];
 
-    public double? Of(WorkloadDefinition workload, string engine, Func<RunResult, double?> figure) =>
-        Figures.Median(Runs(workload, engine), figure);
+    public double? Of(WorkloadDefinition workload, string engine, Func<RunResult, double?> figure) => Figures.Median(Runs(workload, engine), figure);
 
     public double? Rate(WorkloadDefinition workload, string engine) => Of(workload, engine, run => run.OperationsPerSecond);
 

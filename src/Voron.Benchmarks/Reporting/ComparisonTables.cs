@@ -2,7 +2,7 @@ using Columns = Voron.Benchmarks.Reporting.TableOf<Voron.Benchmarks.Reporting.Ru
 
 namespace Voron.Benchmarks.Reporting;
 
-/// <param name="Columns">Workload, engine, and the figures of one engine's runs of one workload.</param>
+/// <summary>A table of workload, engine, and the figures of one engine's runs of one workload.</summary>
 /// <param name="Has">Selects the runs that have a row.</param>
 /// <param name="NamesMissing">True if an engine that is not installed has a row that says so.</param>
 internal sealed record ComparisonTable(Columns Columns, Func<RunResult[], bool> Has, bool NamesMissing = false);

@@ -108,8 +108,7 @@ internal sealed class Goals
         AtLeast(ScanBackward, "to LMDB", Ratio(ScanBackward, Ours, Lmdb), 1.5);
         AtLeast(UpdateWhileReading, "writer, to LMDB's", Ratio(UpdateWhileReading, Ours, Lmdb), 4);
         var reader = Of(UpdateWhileReading, run => run.ReaderOperationsPerSecond);
-        AtLeast(
-            UpdateWhileReading, "reader, to LMDB's", reader / _medians.Of(UpdateWhileReading, Lmdb, run => run.ReaderOperationsPerSecond), 1.2);
+        AtLeast(UpdateWhileReading, "reader, to LMDB's", reader / _medians.Of(UpdateWhileReading, Lmdb, run => run.ReaderOperationsPerSecond), 1.2);
     }
 
     private void AddDeletes()
@@ -207,8 +206,7 @@ internal sealed class Goals
 
     private double? Of(WorkloadDefinition workload, Func<RunResult, double?> figure) => _medians.Of(workload, Ours, figure);
 
-    private double? Ratio(WorkloadDefinition workload, string engine, string peer) =>
-        _medians.Rate(workload, engine) / _medians.Rate(workload, peer);
+    private double? Ratio(WorkloadDefinition workload, string engine, string peer) => _medians.Rate(workload, engine) / _medians.Rate(workload, peer);
 
     private double? ToBest(WorkloadDefinition workload, string engine, string? except = null) =>
         _medians.Rate(workload, engine) / _medians.BestPeer(workload, except)?.Rate;

@@ -46,8 +46,7 @@ internal sealed record Report(string Title, IReadOnlyList<string> Notes, IReadOn
 }
 
 /// <summary>The results of runs in machine-readable form.</summary>
-internal sealed record ResultFile(
-    DateTimeOffset Date, MachineSummary Machine, IReadOnlyList<ProbeResult> RawDevice, IReadOnlyList<RunResult> Results)
+internal sealed record ResultFile(DateTimeOffset Date, MachineSummary Machine, IReadOnlyList<ProbeResult> RawDevice, IReadOnlyList<RunResult> Results)
 {
     public static JsonSerializerOptions Json { get; } = new() { PropertyNamingPolicy = JsonNamingPolicy.CamelCase, WriteIndented = true };
 }

@@ -120,8 +120,7 @@ internal sealed record RunResult
     /// The engine's time outside the device. Engines that do not report their time in the device, and large values, which are written
     /// beside the journal, wait for the device outside the time reported; so it is at most the processor time of the process.
     /// </summary>
-    public double ComputingSecondsPerCommit =>
-        Math.Min(EngineSeconds * Math.Max(0, 1 - (DeviceShare ?? 0)), Usage.CpuSeconds) / DurableCommits;
+    public double ComputingSecondsPerCommit => Math.Min(EngineSeconds * Math.Max(0, 1 - (DeviceShare ?? 0)), Usage.CpuSeconds) / DurableCommits;
 
     /// <summary>The rate of commits as a share of the rate of durable writes of that size in a tight loop.</summary>
     public double? ShareOfTightLoop => PacedProbe?.Tight.MeanMicroseconds * DurableCommits / EngineSeconds / 1e6;
@@ -130,6 +129,5 @@ internal sealed record RunResult
     public double? ShareOfRawDevice => PacedProbe?.Paced.MeanMicroseconds * DurableCommits / EngineSeconds / 1e6;
 
     /// <summary>The median of the raw writes beside computing as a share of the median transaction. Null if commits hold several.</summary>
-    public double? ShareByMedians =>
-        DurableCommits == Transactions ? PacedProbe?.Paced.P50Microseconds / TransactionLatency?.P50Microseconds : null;
+    public double? ShareByMedians => DurableCommits == Transactions ? PacedProbe?.Paced.P50Microseconds / TransactionLatency?.P50Microseconds : null;
 }

@@ -112,8 +112,7 @@ internal static class ComparisonPlan
 
 /// <summary>The engines and the workloads of a comparison. Goals and ratios are those of this project's engine.</summary>
 /// <param name="Limit">The time after which runs that can be cut short stop. Zero for no limit.</param>
-internal sealed record Comparison(
-    IReadOnlyList<EngineDescriptor> Engines, IReadOnlyList<Comparison.Step> Steps, int Rounds, TimeSpan Limit = default)
+internal sealed record Comparison(IReadOnlyList<EngineDescriptor> Engines, IReadOnlyList<Comparison.Step> Steps, int Rounds, TimeSpan Limit = default)
 {
     private static readonly WorkloadDefinition[] JournalWorkloads =
         [WorkloadCatalog.SequentialInsert, WorkloadCatalog.RandomInsert, WorkloadCatalog.RandomUpdate];
@@ -127,8 +126,7 @@ internal sealed record Comparison(
             : [];
 
     /// <summary>Returns the installed engines of a step. Steps about journals add the variants with and without compression.</summary>
-    public EngineDescriptor[] EnginesOf(Step step) =>
-        [.. (IsAboutJournals(step) ? AllEngines : Engines).Where(engine => engine.IsInstalled())];
+    public EngineDescriptor[] EnginesOf(Step step) => [.. (IsAboutJournals(step) ? AllEngines : Engines).Where(engine => engine.IsInstalled())];
 
     /// <summary>Returns true if no later step needs this engine's store.</summary>
     public bool IsLastOfStore(Step step, EngineDescriptor engine) =>

@@ -30,8 +30,7 @@ internal static class ConcurrentLoop
         }
         else
         {
-            ParallelCallers.Run(
-                callers, caller => CallAsync(new BlockingCaller(engine), load, caller, histograms[caller]).GetAwaiter().GetResult());
+            ParallelCallers.Run(callers, caller => CallAsync(new BlockingCaller(engine), load, caller, histograms[caller]).GetAwaiter().GetResult());
         }
         run.AddEngineTime(started, Stopwatch.GetTimestamp());
         run.OperationsDone = histograms.Sum(histogram => histogram.Count);

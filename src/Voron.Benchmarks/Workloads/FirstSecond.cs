@@ -55,20 +55,8 @@ internal sealed class FirstSecond
         Steady = Steady(),
     };
 
-    private double? Rate(int first, int end)
-    {
-        var operations = _operations.AsSpan()[first..end];
-        var nanoseconds = _nanoseconds.AsSpan()[first..end];
-        long done = 0;
-        long time = 0;
-        for (var i = 0; i < operations.Length; i++)
-        {
-            done += operations[i];
-            time += nanoseconds[i];
-        }
-
-        return time == 0 ? null : done * 1e9 / time;
-    }
+    private double? Rate(int first, int end) =>
+        _nanoseconds[first..end].Sum() is var time && time == 0 ? null : _operations[first..end].Sum() * 1e9 / time;
 
     private TimeSliceResult Slice(int slice) => new(Rate(slice, slice + 1), _commits[slice].Count, _commits[slice].Summarise());
 
@@ -103,8 +91,7 @@ internal sealed record FirstSecondResult
     public required TimeSliceResult Steady { get; init; }
 
     /// <summary>The rate from 200 to 400 ms, as a share of the steady rate. A slice in which no transaction ended has a rate of zero.</summary>
-    public double? EarlyShare =>
-        ((Slices[2].OperationsPerSecond ?? 0) + (Slices[3].OperationsPerSecond ?? 0)) / 2 / SteadyOperationsPerSecond;
+    public double? EarlyShare => ((Slices[2].OperationsPerSecond ?? 0) + (Slices[3].OperationsPerSecond ?? 0)) / 2 / SteadyOperationsPerSecond;
 }
 
 /// <summary>The transactions that ended within a slice of time. Null where there were none.</summary>

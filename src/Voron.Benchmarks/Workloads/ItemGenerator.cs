@@ -27,8 +27,7 @@ internal readonly struct ItemGenerator(KeyOrder order)
     private const ulong PickSeed = 0x9FB2_1C65_1E98_DF25;
     private const ulong GoldenGamma = 0x9E37_79B9_7F4A_7C15;
 
-    public static ReadOnlySpan<byte> FixedText =>
-        "{\"kind\":\"benchmark item\",\"state\":\"new\",\"tags\":[\"one\",\"two\",\"6\"]}"u8[..64];
+    public static ReadOnlySpan<byte> FixedText => "{\"kind\":\"benchmark item\",\"state\":\"new\",\"tags\":[\"one\",\"two\",\"6\"]}"u8[..64];
 
     public void WriteKey(long item, Span<byte> key)
     {

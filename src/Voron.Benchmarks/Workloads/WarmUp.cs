@@ -79,12 +79,7 @@ internal static class WarmUp
         var perTransaction = Math.Min(MaxPerTransaction, Math.Max(1, request.Workload.ItemsPerTransaction));
 
         // Repeated inserts are no longer in order.
-        var workload = request.Workload with
-        {
-            ItemsPerTransaction = perTransaction,
-            ValueBytes = valueBytes,
-            IsSortedInput = false,
-        };
+        var workload = request.Workload with { ItemsPerTransaction = perTransaction, ValueBytes = valueBytes, IsSortedInput = false };
 
         // A scan has no transactions to repeat, so it covers the whole store, which also warms the step from page to page.
         // Concurrent callers each repeat their turns.

@@ -19,8 +19,7 @@ internal static class WorkloadCatalog
         "random-insert", WorkloadKind.Insert, KeyOrder.Random, RandomStore, PutsPerTransaction, "random insert");
     public static readonly WorkloadDefinition RandomUpdate = new(
         "random-update", WorkloadKind.Update, KeyOrder.Random, RandomStore, PutsPerTransaction, "random update");
-    public static readonly WorkloadDefinition SinglePut = new(
-        "single-put", WorkloadKind.Insert, KeyOrder.Random, "single", 1, "one put a commit");
+    public static readonly WorkloadDefinition SinglePut = new("single-put", WorkloadKind.Insert, KeyOrder.Random, "single", 1, "one put a commit");
     public static readonly WorkloadDefinition SinglePutOnStore = new(
         "single-put-on-store", WorkloadKind.Update, KeyOrder.Random, RandomStore, 1, "one put a commit, on the store");
     public static readonly WorkloadDefinition Callers16 = Concurrent(16);
@@ -63,8 +62,7 @@ internal static class WorkloadCatalog
         "open-after-crash", WorkloadKind.Open, KeyOrder.Random, CrashedStore, 1, "open after a crash");
     public static readonly WorkloadDefinition BulkLoad = new(
         "bulk-load", WorkloadKind.Insert, KeyOrder.Random, BulkStore, PutsPerBulkTransaction, "bulk load, random");
-    public static readonly WorkloadDefinition OpenClean = new(
-        "open-clean", WorkloadKind.Open, KeyOrder.Random, BulkStore, 1, "open a clean store");
+    public static readonly WorkloadDefinition OpenClean = new("open-clean", WorkloadKind.Open, KeyOrder.Random, BulkStore, 1, "open a clean store");
     public static readonly WorkloadDefinition BulkLoadSorted = new(
         "bulk-load-sorted", WorkloadKind.Insert, KeyOrder.Sequential, "bulk-sorted", PutsPerBulkTransaction, "bulk load, sorted")
     {
@@ -111,8 +109,7 @@ internal static class WorkloadCatalog
     /// <exception cref="BenchmarkException">No workload has that name.</exception>
     public static WorkloadDefinition Find(string name) =>
         All.FirstOrDefault(workload => workload.Name == name)
-        ?? throw new BenchmarkException(
-            $"No workload is called '{name}'. Choose from: {string.Join(", ", All.Select(workload => workload.Name))}.");
+        ?? throw new BenchmarkException($"No workload is called '{name}'. Choose from: {string.Join(", ", All.Select(workload => workload.Name))}.");
 
     /// <summary>Returns the workload that creates the store of <paramref name="workload"/>.</summary>
     public static WorkloadDefinition CreatorOf(WorkloadDefinition workload) =>

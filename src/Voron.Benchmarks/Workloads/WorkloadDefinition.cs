@@ -36,8 +36,7 @@ internal enum WorkloadKind
 /// <param name="Store">The name of the store's directory.</param>
 /// <param name="ItemsPerTransaction">Puts in a write transaction, gets in a read transaction.</param>
 /// <param name="Title">The name in tables.</param>
-internal sealed record WorkloadDefinition(
-    string Name, WorkloadKind Kind, KeyOrder Keys, string Store, int ItemsPerTransaction, string Title)
+internal sealed record WorkloadDefinition(string Name, WorkloadKind Kind, KeyOrder Keys, string Store, int ItemsPerTransaction, string Title)
 {
     /// <summary>Every workload keeps at least one full transaction.</summary>
     private const long SmallestCount = 1_000;

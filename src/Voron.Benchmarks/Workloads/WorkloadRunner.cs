@@ -50,11 +50,7 @@ internal static class WorkloadRunner
                 return WithBytesSince(request, result);
             }
             result = WithProbes(request, Close(request, ref engine!, result));
-            return result with
-            {
-                DataFileBytesClosed = DataFileBytes(descriptor, request.Directory),
-                Flushes = observer.SummariseFlushes(),
-            };
+            return result with { DataFileBytesClosed = DataFileBytes(descriptor, request.Directory), Flushes = observer.SummariseFlushes() };
         }
         finally
         {
@@ -62,8 +58,7 @@ internal static class WorkloadRunner
         }
     }
 
-    private static RunResult Measure(
-        RunRequest request, BenchmarkEngine engine, Opening opening, EngineObserver observer, ProgressSignal progress)
+    private static RunResult Measure(RunRequest request, BenchmarkEngine engine, Opening opening, EngineObserver observer, ProgressSignal progress)
     {
         var workload = request.Workload;
         var run = CreateRun(request, opening, progress);
