@@ -23,7 +23,6 @@ internal static class Program
             SeedsCommand.Create(),
             CompareCommand.Create(),
             DeviceCommand.Create(),
-            ScaleCommand.Create(),
             SuitesCommand.Create(),
             MemoryLimitsCommand.Create(),
             FootprintCommand.Create(),
@@ -39,17 +38,12 @@ internal static class Program
         {
             return root.Parse(args).Invoke(new InvocationConfiguration { EnableDefaultExceptionHandler = false });
         }
-        catch (BenchmarkException error)
-        {
-            PrintError(error.Message);
-            return ExitFailure;
-        }
         catch (OperationCanceledException)
         {
             PrintError("Cancelled.");
             return ExitCancelled;
         }
-        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        catch (Exception error) when (error is BenchmarkException or IOException or UnauthorizedAccessException)
         {
             PrintError(error.Message);
             return ExitFailure;

@@ -18,10 +18,9 @@ internal static class RunOneCommand
         var operations = new Option<long>("--operations") { Required = true };
         var round = new Option<int>("--round");
         var limit = new Option<double>("--limit");
-        var noCheck = new Option<bool>("--no-check");
         var command = new Command("run-one", "Runs a single workload in this process and prints its result as JSON.")
         {
-            engine, workload, directory, items, operations, round, limit, noCheck,
+            engine, workload, directory, items, operations, round, limit,
         };
         command.Hidden = true;
         command.SetAction(parsed =>
@@ -35,7 +34,6 @@ internal static class RunOneCommand
                 parsed.GetValue(round))
             {
                 Limit = TimeSpan.FromSeconds(parsed.GetValue(limit)),
-                ChecksStore = !parsed.GetValue(noCheck),
             };
             if (request.Items < 1 || request.Operations < 1)
                 throw new BenchmarkException("--items and --operations must be at least 1.");

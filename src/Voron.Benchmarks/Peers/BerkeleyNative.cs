@@ -71,9 +71,7 @@ internal static unsafe partial class BerkeleyNative
 
     private static bool IsExpectedVersion()
     {
-        int major;
-        int minor;
-        int patch;
+        int major, minor, patch;
         Version(&major, &minor, &patch);
         return major == Major && minor == Minor;
     }

@@ -26,28 +26,12 @@ internal static class NativeLibraries
     internal static nint HandleOf(string library) => Handles[library];
 
     /// <summary>Returns true if the library is on this machine and has all of these exports.</summary>
-    internal static bool Has(string library, params ReadOnlySpan<string> exports)
-    {
-        var handle = HandleOf(library);
-        if (handle == 0)
-            return false;
-        foreach (var export in exports)
-        {
-            if (!NativeLibrary.TryGetExport(handle, export, out _))
-                return false;
-        }
-        return true;
-    }
+    internal static bool Has(string library, params string[] exports) =>
+        HandleOf(library) is not 0 and var handle && exports.All(export => NativeLibrary.TryGetExport(handle, export, out _));
 
-    private static nint Load(params ReadOnlySpan<string> names)
-    {
-        foreach (var name in names)
-        {
-            if (NativeLibrary.TryLoad(name, typeof(NativeLibraries).Assembly, null, out var handle))
-                return handle;
-        }
-        return 0;
-    }
+    private static nint Load(params string[] names) => names
+        .Select(name => NativeLibrary.TryLoad(name, typeof(NativeLibraries).Assembly, null, out var handle) ? handle : 0)
+        .FirstOrDefault(handle => handle != 0);
 
     /// <summary>Returns zero for other libraries, which leaves them to the default search.</summary>
     private static nint Resolve(string name, Assembly assembly, DllImportSearchPath? path) => Handles.GetValueOrDefault(name);

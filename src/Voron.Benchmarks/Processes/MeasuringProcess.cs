@@ -62,8 +62,6 @@ internal static class MeasuringProcess
             "--operations", request.Operations.ToString(CultureInfo.InvariantCulture),
             "--round", request.Round.ToString(CultureInfo.InvariantCulture),
             "--limit", request.Limit.TotalSeconds.ToString(CultureInfo.InvariantCulture));
-        if (!request.ChecksStore)
-            start.ArgumentList.Add("--no-check");
 
         // The first second of a process is that of users, who have the runtime's own settings and the package.
         if (request.Workload.IsFirstSecond)

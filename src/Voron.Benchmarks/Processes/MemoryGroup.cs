@@ -6,10 +6,10 @@ internal sealed class MemoryGroup : IDisposable
     private static readonly TimeSpan SamplePause = TimeSpan.FromMilliseconds(20);
     private static int CreatedCount;
 
-    private readonly MemoryGroupFiles _files;
+    private readonly Files _files;
     private readonly string _path;
 
-    private MemoryGroup(MemoryGroupFiles files, string path)
+    private MemoryGroup(Files files, string path)
     {
         _files = files;
         _path = path;
@@ -19,16 +19,16 @@ internal sealed class MemoryGroup : IDisposable
     public long PeakBytes => long.Parse(Read(_files.Peak), CultureInfo.InvariantCulture);
 
     /// <summary>The bytes of memory that no file backs. The system can take the rest back, but not these.</summary>
-    public long AnonymousBytes => Figure(Read(MemoryGroupFiles.Statistics), _files.AnonymousName);
+    public long AnonymousBytes => Figure(Read(Files.Statistics), _files.AnonymousName);
 
     /// <summary>The number of processes that the system ended because the group had too little memory.</summary>
-    public long Kills => Figure(Read(_files.Events), MemoryGroupFiles.KillsName);
+    public long Kills => Figure(Read(_files.Events), Files.KillsName);
 
     /// <summary>Returns a group, or null, and reports the reason, if the system has no such groups or this user cannot create one.</summary>
     /// <param name="bytes">Its limit; null for none.</param>
     public static MemoryGroup? TryCreate(long? bytes, Action<string> say)
     {
-        if (MemoryGroupFiles.Find() is not { } files)
+        if (Files.Find() is not { } files)
         {
             say("No memory limit by cgroup: the system has no hierarchy of cgroups with a memory controller.");
             return null;
@@ -49,22 +49,6 @@ internal sealed class MemoryGroup : IDisposable
             say($"No memory limit by cgroup: {error.Message}");
             TryDelete(path);
             return null;
-        }
-    }
-
-    /// <summary>Moves this process into the group, together with the processes that it will start.</summary>
-    /// <returns>False, with the reason reported, if the system refuses.</returns>
-    public bool TryJoin(Action<string> say)
-    {
-        try
-        {
-            Move(_path);
-            return true;
-        }
-        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
-        {
-            say($"No memory limit by cgroup: {error.Message}");
-            return false;
         }
     }
 
@@ -103,27 +87,11 @@ internal sealed class MemoryGroup : IDisposable
         string[] program = [start.FileName, .. start.ArgumentList];
         start.FileName = "sh";
         start.ArgumentList.Clear();
-        foreach (var word in (string[])["-c", $"echo $$ > \"$0\" && exec \"$@\"", Path.Combine(_path, MemoryGroupFiles.Processes), .. program])
+        foreach (var word in (string[])["-c", $"echo $$ > \"$0\" && exec \"$@\"", Path.Combine(_path, Files.Processes), .. program])
             start.ArgumentList.Add(word);
     }
 
-    public void Dispose()
-    {
-        try
-        {
-            foreach (var process in File.ReadAllLines(Path.Combine(_path, MemoryGroupFiles.Processes)))
-            {
-                if (process == Environment.ProcessId.ToString(CultureInfo.InvariantCulture))
-                    Move(_files.Parent);
-            }
-        }
-        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
-        {
-            // The group is deleted if it is empty.
-        }
-
-        TryDelete(_path);
-    }
+    public void Dispose() => TryDelete(_path);
 
     private static void TryDelete(string path)
     {
@@ -136,9 +104,6 @@ internal sealed class MemoryGroup : IDisposable
             // An empty group that is left behind costs nothing.
         }
     }
-
-    private static void Move(string group) => File.WriteAllText(
-        Path.Combine(group, MemoryGroupFiles.Processes), Environment.ProcessId.ToString(CultureInfo.InvariantCulture));
 
     private static long Figure(string text, string name)
     {
@@ -155,6 +120,49 @@ internal sealed class MemoryGroup : IDisposable
     }
 
     private string Read(string file) => File.ReadAllText(Path.Combine(_path, file));
+
+    /// <summary>The names of the files by which a system controls memory groups: cgroups have two versions.</summary>
+    /// <param name="Parent">The group in which new ones are created.</param>
+    /// <param name="SwapLimit">The file with the limit of swapped memory; it exists only where memory can be swapped.</param>
+    /// <param name="Events">The file that counts ended processes.</param>
+    private sealed record Files(string Parent, string Limit, string SwapLimit, string Peak, string Events, string AnonymousName)
+    {
+        public const string Processes = "cgroup.procs";
+        public const string Statistics = "memory.stat";
+        public const string KillsName = "oom_kill";
+
+        private const string Root = "/sys/fs/cgroup";
+        private const string SelfFile = "/proc/self/cgroup";
+        private const string SwapFile = "memory.swap.max";
+
+        /// <summary>Returns the files of this system, or null if it has none.</summary>
+        public static Files? Find()
+        {
+            var controllers = Path.Combine(Root, "cgroup.controllers");
+            if (File.Exists(controllers))
+            {
+                return File.ReadAllText(controllers).Contains("memory", StringComparison.Ordinal)
+                    ? new Files(Root, "memory.max", SwapFile, "memory.peak", "memory.events", "anon")
+                    : null;
+            }
+
+            // Version 1: a group of its own below that of this process, in the hierarchy of the controller.
+            const string Controller = ":memory:";
+            var hierarchy = Path.Combine(Root, "memory");
+            if (!Directory.Exists(hierarchy) || !File.Exists(SelfFile))
+                return null;
+            var line = File.ReadLines(SelfFile).FirstOrDefault(text => text.Contains(Controller, StringComparison.Ordinal));
+            if (line is null)
+                return null;
+            var own = hierarchy + line[(line.IndexOf(Controller, StringComparison.Ordinal) + Controller.Length)..];
+            return new Files(
+                Directory.Exists(own) ? own : hierarchy, "memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.max_usage_in_bytes",
+                "memory.oom_control", "rss");
+        }
+
+        /// <summary>Returns the limit that allows no swapping: version 1 counts memory and swapped memory together.</summary>
+        public long SwapOf(long bytes) => SwapLimit == SwapFile ? 0 : bytes;
+    }
 }
 
 /// <summary>The end of a process, and the memory that its group has had.</summary>

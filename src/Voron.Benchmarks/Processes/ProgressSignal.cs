@@ -34,15 +34,13 @@ internal sealed class ProgressSignal
     public static bool TryParse(string line, out double fractionDone)
     {
         fractionDone = 0;
-        if (!line.StartsWith(Prefix, StringComparison.Ordinal))
-            return false;
-        var numbers = line[Prefix.Length..].Split(' ');
-        if (numbers.Length != 2
-            || !long.TryParse(numbers[0], CultureInfo.InvariantCulture, out var done)
-            || !long.TryParse(numbers[1], CultureInfo.InvariantCulture, out var total))
+        if (!line.StartsWith(Prefix, StringComparison.Ordinal) || line[Prefix.Length..].Split(' ') is not [var first, var second]
+            || !long.TryParse(first, CultureInfo.InvariantCulture, out var done)
+            || !long.TryParse(second, CultureInfo.InvariantCulture, out var total))
         {
             return false;
         }
+
         fractionDone = total == 0 ? 1 : (double)done / total;
         return true;
     }

@@ -69,19 +69,6 @@ internal static class WorkloadCatalog
         IsSortedInput = true,
     };
 
-    /// <summary>Loads the store in key order, because a random load of the largest stores would take too long.</summary>
-    public static readonly WorkloadDefinition ScaleLoad = BulkLoadSorted with { Name = "scale-load", Store = "scale" };
-
-    public static readonly WorkloadDefinition ScaleGet = RandomRead with
-    {
-        Name = "scale-get",
-        Keys = KeyOrder.Sequential,
-        Store = "scale",
-        ItemsPerTransaction = PutsPerTransaction,
-    };
-
-    public static readonly WorkloadDefinition ScalePut = RandomUpdate with { Name = "scale-put", Keys = KeyOrder.Sequential, Store = "scale" };
-
     public static readonly WorkloadDefinition Write1K = WriteValues("1k", KiB, PutsPerTransaction, "1 KiB");
     public static readonly WorkloadDefinition Read1K = ReadValues(Write1K, 100);
     public static readonly WorkloadDefinition Write16K = WriteValues("16k", 16 * KiB, 10, "16 KiB");
@@ -102,7 +89,7 @@ internal static class WorkloadCatalog
         SequentialInsert, SequentialRead, RandomInsert, RandomUpdate, SinglePut, SinglePutOnStore, Callers16, Callers64, Callers512,
         RandomRead, RandomReadTwo, RandomReadMany, ScanForward, ScanBackward, UpdateWhileReading, DeleteHalf, InsertAgain,
         Write1K, Read1K, Write16K, Read16K, Write20K, Write1M, Read1M, Write64M, Read64M, CrashedInsert, OpenCrashed, BulkLoad, OpenClean,
-        BulkLoadSorted, ScaleLoad, ScaleGet, ScalePut,
+        BulkLoadSorted,
         FirstSequentialInsert, FirstRandomInsert, FirstRandomUpdate, FirstSinglePut, FirstSinglePutOnStore,
     ];
 

@@ -93,9 +93,6 @@ internal sealed record RunRequest(string Engine, WorkloadDefinition Workload, st
     /// <summary>False if a workload of the first second continues behind its last slice, up to its last operation.</summary>
     public bool StopsAfterLastSlice { get; init; } = true;
 
-    /// <summary>False if the store is too large to be scanned before and after the run.</summary>
-    public bool ChecksStore { get; init; } = true;
-
     public long Transactions => Workload.ItemsPerTransaction == 0
         ? 1
         : (Operations + Workload.ItemsPerTransaction - 1) / Workload.ItemsPerTransaction;

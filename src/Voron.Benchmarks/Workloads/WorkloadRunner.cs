@@ -36,7 +36,7 @@ internal static class WorkloadRunner
         try
         {
             var workload = request.Workload;
-            if (!workload.CreatesStore && workload.Kind != WorkloadKind.Open && firstSecond is null && request.ChecksStore)
+            if (!workload.CreatesStore && workload.Kind != WorkloadKind.Open && firstSecond is null)
                 ScanLoop.CheckStore(engine, workload.ItemsBefore(request.Items));
             var result = Measure(request, engine, new Opening(openNanoseconds, firstSecond, meter), observer, progress) with
             {
@@ -127,7 +127,7 @@ internal static class WorkloadRunner
 
     private static TimedRun CreateRun(RunRequest request, Opening opening, ProgressSignal progress) => new(progress)
     {
-        CommitLog = request.Workload is { Writes: true, IsFirstSecond: false } && request.ChecksStore ? new CommitLog(request.Transactions) : null,
+        CommitLog = request.Workload is { Writes: true, IsFirstSecond: false } ? new CommitLog(request.Transactions) : null,
         Limit = request.Limit,
         FirstSecond = opening.FirstSecond,
     };
@@ -136,7 +136,7 @@ internal static class WorkloadRunner
     private static ulong Checksum(RunRequest request, BenchmarkEngine engine, TimedRun run, long operations)
     {
         var workload = request.Workload;
-        return (workload.Writes || workload.Kind == WorkloadKind.Open) && request.ChecksStore
+        return workload.Writes || workload.Kind == WorkloadKind.Open
             ? ScanLoop.CheckStore(engine, workload.CreatesStore ? operations : workload.ItemsAfter(request.Items), workload.LeavesOwnValues)
             : run.Checksum;
     }

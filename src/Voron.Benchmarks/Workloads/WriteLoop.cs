@@ -13,9 +13,8 @@ internal static class WriteLoop
         long done = 0;
         var started = Stopwatch.GetTimestamp();
 
-        // Otherwise cut short only if the store is not checked afterwards, because all engines must leave the same items.
-        var canStop = workload.IsFirstSecond || (!request.ChecksStore && workload.Kind == WorkloadKind.Update);
-        while (done < request.Operations && !(canStop && run.ShouldStop(started)))
+        // Others are not cut short, because all engines must leave the same items.
+        while (done < request.Operations && !(workload.IsFirstSecond && run.ShouldStop(started)))
         {
             var count = (int)Math.Min(capacity, request.Operations - done);
             Fill(buffer, request, done, count);
