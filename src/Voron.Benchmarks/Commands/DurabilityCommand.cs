@@ -40,7 +40,10 @@ internal static class DurabilityCommand
             new TableOf<DurabilityRun>("Commits")
                 .Text("way", run => run.Way).Count("callers", run => run.Callers).Text("a power failure takes", run => run.Lost)
                 .Count("puts/s", run => run.PutsPerSecond)
-                .Cell("of Durable's", runs => Figures.Ratio(Rate(runs) / Rate(all.Where(run => run.Way == DurabilityRun.Durable && run.Callers == runs[0].Callers))))
+                .Cell(
+                    "of Durable's",
+                    runs => Figures.Ratio(
+                        Rate(runs) / Rate(all.Where(run => run.Way == DurabilityRun.Durable && run.Callers == runs[0].Callers))))
                 .Microseconds("p50, us", run => run.Latency.P50Microseconds).Microseconds("p99, us", run => run.Latency.P99Microseconds)
                 .Microseconds("p99.9, us", run => run.Latency.P999Microseconds).Count("written bytes a put", run => run.WrittenBytes)
                 .Of(DurabilityRun.Ways.Select(way => all.Where(run => run.Way == way.Name && run.Callers == way.Callers).ToList())),

@@ -111,7 +111,6 @@ internal sealed class MeasuringSession : IDisposable
 
     public void Dispose() => Area.Dispose();
 
-    private static string Describe(ProbeResult probe) => string.Create(
-        CultureInfo.InvariantCulture,
-        $"raw device, {probe.WriteBytes >> 10} KiB: {probe.MicrosecondsPerWrite:N1} us, {probe.MegabytesPerSecond:N1} MB/s");
+    private static string Describe(ProbeResult probe) =>
+        $"raw device, {probe.WriteBytes >> 10} KiB: {probe.MicrosecondsPerWrite:N1} us, {probe.MegabytesPerSecond:N1} MB/s";
 }

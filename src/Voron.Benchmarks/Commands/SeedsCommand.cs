@@ -52,7 +52,7 @@ internal static class SeedsCommand
         {
             foreach (var request in requests)
             {
-                progress.Description = string.Create(CultureInfo.InvariantCulture, $"{request.Workload.Title}, {request.Operations:N0}");
+                progress.Description = $"{request.Workload.Title}, {request.Operations:N0}";
                 results.Add(await MeasuringSession.RunAsync(request, progress, request.Operations, stop).ConfigureAwait(false));
             }
         }).ConfigureAwait(false);

@@ -36,17 +36,9 @@ internal sealed unsafe class BerkeleyEngine : BenchmarkEngine
         Check(OpenDatabase(database, 0, FileName, null, BTree, Create | AutoCommit | Threaded, 0));
     }
 
-    public override string Settings
-    {
-        get
-        {
-            var version = Marshal.PtrToStringUTF8((nint)Version(null, null, null)) ?? "Berkeley DB";
-            return string.Create(
-                CultureInfo.InvariantCulture,
-                $"{version}; B-tree, default cache and page size; transactions, each commit syncs the log; checkpoint after "
-                + $"{CheckpointKilobytes >> 10} MiB of log; {MaxLocks:N0} locks; concurrent callers share a lock");
-        }
-    }
+    public override string Settings =>
+        $"{Marshal.PtrToStringUTF8((nint)Version(null, null, null)) ?? "Berkeley DB"}; B-tree, default cache and page size; transactions, each commit "
+        + $"syncs the log; checkpoint after {CheckpointKilobytes >> 10} MiB of log; {MaxLocks:N0} locks; concurrent callers share a lock";
 
     public override void BeginWrite()
     {

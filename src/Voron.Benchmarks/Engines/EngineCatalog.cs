@@ -72,7 +72,10 @@ internal static class EngineCatalog
     }
 
     private static EngineDescriptor Ours(string name, int commitsInFlight, JournalCompression compression) =>
-        new(name, () => true, "", (directory, observer) => new VoronEngine(directory, observer, new StorageOptions { JournalCompression = compression }, commitsInFlight))
+        new(
+            name, () => true, "",
+            (directory, observer) => new VoronEngine(
+                directory, observer, new StorageOptions { JournalCompression = compression }, commitsInFlight))
         {
             DataFileName = "voron.data",
         };

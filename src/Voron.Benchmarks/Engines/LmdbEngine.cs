@@ -36,16 +36,9 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
         }
     }
 
-    public override string Settings
-    {
-        get
-        {
-            var version = Marshal.PtrToStringUTF8((nint)Version(null, null, null)) ?? "LMDB";
-            return string.Create(
-                CultureInfo.InvariantCulture,
-                $"{version}; map {MapBytes >> 30} GiB; flags 0: each commit synced, no writable map; unnamed database");
-        }
-    }
+    public override string Settings =>
+        $"{Marshal.PtrToStringUTF8((nint)Version(null, null, null)) ?? "LMDB"}; map {MapBytes >> 30} GiB; flags 0: each commit synced, no writable map; "
+        + "unnamed database";
 
     /// <summary>The write transaction, or zero.</summary>
     internal nint Writing => _write;

@@ -38,7 +38,7 @@ internal sealed class VoronEngine : BenchmarkEngine
             var version = typeof(StorageEnvironment).Assembly.GetName().Version?.ToString(3);
             var commits = _inFlight.Length == 1
                 ? "each commit durable before the next transaction begins"
-                : string.Create(CultureInfo.InvariantCulture, $"commits pipelined, {_inFlight.Length} in flight");
+                : $"commits pipelined, {_inFlight.Length} in flight";
             var options = _options.JournalCompression == JournalCompression.Auto
                 ? "default options"
                 : $"{nameof(StorageOptions.JournalCompression)} {_options.JournalCompression}, other options default";

@@ -76,7 +76,7 @@ internal sealed class BlockDevice
 
     private static BlockDevice? FromNumbers(uint major, uint minor)
     {
-        var link = string.Create(CultureInfo.InvariantCulture, $"/sys/dev/block/{major}:{minor}");
+        var link = $"/sys/dev/block/{major}:{minor}";
         var statPath = Path.Combine(link, "stat");
         if (major == 0 || !File.Exists(statPath))
             return null;

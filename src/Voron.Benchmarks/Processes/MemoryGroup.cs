@@ -16,13 +16,13 @@ internal sealed class MemoryGroup : IDisposable
     }
 
     /// <summary>The most bytes that the group has had at a time, page cache included.</summary>
-    public long PeakBytes => long.Parse(Read(_files.Peak), CultureInfo.InvariantCulture);
+    private long PeakBytes => long.Parse(Read(_files.Peak), CultureInfo.InvariantCulture);
 
     /// <summary>The bytes of memory that no file backs. The system can take the rest back, but not these.</summary>
-    public long AnonymousBytes => Figure(Read(Files.Statistics), _files.AnonymousName);
+    private long AnonymousBytes => Figure(Read(Files.Statistics), _files.AnonymousName);
 
     /// <summary>The number of processes that the system ended because the group had too little memory.</summary>
-    public long Kills => Figure(Read(_files.Events), Files.KillsName);
+    private long Kills => Figure(Read(_files.Events), Files.KillsName);
 
     /// <summary>Returns a group, or null, and reports the reason, if the system has no such groups or this user cannot create one.</summary>
     /// <param name="bytes">Its limit; null for none.</param>
@@ -34,7 +34,7 @@ internal sealed class MemoryGroup : IDisposable
             return null;
         }
 
-        var name = string.Create(CultureInfo.InvariantCulture, $"voron-{Environment.ProcessId}-{Interlocked.Increment(ref CreatedCount)}");
+        var name = $"voron-{Environment.ProcessId}-{Interlocked.Increment(ref CreatedCount)}";
         var path = Path.Combine(files.Parent, name);
         try
         {
@@ -81,6 +81,8 @@ internal sealed class MemoryGroup : IDisposable
             process.ExitCode, await output.ConfigureAwait(false), await errors.ConfigureAwait(false), PeakBytes, anonymous, Kills > 0);
     }
 
+    public void Dispose() => TryDelete(_path);
+
     /// <summary>Makes a process that has not been started begin in the group: a shell joins it, and becomes the program.</summary>
     private void Enclose(ProcessStartInfo start)
     {
@@ -90,8 +92,6 @@ internal sealed class MemoryGroup : IDisposable
         foreach (var word in (string[])["-c", $"echo $$ > \"$0\" && exec \"$@\"", Path.Combine(_path, Files.Processes), .. program])
             start.ArgumentList.Add(word);
     }
-
-    public void Dispose() => TryDelete(_path);
 
     private static void TryDelete(string path)
     {

@@ -60,8 +60,7 @@ internal sealed class ComparisonReport
     [
         $"{_comparison.Rounds} {(_comparison.Rounds == 1 ? "round" : "rounds")}; "
             + $"keys of {ItemGenerator.KeyBytes} bytes and values of {ItemGenerator.ValueBytes} bytes",
-        .. ReportedSteps.Select(step => string.Create(
-            CultureInfo.InvariantCulture, $"{step.Workload.Title}: {step.Items:N0} items, {step.Operations:N0} operations")
+        .. ReportedSteps.Select(step => $"{step.Workload.Title}: {step.Items:N0} items, {step.Operations:N0} operations"
             + (step.Workload.ItemsPerTransaction == 0 ? "" : $", {step.Workload.ItemsPerTransaction:N0} per transaction")),
         .. _settings,
         .. from engine in _comparison.Engines

@@ -48,9 +48,9 @@ internal sealed class ComparisonTables(Medians medians)
 
     private static Columns RawDevice => Of("The raw device after each run (medians of the rounds, microseconds a durable write as large as a commit)")
         .Decimal("KB", run => run.PacedProbe?.RecordBytes / 1024.0)
-        .Latency("tight loop p50", run => run.PacedProbe?.Tight, longest: null)
+        .Latency("tight loop p50", run => run.PacedProbe?.Tight, hasTail: false)
         .Microseconds("computing", run => run.PacedProbe?.ComputingMicroseconds)
-        .Latency("beside it p50", run => run.PacedProbe?.Paced, longest: null)
+        .Latency("beside it p50", run => run.PacedProbe?.Paced, hasTail: false)
         .Percent("of tight loop", run => run.ShareOfTightLoop)
         .Percent("of raw device", run => run.ShareOfRawDevice)
         .Percent("by medians", run => run.ShareByMedians);
@@ -161,6 +161,5 @@ internal sealed class ComparisonTables(Medians medians)
             : Math.Max(0, run.Usage.WallSeconds - run.EngineSeconds) * 1e6 / run.Operations;
     }
 
-    private static string Label(int slice) => string.Create(
-        CultureInfo.InvariantCulture, $"{slice * FirstSecond.SliceMilliseconds} to {(slice + 1) * FirstSecond.SliceMilliseconds} ms");
+    private static string Label(int slice) => $"{slice * FirstSecond.SliceMilliseconds} to {(slice + 1) * FirstSecond.SliceMilliseconds} ms";
 }

@@ -19,10 +19,10 @@ internal static class Figures
     public static string Bytes(double? value) => value switch
     {
         null => None,
-        >= 1e9 => string.Create(CultureInfo.InvariantCulture, $"{value / 1e9:N2} GB"),
-        >= 1e6 => string.Create(CultureInfo.InvariantCulture, $"{value / 1e6:N1} MB"),
-        >= 1e3 => string.Create(CultureInfo.InvariantCulture, $"{value / 1e3:N1} KB"),
-        _ => string.Create(CultureInfo.InvariantCulture, $"{value:N0} B"),
+        >= 1e9 => $"{value / 1e9:N2} GB",
+        >= 1e6 => $"{value / 1e6:N1} MB",
+        >= 1e3 => $"{value / 1e3:N1} KB",
+        _ => $"{value:N0} B",
     };
 
     /// <summary>Returns the middle value, or the mean of the two middle ones.</summary>

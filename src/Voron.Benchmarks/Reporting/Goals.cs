@@ -193,14 +193,14 @@ internal sealed class Goals
     }
 
     private void AtLeast(WorkloadDefinition workload, string what, double? figure, double bound, string unit = "x") =>
-        Add(workload, string.Create(CultureInfo.InvariantCulture, $"{what} at least {bound:0.###}{unit}"), figure, unit, figure >= bound);
+        Add(workload, $"{what} at least {bound:0.###}{unit}", figure, unit, figure >= bound);
 
     private void AtMost(WorkloadDefinition workload, string what, double? figure, double bound, string unit = "") =>
-        Add(workload, string.Create(CultureInfo.InvariantCulture, $"{what} at most {bound:0.###}{unit}"), figure, unit, figure <= bound);
+        Add(workload, $"{what} at most {bound:0.###}{unit}", figure, unit, figure <= bound);
 
     private void Add(WorkloadDefinition workload, string goal, double? figure, string unit, bool isMet)
     {
-        var measured = figure is null ? Figures.None : string.Create(CultureInfo.InvariantCulture, $"{figure:0.##}{unit}");
+        var measured = figure is null ? Figures.None : $"{figure:0.##}{unit}";
         _goals.Add(new GoalResult(workload.Title, goal, measured, figure is null ? null : isMet));
     }
 

@@ -94,5 +94,6 @@ internal static class SeedsReport
         : null;
 
     private sealed record Published(
-        double ItemsPerSecond, double TransactionsPerSecond, NumberSummary Pages, double JournalBytes, double AllocatedBytes, double JournalBytesGoal);
+        double ItemsPerSecond, double TransactionsPerSecond, NumberSummary Pages, double JournalBytes, double AllocatedBytes,
+        double JournalBytesGoal);
 }

@@ -27,14 +27,14 @@ internal sealed class TableOf<T>(string title, int textColumns = 1)
 
     public TableOf<T> Bytes(string header, Func<T, double?> figure) => Figure(header, figure, Figures.Bytes);
 
-    /// <summary>Adds the median, the mean and the 99th percentile of calls, and, if there is a longest one, the 99.9th percentile and that.</summary>
-    public TableOf<T> Latency(string median, Func<T, LatencySummary?> calls, string? longest = "max")
+    /// <summary>Adds the median, the mean and the 99th percentile of calls, and their tail: the 99.9th percentile and the longest.</summary>
+    public TableOf<T> Latency(string median, Func<T, LatencySummary?> calls, bool hasTail = true)
     {
         Microseconds(median, run => calls(run)?.P50Microseconds).Microseconds("mean", run => calls(run)?.MeanMicroseconds)
             .Microseconds("p99", run => calls(run)?.P99Microseconds);
-        return longest == null
-            ? this
-            : Microseconds("p99.9", run => calls(run)?.P999Microseconds).Microseconds(longest, run => calls(run)?.MaxMicroseconds);
+        return hasTail
+            ? Microseconds("p99.9", run => calls(run)?.P999Microseconds).Microseconds("max", run => calls(run)?.MaxMicroseconds)
+            : this;
     }
 
     /// <summary>Adds a column whose text depends on all runs of a row.</summary>

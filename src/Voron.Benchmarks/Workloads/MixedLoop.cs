@@ -22,7 +22,7 @@ internal static class MixedLoop
         run.OperationsDone = puts;
         run.Misses += reading.Misses;
         run.ReaderOperationsPerSecond = gets * 1e9 / reading.EngineNanoseconds;
-        run.Note = string.Create(CultureInfo.InvariantCulture, $"reader {run.ReaderOperationsPerSecond:N0}/s");
+        run.Note = $"reader {run.ReaderOperationsPerSecond:N0}/s";
     }
 
     private static long Write(BenchmarkEngine engine, RunRequest request, TimedRun run, long started, TimeSpan time)

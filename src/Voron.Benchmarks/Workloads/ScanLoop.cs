@@ -39,7 +39,7 @@ internal static class ScanLoop
         return count == expectedItems
             ? keysOnly ? keys : checksum.Sum
             : throw new BenchmarkException(
-                string.Create(CultureInfo.InvariantCulture, $"The store should have {expectedItems:N0} items, but a scan found {count:N0}."));
+                $"The store should have {expectedItems:N0} items, but a scan found {count:N0}.");
     }
 
     private static long CountKeys(BenchmarkReader reader, ref ulong sum)

@@ -49,7 +49,11 @@ internal static class WorkloadRunner
                 engine = null!;
                 return WithBytesSince(request, result);
             }
-            result = WithProbes(request, Close(request, ref engine!, result));
+
+            // An engine may still write when it is closed.
+            engine.Dispose();
+            engine = null!;
+            result = WithProbes(request, WithBytesSince(request, result));
             return result with { DataFileBytesClosed = DataFileBytes(descriptor, request.Directory), Flushes = observer.SummariseFlushes() };
         }
         finally
@@ -139,14 +143,6 @@ internal static class WorkloadRunner
         return workload.Writes || workload.Kind == WorkloadKind.Open
             ? ScanLoop.CheckStore(engine, workload.CreatesStore ? operations : workload.ItemsAfter(request.Items), workload.LeavesOwnValues)
             : run.Checksum;
-    }
-
-    /// <summary>Closes the store and counts its bytes with those of the run, because an engine may still write then.</summary>
-    private static RunResult Close(RunRequest request, ref BenchmarkEngine? engine, RunResult result)
-    {
-        engine!.Dispose();
-        engine = null;
-        return WithBytesSince(request, result);
     }
 
     /// <summary>Replaces the counters at the start of the run by the differences since then.</summary>

@@ -121,9 +121,7 @@ internal sealed unsafe class LmdbTable : TableStore
         return _key.AsSpan(0, length + Encoding.UTF8.GetBytes(version, _key.AsSpan(length)));
     }
 
-    /// <summary>
-    /// The bytes of a row in an engine without rows: size, priority and number of tags, then the lengths of all texts, then the texts in UTF-8.
-    /// </summary>
+    /// <summary>The bytes of a row in an engine without rows: size, priority and number of tags, then each text in UTF-8 behind its length.</summary>
     private static class PackageFormat
     {
         /// <summary>More bytes than any row has.</summary>
@@ -131,8 +129,7 @@ internal sealed unsafe class LmdbTable : TableStore
 
         private const int PriorityOffset = sizeof(int);
         private const int TagsOffset = PriorityOffset + sizeof(int);
-        private const int LengthsOffset = TagsOffset + sizeof(ushort);
-        private const int Texts = 5;
+        private const int TextsOffset = TagsOffset + sizeof(ushort);
 
         /// <summary>Writes a row.</summary>
         /// <returns>Its length.</returns>
@@ -141,12 +138,11 @@ internal sealed unsafe class LmdbTable : TableStore
             SetSize(bytes, row.Size);
             BinaryPrimitives.WriteInt32LittleEndian(bytes[PriorityOffset..], row.Priority);
             BinaryPrimitives.WriteUInt16LittleEndian(bytes[TagsOffset..], (ushort)row.Tags.Length);
-            var end = LengthsOffset + (sizeof(ushort) * (Texts + row.Tags.Length));
-            var lengths = bytes[LengthsOffset..end];
+            var end = TextsOffset;
             foreach (var text in (ReadOnlySpan<string>)[row.Id, row.Section, row.Source, row.Version, row.Description])
-                AddText(text, bytes, ref lengths, ref end);
+                Add(text, bytes, ref end);
             foreach (var tag in row.Tags)
-                AddText(tag, bytes, ref lengths, ref end);
+                Add(tag, bytes, ref end);
             return end;
         }
 
@@ -156,39 +152,35 @@ internal sealed unsafe class LmdbTable : TableStore
         public static Package Read(ReadOnlySpan<byte> bytes)
         {
             var tags = new string[BinaryPrimitives.ReadUInt16LittleEndian(bytes[TagsOffset..])];
-            var offset = LengthsOffset + (sizeof(ushort) * (Texts + tags.Length));
-            var lengths = bytes[LengthsOffset..offset];
+            var offset = TextsOffset;
             var row = new Package
             {
                 Size = BinaryPrimitives.ReadInt32LittleEndian(bytes),
                 Priority = BinaryPrimitives.ReadInt32LittleEndian(bytes[PriorityOffset..]),
                 Tags = tags,
-                Id = TakeText(bytes, ref lengths, ref offset),
-                Section = TakeText(bytes, ref lengths, ref offset),
-                Source = TakeText(bytes, ref lengths, ref offset),
-                Version = TakeText(bytes, ref lengths, ref offset),
-                Description = TakeText(bytes, ref lengths, ref offset),
+                Id = Take(bytes, ref offset),
+                Section = Take(bytes, ref offset),
+                Source = Take(bytes, ref offset),
+                Version = Take(bytes, ref offset),
+                Description = Take(bytes, ref offset),
             };
             for (var i = 0; i < tags.Length; i++)
-                tags[i] = TakeText(bytes, ref lengths, ref offset);
+                tags[i] = Take(bytes, ref offset);
             return row;
         }
 
-        private static void AddText(string text, Span<byte> bytes, ref Span<byte> lengths, ref int end)
+        private static void Add(string text, Span<byte> bytes, ref int end)
         {
-            var length = Encoding.UTF8.GetBytes(text, bytes[end..]);
-            BinaryPrimitives.WriteUInt16LittleEndian(lengths, (ushort)length);
-            lengths = lengths[sizeof(ushort)..];
-            end += length;
+            var length = Encoding.UTF8.GetBytes(text, bytes[(end + sizeof(ushort))..]);
+            BinaryPrimitives.WriteUInt16LittleEndian(bytes[end..], (ushort)length);
+            end += sizeof(ushort) + length;
         }
 
-        private static string TakeText(ReadOnlySpan<byte> bytes, ref ReadOnlySpan<byte> lengths, ref int offset)
+        private static string Take(ReadOnlySpan<byte> bytes, ref int offset)
         {
-            var length = BinaryPrimitives.ReadUInt16LittleEndian(lengths);
-            lengths = lengths[sizeof(ushort)..];
-            var text = Encoding.UTF8.GetString(bytes.Slice(offset, length));
-            offset += length;
-            return text;
+            var length = BinaryPrimitives.ReadUInt16LittleEndian(bytes[offset..]);
+            offset += sizeof(ushort) + length;
+            return Encoding.UTF8.GetString(bytes.Slice(offset - length, length));
         }
     }
 
