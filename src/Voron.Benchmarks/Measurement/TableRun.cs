@@ -23,36 +23,56 @@ internal sealed record TableRun(
     // Every source is at or after this text.
     private const string FirstSource = "a";
 
+    private delegate void Reading(string key, ref RowChecksum sum);
+
     public static TableRun Measure(TableWay way, string directory, PackageGenerator packages, int rows, int seed)
     {
         using var place = new WorkArea(directory);
         using var store = way.Open(place.Path);
-        var insert = Insert(store, packages, rows);
-        var update = Update(store, packages, rows, new Random(seed));
+
+        // Making rows and drawing ids is no part of the work.
+        var insert = Write(store, rows, (from, count) =>
+        {
+            var some = packages.Make(from, count);
+            return () => store.Insert(some);
+        });
+        var random = new Random(seed);
+        var update = Write(store, Math.Max(1, rows / RowsPerUpdate), (_, count) =>
+        {
+            var ids = Draw(count, () => packages.IdOf(random.Next(rows)));
+            return () =>
+            {
+                foreach (var id in ids)
+                    store.SetSize(id, random.Next(MostBytes));
+            };
+        });
         store.BeginRead();
 
         // Reading everything first checks all indexes, and leaves no page cold.
         var sum = ReadAll(store, packages, rows);
-        var random = new Random(seed);
-        var get = Get(store, packages, rows, random, ref sum);
-        var section = ReadSections(store, packages, random, ref sum);
-        var source = ReadRanges(store, packages, rows, random, ref sum);
+        random = new Random(seed);
+        var get = Read(Draw(rows, () => packages.IdOf(random.Next(rows))), (id, ref read) => read.Add(store.Get(id)), ref sum);
+        string[] sections = [.. packages.Sections];
+        random.Shuffle(sections);
+        var section = Read(sections, (key, ref read) => store.Read(PackageIndex.Section, key, int.MaxValue, ref read), ref sum);
+        var sources = Draw(Math.Max(1, rows / RowsPerRange), () => packages.SourceOf(random.Next(rows)));
+        var source = Read(sources, (key, ref read) => store.Read(PackageIndex.Source, key, RowsPerRange, ref read), ref sum);
         store.EndRead();
         return new TableRun(
             way.Name, rows, insert.Nanoseconds, insert.Bytes, update.Nanoseconds, update.Bytes, get, section, source, $"{sum.Sum:x16}");
     }
 
-    private static Written Insert(TableStore store, PackageGenerator packages, int rows)
+    /// <param name="prepare">Takes the number of the first row and the number of rows of a transaction, and returns what is timed.</param>
+    private static Written Write(TableStore store, int rows, Func<int, int, Action> prepare)
     {
         var before = ProcessWrites.Bytes();
         var elapsed = 0.0;
         for (var from = 0; from < rows; from += RowsPerCommit)
         {
-            // Making the rows is no part of the work.
-            var some = packages.Make(from, Math.Min(RowsPerCommit, rows - from));
+            var write = prepare(from, Math.Min(RowsPerCommit, rows - from));
             var began = Stopwatch.GetTimestamp();
             store.BeginWrite();
-            store.Insert(some);
+            write();
             store.Commit();
             elapsed += Clock.Nanoseconds(began, Stopwatch.GetTimestamp());
         }
@@ -61,24 +81,15 @@ internal sealed record TableRun(
         return new Written(elapsed / rows, (ProcessWrites.Bytes() - before) / rows);
     }
 
-    private static Written Update(TableStore store, PackageGenerator packages, int rows, Random random)
+    private static double Read(string[] keys, Reading read, ref RowChecksum sum)
     {
-        var count = Math.Max(1, rows / RowsPerUpdate);
-        var before = ProcessWrites.Bytes();
-        var elapsed = 0.0;
-        for (var done = 0; done < count; done += RowsPerCommit)
-        {
-            var ids = DrawIds(packages, rows, Math.Min(RowsPerCommit, count - done), random);
-            var began = Stopwatch.GetTimestamp();
-            store.BeginWrite();
-            foreach (var id in ids)
-                store.SetSize(id, random.Next(MostBytes));
-            store.Commit();
-            elapsed += Clock.Nanoseconds(began, Stopwatch.GetTimestamp());
-        }
-
-        store.Settle();
-        return new Written(elapsed / count, (ProcessWrites.Bytes() - before) / count);
+        var some = new RowChecksum(isWhole: false);
+        var began = Stopwatch.GetTimestamp();
+        foreach (var key in keys)
+            read(key, ref some);
+        var elapsed = Clock.Nanoseconds(began, Stopwatch.GetTimestamp());
+        sum.Add(some);
+        return elapsed / (double)some.Rows;
     }
 
     private static RowChecksum ReadAll(TableStore store, PackageGenerator packages, int rows)
@@ -98,53 +109,7 @@ internal sealed record TableRun(
         return sections;
     }
 
-    private static double Get(TableStore store, PackageGenerator packages, int rows, Random random, ref RowChecksum sum)
-    {
-        var ids = DrawIds(packages, rows, rows, random);
-        var read = new RowChecksum(isWhole: false);
-        var began = Stopwatch.GetTimestamp();
-        foreach (var id in ids)
-            read.Add(store.Get(id));
-        return Finish(began, read, ref sum);
-    }
-
-    private static double ReadSections(TableStore store, PackageGenerator packages, Random random, ref RowChecksum sum)
-    {
-        string[] sections = [.. packages.Sections];
-        random.Shuffle(sections);
-        var read = new RowChecksum(isWhole: false);
-        var began = Stopwatch.GetTimestamp();
-        foreach (var section in sections)
-            store.Read(PackageIndex.Section, section, int.MaxValue, ref read);
-        return Finish(began, read, ref sum);
-    }
-
-    private static double ReadRanges(TableStore store, PackageGenerator packages, int rows, Random random, ref RowChecksum sum)
-    {
-        var sources = new string[Math.Max(1, rows / RowsPerRange)];
-        for (var i = 0; i < sources.Length; i++)
-            sources[i] = packages.SourceOf(random.Next(rows));
-        var read = new RowChecksum(isWhole: false);
-        var began = Stopwatch.GetTimestamp();
-        foreach (var source in sources)
-            store.Read(PackageIndex.Source, source, RowsPerRange, ref read);
-        return Finish(began, read, ref sum);
-    }
-
-    private static double Finish(long began, in RowChecksum read, ref RowChecksum sum)
-    {
-        var elapsed = Clock.Nanoseconds(began, Stopwatch.GetTimestamp());
-        sum.Add(read);
-        return elapsed / (double)read.Rows;
-    }
-
-    private static string[] DrawIds(PackageGenerator packages, int rows, int count, Random random)
-    {
-        var ids = new string[count];
-        for (var i = 0; i < count; i++)
-            ids[i] = packages.IdOf(random.Next(rows));
-        return ids;
-    }
+    private static string[] Draw(int count, Func<string> draw) => [.. Enumerable.Range(0, count).Select(_ => draw())];
 
     private readonly record struct Written(double Nanoseconds, double Bytes);
 }

@@ -24,13 +24,12 @@ internal enum MemoryPhase
 /// <param name="memoryLimitBytes">The limit to set explicitly; null for the default.</param>
 internal sealed class MemoryWorkload(string directory, long items, long? memoryLimitBytes)
 {
-    private const string TreeName = "items";
-    private const int ItemsOfTransaction = 100;
-    private const int ItemsOfLongTransaction = 10_000;
-
     /// <summary>The later phases do one part in this many of the operations of the first.</summary>
     public const int LaterPart = 4;
 
+    private const string TreeName = "items";
+    private const int ItemsOfTransaction = 100;
+    private const int ItemsOfLongTransaction = 10_000;
     private const long LargestTransaction = 2L << 30;
 
     private readonly ItemGenerator _generator = new(KeyOrder.Random);
@@ -49,20 +48,20 @@ internal sealed class MemoryWorkload(string directory, long items, long? memoryL
         switch (phase)
         {
             case MemoryPhase.Put:
-                Put(environment, 0, items, ItemsOfTransaction);
+                Put(environment, items, ItemsOfTransaction, version: 0, number => number);
                 break;
 
             case MemoryPhase.UpdateBehindReader:
                 using (environment.BeginRead())
-                    Update(environment, later);
+                    Put(environment, later, ItemsOfLongTransaction, version: 1, number => ItemGenerator.PickItem(number, 0, items));
                 break;
 
             case MemoryPhase.OneTransaction:
-                Put(environment, items, later, later);
+                Put(environment, later, later, version: 0, number => items + number);
                 break;
 
             case MemoryPhase.LeaveJournal:
-                Put(environment, items + later, later, ItemsOfTransaction);
+                Put(environment, later, ItemsOfTransaction, version: 0, number => items + later + number);
                 break;
         }
 
@@ -92,26 +91,14 @@ internal sealed class MemoryWorkload(string directory, long items, long? memoryL
         return options;
     }
 
-    private void Put(StorageEnvironment environment, long first, long count, long itemsOfTransaction)
+    private void Put(StorageEnvironment environment, long count, long perTransaction, int version, Func<long, long> itemOf)
     {
-        for (var item = first; item < first + count;)
+        for (var done = 0L; done < count;)
         {
             using var writing = environment.BeginWrite();
             var tree = writing.CreateTree(TreeName);
-            for (var end = Math.Min(first + count, item + itemsOfTransaction); item < end; item++)
-                Put(tree, item, version: 0);
-            writing.Commit();
-        }
-    }
-
-    private void Update(StorageEnvironment environment, long count)
-    {
-        for (var operation = 0L; operation < count;)
-        {
-            using var writing = environment.BeginWrite();
-            var tree = writing.OpenTree(TreeName);
-            for (var end = Math.Min(count, operation + ItemsOfLongTransaction); operation < end; operation++)
-                Put(tree, ItemGenerator.PickItem(operation, 0, items), version: 1);
+            for (var end = Math.Min(count, done + perTransaction); done < end; done++)
+                Put(tree, itemOf(done), version);
             writing.Commit();
         }
     }
