@@ -1,7 +1,6 @@
 using Voron.Format;
 using Voron.Tables;
 using Voron.Tool.Dumps;
-using Voron.Trees.IdSets.Pages;
 
 namespace Voron.Tool.Contents;
 

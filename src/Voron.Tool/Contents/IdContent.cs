@@ -1,5 +1,4 @@
 using Voron.Tool.Dumps;
-using Voron.Trees.IdSets.Pages;
 
 namespace Voron.Tool.Contents;
 

@@ -1,3 +1,4 @@
+using System.Numerics;
 using System.Runtime.CompilerServices;
 
 namespace Voron.Format;
@@ -30,6 +31,10 @@ internal readonly struct ArrayLayout
 
     private const int CellsOfOneByte = byte.MaxValue + 1;
     private const int KeyAlignment = 8;
+    private const int LeastPageBits = 12;
+
+    // Those of the five page sizes.
+    private static readonly ArrayLayout[] Branches = [.. Enumerable.Range(LeastPageBits, 5).Select(bits => new ArrayLayout(1 << bits, ChildSize))];
 
     /// <summary>The number of cells in a page.</summary>
     public readonly int Capacity;
@@ -70,7 +75,7 @@ internal readonly struct ArrayLayout
     public static int MaxValueSize(int pageSize) => pageSize / 8;
 
     /// <summary>Returns the layout of the branches of an environment.</summary>
-    public static ArrayLayout OfBranches(int pageSize) => new(pageSize, ChildSize);
+    public static ref readonly ArrayLayout OfBranches(int pageSize) => ref Branches[BitOperations.Log2((uint)pageSize) - LeastPageBits];
 
     private static int CellsIn(int room, int cell, int orderSize)
     {

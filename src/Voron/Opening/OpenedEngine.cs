@@ -52,6 +52,14 @@ internal sealed class OpenedEngine
     public WritingParts BeginWriting(Func<WriteTransactionBody> begin) =>
         Writing = new WritingParts(Engine, Checkpoints, _publisher, Recovered, begin);
 
+    /// <summary>Ends everything after the opening has failed.</summary>
+    public void Abandon()
+    {
+        Writing?.Abandon();
+        CloseWriting();
+        Release();
+    }
+
     /// <summary>Closes everything that writes; the resources of readers stay until <see cref="Release"/>.</summary>
     public void CloseWriting()
     {

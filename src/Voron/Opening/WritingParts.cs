@@ -47,11 +47,20 @@ internal sealed class WritingParts
         Scheduler = new FlushScheduler(
             engine, Flusher, () => Reclaimer.Run(BackgroundPatience), Reclaimer.PunchForWriter,
             Trimmer, new ReplayedJournal(ReplayedBytes(recovered), isConfirmed));
-        publisher.BackPressure = Scheduler;
-        engine.BackPressure = Scheduler;
-        Entrance = new WriterEntrance(engine, Writer, Transactions, Scheduler);
-        Staging = new StagingArea(engine, Entrance);
-        Scrubber = new Scrubber(engine, () => new EngineSnapshot(engine));
+        try
+        {
+            publisher.BackPressure = Scheduler;
+            engine.BackPressure = Scheduler;
+            Entrance = new WriterEntrance(engine, Writer, Transactions, Scheduler);
+            Staging = new StagingArea(engine, Entrance);
+            Scrubber = new Scrubber(engine, () => new EngineSnapshot(engine));
+        }
+        catch
+        {
+            // Its thread uses memory that a failed opening releases.
+            Scheduler.Stop();
+            throw;
+        }
     }
 
     public Writer Writer { get; }
@@ -73,6 +82,13 @@ internal sealed class WritingParts
     public StagingArea Staging { get; }
 
     public Scrubber Scrubber { get; }
+
+    /// <summary>Ends the background work of an environment whose opening has failed. It uses memory that is released next.</summary>
+    public void Abandon()
+    {
+        Scrubber.Dispose();
+        Scheduler.Stop();
+    }
 
     /// <summary>Forgets what the last transactions kept. Called when the last user of the environment has ended.</summary>
     public void Forget()

@@ -27,7 +27,11 @@ internal static unsafe class TreePageView
     /// <summary>
     /// Returns the key of an entry: in a branch, of any but the first. Those of fixed-size trees are as <see cref="ArrayKey"/> has them.
     /// </summary>
-    public static ReadOnlySpan<byte> Key(byte* page, int index, int pageSize) => FormOf(page).Key(page, pageSize, index, new byte[ArrayKey.Size]);
+    public static ReadOnlySpan<byte> Key(byte* page, int index, int pageSize)
+    {
+        var form = FormOf(page);
+        return form.Key(page, pageSize, index, form == PageForm.Array ? new byte[ArrayKey.Size] : default);
+    }
 
     public static long Child(byte* branch, int index, int pageSize) => FormOf(branch).Child(branch, pageSize, index).Value;
 

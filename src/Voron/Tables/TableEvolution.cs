@@ -177,6 +177,7 @@ public static class TableEvolution
     /// <exception cref="KeyNotFoundException">The table does not exist.</exception>
     /// <exception cref="CorruptionException">A page or a row of the table is damaged. The message names it.</exception>
     /// <exception cref="StorageFullException">There is no space left.</exception>
+    /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
     /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
     /// <exception cref="ArgumentNullException">The environment is null.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call.</exception>

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
@@ -153,6 +154,7 @@ internal static class Catalog
         if (!TreeReader.Contains(catalog, writer, name))
             return false;
 
+        Debug.Assert(tree.Root.IsNone, "the caller has freed the pages of the tree");
         tree.Changed = false;
         return TreeWriter.Delete(writer, catalog, name);
     }

@@ -23,7 +23,7 @@ public sealed class OptionTests
         {
             var before = FaultTestKit.Bytes(disk);
             FluentActions.Invoking(() => StorageEnvironment.Open(disk, new StorageOptions { PageSize = other, BackgroundFlush = false }))
-                .Should().Throw<ArgumentException>().WithParameterName("options").WithMessage($"*pages of 8192*PageSize is {other}*");
+                .Should().Throw<ArgumentException>().WithParameterName("options").WithMessage($"*page size of 8192*PageSize is {other}*");
             FaultTestKit.Bytes(disk).Should().BeEquivalentTo(before);
         }
 

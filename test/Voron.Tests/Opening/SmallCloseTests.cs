@@ -4,7 +4,6 @@ using Voron.Paging;
 using Voron.Simulation.Disks;
 using Voron.Simulation.Harness;
 using Voron.Tests.Faults;
-using Voron.Tests.Journal;
 using static Voron.Tests.Journal.JournalTestKit;
 
 namespace Voron.Tests.Opening;

@@ -1,7 +1,6 @@
 using Voron.Feeds;
 using Voron.Format;
 using Voron.Recording;
-using Voron.Tests.Feeds;
 
 namespace Voron.Tests.Recording;
 

@@ -1,5 +1,4 @@
 using Voron.Tests.Trees.FixedSize;
-using Voron.Tests.Trees.Pages;
 
 namespace Voron.Tests.Trees;
 

@@ -95,6 +95,14 @@ public sealed unsafe class TreeCheckerTests
         _problems.Should().ContainMatch("tree header*");
     }
 
+    [Fact]
+    public void An_impossible_kind_is_found()
+    {
+        using var tree = Filled();
+        new TreeCheck(tree.Pages, tree.Pages.PageLimit, _problems.Add).Run(tree.State.ToHeader() with { Kind = (TreeKind)4 }).Should().BeFalse();
+        _problems.Should().ContainSingle().Which.Should().Contain("kind is 4");
+    }
+
     [Theory]
     [InlineData(1)]
     [InlineData(2)]

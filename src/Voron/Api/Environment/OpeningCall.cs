@@ -111,14 +111,12 @@ internal sealed class OpeningCall<T>(StorageOptions options, Func<OpenedEngine, 
         }
         catch (OutOfMemoryException e)
         {
-            opened.CloseWriting();
-            opened.Release();
+            opened.Abandon();
             throw OpeningFailure.NoMemory(opened.Engine.Disk.Path, options, e);
         }
         catch
         {
-            opened.CloseWriting();
-            opened.Release();
+            opened.Abandon();
             throw;
         }
     }

@@ -1,3 +1,4 @@
+using System.Buffers;
 using Voron.Format;
 using Voron.Trees;
 using Voron.Trees.IdSets.Pages;
@@ -123,8 +124,8 @@ internal abstract class TreeCopy : IDisposable
 
         private readonly byte[] _name;
         private readonly IdKeyCursor _keys;
-        private readonly long[] _ids = new long[IdsAtOnce];
-        private readonly byte[] _payloads = new byte[IdsAtOnce];
+        private readonly long[] _ids = ArrayPool<long>.Shared.Rent(IdsAtOnce);
+        private readonly byte[] _payloads = ArrayPool<byte>.Shared.Rent(IdsAtOnce);
         private WriteIdTree _copy;
 
         // The ids of the current key, and the part of them that is next.
@@ -144,6 +145,8 @@ internal abstract class TreeCopy : IDisposable
         {
             _set.Dispose();
             _keys.Dispose();
+            ArrayPool<long>.Shared.Return(_ids);
+            ArrayPool<byte>.Shared.Return(_payloads);
         }
 
         protected override void OpenCopy(WriteTransaction writing) => _copy = new WriteIdTree(writing.CreateSystemTree(_name, TreeKind.IdSets));
@@ -162,16 +165,17 @@ internal abstract class TreeCopy : IDisposable
             return Fill() || (_keys.MoveNext() && BeginKey());
         }
 
-        // Each key has ids: the last one of a set takes its key with it.
         private bool BeginKey()
         {
             _set.Dispose();
             _set = _keys.OpenIds();
             _isFirstOfKey = true;
-            return _set.SeekFirst() && Fill();
+            if (!_set.SeekFirst() || !Fill())
+                throw new CorruptionException($"The set of key {KeyText.Of(_keys.Key)} is empty, but a set loses its key with its last id.");
+            return true;
         }
 
-        private bool Fill() => (_count = _set.Fill(_ids, _payloads)) > 0;
+        private bool Fill() => (_count = _set.Fill(_ids.AsSpan(0, IdsAtOnce), _payloads.AsSpan(0, IdsAtOnce))) > 0;
     }
 
     /// <summary>A tree of value sets. An entry is a value with its key: a large set takes several transactions.</summary>

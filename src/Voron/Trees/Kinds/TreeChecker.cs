@@ -86,6 +86,13 @@ internal sealed unsafe class TreeChecker
             return true;
         }
 
+        if (!TreeKinds.IsKnown(header.Kind))
+        {
+            Report($"tree header: its kind is {(int)header.Kind}, which no tree has");
+            _isComplete = false;
+            return true;
+        }
+
         // Levels count from the root: a tree that has grown or shrunk has other pages at each level.
         if (header.Depth != _depth)
             Array.Clear(_path);
@@ -198,6 +205,8 @@ internal sealed unsafe class TreeChecker
     {
         var count = PageForm.Count(leaf);
         _resumesSet &= _isResuming;
+        if (!_kind.Pages.HasReferences)
+            _resumeChunk = 0;
         var first = _isResuming ? FindEntry(leaf) : 0;
         _isResuming = false;
         if (!_kind.Pages.HasReferences)

@@ -56,6 +56,8 @@ internal static class TreeKinds
         },
     ];
 
+    public static bool IsKnown(TreeKind kind) => (uint)kind < (uint)Table.Length;
+
     /// <summary>Returns a kind, which the check of the tree's header has found possible.</summary>
     public static TreeKindDescriptor Of(TreeKind kind) => Table[(int)kind];
 

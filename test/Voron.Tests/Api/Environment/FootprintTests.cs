@@ -2,7 +2,6 @@ using Voron.IO;
 using Voron.Journal;
 using Voron.Paging;
 using Voron.Simulation.Disks;
-using Voron.Tests.Journal;
 using static Voron.Tests.Journal.JournalTestKit;
 
 namespace Voron.Tests.Api;

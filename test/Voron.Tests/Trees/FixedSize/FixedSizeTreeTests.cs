@@ -1,8 +1,6 @@
 using Voron.Format;
 using Voron.Primitives;
-using Voron.Trees;
 using Voron.Trees.FixedSize;
-using Voron.Trees.Pages;
 
 namespace Voron.Tests.Trees.FixedSize;
 

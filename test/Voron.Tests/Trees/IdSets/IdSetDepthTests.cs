@@ -1,4 +1,3 @@
-using Voron.Trees;
 using Voron.Trees.IdSets;
 using Voron.Trees.IdSets.Pages;
 
