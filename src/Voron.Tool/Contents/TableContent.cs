@@ -28,7 +28,8 @@ internal sealed class TableContent : Content
 
     /// <summary>Opens a table; null if there is none of that name.</summary>
     public static TableContent? FindTable(ReadTransaction reading, string name) =>
-        Encoding.UTF8.GetByteCount(name) <= SchemaKeys.MaxNameBytes && new TableTrees(reading).FindSchema(name, SchemaKeys.Table(name)) is { } schema
+        Encoding.UTF8.GetByteCount(name) <= SchemaKeys.MaxNameBytes
+            && new TableTreeOpener(reading).FindSchema(name, SchemaKeys.Table(name)) is { } schema
             ? new TableContent(reading, schema)
             : null;
 
@@ -36,7 +37,7 @@ internal sealed class TableContent : Content
     {
         Version = _schema.Version,
         Keys = _schema.HasRowIdKeys ? null : _schema.KeyCodec,
-        NextRow = Math.Max(SchemaNumbers.NextOfTable(_schemas, SchemaKeys.NextRow(_schema.Id)), SchemaNumbers.BehindLastRow(_rows)),
+        NextRow = Math.Max(TableCounters.NextOfTable(_schemas, SchemaKeys.NextRow(_schema.Id)), TableCounters.BehindLastRow(_rows)),
     };
 
     public override bool Show(string key, EntryOutput output)

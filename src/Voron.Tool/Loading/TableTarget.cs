@@ -28,7 +28,7 @@ internal sealed class TableTarget : EntryTarget
     /// <inheritdoc cref="EntryTarget.Create"/>
     public static new TableTarget Create(WriteTransaction writing, DumpSection section, string name)
     {
-        var schema = new TableTrees(writing).FindSchema(name, SchemaKeys.Table(name))
+        var schema = new TableTreeOpener(writing).FindSchema(name, SchemaKeys.Table(name))
             ?? TableCreation.CreateEmpty(writing, name, section.Version, section.Keys);
         if (schema.Indexes.Any(index => index.Name.Length > 0))
         {
@@ -47,8 +47,8 @@ internal sealed class TableTarget : EntryTarget
             throw new ToolException(ExitCode.InUse, $"A feed records the table '{name}', and only its program can record rows.");
         var target = new TableTarget(writing, schema);
         var schemas = new WriteTree(writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!);
-        if (section.NextRow > SchemaNumbers.NextOfTable(schemas, SchemaKeys.NextRow(schema.Id)))
-            SchemaNumbers.SaveNextOfTable(schemas, SchemaKeys.NextRow(schema.Id), section.NextRow);
+        if (section.NextRow > TableCounters.NextOfTable(schemas, SchemaKeys.NextRow(schema.Id)))
+            TableCounters.SaveNextOfTable(schemas, SchemaKeys.NextRow(schema.Id), section.NextRow);
         return target;
     }
 

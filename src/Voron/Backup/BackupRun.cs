@@ -42,7 +42,7 @@ internal sealed class BackupRun : IDisposable
     private readonly IBackupTarget _target;
     private readonly CountedCall _use;
     private readonly CancellationToken _stop;
-    private readonly CopySource _source;
+    private readonly RenewedCopySource _source;
     private readonly BytePace _pace;
     private readonly long _began = Stopwatch.GetTimestamp();
     private PageBatch _batch;
@@ -72,7 +72,7 @@ internal sealed class BackupRun : IDisposable
         _pace = new BytePace(plan.MaxBytesPerSecond);
         _batch = NewBatch();
         _other = NewBatch();
-        _source = new CopySource(engine, flusher?.ChangeLog, plan.UsualHold, stop);
+        _source = new RenewedCopySource(engine, flusher?.ChangeLog, plan.UsualHold, stop);
     }
 
     private PageCopier Copier => _source.Copier;

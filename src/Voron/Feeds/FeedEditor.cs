@@ -20,7 +20,7 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
     /// <summary>Opens the rows of a table; null if it does not exist.</summary>
     public static OpenTree? FindRows(WriteTransaction transaction, string table)
     {
-        if (new TableTrees(transaction).FindSchema(table, SchemaKeys.Table(table)) is not { } schema)
+        if (new TableTreeOpener(transaction).FindSchema(table, SchemaKeys.Table(table)) is not { } schema)
             return null;
         return transaction.FindSystemTree(SystemTree.RowsName(schema.Id), TreeKind.Plain) ?? throw new CorruptionException(
             $"The rows of table '{table}' are missing in '{transaction.DataFilePath}'. Run Verify, or restore a backup.");

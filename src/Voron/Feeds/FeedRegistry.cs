@@ -13,17 +13,17 @@ namespace Voron.Feeds;
 /// <summary>The feeds of an environment as a transaction sees them.</summary>
 /// <param name="trees">The transaction.</param>
 /// <param name="lineage">The history to which the environment belongs.</param>
-internal readonly struct FeedRegistry(TableTrees trees, Lineage lineage)
+internal readonly struct FeedRegistry(TableTreeOpener trees, Lineage lineage)
 {
     private const int PositionBytes = sizeof(long) + sizeof(uint);
 
     public FeedRegistry(ReadTransaction transaction)
-        : this(new TableTrees(transaction), transaction.Lineage)
+        : this(new TableTreeOpener(transaction), transaction.Lineage)
     {
     }
 
     public FeedRegistry(WriteTransaction transaction)
-        : this(new TableTrees(transaction), transaction.Lineage)
+        : this(new TableTreeOpener(transaction), transaction.Lineage)
     {
     }
 

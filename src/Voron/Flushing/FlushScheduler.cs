@@ -270,7 +270,7 @@ internal sealed class FlushScheduler : IBackPressure
 
     private void RunOnce()
     {
-        JournalSpare.Prepare(_engine);
+        SpareJournalFiles.Prepare(_engine);
         _spareWanted = false;
         if (!_flusher.Space.IsComplete)
             _flusher.CountSpace(SpaceCensus.GroupsAtOnce);

@@ -33,7 +33,7 @@ internal sealed unsafe class Flusher
     private readonly CheckpointMover _mover;
     private readonly VersionDetacher _detacher;
     private readonly Writer _writer;
-    private readonly FlushTarget _target;
+    private readonly FlushTargetChooser _target;
     private readonly PageFileWriter _pages;
     private readonly FlushRecordWriter _records;
     private readonly FlushReporter _reporter;
@@ -48,7 +48,7 @@ internal sealed unsafe class Flusher
         _mover = new CheckpointMover(_lock, engine, checkpoints);
         _detacher = new VersionDetacher(engine, writer);
         _writer = writer;
-        _target = new FlushTarget(engine);
+        _target = new FlushTargetChooser(engine);
         _pages = new PageFileWriter(engine, _mover);
         _records = new FlushRecordWriter(engine);
         _reporter = new FlushReporter(engine);
@@ -367,7 +367,7 @@ internal sealed unsafe class Flusher
             return;
         if (CheckpointId == _engine.Ring.PublishedId)
         {
-            _mover.Seal(LastJournalFile.Begin(_engine, journal.End));
+            _mover.Seal(JournalShrinking.Begin(_engine, journal.End));
             _engine.DataFile.CutWhenClosed(GrowthPolicy.KeptWhenClosed(_checkpoints.Current.State.PageCount, _engine.PageSize));
         }
         else

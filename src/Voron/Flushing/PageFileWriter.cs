@@ -69,7 +69,7 @@ internal sealed unsafe class PageFileWriter
                 _engine.DataFile.Sync();
                 unsynced = 0;
                 piece = NextPiece();
-                JournalSpare.Prepare(_engine);
+                SpareJournalFiles.Prepare(_engine);
             }
         }
 

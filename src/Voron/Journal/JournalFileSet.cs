@@ -18,6 +18,10 @@ namespace Voron.Journal;
 /// Files start small and grow with the bytes written between two flushes: a released file is reused if it is large enough; otherwise a new one is
 /// created, four times as long as the longest before it. Closing leaves one small file.
 /// </para>
+/// <para>
+/// A live file is released only by <see cref="ReleaseBefore"/> and <see cref="KeepOnlyLive"/>, which the flusher and the checkpoint mover call when
+/// the durable header no longer needs it. Only released files, spares, files whose making failed, and files without an epoch are deleted.
+/// </para>
 /// </remarks>
 internal sealed class JournalFileSet : IDisposable
 {

@@ -28,7 +28,7 @@ namespace Voron.Journal;
 internal sealed unsafe class JournalLeader
 {
     private readonly RecordQueue _queue;
-    private readonly BatchWriter _writer;
+    private readonly RecordBatchWriter _writer;
     private readonly PoisonState _poison;
     private readonly IJournalListener _listener;
     private readonly ExtentSync _extents;
@@ -42,7 +42,7 @@ internal sealed unsafe class JournalLeader
     // True if a waiting record must not wait for that tick.
     private bool _isUrgent;
 
-    public JournalLeader(RecordQueue queue, BatchWriter writer, PoisonState poison, IJournalListener listener, in JournalResources resources)
+    public JournalLeader(RecordQueue queue, RecordBatchWriter writer, PoisonState poison, IJournalListener listener, in JournalResources resources)
     {
         _queue = queue;
         _writer = writer;

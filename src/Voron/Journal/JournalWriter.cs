@@ -29,7 +29,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     private readonly EngineLock _submission = new(LockRank.Submission);
     private readonly JournalTail _tail;
     private readonly RecordQueue _queue;
-    private readonly BatchWriter _batches;
+    private readonly RecordBatchWriter _batches;
     private readonly JournalLeader _leader;
     private readonly PoisonState _poison;
     private readonly IJournalListener _listener;
@@ -43,7 +43,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         _listener = listener;
         _tail = new JournalTail(_submission, files, start);
         _queue = new RecordQueue(poison, start.Position.Sequence, resources.Memory);
-        _batches = new BatchWriter(environmentId, start.Position);
+        _batches = new RecordBatchWriter(environmentId, start.Position);
         _leader = new JournalLeader(_queue, _batches, poison, listener, resources);
     }
 
@@ -56,16 +56,16 @@ internal sealed unsafe class JournalWriter : IDisposable
     /// <inheritdoc cref="RecordQueue.SubmittedSequence"/>
     public long SubmittedSequence => _queue.SubmittedSequence;
 
-    /// <inheritdoc cref="BatchWriter.IsSlowerThanCodec"/>
+    /// <inheritdoc cref="RecordBatchWriter.IsSlowerThanCodec"/>
     public bool IsSlowerThanCodec => _batches.IsSlowerThanCodec;
 
-    /// <inheritdoc cref="BatchWriter.WriteTicks"/>
+    /// <inheritdoc cref="RecordBatchWriter.WriteTicks"/>
     public long WriteTicks => _batches.WriteTicks;
 
-    /// <inheritdoc cref="BatchWriter.BytesWritten"/>
+    /// <inheritdoc cref="RecordBatchWriter.BytesWritten"/>
     public long BytesWritten => _batches.BytesWritten;
 
-    /// <inheritdoc cref="BatchWriter.Writes"/>
+    /// <inheritdoc cref="RecordBatchWriter.Writes"/>
     public long Writes => _batches.Writes;
 
     /// <inheritdoc cref="JournalTail.HasBegun"/>

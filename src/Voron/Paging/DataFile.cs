@@ -12,6 +12,11 @@ namespace Voron.Paging;
 /// <remarks>
 /// Only the holder of the writer may grow the file; any thread may read and verify pages. The flusher writes pages through
 /// <see cref="File"/>, and only while no snapshot reads them from here.
+/// <para>
+/// A page is verified once per opening: its bytes were right when they were first read, or were written by this environment. A check reads all of
+/// its bytes, where a search touches a few cache lines. The scrubber, a verification and the check before a copy find what decays later;
+/// <see cref="StorageOptions.VerifyEveryRead"/> checks each read.
+/// </para>
 /// </remarks>
 internal sealed unsafe partial class DataFile : IDisposable
 {

@@ -6,7 +6,7 @@ namespace Voron.Primitives;
 /// </summary>
 internal enum LockRank
 {
-    /// <summary><c>PendingPuts</c>: those puts of the open transaction whose values have not arrived in full.</summary>
+    /// <summary><c>UnfinishedPuts</c>: those puts of the open transaction whose values have not arrived in full.</summary>
     StreamPuts,
 
     /// <summary><c>MemoryTrimmer</c>: one check for unused memory at a time.</summary>

@@ -165,13 +165,13 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
     private long Finish(TableSchema schema, List<IndexSchema> toBuild, long lastId)
     {
         using var writing = environment.BeginWrite();
-        _ = new TableTrees(writing).TryOpen(SystemTree.RowsName(schema.Id), out Tree rows);
+        _ = new TableTreeOpener(writing).TryOpen(SystemTree.RowsName(schema.Id), out Tree rows);
         var schemas = new WriteTree(writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!);
-        var stored = SchemaNumbers.NextOfTable(schemas, SchemaKeys.NextRow(schema.Id));
-        var behindRows = SchemaNumbers.BehindLastRow(rows);
+        var stored = TableCounters.NextOfTable(schemas, SchemaKeys.NextRow(schema.Id));
+        var behindRows = TableCounters.BehindLastRow(rows);
         var next = Math.Max(Math.Max(stored, behindRows), lastId + 1);
         if (next > behindRows && next != stored)
-            SchemaNumbers.SaveNextOfTable(schemas, SchemaKeys.NextRow(schema.Id), next);
+            TableCounters.SaveNextOfTable(schemas, SchemaKeys.NextRow(schema.Id), next);
 
         var mended = schema;
         foreach (var index in toBuild)
@@ -226,8 +226,8 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
             .Concat(_trees.Keys.Select(Convert.FromHexString).Where(name => name.Length > SystemTree.Schemas.Length)
                 .Select(name => (int)BinaryPrimitives.ReadUInt16BigEndian(name.AsSpan(SystemTree.Schemas.Length))));
         var next = Math.Min(used.DefaultIfEmpty().Max() + 1, ushort.MaxValue);
-        if (next > SchemaNumbers.NextTable(tree))
-            SchemaNumbers.SaveNextTable(tree, (ushort)next);
+        if (next > TableCounters.NextTable(tree))
+            TableCounters.SaveNextTable(tree, (ushort)next);
         writing.Commit();
     }
 }

@@ -41,7 +41,7 @@ internal sealed unsafe class SnapshotPages : PageReader
         _largeValues = new LargeValueReader(this, _dataFile, _verifyEveryRead);
         KeyHeads = new TransactionKeyHeads(_verifyEveryRead ? null : source.DataFileKeyHeads, branches: null);
 
-        Unpacker = new TransactionUnpacker(this, source.Dictionaries) { Catalog = () => State.Catalog };
+        Unpacker = new DictionaryUnpacker(this, source.Dictionaries) { Catalog = () => State.Catalog };
 
         // Taken last: if the constructor failed after this, the slot would never be returned.
         _slot = _readers.TakeSlot(forEngine);
@@ -58,7 +58,7 @@ internal sealed unsafe class SnapshotPages : PageReader
 
     public override long PageCount => _pageCount;
 
-    public override TransactionUnpacker Unpacker { get; }
+    public override DictionaryUnpacker Unpacker { get; }
 
     /// <summary>The id of the transaction whose state this is.</summary>
     public long Id => _id;

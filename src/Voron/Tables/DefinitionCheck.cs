@@ -14,7 +14,7 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
     private static readonly TimeSpan SnapshotHold = TimeSpan.FromMilliseconds(100);
 
     private readonly TableCheckProblems _problems = new();
-    private readonly DuplicateKeys _duplicates = new(MostKeys, TableCheckProblems.MaxKept);
+    private readonly DuplicateKeyFinder _duplicates = new(MostKeys, TableCheckProblems.MaxKept);
     private long _rows;
     private bool _isUniqueOnly;
 
@@ -57,7 +57,7 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
         FindDuplicate(isFirstOnly: true);
     }
 
-    private TableSession? Open(ReadTransaction reading) => TableSession.Open(new TableTrees(reading), functions);
+    private TableSession? Open(ReadTransaction reading) => TableSession.Open(new TableTreeOpener(reading), functions);
 
     private bool IsToBeUnique(TableSession session, int slot) => functions.Slots[slot].IsUnique && session.IndexOf(slot).State != IndexState.Ready;
 

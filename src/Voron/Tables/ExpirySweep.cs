@@ -48,7 +48,7 @@ internal sealed class ExpirySweep(
         stop.ThrowIfCancellationRequested();
         _rowIds.Clear();
         using var reading = beginRead();
-        var session = TableSession.Open(new TableTrees(reading), functions)
+        var session = TableSession.Open(new TableTreeOpener(reading), functions)
             ?? throw new KeyNotFoundException($"Expired rows cannot be deleted: no table '{functions.Name}' in '{reading.DataFilePath}'.");
         var index = session.IndexOf(functions.ExpirySlot);
         if (index.State != IndexState.Ready)
@@ -102,7 +102,7 @@ internal sealed class ExpirySweep(
     {
         failure = null;
         var deleted = 0L;
-        var session = TableSession.Open(new TableTrees(transaction), functions);
+        var session = TableSession.Open(new TableTreeOpener(transaction), functions);
         session?.EnterToWrite(functions);
         foreach (var rowId in session == null ? [] : _rowIds)
         {

@@ -39,7 +39,7 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
         using var writing = await environment.BeginWriteAsync(stop).ConfigureAwait(false);
         _pace.Begin();
         var before = _added + _removed;
-        var session = TableSession.Open(new TableTrees(writing), functions)
+        var session = TableSession.Open(new TableTreeOpener(writing), functions)
             ?? throw new KeyNotFoundException($"Keys cannot be rebuilt: table '{functions.Name}' does not exist in '{writing.DataFilePath}'.");
         session.EnterToWrite(functions);
         for (var slot = 0; slot < functions.Slots.Count; slot++)

@@ -69,7 +69,7 @@ internal static class RowEditor
     /// <param name="keys">The keys of the row to be written.</param>
     /// <param name="givenId">The id of the row to be written; negative if its key is not its id.</param>
     /// <returns>True if rows were deleted.</returns>
-    public static bool DeleteExpired(TableSession session, KeySet keys, long givenId)
+    public static bool DeleteExpired(TableSession session, RowIndexKeys keys, long givenId)
     {
         if (session.Now == RowExpiry.Never || PlantedFault.BlockExpiredKeys)
             return false;
@@ -170,13 +170,13 @@ internal static class RowEditor
     private static RowVersion FirstVersion(TableSession session) => new(
         Math.Max(Math.Max(session.Trees.Writing.TransactionId << VersionBits, session.NewestDeleted.Value + 1), session.NextVersion()));
 
-    private static ReadOnlySpan<byte> KeyOf(TableSession session, KeySet keys, long rowId, Span<byte> buffer) =>
+    private static ReadOnlySpan<byte> KeyOf(TableSession session, RowIndexKeys keys, long rowId, Span<byte> buffer) =>
         session.Functions.KeyCodec == null ? RowKey.Write(rowId, buffer) : keys[0][0];
 
     // The next row id is the id of the last row plus one. So if the last row is deleted, the next id is stored.
     private static void KeepRowId(TableSession session, long rowId)
     {
-        if (PlantedFault.ReuseRowId || SchemaNumbers.BehindLastRow(session.Rows) != rowId + 1)
+        if (PlantedFault.ReuseRowId || TableCounters.BehindLastRow(session.Rows) != rowId + 1)
             return;
         if (session.StoredNextRowId() <= rowId)
             session.SaveNextRowId(rowId + 1);

@@ -68,7 +68,7 @@ internal abstract class RowFunctions<TRow> : TableFunctions
     }
 
     /// <inheritdoc/>
-    public override long ReadKeys(ReadOnlySpan<byte> row, long rowId, KeySet keys) =>
+    public override long ReadKeys(ReadOnlySpan<byte> row, long rowId, RowIndexKeys keys) =>
         ComputeKeys(Read(row, rowId), rowId, keys, RowLayout.TryGetExpiry(row, out var expiry) ? expiry : null);
 
     /// <inheritdoc/>
@@ -98,7 +98,7 @@ internal abstract class RowFunctions<TRow> : TableFunctions
     /// <returns>The key of the row if that is its id; otherwise -1.</returns>
     /// <exception cref="IndexKeyException">The function of an index failed.</exception>
     /// <exception cref="KeyTooLongException">A key is too long.</exception>
-    public long ComputeKeys(in TRow row, long? rowId, KeySet keys, long? expiry)
+    public long ComputeKeys(in TRow row, long? rowId, RowIndexKeys keys, long? expiry)
     {
         for (var slot = 0; slot < _functions.Length; slot++)
         {

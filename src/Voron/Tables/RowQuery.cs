@@ -36,7 +36,7 @@ public sealed class RowQuery<TRow> : IDisposable
     private readonly PageOrder _order;
     private readonly long _now;
     private readonly OpenTree? _walked;
-    private readonly TreeWalk? _walk;
+    private readonly ChangesAheadOfQuery? _walk;
 
     // For a combination of id sets: rows inserted later have at least this id.
     private readonly long _endId = long.MaxValue;
@@ -65,7 +65,7 @@ public sealed class RowQuery<TRow> : IDisposable
             return;
         _walked = source.Walked;
         if (_walked != null)
-            _walked.Begin(_walk = new TreeWalk());
+            _walked.Begin(_walk = new ChangesAheadOfQuery());
         else if (functions.KeyCodec != null)
             _endId = session.NextRowId();
     }

@@ -27,7 +27,7 @@ internal static class SchemaPlan
     /// </exception>
     public static (IReadOnlyList<string> Ready, bool LeavesPages) Apply(WriteTransaction transaction, TableFunctions functions, List<string> dropped)
     {
-        var session = TableSession.Open(new TableTrees(transaction), functions)!;
+        var session = TableSession.Open(new TableTreeOpener(transaction), functions)!;
         var schema = session.Schema;
         if (functions.Version < schema.Version)
         {
@@ -70,7 +70,7 @@ internal static class SchemaPlan
     /// <returns>True if pages of dropped indexes remain to be freed.</returns>
     public static bool Withdraw(WriteTransaction transaction, TableFunctions functions)
     {
-        if (TableSession.Open(new TableTrees(transaction), functions) is not { Binding.Refusal: null } session)
+        if (TableSession.Open(new TableTreeOpener(transaction), functions) is not { Binding.Refusal: null } session)
             return false;
         var schema = session.Schema;
         var before = SchemaBefore.Read(session.SchemasToWrite, schema);
@@ -89,7 +89,7 @@ internal static class SchemaPlan
     public static bool? DropIndex(WriteTransaction transaction, string table, string name)
     {
         var key = SchemaKeys.Table(table);
-        if (new TableTrees(transaction).FindSchema(table, key) is not { } schema || schema.Find(name) is not { } index)
+        if (new TableTreeOpener(transaction).FindSchema(table, key) is not { } schema || schema.Find(name) is not { } index)
             return null;
         var leavesPages = Drop(transaction, schema, index);
         var schemas = new WriteTree(transaction.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!);

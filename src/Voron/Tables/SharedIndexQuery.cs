@@ -30,7 +30,7 @@ public sealed class SharedIndexQuery : IDisposable
     private readonly IdSource _source;
     private readonly bool _canWrite;
     private readonly OpenTree? _walked;
-    private readonly TreeWalk? _walk;
+    private readonly ChangesAheadOfQuery? _walk;
     private SharedRoster.Member _member;
     private PageToken _after;
     private long _left = long.MaxValue;
@@ -47,7 +47,7 @@ public sealed class SharedIndexQuery : IDisposable
         _source = new IdSource(roster.Ids, keys);
         _canWrite = canWrite;
         _walked = canWrite ? _source.Walked : null;
-        _walked?.Begin(_walk = new TreeWalk());
+        _walked?.Begin(_walk = new ChangesAheadOfQuery());
     }
 
     private enum State

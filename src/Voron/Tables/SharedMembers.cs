@@ -32,7 +32,7 @@ internal static class SharedMembers
         var key = SchemaKeys.SharedIndex(index.Name, index.Version);
         var (number, next) = TryReadNumbers(schemas, key, out var known)
             ? known
-            : (SchemaNumbers.TakeTable(schemas, transaction.DataFilePath), SharedPlace.FirstMember);
+            : (TableCounters.TakeTable(schemas, transaction.DataFilePath), SharedPlace.FirstMember);
         if (next > SharedPlace.MaxMember)
         {
             throw new StorageFullException(

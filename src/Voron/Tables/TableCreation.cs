@@ -51,7 +51,7 @@ internal static class TableCreation
         return new TableSchema
         {
             Name = name,
-            Id = SchemaNumbers.TakeTable(schemas, transaction.DataFilePath),
+            Id = TableCounters.TakeTable(schemas, transaction.DataFilePath),
             Version = version,
             HasRowIdKeys = keyCodec == null,
             KeyCodec = keyCodec ?? "",

@@ -191,7 +191,7 @@ public static class TableEvolution
         byte[] rows;
         using (var reading = environment.BeginRead())
         {
-            var schema = new TableTrees(reading).FindSchema(name, key)
+            var schema = new TableTreeOpener(reading).FindSchema(name, key)
                 ?? throw new KeyNotFoundException($"The table '{name}' does not exist in '{environment.Path}': no rows were recompressed.");
             rows = SystemTree.RowsName(schema.Id);
         }
@@ -220,7 +220,7 @@ public static class TableEvolution
         var (isCreated, leavesPages, dropped, built) = (false, false, new List<string>(), new List<string>());
         using (var writing = await environment.BeginWriteAsync(stop).ConfigureAwait(false))
         {
-            isCreated = TableSession.Open(new TableTrees(writing), functions) == null;
+            isCreated = TableSession.Open(new TableTreeOpener(writing), functions) == null;
             if (isCreated)
             {
                 TableCreation.Create(writing, functions);
@@ -264,7 +264,7 @@ public static class TableEvolution
     {
         using (var reading = environment.BeginRead())
         {
-            if (TableSession.Open(new TableTrees(reading), functions) is not { } session || functions.Version < session.Schema.Version)
+            if (TableSession.Open(new TableTreeOpener(reading), functions) is not { } session || functions.Version < session.Schema.Version)
                 return;
             IndexSample.Check(session, reading.TransactionId, mustRead: functions.Version > session.Schema.Version);
         }
@@ -313,7 +313,7 @@ public static class TableEvolution
 
     private static TableSession Reopen(WriteTransaction writing, TableFunctions functions)
     {
-        var session = TableSession.Open(new TableTrees(writing), functions)
+        var session = TableSession.Open(new TableTreeOpener(writing), functions)
             ?? throw new SchemaMismatchException(functions.Name, $"The table '{functions.Name}' was dropped while its indexes were being built.");
         if (session.Binding.Refusal is { } refusal)
             throw new SchemaMismatchException(functions.Name, $"Another program has changed the table while its indexes were being built. {refusal}");

@@ -45,7 +45,7 @@ internal abstract class TableFunctions
     /// <returns>The key of the row if that is its id; otherwise -1.</returns>
     /// <exception cref="RowFormatException">The codec cannot read the row.</exception>
     /// <exception cref="IndexKeyException">The function of an index failed.</exception>
-    public abstract long ReadKeys(ReadOnlySpan<byte> row, long rowId, KeySet keys);
+    public abstract long ReadKeys(ReadOnlySpan<byte> row, long rowId, RowIndexKeys keys);
 
     /// <summary>Reads a row, and computes the time from which it is expired, in milliseconds since 1970; null for never.</summary>
     /// <exception cref="RowFormatException">The codec cannot read the row.</exception>

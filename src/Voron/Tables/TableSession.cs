@@ -14,14 +14,14 @@ internal sealed class TableSession
 {
     private const int MaxKeptBytes = 64 << 10;
 
-    private TableTrees _trees;
+    private TableTreeOpener _trees;
     private OpenTree _schemas = null!;
     private long _schemaChanges;
     private OpenIndex[] _indexes = [];
     private byte[] _old = [];
     private byte[] _unpacked = [];
-    private KeySet? _newKeys;
-    private KeySet? _oldKeys;
+    private RowIndexKeys? _newKeys;
+    private RowIndexKeys? _oldKeys;
     private long _nextRowId;
     private long _nextVersion;
     private Tree _rows;
@@ -48,7 +48,7 @@ internal sealed class TableSession
     public ref readonly Tree Rows => ref _rows;
 
     /// <summary>The transaction.</summary>
-    public TableTrees Trees => _trees;
+    public TableTreeOpener Trees => _trees;
 
     /// <summary>
     /// The current time in milliseconds since 1970: rows that expire at or before it count as deleted. The lowest number if no rows expire.
@@ -62,10 +62,10 @@ internal sealed class TableSession
     public RowBuffer Buffer { get; } = new();
 
     /// <summary>The keys of the row after the change.</summary>
-    public KeySet NewKeys => _newKeys!;
+    public RowIndexKeys NewKeys => _newKeys!;
 
     /// <summary>The keys of the row before the change.</summary>
-    public KeySet OldKeys => _oldKeys!;
+    public RowIndexKeys OldKeys => _oldKeys!;
 
     /// <summary>The id of the row being written, if that is its key; -1 if the table has keys of another kind.</summary>
     public long GivenRowId { get; set; } = -1;
@@ -82,7 +82,7 @@ internal sealed class TableSession
     /// <summary>Opens a table; null if it does not exist.</summary>
     /// <exception cref="SchemaMismatchException">The table has keys of another kind.</exception>
     /// <exception cref="CorruptionException">The schema is damaged, or a tree of the table is missing.</exception>
-    public static TableSession? Open(TableTrees trees, TableFunctions functions)
+    public static TableSession? Open(TableTreeOpener trees, TableFunctions functions)
     {
         if (!trees.TryOpen(SystemTree.Schemas, out Tree schemas) || !schemas.TryGet(functions.SchemaKey, out var bytes))
             return null;
@@ -245,7 +245,7 @@ internal sealed class TableSession
     public long NextRowId()
     {
         if (_nextRowId < 0)
-            _nextRowId = Math.Max(StoredNextRowId(), SchemaNumbers.BehindLastRow(Rows));
+            _nextRowId = Math.Max(StoredNextRowId(), TableCounters.BehindLastRow(Rows));
         return _nextRowId;
     }
 
@@ -291,7 +291,7 @@ internal sealed class TableSession
     public void SaveNextVersion(long next)
     {
         if (Stored(Binding.NextVersionKey) < next)
-            SchemaNumbers.SaveNextOfTable(SchemasToWrite, Binding.NextVersionKey, next);
+            TableCounters.SaveNextOfTable(SchemasToWrite, Binding.NextVersionKey, next);
     }
 
     /// <summary>Replaces the schema of the table.</summary>
@@ -305,15 +305,15 @@ internal sealed class TableSession
     public WriteTree SchemasToWrite => new(_schemas);
 
     /// <summary>Stores the row id below which none is reused.</summary>
-    public void SaveNextRowId(long next) => SchemaNumbers.SaveNextOfTable(SchemasToWrite, Binding.NextRowKey, next);
+    public void SaveNextRowId(long next) => TableCounters.SaveNextOfTable(SchemasToWrite, Binding.NextRowKey, next);
 
     /// <summary>Returns the exception for a missing tree of the table.</summary>
-    public static CorruptionException MissingTree(TableSchema schema, ReadOnlySpan<byte> name, TableTrees trees) => new(
+    public static CorruptionException MissingTree(TableSchema schema, ReadOnlySpan<byte> name, TableTreeOpener trees) => new(
         $"The {SystemTree.Describe(name)}, '{schema.Name}', is missing in '{trees.DataFilePath}'. Run Verify, or restore a backup.");
 
-    private long Stored(ReadOnlySpan<byte> key) => SchemaNumbers.NextOfTable(new Tree(_schemas, _schemas.Generation), key);
+    private long Stored(ReadOnlySpan<byte> key) => TableCounters.NextOfTable(new Tree(_schemas, _schemas.Generation), key);
 
-    private void Begin(TableTrees trees, OpenTree schemas, TableFunctions functions, TableBinding binding, Tree rows)
+    private void Begin(TableTreeOpener trees, OpenTree schemas, TableFunctions functions, TableBinding binding, Tree rows)
     {
         // An operation of a group commit opens the table again, in the same transaction.
         if (_rowTree != rows.Opened || rows.Generation != _rows.Generation)
@@ -355,8 +355,8 @@ internal sealed class TableSession
     {
         if (functions != Functions || _newKeys == null)
         {
-            _newKeys = new KeySet(functions.Slots.Count, _trees.MaxKeyLength);
-            _oldKeys = new KeySet(functions.Slots.Count, _trees.MaxKeyLength);
+            _newKeys = new RowIndexKeys(functions.Slots.Count, _trees.MaxKeyLength);
+            _oldKeys = new RowIndexKeys(functions.Slots.Count, _trees.MaxKeyLength);
         }
 
         // Set last, so that a call after a failure binds again.

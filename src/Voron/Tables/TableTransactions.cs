@@ -52,7 +52,7 @@ public static class TableTransactions
         this WriteTransaction transaction, TableDefinition<TKey, TRow> definition, out WriteTable<TKey, TRow> table)
     {
         ArgumentNullException.ThrowIfNull(definition);
-        var session = TableSession.Open(new TableTrees(transaction), definition.Functions);
+        var session = TableSession.Open(new TableTreeOpener(transaction), definition.Functions);
         if (session != null && session.Sampled != session.Binding)
             SampledIndexes.Check(session, transaction.Body.Scope);
         table = session == null ? default : new WriteTable<TKey, TRow>(new Table<TKey, TRow>(definition.Functions, session.Rows));
@@ -68,7 +68,7 @@ public static class TableTransactions
         this ReadTransaction transaction, TableDefinition<TKey, TRow> definition, out Table<TKey, TRow> table)
     {
         ArgumentNullException.ThrowIfNull(definition);
-        var session = TableSession.Open(new TableTrees(transaction), definition.Functions);
+        var session = TableSession.Open(new TableTreeOpener(transaction), definition.Functions);
         table = session == null ? default : new Table<TKey, TRow>(definition.Functions, session.Rows);
         return session != null;
     }
@@ -85,7 +85,7 @@ public static class TableTransactions
     public static CompressionStatistics GetTableCompressionStatistics(
         this ReadTransaction transaction, string name, CancellationToken cancellationToken = default)
     {
-        var schema = new TableTrees(transaction).FindSchema(name, SchemaKeys.Table(name)) ?? throw Missing(name, transaction.DataFilePath);
+        var schema = new TableTreeOpener(transaction).FindSchema(name, SchemaKeys.Table(name)) ?? throw Missing(name, transaction.DataFilePath);
         return transaction.TryFindTree(SystemTree.RowsName(schema.Id), out Tree rows)
             ? transaction.CountCompression(rows, cancellationToken)
             : throw new CorruptionException($"The rows of table '{name}' in '{transaction.DataFilePath}' are missing. Run Verify, or restore a backup.");
@@ -104,12 +104,12 @@ public static class TableTransactions
     /// <summary>Returns the names of all tables, in the order of their UTF-8 bytes.</summary>
     /// <param name="transaction">The transaction.</param>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
-    public static IReadOnlyList<string> GetTableNames(this ReadTransaction transaction) => ListNames(new TableTrees(transaction));
+    public static IReadOnlyList<string> GetTableNames(this ReadTransaction transaction) => ListNames(new TableTreeOpener(transaction));
 
     /// <inheritdoc cref="GetTableNames(ReadTransaction)"/>
-    public static IReadOnlyList<string> GetTableNames(this WriteTransaction transaction) => ListNames(new TableTrees(transaction));
+    public static IReadOnlyList<string> GetTableNames(this WriteTransaction transaction) => ListNames(new TableTreeOpener(transaction));
 
-    private static List<string> ListNames(TableTrees trees)
+    private static List<string> ListNames(TableTreeOpener trees)
     {
         var names = new List<string>();
         if (!trees.TryOpen(SystemTree.Schemas, out Tree schemas))

@@ -17,7 +17,7 @@ internal sealed unsafe class CommitPublisher : IJournalListener
     private readonly DataFile _dataFile;
     private readonly Counters _counters;
     private readonly Observers _observers;
-    private readonly CommitSignal _madeDurable;
+    private readonly DurableCommitSignal _madeDurable;
 
     public CommitPublisher(Engine engine)
     {

@@ -14,16 +14,16 @@ internal sealed unsafe class CommitSubmission
     private readonly Engine _engine;
     private readonly Writer _writer;
     private readonly CommitTimes _times;
-    private readonly NewPageWriter _newPages;
-    private readonly TransactionPacker _packer;
+    private readonly DirectPageWriter _newPages;
+    private readonly TransactionRecordBuilder _packer;
 
     public CommitSubmission(Engine engine, Writer writer)
     {
         _engine = engine;
         _writer = writer;
         _times = new CommitTimes(engine.WriterClock, engine.Logger, engine.Disk.Path);
-        _newPages = new NewPageWriter(engine);
-        _packer = new TransactionPacker(engine, _newPages);
+        _newPages = new DirectPageWriter(engine);
+        _packer = new TransactionRecordBuilder(engine, _newPages);
     }
 
     /// <summary>Submits the changes. If this throws, nothing has been submitted, and the changes must be rolled back.</summary>

@@ -51,11 +51,11 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
         KeyHeads = new TransactionKeyHeads(_verifyEveryRead ? null : engine.DataFileKeyHeads, engine.BranchKeyHeads);
         _pageShift = BitOperations.Log2((uint)PageSize);
         _lineShift = _pageShift - 6;
-        Stage = engine.DataFile.Unbuffered is { } file ? new LargeValueStage(file) : null;
+        Stage = engine.DataFile.Unbuffered is { } file ? new LargeValueWriteBuffer(file) : null;
         _space = new SpaceAllocator(engine.Layout, this, engine.Options.PreferredFreeFraction);
         Holes = new PossibleHoles(engine.Layout, _space.Map, engine.DataFile.CapacityPages, engine.DataFile.Refill);
         engine.Reserved = _space.Reserved;
-        Unpacker = new TransactionUnpacker(this, engine.Snapshots.Dictionaries);
+        Unpacker = new DictionaryUnpacker(this, engine.Snapshots.Dictionaries);
     }
 
     public override int PageSize { get; }
@@ -66,7 +66,7 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
 
     public override long PageCount => _state.PageCount;
 
-    public override TransactionUnpacker Unpacker { get; }
+    public override DictionaryUnpacker Unpacker { get; }
 
     /// <summary>The key heads that the transaction's trees search with, including the transaction's changes.</summary>
     public TransactionKeyHeads KeyHeads { get; }
@@ -100,7 +100,7 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
     public SpaceAllocator Space => _space;
 
     /// <summary>Gathers large values to be written past the page cache; null where they cannot be written that way.</summary>
-    public LargeValueStage? Stage { get; }
+    public LargeValueWriteBuffer? Stage { get; }
 
     /// <summary>The extents that this transaction has written directly to the data file.</summary>
     public IReadOnlyList<WrittenExtent> DirectExtents => _directExtents.All;
@@ -373,7 +373,7 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
     }
 
     /// <summary>Returns the changed pages in the order of their first change, each with its newest version. Ends all savepoints.</summary>
-    public ReadOnlySpan<PageChange> FinalChanges()
+    public ReadOnlySpan<PushedVersion> FinalChanges()
     {
         Release(0);
         return _changes.Compact();

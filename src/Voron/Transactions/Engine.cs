@@ -115,7 +115,7 @@ internal sealed class Engine
     public Counters Counters { get; } = new();
 
     /// <summary>Raised with each transaction that becomes durable, when it is published.</summary>
-    public CommitSignal MadeDurable { get; } = new();
+    public DurableCommitSignal MadeDurable { get; } = new();
 
     /// <summary>Called by the holder of the writer when a transaction with recorded changes is submitted, with their number of bytes.</summary>
     public Action<long>? OnRecorded { get; set; }

@@ -1,6 +1,6 @@
 namespace Voron.Transactions;
 
-/// <summary>A tree as <see cref="PutBuffers"/> sees it: the owner of a buffer for waiting puts.</summary>
+/// <summary>A tree as <see cref="PutBufferPool"/> sees it: the owner of a buffer for waiting puts.</summary>
 internal interface IBufferedTree
 {
     /// <summary>True while puts are waiting to be applied.</summary>

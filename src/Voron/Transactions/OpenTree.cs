@@ -16,17 +16,17 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     /// <summary>The number of cursors that are kept for the next transaction.</summary>
     private const int MaxKeptCursors = 16;
 
-    private readonly TreeLog? _log;
+    private readonly SavedTrees? _log;
     private readonly List<CursorLease> _cursors = [];
     private readonly CursorLease.FreeList _freeCursors = new();
     private byte[] _name = [];
     private PutBuffer? _puts;
     private bool _hasStored;
-    private List<TreeWalk>? _walks;
+    private List<ChangesAheadOfQuery>? _walks;
 
     /// <param name="owner">The transaction.</param>
     /// <param name="log">The log in which it keeps the states of trees at its savepoints; null for a reader.</param>
-    public OpenTree(TransactionOwner owner, TreeLog? log)
+    public OpenTree(TransactionOwner owner, SavedTrees? log)
         : base(owner, canChange: log != null) => _log = log;
 
     /// <summary>The index of the tree among the trees of the transaction.</summary>
@@ -82,10 +82,10 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     }
 
     /// <summary>Starts notifying a query of added and removed entries.</summary>
-    public void Begin(TreeWalk walk) => (_walks ??= []).Add(walk);
+    public void Begin(ChangesAheadOfQuery walk) => (_walks ??= []).Add(walk);
 
     /// <summary>Stops notifying a query.</summary>
-    public void End(TreeWalk walk)
+    public void End(ChangesAheadOfQuery walk)
     {
         if (_walks?.Remove(walk) == true && _walks.Count == 0)
             _walks = null;

@@ -99,7 +99,7 @@ internal sealed class SavepointStack
 /// <param name="Id">The number that identifies it to its handle.</param>
 /// <param name="IsNested">True for a nested transaction, whose changes are kept only if it is released explicitly.</param>
 /// <param name="Stamp">Its stamp among the versions: see <see cref="CopyOnWritePages"/>.</param>
-/// <param name="FirstSavedTree">The index of its first entry in the <see cref="TreeLog"/>.</param>
+/// <param name="FirstSavedTree">The index of its first entry in the <see cref="SavedTrees"/>.</param>
 /// <param name="Trees">The number of open trees.</param>
 /// <param name="Catalog">The catalog tree.</param>
 /// <param name="States">The objects attached to the transaction's state; null for none.</param>

@@ -19,7 +19,7 @@ internal abstract class TransactionBody : TransactionOwner
 
     private readonly List<OpenTree> _trees = [];
     private readonly OpenTreeNames _names = new();
-    private readonly TreeLog? _log;
+    private readonly SavedTrees? _log;
     private readonly TimeProvider _clock;
     private int _treeCount;
     private long _time;
@@ -28,7 +28,7 @@ internal abstract class TransactionBody : TransactionOwner
     /// <param name="clock">The clock for row expiry; null for the system clock.</param>
     /// <param name="log">Where the transaction saves the states of trees at its savepoints; null for a read transaction.</param>
     /// <inheritdoc cref="TransactionOwner(PageReader, TransactionKeyHeads, WriteScope)"/>
-    protected TransactionBody(PageReader pages, TransactionKeyHeads keyHeads, WriteScope? write, TreeLog? log, TimeProvider? clock)
+    protected TransactionBody(PageReader pages, TransactionKeyHeads keyHeads, WriteScope? write, SavedTrees? log, TimeProvider? clock)
         : base(pages, keyHeads, write)
     {
         _log = log;

@@ -15,7 +15,7 @@ namespace Voron.Transactions;
 /// </summary>
 /// <remarks>
 /// Savepoints are stamps that only increase: a page is changed in place when its version belongs to this transaction and is no older than the
-/// innermost open savepoint. When a savepoint ends, <see cref="ChangeList"/> yields the versions that no open savepoint needs to keep apart from
+/// innermost open savepoint. When a savepoint ends, <see cref="PushedVersions"/> yields the versions that no open savepoint needs to keep apart from
 /// the version below them; each of these is joined with that version. Used by the holder of the writer.
 /// </remarks>
 internal sealed unsafe class TransactionVersions
@@ -23,7 +23,7 @@ internal sealed unsafe class TransactionVersions
     private readonly Engine _engine;
     private readonly VersionTable _versions;
     private readonly FrameAllocator _frames;
-    private readonly ChangeList _changes;
+    private readonly PushedVersions _changes;
     private readonly int _pageShift;
     private long _id;
     private int _stamp;
@@ -35,7 +35,7 @@ internal sealed unsafe class TransactionVersions
         _engine = engine;
         _versions = engine.Versions;
         _frames = engine.Frames;
-        _changes = new ChangeList(engine.Heap);
+        _changes = new PushedVersions(engine.Heap);
         _pageShift = BitOperations.Log2((uint)engine.PageSize);
     }
 
@@ -109,7 +109,7 @@ internal sealed unsafe class TransactionVersions
         Debug.Assert(
             older == null || older->TransactionId < _id || older->SavepointStamp < _innermostStamp || PlantedFault.WrapTransactionIds,
             "A page must be copied only when its version is older than the transaction, or than its innermost savepoint.");
-        _changes.Add(node, older != null && older->TransactionId == _id ? older->SavepointStamp : ChangeList.CoversNothing);
+        _changes.Add(node, older != null && older->TransactionId == _id ? older->SavepointStamp : PushedVersions.CoversNothing);
         _changedBytes += (long)pages << _pageShift;
         return node;
     }
@@ -200,7 +200,7 @@ internal sealed unsafe class TransactionVersions
     public void RollBack() => Pop(-1);
 
     /// <summary>Returns the changed pages in the order of their first change, each with its newest version. No savepoint is open.</summary>
-    public ReadOnlySpan<PageChange> Compact() => _changes.Compact();
+    public ReadOnlySpan<PushedVersion> Compact() => _changes.Compact();
 
     /// <summary>Forgets the list of changes, which have been submitted or popped.</summary>
     public void Clear() => _changes.Clear();

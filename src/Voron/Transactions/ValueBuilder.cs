@@ -13,7 +13,7 @@ namespace Voron.Transactions;
 /// <remarks>
 /// If the source knows the length, the extent is as long as the value. Otherwise it grows with the value: in place while it ends at the end of the
 /// file, otherwise by moving to an extent of twice the size. The tree is changed only when the whole value has arrived, so an abandoned value
-/// leaves only free pages. All methods that work in the transaction are called with the lock of <see cref="PendingPuts"/> held.
+/// leaves only free pages. All methods that work in the transaction are called with the lock of <see cref="UnfinishedPuts"/> held.
 /// </remarks>
 internal sealed class ValueBuilder
 {

@@ -14,7 +14,7 @@ namespace Voron.Transactions;
 /// first, or is rolled back to a savepoint, the writer is undone: it then holds nothing of the transaction, and every call except Dispose throws.
 /// The bytes are gathered without a lock, as only one thread uses a transaction; everything else happens with that of the pending puts held.
 /// </remarks>
-internal sealed class ValueWriterLease : IPendingPut
+internal sealed class ValueWriterLease : IUnfinishedPut
 {
     /// <summary>A value of fewer bytes is stored in one piece, in pages of exactly its size.</summary>
     private const int GatheredBytes = 256 << 10;

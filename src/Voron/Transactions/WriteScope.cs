@@ -19,7 +19,7 @@ internal sealed class WriteScope
         Pages = pages;
         LargeValues = new LargeValueWriter(engine, pages);
         Route = new ValueRoute(engine, pages);
-        Buffers = new PutBuffers(engine.Options.PutBufferBytes);
+        Buffers = new PutBufferPool(engine.Options.PutBufferBytes);
         Operation = new OperationSavepoint(Buffers, ThrowIfBroken);
         Recorder = new ChangeRecorder(engine, pages);
         Packer = new DictionaryPacker(pages, (DictionaryCache)engine.Snapshots.Dictionaries);
@@ -46,10 +46,10 @@ internal sealed class WriteScope
     public ValueRoute Route { get; }
 
     /// <summary>The puts of the open transaction whose values have not arrived in full.</summary>
-    public PendingPuts Puts { get; } = new();
+    public UnfinishedPuts Puts { get; } = new();
 
     /// <summary>The buffers for waiting puts.</summary>
-    public PutBuffers Buffers { get; }
+    public PutBufferPool Buffers { get; }
 
     /// <summary>Records changes in feeds.</summary>
     public ChangeRecorder Recorder { get; }

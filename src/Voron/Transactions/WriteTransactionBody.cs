@@ -23,7 +23,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
     private readonly Parking<WriteTransactionBody> _parking;
     private readonly CommitSubmission _submission;
     private readonly SavepointStack _savepoints = new();
-    private readonly TreeLog _log;
+    private readonly SavedTrees _log;
     private StackTrace? _openedAt;
 
     // 1 while a transaction is open: the caller that changes it to 0 ends the transaction.
@@ -31,11 +31,11 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
 
     // The writer is held while a transaction is open, and the object is parked while none is.
     public WriteTransactionBody(Engine engine, Writer writer, Parking<WriteTransactionBody> parking)
-        : this(engine, writer, parking, new TreeLog())
+        : this(engine, writer, parking, new SavedTrees())
     {
     }
 
-    private WriteTransactionBody(Engine engine, Writer writer, Parking<WriteTransactionBody> parking, TreeLog log)
+    private WriteTransactionBody(Engine engine, Writer writer, Parking<WriteTransactionBody> parking, SavedTrees log)
         : base(writer.WritePages, writer.WritePages.KeyHeads, new WriteScope(engine, writer.WritePages), log, engine.Options.TimeProvider)
     {
         _engine = engine;

@@ -34,7 +34,7 @@ public sealed class JournalEpochsTests
                 Put(environment, i, 40);
             environment.Flush();
             Put(environment, 4000, 1);
-            JournalSpare.Prepare(environment.Internals.Engine);
+            SpareJournalFiles.Prepare(environment.Internals.Engine);
         }
 
         var from = disk.TraceCount;
@@ -76,7 +76,7 @@ public sealed class JournalEpochsTests
         for (var i = 4000; i < 4120; i += 40)
             Put(environment, i, 40);
         environment.Internals.Engine.JournalFiles!.WantsSpare.Should().BeTrue();
-        JournalSpare.Prepare(environment.Internals.Engine);
+        SpareJournalFiles.Prepare(environment.Internals.Engine);
         disk = Kill(environment, disk);
         var files = FileSet.Of(disk);
         var spare = files.Names.Where(name => JournalFile.IndexOf(name) >= 0).MaxBy(name => EpochOf(files, name))!;
@@ -123,7 +123,7 @@ public sealed class JournalEpochsTests
             environment.Flush();
             Put(environment, 4000, 1);
             var before = disk.List().Select(entry => entry.Name).ToHashSet();
-            JournalSpare.Prepare(environment.Internals.Engine);
+            SpareJournalFiles.Prepare(environment.Internals.Engine);
             spare = FileSet.Of(disk);
             disk.List().Select(entry => entry.Name).Should().BeEquivalentTo(before, "a released file became the spare");
         }

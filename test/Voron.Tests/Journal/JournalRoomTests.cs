@@ -104,7 +104,7 @@ public sealed class JournalRoomTests
         Put(environment, 0, 3_000);
         disk.SpaceLimit = disk.UsedBytes;
         var files = Files(disk);
-        JournalSpare.Prepare(environment.Internals.Engine);
+        SpareJournalFiles.Prepare(environment.Internals.Engine);
         Files(disk).Should().Be(files);
         environment.Internals.Engine.JournalFiles!.WantsSpare.Should().BeTrue();
         Count(environment).Should().Be(4_000);

@@ -128,7 +128,7 @@ public sealed class SmallCloseTests
         environment.Flush();
         var reading = environment.BeginRead();
         Put(environment, 0, 200, seed: 77);
-        Voron.Flushing.JournalSpare.Prepare(environment.Internals.Engine);
+        Voron.Flushing.SpareJournalFiles.Prepare(environment.Internals.Engine);
         var live = environment.Internals.Engine.JournalFiles!.LiveCount;
         Files(disk).Should().BeGreaterThan(live);
         environment.Dispose();
@@ -227,7 +227,7 @@ public sealed class SmallCloseTests
         for (var i = 0; i < Items; i += 100)
         {
             Put(environment, i, 100);
-            Voron.Flushing.JournalSpare.Prepare(environment.Internals.Engine);
+            Voron.Flushing.SpareJournalFiles.Prepare(environment.Internals.Engine);
             if (i == Items / 2)
                 environment.Flush();
         }

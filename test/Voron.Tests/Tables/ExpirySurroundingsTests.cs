@@ -80,7 +80,7 @@ public sealed class ExpirySurroundingsTests : IDisposable
         Fill(environment);
         environment.Write(writing =>
         {
-            var schema = TableSession.Open(new TableTrees(writing), ExpiryKit.Items.Functions)!.Schema;
+            var schema = TableSession.Open(new TableTreeOpener(writing), ExpiryKit.Items.Functions)!.Schema;
             var index = new WriteIdTree(writing.FindSystemTree(schema.Expiring!.TreeName(schema.Id), TreeKind.IdSets)!);
             var rows = new WriteTree(writing.FindSystemTree(SystemTree.RowsName(schema.Id), TreeKind.Plain)!);
             var key = RowExpiry.WriteKey(RowExpiry.Of(ExpiryKit.Start.AddMinutes(1)), new byte[RowExpiry.KeyBytes]);
@@ -103,7 +103,7 @@ public sealed class ExpirySurroundingsTests : IDisposable
         Fill(environment);
         environment.Write(writing =>
         {
-            var schema = TableSession.Open(new TableTrees(writing), ExpiryKit.Items.Functions)!.Schema;
+            var schema = TableSession.Open(new TableTreeOpener(writing), ExpiryKit.Items.Functions)!.Schema;
             var index = new WriteIdTree(writing.FindSystemTree(schema.Expiring!.TreeName(schema.Id), TreeKind.IdSets)!);
             index.Add(RowExpiry.WriteKey(0, new byte[RowExpiry.KeyBytes]), 2);
             index.Add(RowExpiry.WriteKey(0, new byte[RowExpiry.KeyBytes]), 1_000_000);

@@ -210,7 +210,7 @@ public sealed class MigrationTests : IDisposable
         var random = new Random(3);
         var keys = Enumerable.Range(0, 5_000).Select(_ => BitConverter.GetBytes(random.Next(100_000))).ToList();
         var expected = keys.GroupBy(static key => BitConverter.ToInt32(key)).Sum(group => group.Count() - 1);
-        var duplicates = new DuplicateKeys(mostKeys: 300, mostFound: 5_000);
+        var duplicates = new DuplicateKeyFinder(mostKeys: 300, mostFound: 5_000);
         var passes = 0;
         do
         {
@@ -221,7 +221,7 @@ public sealed class MigrationTests : IDisposable
         while (duplicates.TryBeginNextPass());
         duplicates.Found.Count().Should().Be(expected);
         passes.Should().BeInRange(16, 64);
-        var same = new DuplicateKeys(mostKeys: 10, mostFound: 5);
+        var same = new DuplicateKeyFinder(mostKeys: 10, mostFound: 5);
         for (var row = 0; row < 1_000; row++)
             same.Add(0, [1], row);
         same.TryBeginNextPass().Should().BeFalse();

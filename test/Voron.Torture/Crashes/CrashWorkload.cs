@@ -374,7 +374,7 @@ internal sealed partial class CrashWorkload : IDisposable
     }
 
     // Does the work of the flusher's thread, which these environments do not have.
-    private void PrepareSpare() => Voron.Flushing.JournalSpare.Prepare(_environment!.Internals.Engine);
+    private void PrepareSpare() => Voron.Flushing.SpareJournalFiles.Prepare(_environment!.Internals.Engine);
 
     private void Submit(Content content)
     {

@@ -185,7 +185,7 @@ internal sealed partial class ScheduleWorld
                 Environment.Internals.WriteJournalSnapshot();
                 break;
             case ScriptedKind.PrepareSpare:
-                JournalSpare.Prepare(Environment.Internals.Engine);
+                SpareJournalFiles.Prepare(Environment.Internals.Engine);
                 break;
             case ScriptedKind.GrowAhead:
                 Environment.Internals.Engine.DataFile.Preallocate(Environment.Internals.Engine.DataFile.CapacityPages + PagesAhead);

@@ -138,7 +138,7 @@ public sealed class BackupSet
         foreach (var chain in shelf.OldChains(keepFull, keepFor))
         {
             cancellationToken.ThrowIfCancellationRequested();
-            using var hold = dryRun ? null : BackupHold.TryOwn(chain[0].File);
+            using var hold = dryRun ? null : BackupChainLock.TryOwn(chain[0].File);
             if (hold == null && !dryRun && !PlantedFault.DeleteHeldBackups)
                 continue;
             foreach (var entry in chain.Reverse())
@@ -168,7 +168,8 @@ public sealed class BackupSet
     private string NewFile(string kind) => Path.Combine(Directory, BackupShelf.NewName(kind));
 
     /// <summary>Finds a backup that can be restored, and keeps its chain from being deleted.</summary>
-    private async ValueTask<(BackupSetEntry Newest, BackupHold Hold)> HoldNewestAsync(DateTimeOffset notAfter, CancellationToken cancellationToken)
+    private async ValueTask<(BackupSetEntry Newest, BackupChainLock Hold)> HoldNewestAsync(
+        DateTimeOffset notAfter, CancellationToken cancellationToken)
     {
         for (var attempt = 1; ; attempt++)
         {
@@ -177,7 +178,7 @@ public sealed class BackupSet
                 throw NoBackup(shelf, notAfter);
 
             // Without a hold it has been deleted since the list was read, and the next list does not have it.
-            if (BackupHold.TryShare(newest.Chain) is { } hold)
+            if (BackupChainLock.TryShare(newest.Chain) is { } hold)
                 return (newest, hold);
             if (attempt == MostLists)
                 throw new StorageAccessException($"The backup '{newest.Chain[0]}' is locked by another process. Try again when that has ended.");
@@ -203,7 +204,7 @@ public sealed class BackupSet
             .Where(entry => entry.Chain.Count > 0 && changes?.FindPoint(Unsafe.BitCast<Guid, RandomId>(entry.Info!.BackupId)) != null)
             .OrderBy(entry => entry.Info!.TransactionId)
             .LastOrDefault();
-        using var hold = parent == null ? null : BackupHold.TryShare(parent.Chain);
+        using var hold = parent == null ? null : BackupChainLock.TryShare(parent.Chain);
         if (hold == null)
             return null;
         try

@@ -199,7 +199,7 @@ public sealed partial class StorageEnvironment : IDisposable, IAsyncDisposable
     internal int ExpiringTables => _deletions?.ExpiringTables ?? 0;
 
     /// <summary>Prepares for waiting until transactions are durable.</summary>
-    internal CommitWait WaitForCommits(CancellationToken cancellationToken) => new(_engine, cancellationToken);
+    internal DurableCommitWait WaitForCommits(CancellationToken cancellationToken) => new(_engine, cancellationToken);
 
     /// <inheritdoc cref="FeedTransactions.TrimFeedsAsync"/>
     internal async ValueTask<long> TrimFeedsNowAsync(CancellationToken cancellationToken)

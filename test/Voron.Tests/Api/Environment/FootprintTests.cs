@@ -187,7 +187,7 @@ public sealed class FootprintTests
     }
 
     // What the flusher's thread does before a file is full.
-    private static void Flushing(StorageEnvironment environment) => Voron.Flushing.JournalSpare.Prepare(environment.Internals.Engine);
+    private static void Flushing(StorageEnvironment environment) => Voron.Flushing.SpareJournalFiles.Prepare(environment.Internals.Engine);
 
     private static long JournalBytes(SimulatedDisk disk) =>
         disk.List().Where(entry => JournalFile.IsName(entry.Name)).Sum(entry => entry.Length);

@@ -10,7 +10,7 @@ namespace Voron.Tables;
 /// </remarks>
 /// <param name="mostKeys">The maximum number of keys to keep, at 40 bytes each.</param>
 /// <param name="mostFound">The maximum number of row pairs to return.</param>
-internal sealed class DuplicateKeys(int mostKeys, int mostFound)
+internal sealed class DuplicateKeyFinder(int mostKeys, int mostFound)
 {
     private readonly List<Entry> _entries = [];
     private readonly HashSet<(int Slot, long First, long Second)> _found = [];

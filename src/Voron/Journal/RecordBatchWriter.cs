@@ -9,7 +9,7 @@ namespace Voron.Journal;
 /// Used by the thread that leads, except that a lazy record is sealed when it is submitted, under the lock of the queue: only while all
 /// records before it are sealed, so that no leader seals one meanwhile.
 /// </remarks>
-internal sealed unsafe class BatchWriter
+internal sealed unsafe class RecordBatchWriter
 {
     private readonly RandomId _environmentId;
     private readonly DeviceSpeed _speed = new();
@@ -18,7 +18,7 @@ internal sealed unsafe class BatchWriter
     private JournalFile? _written;
     private long _sealedSequence;
 
-    public BatchWriter(RandomId environmentId, in JournalPosition end)
+    public RecordBatchWriter(RandomId environmentId, in JournalPosition end)
     {
         _environmentId = environmentId;
         LastChecksum = end.Checksum;

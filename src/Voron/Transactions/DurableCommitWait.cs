@@ -3,7 +3,7 @@ using Voron.Primitives;
 namespace Voron.Transactions;
 
 /// <summary>Waits repeatedly for the next durable transaction. Holds nothing while it waits.</summary>
-internal sealed class CommitWait : IDisposable
+internal sealed class DurableCommitWait : IDisposable
 {
     // How often a waiting caller checks whether a write has failed.
     private static readonly TimeSpan LookPause = TimeSpan.FromSeconds(1);
@@ -15,7 +15,7 @@ internal sealed class CommitWait : IDisposable
 
     /// <param name="engine">The environment.</param>
     /// <param name="cancellation">Ends a wait.</param>
-    public CommitWait(Engine engine, CancellationToken cancellation)
+    public DurableCommitWait(Engine engine, CancellationToken cancellation)
     {
         _engine = engine;
         _cancellation = cancellation;

@@ -5,7 +5,7 @@ using Voron.Transactions;
 namespace Voron.Flushing;
 
 /// <summary>Prepares the next journal file before a commit needs it.</summary>
-internal static class JournalSpare
+internal static class SpareJournalFiles
 {
     /// <summary>
     /// Prepares a file when there is none and the current one is filling up. Must be called often enough that a flush does not delay the

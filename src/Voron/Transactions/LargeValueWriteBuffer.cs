@@ -17,7 +17,7 @@ namespace Voron.Transactions;
 /// writes never overlap, because an operation that could cause pages to be allocated twice within a transaction (a rollback to a savepoint) waits
 /// for the bytes added before it.
 /// </remarks>
-internal sealed unsafe class LargeValueStage
+internal sealed unsafe class LargeValueWriteBuffer
 {
     /// <summary>The size of a piece: large enough for the device to run at full speed, small enough to start early on a value of 1 MiB.</summary>
     public const int PieceBytes = 256 << 10;
@@ -31,7 +31,7 @@ internal sealed unsafe class LargeValueStage
     private int _pieces;
     private ExceptionDispatchInfo? _failure;
 
-    public LargeValueStage(DiskFile file) => _file = file;
+    public LargeValueWriteBuffer(DiskFile file) => _file = file;
 
     /// <summary>True when bytes have been added that may not have been written yet.</summary>
     public bool HasBytes => _filling != null || _underWay.Count > 0;

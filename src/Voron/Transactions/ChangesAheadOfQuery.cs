@@ -10,7 +10,7 @@ namespace Voron.Transactions;
 /// <remarks>
 /// Its memory grows with the entries changed ahead of the query. A rollback to a savepoint needs no notification: only the first change counts.
 /// </remarks>
-internal sealed class TreeWalk
+internal sealed class ChangesAheadOfQuery
 {
     private readonly Dictionary<(long Id, string Key), bool> _wasThere = [];
     private byte[] _key = [];

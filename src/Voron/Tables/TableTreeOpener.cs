@@ -4,15 +4,15 @@ using Voron.Trees;
 namespace Voron.Tables;
 
 /// <summary>A transaction as tables see it: the system trees, by the bytes of their names.</summary>
-internal readonly struct TableTrees
+internal readonly struct TableTreeOpener
 {
     private readonly ReadTransaction _reading;
     private readonly WriteTransaction _writing;
     private readonly bool _canWrite;
 
-    public TableTrees(ReadTransaction transaction) => _reading = transaction;
+    public TableTreeOpener(ReadTransaction transaction) => _reading = transaction;
 
-    public TableTrees(WriteTransaction transaction)
+    public TableTreeOpener(WriteTransaction transaction)
     {
         _writing = transaction;
         _canWrite = true;

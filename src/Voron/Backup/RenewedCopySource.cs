@@ -11,7 +11,7 @@ namespace Voron.Backup;
 /// Without a change log, the first snapshot is held to the end. If the log ends during the backup, all pages are copied once more, with a new log,
 /// or, if that one ends as well, under a single snapshot.
 /// </remarks>
-internal sealed class CopySource : IDisposable
+internal sealed class RenewedCopySource : IDisposable
 {
     private static readonly TimeSpan WriterPatience = TimeSpan.FromSeconds(5);
 
@@ -29,7 +29,7 @@ internal sealed class CopySource : IDisposable
     /// <param name="stop">Cancels a wait for the writer.</param>
     /// <exception cref="InvalidOperationException">Too many verifications and backups are running.</exception>
     /// <exception cref="OutOfMemoryException">There is not enough memory for the bits of all pages.</exception>
-    public CopySource(Engine engine, ChangeLogKeeper? log, TimeSpan usualHold, CancellationToken stop)
+    public RenewedCopySource(Engine engine, ChangeLogKeeper? log, TimeSpan usualHold, CancellationToken stop)
     {
         _usualHold = usualHold;
         _stop = stop;

@@ -6,7 +6,7 @@ namespace Voron.Paging;
 /// <summary>Finds dictionaries for a transaction.</summary>
 /// <param name="pages">The pages of the transaction.</param>
 /// <param name="dictionaries">The dictionaries of the environment.</param>
-internal sealed class TransactionUnpacker(PageReader pages, ValueDictionaries dictionaries) : ValueUnpacker(dictionaries.ArenaMemory)
+internal sealed class DictionaryUnpacker(PageReader pages, ValueDictionaries dictionaries) : ValueUnpacker(dictionaries.ArenaMemory)
 {
     private ValueDictionary? _last;
     private uint _lastTree;

@@ -10,7 +10,7 @@ namespace Voron.Transactions;
 /// </summary>
 /// <remarks>Used by the holder of the writer.</remarks>
 /// <param name="growthBytes">The number of bytes by which all buffers together may grow.</param>
-internal sealed class PutBuffers(long growthBytes)
+internal sealed class PutBufferPool(long growthBytes)
 {
     /// <summary>The number of trees usually written to together: a table and its indexes.</summary>
     private const int MaxBuffers = 16;

@@ -1,14 +1,14 @@
 namespace Voron.Tables;
 
 /// <summary>The keys of one row in all indexes of a definition.</summary>
-internal sealed class KeySet
+internal sealed class RowIndexKeys
 {
     private readonly KeyList[] _lists;
     private readonly bool[] _isWanted;
 
     /// <param name="slots">The number of indexes.</param>
     /// <param name="maxKeyLength">The maximum length of a key in bytes.</param>
-    public KeySet(int slots, int maxKeyLength)
+    public RowIndexKeys(int slots, int maxKeyLength)
     {
         _lists = new KeyList[slots];
         _isWanted = new bool[slots];

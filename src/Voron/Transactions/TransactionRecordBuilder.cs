@@ -7,18 +7,18 @@ using Voron.Testing;
 namespace Voron.Transactions;
 
 /// <summary>Builds the journal record of the open write transaction.</summary>
-internal sealed unsafe class TransactionPacker
+internal sealed unsafe class TransactionRecordBuilder
 {
     /// <summary>The maximum number of freed page numbers whose memory is kept for the next transaction.</summary>
     private const int MaxKeptPages = 16 << 10;
 
     private readonly Engine _engine;
-    private readonly NewPageWriter _newPages;
+    private readonly DirectPageWriter _newPages;
     private readonly List<long> _freed = [];
 
     /// <param name="engine">The environment.</param>
     /// <param name="newPages">Writes pages of the transaction before each call of <see cref="Pack"/>.</param>
-    public TransactionPacker(Engine engine, NewPageWriter newPages)
+    public TransactionRecordBuilder(Engine engine, DirectPageWriter newPages)
     {
         _engine = engine;
         _newPages = newPages;

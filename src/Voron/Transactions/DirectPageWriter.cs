@@ -22,7 +22,7 @@ namespace Voron.Transactions;
 /// The pages are written before the record is submitted, and synced while it is written (<see cref="RecordFlags.ExtentsUnsynced"/>). Their
 /// versions stay in scratch memory until a flush detaches them. If the record is never submitted, they are free pages with new bytes.
 /// </remarks>
-internal sealed unsafe class NewPageWriter
+internal sealed unsafe class DirectPageWriter
 {
     /// <summary>The maximum number of page numbers whose memory is kept for the next transaction.</summary>
     private const int MaxKeptPages = 16 << 10;
@@ -32,7 +32,7 @@ internal sealed unsafe class NewPageWriter
     private readonly int _pageShift;
     private readonly List<long> _pages = [];
 
-    public NewPageWriter(Engine engine)
+    public DirectPageWriter(Engine engine)
     {
         _engine = engine;
         _versions = engine.Versions;

@@ -5,7 +5,7 @@ namespace Voron.Transactions;
 /// A caller arms the signal before it begins the snapshot that it searches for news. Transactions durable by then are in the snapshot; later ones
 /// raise the signal.
 /// </remarks>
-internal sealed class CommitSignal
+internal sealed class DurableCommitSignal
 {
     private TaskCompletionSource? _armed;
 

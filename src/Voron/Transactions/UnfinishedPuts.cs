@@ -13,15 +13,15 @@ namespace Voron.Transactions;
 /// A put continues on the thread on which its stream completes. All its work in the transaction, and any call that ends the put, is done
 /// with <see cref="Exclusion"/> held, which is never held while a stream is read.
 /// </remarks>
-internal sealed class PendingPuts
+internal sealed class UnfinishedPuts
 {
-    private readonly List<IPendingPut> _puts = [];
+    private readonly List<IUnfinishedPut> _puts = [];
     private int _count;
 
     /// <summary>Held by a put while it works in the transaction.</summary>
     public EngineLock Exclusion { get; } = new(LockRank.StreamPuts);
 
-    public void Add(IPendingPut put)
+    public void Add(IUnfinishedPut put)
     {
         using (Exclusion.Enter())
         {
@@ -30,7 +30,7 @@ internal sealed class PendingPuts
         }
     }
 
-    public void Remove(IPendingPut put)
+    public void Remove(IUnfinishedPut put)
     {
         using (Exclusion.Enter())
         {
@@ -41,7 +41,7 @@ internal sealed class PendingPuts
 
     /// <exception cref="InvalidOperationException">The put was undone by a rollback to a savepoint.</exception>
     /// <exception cref="ObjectDisposedException">The transaction of the put has ended.</exception>
-    public void ThrowIfUndone(IPendingPut put)
+    public void ThrowIfUndone(IUnfinishedPut put)
     {
         using (Exclusion.Enter())
             put.ThrowIfUndone();

@@ -1,7 +1,7 @@
 namespace Voron.Transactions;
 
-/// <summary>A put whose value has not arrived in full, as <see cref="PendingPuts"/> sees it: one that reads a stream, or an open writer.</summary>
-internal interface IPendingPut
+/// <summary>A put whose value has not arrived in full, as <see cref="UnfinishedPuts"/> sees it: one that reads a stream, or an open writer.</summary>
+internal interface IUnfinishedPut
 {
     /// <summary>The id of the tree that the value is put into.</summary>
     uint TreeId { get; }
@@ -14,10 +14,10 @@ internal interface IPendingPut
 
     /// <summary>
     /// Detaches the put from its transaction, whose pages are rolled back together with those of the put. From here on the put touches neither,
-    /// and fails. Called with the lock of <see cref="PendingPuts"/> held.
+    /// and fails. Called with the lock of <see cref="UnfinishedPuts"/> held.
     /// </summary>
     void Undo(Exception reason);
 
-    /// <summary>Throws the reason for which the put was undone. Called with the lock of <see cref="PendingPuts"/> held.</summary>
+    /// <summary>Throws the reason for which the put was undone. Called with the lock of <see cref="UnfinishedPuts"/> held.</summary>
     void ThrowIfUndone();
 }

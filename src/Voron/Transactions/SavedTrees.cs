@@ -12,7 +12,7 @@ namespace Voron.Transactions;
 /// 1. A tree that was open at S and has changed since has exactly one oldest entry after S, with the state that it had at S.
 /// 2. <c>OpenTree.SavedStamp</c> is the stamp of the tree's newest entry, or of the savepoint in which the tree was opened.
 /// </remarks>
-internal sealed class TreeLog
+internal sealed class SavedTrees
 {
     private const int MaxKeptEntries = 1024;
     private const int MinSweep = 64;

@@ -10,7 +10,7 @@ namespace Voron.Transactions;
 /// <param name="Node">The version; 0 once it has been joined with the one below it.</param>
 /// <param name="Savepoint">The savepoint that needs the transaction's version below this one; -1 if none does.</param>
 /// <param name="Next">The next older entry that covers a version for the same savepoint, or -1.</param>
-internal readonly record struct PageChange(nint Node, int Savepoint, int Next);
+internal readonly record struct PushedVersion(nint Node, int Savepoint, int Next);
 
 /// <summary>The versions pushed by the open write transaction, in order, and the savepoints that need them.</summary>
 /// <remarks>
@@ -22,7 +22,7 @@ internal readonly record struct PageChange(nint Node, int Savepoint, int Next);
 /// Joined entries leave holes. Holes at the end are removed immediately, the others when they make up more than half of the list. Used by the
 /// holder of the writer.
 /// </remarks>
-internal sealed unsafe class ChangeList(NativeHeap heap)
+internal sealed unsafe class PushedVersions(NativeHeap heap)
 {
     /// <summary>The covered stamp of an entry that covers no version of the same transaction.</summary>
     public const int CoversNothing = -1;
@@ -30,7 +30,7 @@ internal sealed unsafe class ChangeList(NativeHeap heap)
     private const int MaxKeptEntries = 16 << 10;
     private const int MinHoles = 1024;
 
-    private readonly NativeList<PageChange> _changes = new(heap);
+    private readonly NativeList<PushedVersion> _changes = new(heap);
 
     // The first one represents the transaction as a whole, and never ends.
     private readonly List<Savepoint> _savepoints = [new Savepoint(0, 0)];
@@ -49,13 +49,13 @@ internal sealed unsafe class ChangeList(NativeHeap heap)
     {
         if (coveredStamp == CoversNothing)
         {
-            _changes.Add(new PageChange((nint)node, -1, -1));
+            _changes.Add(new PushedVersion((nint)node, -1, -1));
             return;
         }
 
         var index = FindSavepoint(coveredStamp);
         ref var savepoint = ref CollectionsMarshal.AsSpan(_savepoints)[index];
-        _changes.Add(new PageChange((nint)node, index, savepoint.FirstCover));
+        _changes.Add(new PushedVersion((nint)node, index, savepoint.FirstCover));
         savepoint.FirstCover = _changes.Count - 1;
     }
 
@@ -139,7 +139,7 @@ internal sealed unsafe class ChangeList(NativeHeap heap)
     public bool IsFirstOf(int savepoint) => _changes.Count == _savepoints[savepoint + 1].FirstChange;
 
     /// <summary>Returns all versions, without holes. No savepoint is open.</summary>
-    public ReadOnlySpan<PageChange> Compact()
+    public ReadOnlySpan<PushedVersion> Compact()
     {
         Debug.Assert(_savepoints.Count == 1, "No savepoint may be open when the changes are packed.");
         if (_holes > 0)

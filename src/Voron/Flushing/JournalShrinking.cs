@@ -14,7 +14,7 @@ namespace Voron.Flushing;
 /// the current file. Afterwards, the other files have earlier epochs, and no header refers to them, so a power cut that brings some of them back
 /// changes nothing.
 /// </remarks>
-internal static class LastJournalFile
+internal static class JournalShrinking
 {
     /// <summary>Begins a small file if the current one is large. Returns the position that the header of the closed environment names.</summary>
     /// <param name="engine">The engine, whose journal is at its end.</param>
