@@ -50,7 +50,7 @@ internal sealed class ComparisonTables(Medians medians)
         .Decimal("KB", run => run.PacedProbe?.RecordBytes / 1024.0)
         .Latency("tight loop p50", run => run.PacedProbe?.Tight, hasTail: false)
         .Microseconds("computing", run => run.PacedProbe?.ComputingMicroseconds)
-        .Latency("beside it p50", run => run.PacedProbe?.Paced, hasTail: false)
+        .Latency("after computing p50", run => run.PacedProbe?.Paced, hasTail: false)
         .Percent("of tight loop", run => run.ShareOfTightLoop)
         .Percent("of raw device", run => run.ShareOfRawDevice)
         .Percent("by medians", run => run.ShareByMedians);

@@ -27,7 +27,7 @@ internal static class TablesReport
             "and in a table whose primary key is tag and row. LMDB: rows by number, sorted duplicates of eight bytes, defaults.",
             "A shared index: half of the rows are in one table, half in another, and the rows of all sections are read, section by section. Rows that are " +
             "due: all rows of a table with three indexes, deleted by one call.",
-            $"Index by section built over a table with the other indexes. The writer beside it changes {IndexBuildRun.RowsPerCommit} rows in each durable " +
+            $"Index by section built over a table with the other indexes. A writer meanwhile changes {IndexBuildRun.RowsPerCommit} rows in each durable " +
             "transaction, and computes for 100 us after it. SQLite has no writer meanwhile.",
             $"Deleting: a tree of entries of {RangeDeleteRun.KeyBytes} + {RangeDeleteRun.ValueBytes} bytes, loaded in order; one tenth goes in one durable " +
             "transaction.",
@@ -74,8 +74,8 @@ internal static class TablesReport
         new TableOf<IndexBuildRun>("An index built later")
             .Text("way", run => run.Way).Count("rows", run => run.Rows)
             .Decimal("build, ms", run => run.Milliseconds).Count("rows/s", run => run.Rows / run.Milliseconds * 1e3)
-            .Decimal("build beside a writer, ms", run => run.BesideMilliseconds)
-            .Count("rows/s beside it", run => run.Rows / run.BesideMilliseconds * 1e3)
+            .Decimal("build while a writer runs, ms", run => run.BesideMilliseconds)
+            .Count("rows/s while a writer runs", run => run.Rows / run.BesideMilliseconds * 1e3)
             .By(figures.Builds, run => run.Way),
         new TableOf<(string What, LatencySummary? Commits)>("Commits of the writer")
             .Text("commits", row => row.What).Microseconds("mean, us", row => row.Commits?.MeanMicroseconds)
@@ -83,7 +83,7 @@ internal static class TablesReport
             .Microseconds("p99.9, us", row => row.Commits?.P999Microseconds).Decimal("longest, ms", row => row.Commits?.MaxMicroseconds / 1e3)
             .By(
                 [
-                    .. figures.Builds.Select(run => ("nothing beside them", run.Alone)),
+                    .. figures.Builds.Select(run => ("no index is built", run.Alone)),
                     .. figures.Builds.Select(run => ("while the index is built", run.Beside)),
                 ],
                 row => row.What),
@@ -117,7 +117,7 @@ internal static class TablesReport
         {
             var own = builds.Where(run => run.Way == TableCatalog.Own).ToList();
             goals.AtLeast("building an index, thousand rows a second", own[0].Rows / Figures.Median(own, run => run.Milliseconds), 300);
-            goals.AtMost("commits beside it, p99.9, ms", Figures.Median(own, run => run.Beside?.P999Microseconds) / 1e3, 10);
+            goals.AtMost("commits during the build, p99.9, ms", Figures.Median(own, run => run.Beside?.P999Microseconds) / 1e3, 10);
         }
 
         if (deletes.Count > 0)

@@ -110,7 +110,7 @@ internal sealed partial class WriteTransactionBody
 
     private void FreeAndForget(ReadOnlySpan<byte> name, TreeState tree)
     {
-        TreeKinds.Of(tree.Kind).DeleteAll(WritePages, tree);
+        TreeKinds.Of(tree.Kind).Pages.DeleteAll(WritePages, tree);
         Trees.Catalog.Delete(WritePages, Catalog, name, tree);
     }
 

@@ -5,8 +5,6 @@ namespace Voron.Trees.Kinds;
 /// <summary>One kind of tree: the facts by which code that serves all kinds treats its trees.</summary>
 internal sealed class TreeKindDescriptor
 {
-    public required TreeKind Kind { get; init; }
-
     /// <summary>The kind for messages, such as "a fixed-size tree".</summary>
     public required string Description { get; init; }
 
@@ -21,35 +19,29 @@ internal sealed class TreeKindDescriptor
 
     /// <summary>True if a second tree, named after the id of the first, stores the values of its large sets.</summary>
     public bool HasCompanion { get; init; }
-
-    /// <summary>Frees all pages of a tree.</summary>
-    /// <exception cref="CorruptionException">A page is damaged.</exception>
-    public void DeleteAll(Paging.PageWriter writer, TreeState state) => Pages.DeleteAll(writer, state);
 }
 
 /// <summary>The kinds of trees.</summary>
 internal static class TreeKinds
 {
+    // Indexed by the kind.
     private static readonly TreeKindDescriptor[] Table =
     [
-        new() { Kind = TreeKind.Plain, Description = "a tree of keys and values" },
+        new() { Description = "a tree of keys and values" },
         new()
         {
-            Kind = TreeKind.ValueSets,
             Description = "a tree of value sets",
             Feature = FormatFeatures.ValueSets,
             HasCompanion = true,
         },
         new()
         {
-            Kind = TreeKind.IdSets,
             Description = "a tree of id sets",
             Feature = FormatFeatures.IdSets,
             HasIdSets = true,
         },
         new()
         {
-            Kind = TreeKind.FixedSize,
             Description = "a fixed-size tree",
             Feature = FormatFeatures.FixedSizeTrees,
             Pages = PageForm.Array,
