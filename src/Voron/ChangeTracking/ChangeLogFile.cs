@@ -43,7 +43,7 @@ internal sealed unsafe class ChangeLogFile : IDisposable
         _seed = Checksum.Seed(environmentId, (long)ChangeLogEntry.MarkerValue);
     }
 
-    private static DiskAccess Access => PlantedFault.EntryAfterHeader ? DiskAccess.Buffered : DiskAccess.WriteThrough;
+    private const DiskAccess Access = DiskAccess.WriteThrough;
 
     public string Path => _file.Path;
 
@@ -251,8 +251,6 @@ internal sealed unsafe class ChangeLogFile : IDisposable
             *(ChangeLogEntry*)bytes = header;
             header.Checksum = ((ChangeLogEntry*)bytes)->Checksum = ChecksumOf(bytes);
             Write(End, new ReadOnlySpan<byte>(bytes, (int)length));
-            if (PlantedFault.EntryAfterHeader && header.Kind is ChangeLogEntryKind.Start or ChangeLogEntryKind.Points)
-                _file.Sync();
         }
         finally
         {

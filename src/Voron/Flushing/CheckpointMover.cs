@@ -148,8 +148,6 @@ internal sealed class CheckpointMover
     public void Seal(in JournalPosition journalEnd)
     {
         AssertHeld();
-        if (PlantedFault.DeleteBeforeSeal)
-            _engine.JournalFiles!.KeepOnlyLive(journalEnd);
         var header = _checkpoints.Current;
         header.ReplayStart = journalEnd;
         header.Flags = CheckpointFlags.ClosedCleanly | CheckpointFlags.IsStamped;
@@ -234,7 +232,7 @@ internal sealed class CheckpointMover
         Debug.Assert(id <= _engine.Readers.Horizon, "checkpoint <= oldest reader: none registers below the horizon");
         Debug.Assert(IsRegistered(id), "checkpoint <= oldest reader: the flusher's own slot has the state that it flushes");
         Debug.Assert(
-            !_engine.Readers.HasReaderBelow(id) || PlantedFault.FlushPastOldestReader || PlantedFault.ScanBeforeHorizon
+            !_engine.Readers.HasReaderBelow(id) || PlantedFault.FlushPastOldestReader || PlantedFault.ScanWithoutHorizon
                 || PlantedFault.RegisterUnconfirmed || PlantedFault.JoinUnconfirmed,
             "checkpoint <= oldest reader");
     }

@@ -97,8 +97,7 @@ internal sealed unsafe class FlushRecordWriter
         }
         finally
         {
-            if (!PlantedFault.KeepBlock)
-                EngineMemory.Free(page);
+            EngineMemory.Free(PlantedFault.KeepBlock ? null : page);
         }
     }
 

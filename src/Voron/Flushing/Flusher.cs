@@ -415,8 +415,6 @@ internal sealed unsafe class Flusher
 
     private void WritePages(FlushPlan plan)
     {
-        if (PlantedFault.RecycleJournalEarly)
-            _engine.JournalFiles!.ReleaseBefore(plan.Target.JournalEnd);
         _engine.DataFile.CheckLength();
         Debug.Assert(plan.Number == 0 || _records.Number == plan.Number, "a page is overwritten only after it is listed durably");
         try

@@ -68,7 +68,7 @@ internal sealed partial class SpaceReclaimer
             var start = _engine.Layout.GroupOf(kept - 1) * _engine.Layout.PagesPerGroup;
             while (kept > Math.Max(start, least) && writePages.Space.IsUntouched(kept - 1))
                 kept--;
-            if (kept > start)
+            if (kept > start || PlantedFault.KeepGroup)
                 break;
             ForgetLastGroup(writePages, kept);
         }
@@ -83,8 +83,6 @@ internal sealed partial class SpaceReclaimer
     // All pages of the last group are free. Its map must not be left behind: it would be created a second time when the file grows again.
     private static void ForgetLastGroup(CopyOnWritePages writePages, long kept)
     {
-        if (PlantedFault.KeepGroup)
-            return;
         var (map, directory) = writePages.Space.Map.ForgetLastGroup();
         writePages.Free(new PageNumber(map));
         if (directory >= 0)

@@ -51,8 +51,7 @@ internal sealed unsafe class LowPages(SectionMapLayout layout, ISpacePages pages
                 continue;
             _nextBit = bit + 1;
             var page = first + bit;
-            if (!Testing.PlantedFault.ReserveUntaken)
-                map.SetUsed(page, 1);
+            map.SetUsed(page, Testing.PlantedFault.ReserveUntaken ? 0 : 1);
             return page;
         }
 

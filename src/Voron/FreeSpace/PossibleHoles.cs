@@ -37,7 +37,7 @@ internal sealed unsafe class PossibleHoles
         _layout = layout;
         _map = map;
         _unknownPages = unknownPages;
-        _fill = fill;
+        _fill = Testing.PlantedFault.LeaveHoles ? static (_, _) => { } : fill;
         MinPages = Math.Max(1, MinBytes / layout.PageSize);
         _filledAtOnce = FilledAtOnceBytes / layout.PageSize;
     }
@@ -146,8 +146,7 @@ internal sealed unsafe class PossibleHoles
         for (var bit = holes.Next(from, to); bit >= 0; bit = holes.Next(bit, to))
         {
             var (fillFrom, fillTo) = Widen(holes, bit, Math.Min(holes.End(bit), Math.Max(to, bit + _filledAtOnce)));
-            if (!Testing.PlantedFault.LeaveHoles)
-                _fill(start + fillFrom, fillTo - fillFrom);
+            _fill(start + fillFrom, fillTo - fillFrom);
             holes.Clear(fillFrom, fillTo);
         }
     }

@@ -180,8 +180,6 @@ internal sealed unsafe class JournalLeader
     {
         foreach (var entry in _batch)
         {
-            if (PlantedFault.AcknowledgeBeforePublish)
-                _queue.SetDurable(entry.Sequence);
             SchedulePoint.Reach(SchedulePlace.Publishing);
             _listener.OnRecordDurable(entry);
             SchedulePoint.Reach(SchedulePlace.Published);

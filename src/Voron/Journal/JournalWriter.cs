@@ -259,8 +259,7 @@ internal sealed unsafe class JournalWriter : IDisposable
 
         try
         {
-            if (!PlantedFault.CloseBelowWrite)
-                Drain();
+            WaitUntilDurable(PlantedFault.CloseBelowWrite ? 0 : SubmittedSequence);
         }
         catch (EnvironmentPoisonedException)
         {

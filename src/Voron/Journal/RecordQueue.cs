@@ -62,7 +62,7 @@ internal sealed class RecordQueue
     public JournalEntryPool Entries { get; }
 
     /// <summary>The sequence of the newest durable record.</summary>
-    public long DurableSequence => Volatile.Read(ref _durableSequence);
+    public long DurableSequence => Volatile.Read(ref PlantedFault.AcknowledgeBeforePublish ? ref _issuedSequence : ref _durableSequence);
 
     /// <summary>The sequence of the newest record that is published, durable or not.</summary>
     public long PublishedSequence => Math.Max(Volatile.Read(ref _publishedSequence), DurableSequence);
@@ -195,10 +195,8 @@ internal sealed class RecordQueue
     {
         AssertLeading();
         Debug.Assert(sequence <= _issuedSequence, "a record is durable after it was issued");
-        Debug.Assert(
-            sequence == _durableSequence + 1 || PlantedFault.AcknowledgeBeforePublish,
-            "records become durable in sequence order, each once");
-        Volatile.Write(ref _durableSequence, Math.Max(_durableSequence, sequence));
+        Debug.Assert(sequence == _durableSequence + 1, "records become durable in sequence order, each once");
+        Volatile.Write(ref _durableSequence, sequence);
     }
 
     /// <summary>
@@ -229,9 +227,8 @@ internal sealed class RecordQueue
                 return false;
             KeepBatch(batch);
             EndLeading();
-            more = _queue.Count > 0;
-            if (!PlantedFault.ForgetToWake)
-                Lock.PulseAll();
+            more = _queue.Count > 0 && !PlantedFault.ForgetToWake;
+            Lock.PulseAll();
             return true;
         }
     }

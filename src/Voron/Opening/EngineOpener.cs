@@ -58,8 +58,7 @@ internal static unsafe class EngineOpener
         var dataFile = OpenDataFile(disk, header, layout, format, poison, BytesBesideTables(layout.PageSize, options));
         owned.Push(dataFile);
         dataFile.ReadAhead = new ReadAhead(options.ReadAheadBytes);
-        if (!PlantedFault.LockHeaderAlone)
-            directoryLock.TakeDataFile(disk, options.ReadOnly);
+        directoryLock.TakeDataFile(disk, options.ReadOnly || PlantedFault.LockHeaderAlone);
         var journals = ReadJournals(disk, header, dataFile, makesDurable: !options.ReadOnly && !PlantedFault.SkipSyncAtOpen);
         var memory = new EnvironmentMemory(
             options.ReadOnly ? TemporaryFiles.ForReader(logger) : new TemporaryFiles(disk), options.RecordMemoryBytes);

@@ -116,9 +116,7 @@ internal static unsafe class EnvironmentCreator
         }
 
         var header = TryReadHeader(disk);
-        if (PlantedFault.RemakeDataFile && names.Contains(DataFile.FileName))
-            disk.Delete(DataFile.FileName);
-        if (EnvironmentParts.Find(NamesOf(disk)) is { } part)
+        if (EnvironmentParts.Find(names) is { } part && !PlantedFault.RemakeDataFile)
         {
             if (header is not { } unfinished || !names.Contains(DataFile.FileName) || !Fits(disk, unfinished))
                 throw EnvironmentParts.HeaderIsMissing(disk, part);

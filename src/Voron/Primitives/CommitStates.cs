@@ -1,3 +1,5 @@
+using Voron.Testing;
+
 namespace Voron.Primitives;
 
 /// <summary>The objects that commits have attached to a state, each with its key; null for none.</summary>
@@ -39,7 +41,7 @@ internal sealed class CommitStates
             return new CommitStates([.. entries, new Entry(key, state)]);
         if (ReferenceEquals(entries[at].State, state))
             return states;
-        entries = [.. entries];
+        entries = PlantedFault.PublishStateEarly ? entries : [.. entries];
         entries[at] = new Entry(key, state);
         return new CommitStates(entries);
     }

@@ -97,7 +97,7 @@ internal abstract class UserCalls<T> : IThreadPoolWorkItem
 
         try
         {
-            SchedulePoint.Queue(this);
+            SchedulePoint.QueueUserCalls(this);
         }
         catch (OutOfMemoryException)
         {

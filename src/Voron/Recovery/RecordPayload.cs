@@ -31,15 +31,13 @@ internal unsafe ref struct RecordPayload
         if (record->PayloadLength > int.MaxValue || record->StoredLength > int.MaxValue
             || record->PayloadLength / MaxExpansion > record->StoredLength)
             throw Malformed($"a payload that would grow from {record->StoredLength} to {record->PayloadLength} bytes");
-        _owned = memory.Allocate((nuint)Math.Max(1, Length), 0);
+        _owned = memory.Allocate((nuint)Math.Max(1, Length - (PlantedFault.WritePastBlock ? 1 : 0)), 0);
         if (Lz4Block.Decompress(Bytes, (int)record->StoredLength, _owned.Address, (int)Length) != Length)
         {
             Dispose();
             throw Malformed("a payload that does not decompress");
         }
 
-        if (PlantedFault.WritePastBlock)
-            _owned.Address[Math.Max(1, Length)] = 0;
         Bytes = _owned.Address;
     }
 

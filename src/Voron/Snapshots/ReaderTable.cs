@@ -258,12 +258,10 @@ internal sealed unsafe class ReaderTable : IDisposable
     public long Scan(List<ActiveReader> readers, int lastSlot)
     {
         var published = _ring.PublishedId;
-        if (PlantedFault.ScanBeforeHorizon)
-            Collect(readers, lastSlot);
         SchedulePoint.Reach(SchedulePlace.StateCopied);
         // Two threads may scan concurrently; the horizon only rises.
         var horizon = Volatile.Read(ref _horizon);
-        while (horizon < published)
+        while (horizon < published && !PlantedFault.ScanWithoutHorizon)
         {
             var seen = Interlocked.CompareExchange(ref _horizon, published, horizon);
             if (seen == horizon)
@@ -274,8 +272,7 @@ internal sealed unsafe class ReaderTable : IDisposable
         Debug.Assert(Volatile.Read(ref _horizon) >= published, "The horizon must be raised to the published snapshot before the slots are scanned.");
         Debug.Assert(Volatile.Read(ref _horizon) <= _ring.PublishedId, "The horizon must not be above the published snapshot.");
         SchedulePoint.Reach(SchedulePlace.HorizonRaised);
-        if (!PlantedFault.ScanBeforeHorizon)
-            Collect(readers, lastSlot);
+        Collect(readers, lastSlot);
         return published;
     }
 

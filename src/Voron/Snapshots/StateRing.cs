@@ -91,7 +91,7 @@ internal sealed unsafe class StateRing : IDisposable
         {
             Read(out var next);
             Debug.Assert(
-                state.TransactionId > next.State.TransactionId || PlantedFault.WrapTransactionIds || PlantedFault.PublishStateEarly,
+                state.TransactionId > next.State.TransactionId || PlantedFault.WrapTransactionIds,
                 "States must be published in the order of their transactions.");
             next.State = state;
             next.JournalEnd = journalEnd;

@@ -115,8 +115,7 @@ internal sealed unsafe class VersionReclaimer
         }
         finally
         {
-            if (!PlantedFault.ForgetFreedSpace)
-                Detached?.Invoke(pages);
+            Detached?.Invoke(PlantedFault.ForgetFreedSpace ? [] : pages);
         }
 
         return Announce(frames, map);
@@ -125,8 +124,7 @@ internal sealed unsafe class VersionReclaimer
     private void Detach(long page, long flushedId, NativeList<DetachedFrame> frames)
     {
         // Done before any transaction finds the page in the data file again.
-        if (!PlantedFault.KeepKeyHeadsOverFlush)
-            _dataFileKeyHeads?.Invalidate(new PageNumber(page));
+        _dataFileKeyHeads?.Invalidate(new PageNumber(PlantedFault.KeepKeyHeadsOverFlush ? 0 : page));
         SchedulePoint.Reach(SchedulePlace.KeyHeadsInvalidated);
         VersionNode* newer = null;
         var node = _versions.Newest(page);

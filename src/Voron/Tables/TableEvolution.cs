@@ -248,7 +248,7 @@ public static class TableEvolution
                 progress?.Report(new EvolveProgress(step.Indexes, rows, step.Cursor, step.Limit));
             }
         }
-        catch (TableException e) when (e is not SchemaMismatchException)
+        catch (TableException e) when (e is not SchemaMismatchException && !PlantedFault.KeepRaisedVersion)
         {
             await WithdrawAsync(environment, functions).ConfigureAwait(false);
             throw;
@@ -274,8 +274,6 @@ public static class TableEvolution
 
     private static async ValueTask WithdrawAsync(StorageEnvironment environment, TableFunctions functions)
     {
-        if (PlantedFault.KeepRaisedVersion)
-            return;
         try
         {
             using var writing = await environment.BeginWriteAsync(CancellationToken.None).ConfigureAwait(false);

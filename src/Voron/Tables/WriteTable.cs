@@ -130,10 +130,9 @@ public readonly partial struct WriteTable<TKey, TRow>
             foreach (ref readonly var row in rows)
                 Insert(row);
         }
-        catch
+        catch when (!PlantedFault.KeepRowOfViolation)
         {
-            if (!PlantedFault.KeepRowOfViolation)
-                undo.Rollback();
+            undo.Rollback();
             undo.Release();
             throw;
         }

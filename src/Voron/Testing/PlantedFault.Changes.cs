@@ -23,9 +23,6 @@ internal static partial class PlantedFault
     /// <summary>Changes are looked up in the change log first, and among the page versions last.</summary>
     public static readonly bool LookAtLogFirst = Is(nameof(LookAtLogFirst));
 
-    /// <summary>A flush writes its entry into the page cache, and the header that names it is durable first.</summary>
-    public static readonly bool EntryAfterHeader = Is(nameof(EntryAfterHeader));
-
     /// <summary>A file of change-log entries is the log even though it lacks the entry that the header names.</summary>
     public static readonly bool BelieveForeignLog = Is(nameof(BelieveForeignLog));
 

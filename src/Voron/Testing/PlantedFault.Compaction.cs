@@ -6,7 +6,7 @@ internal static partial class PlantedFault
     /// <summary>A large value that was copied is put at its key without a look at whether the key still has it.</summary>
     public static readonly bool MoveByPosition = Is(nameof(MoveByPosition));
 
-    /// <summary>When a page moves, its parent keeps the old number.</summary>
+    /// <summary>When a leaf moves, its parent keeps the old number.</summary>
     public static readonly bool KeepOldChild = Is(nameof(KeepOldChild));
 
     /// <summary>A page that a compaction takes is not marked as used.</summary>

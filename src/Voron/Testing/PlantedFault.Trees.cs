@@ -35,8 +35,8 @@ internal static partial class PlantedFault
 
     // Compressed values.
 
-    /// <summary>A value is decompressed with the newest dictionary of its tree instead of the one with which it was compressed.</summary>
-    public static readonly bool UnpackWithNewestDictionary = Is(nameof(UnpackWithNewestDictionary));
+    /// <summary>A value is unpacked with the first dictionary of its tree that was read.</summary>
+    public static readonly bool UnpackWithFirstDictionary = Is(nameof(UnpackWithFirstDictionary));
 
     /// <summary>A recompression drops all dictionaries but the newest, although values still name them.</summary>
     public static readonly bool DropNamedDictionaries = Is(nameof(DropNamedDictionaries));

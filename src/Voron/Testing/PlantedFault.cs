@@ -11,7 +11,7 @@ internal static partial class PlantedFault
     /// <summary>Whether a fault is planted.</summary>
     public static bool IsPlanted => Name != null;
 
-    /// <summary>The objects that a transaction attaches to its state are visible to readers as soon as it is submitted.</summary>
+    /// <summary>An object that replaces another one attached to the state is visible to readers as soon as the transaction attaches it.</summary>
     public static readonly bool PublishStateEarly = Name == nameof(PublishStateEarly);
 
     /// <summary>A rollback to a savepoint keeps the objects that were attached to the state since.</summary>
@@ -40,14 +40,6 @@ internal static partial class PlantedFault
 
     /// <summary>A commit that waits for its record is acknowledged before the record is written.</summary>
     public static readonly bool AcknowledgeBeforeWrite = Name == nameof(AcknowledgeBeforeWrite);
-
-    /// <summary>Journal files are reused before the checkpoint that makes them obsolete is durable.</summary>
-    public static readonly bool RecycleJournalEarly = Name == nameof(RecycleJournalEarly);
-
-    /// <summary>
-    /// Closing deletes the journal files that the durable header still names, before the header that needs none of them is written.
-    /// </summary>
-    public static readonly bool DeleteBeforeSeal = Name == nameof(DeleteBeforeSeal);
 
     /// <summary>The flusher flushes the published state even though an older reader is registered.</summary>
     public static readonly bool FlushPastOldestReader = Name == nameof(FlushPastOldestReader);
@@ -172,8 +164,8 @@ internal static partial class PlantedFault
     /// <summary>Transaction ids have no upper limit.</summary>
     public static readonly bool WrapTransactionIds = Name == nameof(WrapTransactionIds);
 
-    /// <summary>Readers are scanned before the horizon that keeps new ones out is raised.</summary>
-    public static readonly bool ScanBeforeHorizon = Name == nameof(ScanBeforeHorizon);
+    /// <summary>The slots of readers are scanned although the horizon has not been raised.</summary>
+    public static readonly bool ScanWithoutHorizon = Name == nameof(ScanWithoutHorizon);
 
     /// <summary>A reader does not check the horizon after it has stored its snapshot.</summary>
     public static readonly bool RegisterUnconfirmed = Name == nameof(RegisterUnconfirmed);
@@ -199,7 +191,7 @@ internal static partial class PlantedFault
     /// <summary>A node of the version table is reused with the same generation.</summary>
     public static readonly bool KeepGeneration = Name == nameof(KeepGeneration);
 
-    /// <summary>The waiters for a record are released before its transaction is published.</summary>
+    /// <summary>A record counts as durable for waiting threads as soon as its write begins.</summary>
     public static readonly bool AcknowledgeBeforePublish = Name == nameof(AcknowledgeBeforePublish);
 
     /// <summary>Of the commits in one write, the last is acknowledged first.</summary>
@@ -220,7 +212,7 @@ internal static partial class PlantedFault
     /// <summary>The key heads of a page survive a flush that changes the page.</summary>
     public static readonly bool KeepKeyHeadsOverFlush = Name == nameof(KeepKeyHeadsOverFlush);
 
-    /// <summary>Threads that wait for the journal's leader are not woken when it has finished writing.</summary>
+    /// <summary>A thread that stops leading the journal leaves queued records without waking another thread for them.</summary>
     public static readonly bool ForgetToWake = Name == nameof(ForgetToWake);
 
     /// <summary>Versions are kept while any older reader is open, whether or not it could see them.</summary>
@@ -259,7 +251,7 @@ internal static partial class PlantedFault
     /// <summary>A group-commit batch does not end when it has changed enough bytes.</summary>
     public static readonly bool GroupCommitWithoutEnd = Name == nameof(GroupCommitWithoutEnd);
 
-    /// <summary>A commit that fails before it is submitted leaves its versions in the table.</summary>
+    /// <summary>A transaction that is rolled back leaves its versions in the table.</summary>
     public static readonly bool KeepFailedVersions = Name == nameof(KeepFailedVersions);
 
     /// <summary>Puts whose streams are still being read are ignored when their transaction is committed or rolled back.</summary>
@@ -274,8 +266,8 @@ internal static partial class PlantedFault
     /// <summary>The stream of a value continues to read from the value's former place.</summary>
     public static readonly bool ReadChangedValues = Name == nameof(ReadChangedValues);
 
-    /// <summary>A cursor returns the key of a deleted entry.</summary>
-    public static readonly bool ShowDeletedKey = Name == nameof(ShowDeletedKey);
+    /// <summary>A cursor on a deleted entry shows its neighbour.</summary>
+    public static readonly bool ShowNeighbourOfDeleted = Name == nameof(ShowNeighbourOfDeleted);
 
     /// <summary>A commit keeps the uncommitted changes of open nested transactions.</summary>
     public static readonly bool KeepUncommittedNested = Name == nameof(KeepUncommittedNested);
@@ -286,7 +278,7 @@ internal static partial class PlantedFault
     /// <summary>A cursor of a deleted tree continues as if the tree were empty.</summary>
     public static readonly bool MoveInDeletedTree = Name == nameof(MoveInDeletedTree);
 
-    /// <summary>Waiting puts are lost when another tree takes over the buffer.</summary>
+    /// <summary>A buffer counts as free although puts wait in it, which are lost when another tree takes it over.</summary>
     public static readonly bool ForgetWaitingPuts = Name == nameof(ForgetWaitingPuts);
 
     /// <summary>The state of a tree at a savepoint is not saved if an earlier savepoint has saved the tree.</summary>
@@ -301,7 +293,7 @@ internal static partial class PlantedFault
     /// <summary>File names are still changed after the locked file has been replaced.</summary>
     public static readonly bool ChangeForeignDirectory = Name == nameof(ChangeForeignDirectory);
 
-    /// <summary>Only the header is locked.</summary>
+    /// <summary>The data file has a shared lock: only the header is locked against other environments.</summary>
     public static readonly bool LockHeaderAlone = Name == nameof(LockHeaderAlone);
 
     /// <summary>A number in a file name may have any number of leading zeros.</summary>
@@ -322,7 +314,7 @@ internal static partial class PlantedFault
     /// <summary>Closing does not wait for a journal write in progress.</summary>
     public static readonly bool CloseBelowWrite = Name == nameof(CloseBelowWrite);
 
-    /// <summary>The user's commit observer is called by the thread that writes the journal, before that thread lets others write.</summary>
+    /// <summary>The user's observers are called by engine threads, on which commits of other threads depend.</summary>
     public static readonly bool CallObserverBelowWrite = Name == nameof(CallObserverBelowWrite);
 
     /// <summary>Calls that use the files of an environment do not prevent the files from being closed.</summary>

@@ -125,6 +125,15 @@ internal static class SchedulePoint
             ThreadPool.UnsafeQueueUserWorkItem(work, preferLocal: false);
     }
 
+    /// <summary>As <see cref="Queue"/>, for work that calls the user's code.</summary>
+    public static void QueueUserCalls(IThreadPoolWorkItem work)
+    {
+        if (PlantedFault.CallObserverBelowWrite)
+            work.Execute();
+        else
+            Queue(work);
+    }
+
     [SuppressMessage("Reliability", "CA2012", Justification = "It is looked at until it has completed, and its result is taken once.")]
     private static ValueTask UntilCompleted(ISchedule schedule, ValueTask task)
     {

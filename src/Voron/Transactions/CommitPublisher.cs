@@ -3,7 +3,6 @@ using Voron.Journal;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Snapshots;
-using Voron.Testing;
 
 namespace Voron.Transactions;
 
@@ -51,8 +50,6 @@ internal sealed unsafe class CommitPublisher : IJournalListener
             _counters.JournalTransactionBytes += entry.Length;
             if (_observers.WantsCommits)
                 _observers.Post(new CommitReport(header.TransactionId, (int)header.EntryCount, entry.Length));
-            if (PlantedFault.CallObserverBelowWrite)
-                _observers.CallHere();
         }
 
         BackPressure?.OnRecordDurable(entry.Length);

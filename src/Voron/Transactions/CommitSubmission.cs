@@ -55,12 +55,6 @@ internal sealed unsafe class CommitSubmission
             entry.BeganTimestamp = began;
             entry.IsLazy = isLazy;
             entry.Attached = write.States;
-            if (PlantedFault.PublishStateEarly)
-            {
-                _engine.Ring.Read(out var newest);
-                _engine.Ring.Publish(newest.State, newest.JournalEnd, write.States);
-            }
-
             progress.Report = new CommitReport(write.Pages.Id, (int)entry.Header->EntryCount, entry.Length);
             _writer.VersionReclaimer.EnsureRoom(write.Pages.ChangeCount);
             NoteDirectWrites(write);

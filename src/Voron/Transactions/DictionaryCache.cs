@@ -51,12 +51,11 @@ internal sealed class DictionaryCache : ValueDictionaries, IDisposable
     /// <inheritdoc/>
     public override ValueDictionary? Find(PageReader pages, in TreeHeader catalog, uint treeId, int number)
     {
-        if (PlantedFault.UnpackWithNewestDictionary)
-            number = Newest(pages, catalog, treeId);
-        if (_dictionaries.TryGet((treeId, number), out var known))
+        var key = (treeId, PlantedFault.UnpackWithFirstDictionary ? 0 : number);
+        if (_dictionaries.TryGet(key, out var known))
             return known;
         return Read(pages, catalog, treeId, number) is { } read
-            ? _dictionaries.Add((treeId, number), read, read.Bytes.Length + BytesBeside)
+            ? _dictionaries.Add(key, read, read.Bytes.Length + BytesBeside)
             : null;
     }
 
@@ -111,9 +110,4 @@ internal sealed class DictionaryCache : ValueDictionaries, IDisposable
             return null;
         return new ValueDictionary(number, dictionary);
     }
-
-    private static int Newest(PageReader pages, in TreeHeader catalog, uint treeId) =>
-        DictionaryTree.TryOpen(catalog, pages, treeId, out var dictionaries) && DictionaryTree.TryReadSettings(dictionaries, pages, out var settings)
-            ? settings.LastDictionary
-            : 0;
 }

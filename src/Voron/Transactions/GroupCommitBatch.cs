@@ -311,8 +311,7 @@ internal sealed class GroupCommitBatch
             return false;
         }
 
-        if (!PlantedFault.KeepPutsOfFailed)
-            body.Scope.Buffers.DiscardUnmarked();
+        body.Scope.Buffers.DiscardUnmarked();
         GiveUp(operation, failure, isNeighboursFault);
         return !isNeighboursFault;
     }

@@ -57,9 +57,7 @@ internal sealed class OperationTrees(Action ended)
         Number = 0;
         foreach (var tree in _trees)
             tree.EndOperation();
-        if (PlantedFault.LetHandlesEscape)
-            return;
-        foreach (var tree in _trees)
+        foreach (var tree in PlantedFault.LetHandlesEscape ? [] : _trees)
             tree.EndHandles(isUndone: false);
         if (_trees.Count > 0)
             ended();

@@ -108,7 +108,7 @@ internal sealed unsafe class PushedVersions(NativeHeap heap)
     public bool TryTakeBack(int savepoint, out VersionNode* node)
     {
         var savepoints = CollectionsMarshal.AsSpan(_savepoints);
-        var first = savepoints[savepoint + 1].FirstChange;
+        var first = savepoints[savepoint + 1].FirstChange + (PlantedFault.KeepPageInRollback && savepoint >= 0 ? 1 : 0);
         while (_changes.Count > first)
         {
             var last = _changes.Count - 1;
@@ -134,9 +134,6 @@ internal sealed unsafe class PushedVersions(NativeHeap heap)
         node = null;
         return false;
     }
-
-    /// <summary>True when nothing has been added since a savepoint.</summary>
-    public bool IsFirstOf(int savepoint) => _changes.Count == _savepoints[savepoint + 1].FirstChange;
 
     /// <summary>Returns all versions, without holes. No savepoint is open.</summary>
     public ReadOnlySpan<PushedVersion> Compact()

@@ -41,8 +41,7 @@ internal sealed class PutBufferPool(long growthBytes)
             // Buffers are taken in turn, so that each tree gathers puts for as long as the others.
             index = _next;
             _next = (_next + 1) % MaxBuffers;
-            if (!PlantedFault.ForgetWaitingPuts)
-                _owners[index]!.ApplyPuts();
+            _owners[index]!.ApplyPuts();
         }
 
         _owners[index]?.TakeBuffer();
@@ -80,7 +79,7 @@ internal sealed class PutBufferPool(long growthBytes)
     /// <summary>Discards the puts added since the last <see cref="Mark"/>.</summary>
     public void DiscardUnmarked()
     {
-        for (var i = 0; i < _buffers.Count; i++)
+        for (var i = 0; i < _buffers.Count && !PlantedFault.KeepPutsOfFailed; i++)
             _owners[i]?.DiscardUnmarkedPuts();
     }
 
@@ -128,7 +127,7 @@ internal sealed class PutBufferPool(long growthBytes)
 
         for (var i = 0; i < MaxBuffers; i++)
         {
-            if (!_owners[i]!.HasPuts)
+            if (!_owners[i]!.HasPuts || PlantedFault.ForgetWaitingPuts)
                 return i;
         }
 

@@ -71,8 +71,7 @@ internal sealed class ReadTransactionBody : TransactionBody
         _snapshot.BeginFork(source._snapshot, openedAt, _thread);
 
         // The other transaction releases its slot only after it has given up its generation here.
-        if (!PlantedFault.ForkUnchecked)
-            source.ThrowIfNotOpen(generation);
+        source.ThrowIfNotOpen(PlantedFault.ForkUnchecked ? source._open : generation);
         _snapshot.ConfirmFork();
         Open();
     }

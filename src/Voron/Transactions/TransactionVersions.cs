@@ -237,8 +237,6 @@ internal sealed unsafe class TransactionVersions
         _engine.AssertWriterHeld();
         while (_changes.TryTakeBack(mark, out var node))
         {
-            if (PlantedFault.KeepPageInRollback && mark >= 0 && _changes.IsFirstOf(mark))
-                continue;
             Debug.Assert(node->TransactionId == _id, "A rollback must remove only versions of its own transaction.");
             if (node->Frame != null)
             {

@@ -299,8 +299,6 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
         }
         catch
         {
-            if (PlantedFault.KeepFailedVersions)
-                WritePages.End();
             RollbackClaimed();
             throw;
         }
@@ -345,7 +343,6 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
     public void RollbackClaimed()
     {
         Scope.Puts.Undo(toSavepoint: false);
-        WritePages.Rollback();
         _engine.Counters.RolledBackTransactions++;
         End(committed: false);
         _engine.Observers.CallElsewhere();
@@ -354,7 +351,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
     private void End(bool committed)
     {
         Debug.Assert(Volatile.Read(ref _open) == 0, "A transaction must be claimed before it ends.");
-        if (committed)
+        if (committed || PlantedFault.KeepFailedVersions)
             WritePages.End();
         else
             WritePages.Rollback();

@@ -421,20 +421,18 @@ internal sealed unsafe partial class TreeCursor
     private bool TryRestore()
     {
         SeekNear(SavedKey(), 1, out var exact);
-        if (!exact)
+        if (!exact && !PlantedFault.ShowNeighbourOfDeleted)
         {
             _leaf = null;
             _place = Place.Saved;
         }
 
-        return exact;
+        return _leaf != null;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private ReadOnlySpan<byte> RestoredKey()
     {
-        if (PlantedFault.ShowDeletedKey && _place == Place.Saved)
-            return SavedKey();
         RestoreOrThrow();
         return LeafPage.Key(SlottedPage.Record(_leaf, _index));
     }

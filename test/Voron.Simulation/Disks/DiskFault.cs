@@ -1,3 +1,4 @@
+using Voron.ChangeTracking;
 using Voron.Journal;
 using Voron.Paging;
 
@@ -36,6 +37,12 @@ internal static class DiskFault
     /// <summary>Records are not written through the caches of system and device.</summary>
     public static readonly bool CacheJournalWrites = Is(nameof(CacheJournalWrites));
 
+    /// <summary>Checkpoints are not written through the caches, so journal files are released before they are durably superseded.</summary>
+    public static readonly bool CacheCheckpointWrites = Is(nameof(CacheCheckpointWrites));
+
+    /// <summary>Entries of the change log are not written through the caches, so the header that builds on them is durable first.</summary>
+    public static readonly bool CacheChangeLogWrites = Is(nameof(CacheChangeLogWrites));
+
     /// <summary>Returns whether a sync of a file is left out.</summary>
     /// <param name="name">The name of the file.</param>
     /// <param name="isEnvironment">True if the directory has a header.</param>
@@ -60,7 +67,10 @@ internal static class DiskFault
     public static bool StaysOpen(string name) => KeepJournalsOpen && IsJournal(name);
 
     /// <summary>Returns whether a write that should go through the caches stays in them.</summary>
-    public static bool CachesWrite(string name) => CacheJournalWrites && IsJournal(name);
+    public static bool CachesWrite(string name) =>
+        (CacheJournalWrites && IsJournal(name))
+        || (CacheCheckpointWrites && name == CheckpointFile.FileName)
+        || (CacheChangeLogWrites && ChangeLogFile.NumberOf(name) > 0);
 
     private static bool IsData(string name) => name == DataFile.FileName;
 

@@ -109,7 +109,7 @@ internal static unsafe class TreeMover
             if (!mover.TryMove(leaf, out var moved))
                 return false;
             state.RightmostLeaf = PageNumber.None;
-            SetChild(writer, form, mover, parent, index, moved);
+            SetChild(writer, form, mover, parent, index, PlantedFault.KeepOldChild ? leaf : moved);
 
             // The branch may have been copied for the change.
             branch = form.ReadBranch(writer, parent);
@@ -121,7 +121,6 @@ internal static unsafe class TreeMover
     private static void SetChild(PageWriter writer, PageForm form, IPageMover mover, PageNumber parent, int index, PageNumber child)
     {
         mover.Verify(parent);
-        if (!PlantedFault.KeepOldChild)
-            form.SetChild(writer.Modify(parent), writer.PageSize, index, child);
+        form.SetChild(writer.Modify(parent), writer.PageSize, index, child);
     }
 }

@@ -146,10 +146,8 @@ internal unsafe ref struct ValueSetWriter
 
     private static void FreeLarge(PageWriter pages, TreeState keys, TreeState? large, in LargeSetReference set)
     {
-        if (PlantedFault.KeepLargeSet)
-            return;
         var (start, end) = (BigEndian(set.Number), BigEndian(set.Number + 1));
-        var removed = RangeRemoval.Delete(
+        var removed = PlantedFault.KeepLargeSet ? set.Count : RangeRemoval.Delete(
             pages, ValueSetReader.Companion(keys, large, pages), KeyBound.Before(AsBytes(start)), KeyBound.Before(AsBytes(end)));
         if (removed != set.Count)
             ValueSetErrors.ThrowCount(pages, set);
