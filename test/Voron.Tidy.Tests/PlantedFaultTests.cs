@@ -17,8 +17,8 @@ public sealed class PlantedFaultTests
     private static readonly string[] CommitPath =
     [
         "WriteTransaction", "WriteTransactionBody", "WriteTransactionBody.Trees", "WriteScope", "CopyOnWritePages", "TransactionVersions",
-        "PutBufferPool", "CommitSubmission", "TransactionRecordBuilder", "RecordBuilder", "PageDiff", "JournalWriter", "JournalTail", "RecordQueue", "JournalLeader",
-        "RecordBatchWriter", "CommitPublisher", "StateRing",
+        "PutBufferPool", "CommitSubmission", "TransactionRecordBuilder", "RecordBuilder", "PageDiff", "JournalWriter", "JournalTail",
+        "RecordQueue", "JournalLeader", "RecordBatchWriter", "CommitPublisher", "StateRing",
     ];
 
     [Fact]

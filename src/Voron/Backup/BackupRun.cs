@@ -72,7 +72,7 @@ internal sealed class BackupRun : IDisposable
         _pace = new BytePace(plan.MaxBytesPerSecond);
         _batch = NewBatch();
         _other = NewBatch();
-        _source = new RenewedCopySource(engine, flusher?.ChangeLog, plan.UsualHold, stop);
+        _source = new RenewedCopySource(engine, engine.Changes, flusher?.ChangeLog, plan.UsualHold, stop);
     }
 
     private PageCopier Copier => _source.Copier;
@@ -256,7 +256,7 @@ internal sealed class BackupRun : IDisposable
     // Returns false if the copier has begun to copy all pages again.
     private bool Search()
     {
-        var search = new OwnerSearch(_engine, Copier, isInOneSlice: false);
+        var search = new OwnerSearch(Copier, _engine.PageSize, isInOneSlice: false);
         while (!search.Run(_source.Pages, _stop))
         {
             if (!_source.TryRenew())
@@ -328,7 +328,7 @@ internal sealed class BackupRun : IDisposable
     // Pages not proven sound: either a tree shows that they belong to a value, or they are damaged.
     private async Task ResolveAsync(List<PageBatch> last)
     {
-        var search = new OwnerSearch(_engine, Copier, isInOneSlice: true);
+        var search = new OwnerSearch(Copier, _engine.PageSize, isInOneSlice: true);
         search.Run(_source.Pages, _stop);
         Copier.BeginRound();
         await ReadLastAsync(last).ConfigureAwait(false);

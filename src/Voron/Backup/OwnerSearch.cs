@@ -2,7 +2,6 @@ using System.Diagnostics;
 using Voron.Format;
 using Voron.Primitives;
 using Voron.Snapshots;
-using Voron.Transactions;
 using Voron.Trees;
 using Voron.Trees.Kinds;
 
@@ -21,7 +20,7 @@ internal sealed unsafe class OwnerSearch : ITreeCheckHost
 {
     private static readonly TimeSpan LongestSlice = TimeSpan.FromMilliseconds(50);
 
-    private readonly Engine _engine;
+    private readonly int _pageSize;
     private readonly PageCopier _copier;
     private readonly TreeChecker _walk;
     private readonly Queue<byte[]> _trees = [];
@@ -32,12 +31,12 @@ internal sealed unsafe class OwnerSearch : ITreeCheckHost
     private bool _isListed;
     private bool _isInTree;
 
-    /// <param name="engine">The environment.</param>
     /// <param name="copier">The copier.</param>
+    /// <param name="pageSize">The page size in bytes.</param>
     /// <param name="isInOneSlice">True to walk all trees with the first snapshot.</param>
-    public OwnerSearch(Engine engine, PageCopier copier, bool isInOneSlice)
+    public OwnerSearch(PageCopier copier, int pageSize, bool isInOneSlice)
     {
-        _engine = engine;
+        _pageSize = pageSize;
         _copier = copier;
         _isInOneSlice = isInOneSlice;
         _walk = new TreeChecker(this);
@@ -46,7 +45,7 @@ internal sealed unsafe class OwnerSearch : ITreeCheckHost
     /// <summary>The first problem of the walk; null if there was none.</summary>
     public string? Problem { get; private set; }
 
-    int ITreeCheckHost.PageSize => _engine.PageSize;
+    int ITreeCheckHost.PageSize => _pageSize;
 
     long ITreeCheckHost.PageLimit => _snapshot.PageCount;
 

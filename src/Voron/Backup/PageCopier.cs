@@ -30,7 +30,7 @@ namespace Voron.Backup;
 /// </remarks>
 internal sealed unsafe partial class PageCopier : IDisposable
 {
-    private readonly Engine _engine;
+    private readonly ReadingEngine _engine;
     private readonly DataFile _file;
     private readonly int _pageSize;
     private readonly CopyMarks _marks;
@@ -43,7 +43,7 @@ internal sealed unsafe partial class PageCopier : IDisposable
 
     /// <param name="engine">The environment.</param>
     /// <exception cref="OutOfMemoryException">There is not enough memory for the bits of all pages.</exception>
-    public PageCopier(Engine engine)
+    public PageCopier(ReadingEngine engine)
     {
         _engine = engine;
         _file = engine.DataFile;

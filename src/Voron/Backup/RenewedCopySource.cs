@@ -1,3 +1,4 @@
+using Voron.ChangeTracking;
 using Voron.Flushing;
 using Voron.Testing;
 using Voron.Transactions;
@@ -15,7 +16,7 @@ internal sealed class RenewedCopySource : IDisposable
 {
     private static readonly TimeSpan WriterPatience = TimeSpan.FromSeconds(5);
 
-    private readonly Engine _engine;
+    private readonly ChangeTracker? _changes;
     private readonly TimeSpan _usualHold;
     private readonly CancellationToken _stop;
     private readonly ChangeLogKeeper? _log;
@@ -24,16 +25,17 @@ internal sealed class RenewedCopySource : IDisposable
     private bool _hasBegunAgain;
 
     /// <param name="engine">The environment, which the caller keeps in use.</param>
+    /// <param name="changes">The changed pages; null when the environment is open for reading only.</param>
     /// <param name="log">Begins the change log; null for none.</param>
     /// <param name="usualHold">The time after which a snapshot is renewed.</param>
     /// <param name="stop">Cancels a wait for the writer.</param>
     /// <exception cref="InvalidOperationException">Too many verifications and backups are running.</exception>
     /// <exception cref="OutOfMemoryException">There is not enough memory for the bits of all pages.</exception>
-    public RenewedCopySource(Engine engine, ChangeLogKeeper? log, TimeSpan usualHold, CancellationToken stop)
+    public RenewedCopySource(ReadingEngine engine, ChangeTracker? changes, ChangeLogKeeper? log, TimeSpan usualHold, CancellationToken stop)
     {
         _usualHold = usualHold;
         _stop = stop;
-        _engine = engine;
+        _changes = changes;
         _log = log;
         _snapshot = new RenewedSnapshot(engine);
         try
@@ -100,7 +102,7 @@ internal sealed class RenewedCopySource : IDisposable
     {
         Take();
         Copier.TakeAllForKnown();
-        if (_engine.Changes is { } changes && Copier.TryCollect(changes, since))
+        if (_changes is { } changes && Copier.TryCollect(changes, since))
         {
             Copier.BeginRound();
             return true;
@@ -122,7 +124,7 @@ internal sealed class RenewedCopySource : IDisposable
         SchedulePoint.Reach(SchedulePlace.BackupRenewing);
         var since = _collectedUpTo;
         Take();
-        if (since == Pages.Id || Copier.TryCollect(_engine.Changes!, since))
+        if (since == Pages.Id || Copier.TryCollect(_changes!, since))
             return true;
 
         Release();

@@ -25,7 +25,7 @@ namespace Voron.Compaction;
 /// <param name="staging">Writes to reserved pages.</param>
 /// <param name="snapshot">The snapshot, which this class takes and releases.</param>
 /// <param name="writer">Runs the transactions.</param>
-internal sealed class ValueMover(Engine engine, StagingArea staging, RenewedSnapshot snapshot, CompactionWriter writer)
+internal sealed class ValueMover(ReadingEngine engine, StagingArea staging, RenewedSnapshot snapshot, CompactionWriter writer)
 {
     /// <summary>The number of retries for a value that has changed meanwhile.</summary>
     private const int MaxRepetitions = 2;
@@ -53,7 +53,7 @@ internal sealed class ValueMover(Engine engine, StagingArea staging, RenewedSnap
     private async Task<ValueOutcome?> TryMoveAsync(byte[] name, byte[] key, long tailStart, CancellationToken stop)
     {
         snapshot.Take();
-        var content = new StagedContent(engine);
+        var content = staging.CreateContent();
         try
         {
             if (Find(snapshot.Pages, name, key) is not { } value || value.LastPage(engine.PageSize) < tailStart)

@@ -33,7 +33,7 @@ internal sealed class StatusWriter : IDisposable
     // Held while a block is written. Protects the block and the state of the file.
     private readonly Lock _writing = new();
     private volatile bool _isClosed;
-    private readonly Engine _engine;
+    private readonly EngineCore _engine;
     private readonly StatusSource _source;
     private readonly TimeSpan _interval;
     private readonly RetryPause _retry;
@@ -47,7 +47,7 @@ internal sealed class StatusWriter : IDisposable
 
     /// <param name="engine">An engine that is open for writing.</param>
     /// <param name="source">Its figures.</param>
-    public StatusWriter(Engine engine, StatusSource source)
+    public StatusWriter(EngineCore engine, StatusSource source)
     {
         _engine = engine;
         _source = source;
@@ -64,7 +64,7 @@ internal sealed class StatusWriter : IDisposable
     }
 
     /// <summary>Returns whether an environment has a status file: other processes can see its files, and the options enable it.</summary>
-    public static bool IsWanted(Engine engine) =>
+    public static bool IsWanted(EngineCore engine) =>
         engine.Options is { ReadOnly: false, BackgroundFlush: true } && engine.Disk is { IsReadOnly: false, IsVisibleToOthers: true }
         && engine.Options.StatusInterval > TimeSpan.Zero;
 

@@ -19,7 +19,7 @@ namespace Voron.Dictionaries;
 /// <param name="engine">The environment.</param>
 /// <param name="entrance">Gives the writer to the transactions.</param>
 [SuppressMessage("Design", "CA1001", Justification = "A semaphore without a wait handle needs no disposal.")]
-internal sealed class DictionaryTrainer(Engine engine, WriterEntrance entrance)
+internal sealed class DictionaryTrainer(ReadingEngine engine, WriterEntrance entrance)
 {
     private const int Samples = 1000;
     private const int LeastSamples = 16;

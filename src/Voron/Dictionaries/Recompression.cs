@@ -24,7 +24,7 @@ namespace Voron.Dictionaries;
 /// <param name="entrance">Gives the writer to the transactions.</param>
 /// <param name="treeName">The bytes of the name of the tree.</param>
 /// <param name="treeId">The id of the tree.</param>
-internal sealed class Recompression(Engine engine, WriterEntrance entrance, byte[] treeName, uint treeId)
+internal sealed class Recompression(ReadingEngine engine, WriterEntrance entrance, byte[] treeName, uint treeId)
 {
     private const long BytesOfStep = 4 << 20;
     private const int PartOfTransaction = 8;

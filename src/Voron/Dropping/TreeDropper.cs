@@ -27,7 +27,7 @@ namespace Voron.Dropping;
 /// <param name="engine">The environment.</param>
 /// <param name="flusher">Its flusher.</param>
 /// <param name="entrance">Gives the writer to the runs.</param>
-internal sealed class TreeDropper(Engine engine, Flusher flusher, WriterEntrance entrance)
+internal sealed class TreeDropper(ReadingEngine engine, Flusher flusher, WriterEntrance entrance)
 {
     private const long BytesBetweenFlushes = 64L << 20;
 

@@ -1,3 +1,4 @@
+using Voron.ChangeTracking;
 using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
@@ -8,7 +9,8 @@ namespace Voron.Flushing;
 
 /// <summary>Begins the change log, and adds backups to it that later ones can build on. The flusher itself continues it.</summary>
 /// <param name="flush">The flusher's lock.</param>
-internal sealed class ChangeLogKeeper(EngineLock flush, Engine engine, CheckpointFile checkpoints, CheckpointMover mover, Writer writer)
+internal sealed class ChangeLogKeeper(
+    EngineLock flush, ReadingEngine engine, ChangeTracker changes, CheckpointFile checkpoints, CheckpointMover mover, Writer writer)
 {
     private const int NoGeneration = -1;
 
@@ -30,7 +32,6 @@ internal sealed class ChangeLogKeeper(EngineLock flush, Engine engine, Checkpoin
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public bool TryBegin(TimeSpan patience, CancellationToken stop)
     {
-        var changes = engine.Changes!;
 
         // An existing log needs no writer.
         if (changes.IsOn && TryBegin(NoGeneration, armedAt: 0))
@@ -53,7 +54,7 @@ internal sealed class ChangeLogKeeper(EngineLock flush, Engine engine, Checkpoin
                 engine.WriterLock.Release();
             }
 
-            engine.Journal!.WaitUntilDurable(submitted.Sequence);
+            engine.MakeDurable(submitted.Sequence);
             if (TryBegin(generation, submitted.Id))
                 return true;
         }
@@ -70,7 +71,7 @@ internal sealed class ChangeLogKeeper(EngineLock flush, Engine engine, Checkpoin
             ThrowIfEnded();
             try
             {
-                return engine.Changes!.TryAddPoint(point);
+                return changes.TryAddPoint(point);
             }
             catch (DiskException e)
             {
@@ -93,7 +94,7 @@ internal sealed class ChangeLogKeeper(EngineLock flush, Engine engine, Checkpoin
             ThrowIfEnded();
             try
             {
-                if (!engine.Changes!.TryBegin(generation, armedAt, checkpoints.Current.JournalSnapshotTransactionId))
+                if (!changes.TryBegin(generation, armedAt, checkpoints.Current.JournalSnapshotTransactionId))
                     return false;
             }
             catch (DiskException e)
@@ -101,7 +102,7 @@ internal sealed class ChangeLogKeeper(EngineLock flush, Engine engine, Checkpoin
                 throw Unwritten(e);
             }
 
-            if (checkpoints.Current.ChangeLogEntry != engine.Changes!.Named)
+            if (checkpoints.Current.ChangeLogEntry != changes.Named)
                 mover.NameChangeLog();
             return true;
         }

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Voron.ChangeTracking;
 using Voron.Format;
 using Voron.IO;
 using Voron.Journal;
@@ -21,7 +22,10 @@ namespace Voron.Flushing;
 internal sealed class CheckpointMover
 {
     private readonly EngineLock _flush;
-    private readonly Engine _engine;
+    private readonly ReadingEngine _engine;
+    private readonly JournalWriter _journal;
+    private readonly JournalFileSet _files;
+    private readonly ChangeTracker _changes;
     private readonly CheckpointFile _checkpoints;
     private ulong _stamp;
     private long _checkpointId;
@@ -32,6 +36,9 @@ internal sealed class CheckpointMover
     {
         _flush = flush;
         _engine = engine;
+        _journal = engine.Journal!;
+        _files = engine.JournalFiles!;
+        _changes = engine.Changes!;
         _checkpoints = checkpoints;
     }
 
@@ -45,7 +52,7 @@ internal sealed class CheckpointMover
     /// Bytes that count against the journal limit. The last flush's own records do not: the next flush makes them obsolete, and they would slow
     /// writers when nothing is left to flush.
     /// </summary>
-    public long HeldJournalBytes => _engine.JournalFiles!.LiveRecordBytes - LiveOwnBytes;
+    public long HeldJournalBytes => _files.LiveRecordBytes - LiveOwnBytes;
 
     /// <param name="stamp">The stamp of the data file.</param>
     public void Start(ulong stamp)
@@ -96,7 +103,7 @@ internal sealed class CheckpointMover
         header.JournalSnapshotTransactionId = snapshot.Number == 0 ? 0 : target.State.TransactionId;
         header.JournalSnapshotLength = snapshot.Length;
         header.JournalSnapshotIncarnation = snapshot.Incarnation;
-        header.ChangeLogEntry = _engine.Changes!.Named;
+        header.ChangeLogEntry = _changes.Named;
         try
         {
             // The last caller that synced the data file may have received the error of this flush's writes.
@@ -136,7 +143,7 @@ internal sealed class CheckpointMover
             throw Poisoned(e);
         }
 
-        _engine.JournalFiles!.ReleaseBefore(target.JournalEnd);
+        _files.ReleaseBefore(target.JournalEnd);
         SchedulePoint.Reach(SchedulePlace.JournalReleased);
     }
 
@@ -163,7 +170,7 @@ internal sealed class CheckpointMover
         }
 
         SchedulePoint.Reach(SchedulePlace.CheckpointWritten);
-        _engine.JournalFiles!.KeepOnlyLive(journalEnd);
+        _files.KeepOnlyLive(journalEnd);
     }
 
     /// <summary>
@@ -198,7 +205,7 @@ internal sealed class CheckpointMover
         AssertHeld();
         try
         {
-            _checkpoints.NameChangeLog(_engine.Changes!.Named);
+            _checkpoints.NameChangeLog(_changes.Named);
         }
         catch (DiskException e)
         {
@@ -224,7 +231,7 @@ internal sealed class CheckpointMover
         Debug.Assert(
             id <= _engine.Ring.PublishedId || PlantedFault.FlushPastDurable, "checkpoint <= published: no transaction is flushed before readers see it");
         Debug.Assert(
-            target.JournalEnd.Sequence <= _engine.Journal!.DurableSequence || PlantedFault.BelievePublished,
+            target.JournalEnd.Sequence <= _journal.DurableSequence || PlantedFault.BelievePublished,
             "checkpoint <= durable: only durable transactions are flushed");
 
         if (isSnapshot || id == _checkpointId || PlantedFault.FlushPastDurable)

@@ -17,7 +17,7 @@ internal static class FlushPacing
     /// <summary>Returns the number of bytes after which the data file is synced.</summary>
     /// <param name="engine">The environment.</param>
     /// <param name="heldJournalBytes"><inheritdoc cref="CheckpointMover.HeldJournalBytes" path="/summary/node()"/></param>
-    public static long NextPiece(Engine engine, long heldJournalBytes)
+    public static long NextPiece(ReadingEngine engine, long heldJournalBytes)
     {
         var options = engine.Options;
         var isUrgent = engine.Closing.IsCancellationRequested

@@ -5,7 +5,6 @@ using Voron.IO;
 using Voron.Paging;
 using Voron.Snapshots;
 using Voron.Testing;
-using Voron.Transactions;
 
 namespace Voron.Flushing;
 
@@ -48,11 +47,11 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
     public int PagesNeedingBase { get; private set; }
 
     /// <summary>Collects everything newer than a checkpoint. The object is reused for the next flush.</summary>
-    /// <param name="engine">The environment.</param>
+    /// <param name="versions">The version table.</param>
     /// <param name="target">The state that the pages belong to.</param>
     /// <param name="checkpointId">The transaction of the checkpoint.</param>
     /// <param name="inFull">True to make items of pages that their transactions have already written to the data file, too.</param>
-    public void Collect(Engine engine, in PublishedState target, long checkpointId, bool inFull = false)
+    public void Collect(VersionTable versions, in PublishedState target, long checkpointId, bool inFull = false)
     {
         Target = target;
         Number = 0;
@@ -61,7 +60,6 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
         Touched.Clear();
         Freed.Clear();
         Leaves = Branches = Overflows = Pages = PagesNeedingBase = 0;
-        var versions = engine.Versions;
         var pageCount = Math.Min(target.State.PageCount, versions.PageCapacity);
         for (var stretch = 0L; stretch * VersionTable.PagesPerStretch < pageCount; stretch++)
         {

@@ -12,13 +12,15 @@ namespace Voron.Flushing;
 /// </summary>
 internal sealed unsafe class FlushRecordWriter
 {
-    private readonly Engine _engine;
+    private readonly ReadingEngine _engine;
+    private readonly JournalWriter _journal;
     private readonly bool _writesImages;
     private readonly List<(long Sequence, long Bytes)> _records = [];
 
-    public FlushRecordWriter(Engine engine)
+    public FlushRecordWriter(ReadingEngine engine, JournalWriter journal)
     {
         _engine = engine;
+        _journal = journal;
         _writesImages = engine.Options.TornPageProtection == TornPageProtection.FullPageImages;
     }
 
@@ -112,40 +114,39 @@ internal sealed unsafe class FlushRecordWriter
 
     private void Submit(FlushPlan plan, RecordKind kind, Fill fill)
     {
-        var journal = _engine.Journal!;
 
         // Nothing must fail after the submission: the entry then belongs to the journal, and would be returned while it is in the queue.
         _records.EnsureCapacity(_records.Count + 1);
-        var entry = journal.Rent();
+        var entry = _journal.Rent();
         JournalEntry? compressed = null;
         long sequence;
         try
         {
             if (kind == RecordKind.FlushImages && _engine.Options.JournalCompression != JournalCompression.Never)
-                compressed = journal.Rent();
+                compressed = _journal.Rent();
             var record = new RecordBuilder(entry, kind, JournalFormat.Version1);
             fill(ref record);
             if (record.Finish(plan.Target.State, compressed) == compressed)
                 (entry, compressed) = (compressed, entry);
             entry.Header->FlushNumber = (ushort)plan.Number;
             var bytes = entry.Length;
-            sequence = journal.Submit(entry, reserve: null);
+            sequence = _journal.Submit(entry, reserve: null);
             Number = plan.Number;
             Bytes += bytes;
             _records.Add((sequence, bytes));
         }
         catch
         {
-            journal.Return(entry);
+            _journal.Return(entry);
             throw;
         }
         finally
         {
             if (compressed != null)
-                journal.Return(compressed);
+                _journal.Return(compressed);
         }
 
-        journal.WaitUntilDurable(sequence);
+        _journal.WaitUntilDurable(sequence);
         if (PlantedFault.WriteToPooled)
             entry.Header->FlushNumber = 0;
     }

@@ -5,7 +5,7 @@ using Voron.Transactions;
 namespace Voron.Flushing;
 
 /// <summary>Counts flushes, and reports them to the log, the observers and the listeners. Used by the holder of the flusher's lock.</summary>
-internal sealed class FlushReporter(Engine engine)
+internal sealed class FlushReporter(EngineCore engine)
 {
     /// <summary>Reports a finished flush.</summary>
     /// <param name="plan">The pages of the flush.</param>

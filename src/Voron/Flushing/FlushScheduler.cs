@@ -81,7 +81,7 @@ internal sealed class FlushScheduler : IBackPressure
         _isVolatile = engine.Disk.IsVolatile;
         _policy = new FlushPolicy(engine.Options, _isVolatile);
         _throttle = new WriterThrottle(engine, flusher, _thread);
-        _room = new RoomMaker(engine, flusher, punch);
+        _room = new RoomMaker(engine, engine.Journal!, flusher, punch);
         _confirmation = new DurabilityConfirmation(engine.Journal!);
         _slowReaders = new SlowReaderWatch(engine);
         engine.Ring.Read(out var newest);

@@ -7,10 +7,10 @@ namespace Voron.Flushing;
 /// <summary>Chooses the state to flush, and keeps it registered.</summary>
 internal sealed unsafe class FlushTargetChooser
 {
-    private readonly Engine _engine;
+    private readonly ReadingEngine _engine;
     private readonly List<ActiveReader> _readers = [];
 
-    public FlushTargetChooser(Engine engine) => _engine = engine;
+    public FlushTargetChooser(ReadingEngine engine) => _engine = engine;
 
     /// <summary>The reader that held the choice back, or null when there was none.</summary>
     public ActiveReader? OldestReader { get; private set; }

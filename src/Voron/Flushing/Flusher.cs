@@ -49,11 +49,11 @@ internal sealed unsafe class Flusher
         _detacher = new VersionDetacher(engine, writer);
         _writer = writer;
         _target = new FlushTargetChooser(engine);
-        _pages = new PageFileWriter(engine, _mover);
-        _records = new FlushRecordWriter(engine);
+        _pages = new PageFileWriter(engine, _mover, () => SpareJournalFiles.Prepare(engine));
+        _records = new FlushRecordWriter(engine, engine.Journal!);
         _reporter = new FlushReporter(engine);
         Space = new SpaceCensus(_lock, engine, checkpoints);
-        ChangeLog = new ChangeLogKeeper(_lock, engine, checkpoints, _mover, writer);
+        ChangeLog = new ChangeLogKeeper(_lock, engine, engine.Changes!, checkpoints, _mover, writer);
     }
 
     /// <summary>The count of free pages.</summary>
@@ -268,7 +268,7 @@ internal sealed unsafe class Flusher
             {
                 if (target.State.TransactionId <= Math.Max(CheckpointId, _checkpoints.Current.JournalSnapshotTransactionId))
                     return false;
-                plan.Collect(_engine, target, CheckpointId, inFull: true);
+                plan.Collect(_engine.Versions, target, CheckpointId, inFull: true);
                 var snapshot = JournalSnapshotWriter.Write(_engine, plan, _checkpoints.Current);
                 var replaced = _checkpoints.Current.JournalSnapshotNumber;
                 _engine.Changes!.AddDirectWrites(target.State.TransactionId);
@@ -347,7 +347,7 @@ internal sealed unsafe class Flusher
         var plan = RentPlan();
         try
         {
-            plan.Collect(_engine, new PublishedState { State = _checkpoints.Current.State }, CheckpointId);
+            plan.Collect(_engine.Versions, new PublishedState { State = _checkpoints.Current.State }, CheckpointId);
             return plan;
         }
         catch
@@ -367,7 +367,7 @@ internal sealed unsafe class Flusher
             return;
         if (CheckpointId == _engine.Ring.PublishedId)
         {
-            _mover.Seal(JournalShrinking.Begin(_engine, journal.End));
+            _mover.Seal(JournalShrinking.Begin(_engine, _engine.JournalFiles!, journal.End));
             _engine.DataFile.CutWhenClosed(GrowthPolicy.KeptWhenClosed(_checkpoints.Current.State.PageCount, _engine.PageSize));
         }
         else
@@ -395,7 +395,7 @@ internal sealed unsafe class Flusher
         try
         {
             plan.Number = 0;
-            plan.Collect(_engine, target, CheckpointId);
+            plan.Collect(_engine.Versions, target, CheckpointId);
             plan.Number = plan.Items.Count > 0 ? _checkpoints.TakeNumber() : 0;
             _pages.SetChecksums(plan);
             _records.Write(plan, _checkpoints.Current.JournalSnapshotTransactionId);

@@ -1,5 +1,6 @@
 using Voron.Format;
 using Voron.IO;
+using Voron.Journal;
 using Voron.Transactions;
 
 namespace Voron.Flushing;
@@ -17,14 +18,15 @@ namespace Voron.Flushing;
 internal static class JournalShrinking
 {
     /// <summary>Begins a small file if the current one is large. Returns the position that the header of the closed environment names.</summary>
-    /// <param name="engine">The engine, whose journal is at its end.</param>
+    /// <param name="engine">The environment.</param>
+    /// <param name="files">Its journal files.</param>
     /// <param name="end">The end of the journal.</param>
     /// <returns>The start of the small file, with the sequence of the last record; the end itself if there is no small file.</returns>
-    public static JournalPosition Begin(Engine engine, in JournalPosition end)
+    public static JournalPosition Begin(EngineCore engine, JournalFileSet files, in JournalPosition end)
     {
         try
         {
-            if (engine.JournalFiles!.TryBeginLast() is { } file)
+            if (files.TryBeginLast() is { } file)
             {
                 return end with
                 {

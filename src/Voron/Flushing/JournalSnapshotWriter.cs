@@ -21,7 +21,7 @@ internal static unsafe class JournalSnapshotWriter
     /// <summary>Writes the pages of a plan to a new file, which is durable under its name when this method returns.</summary>
     /// <exception cref="StorageFullException">There is not enough space for the file; nothing is left of it.</exception>
     /// <exception cref="StorageAccessException">The file could not be written.</exception>
-    public static JournalSnapshotInfo Write(Engine engine, FlushPlan plan, in CheckpointHeader checkpoint)
+    public static JournalSnapshotInfo Write(ReadingEngine engine, FlushPlan plan, in CheckpointHeader checkpoint)
     {
         var number = JournalSnapshotFile.NewNumber(engine.Disk, checkpoint);
         var incarnation = RandomId.New();
@@ -58,7 +58,7 @@ internal static unsafe class JournalSnapshotWriter
         }
     }
 
-    private static long WritePages(Engine engine, DiskFile file, JournalEntry entry, FlushPlan plan, in RecordTarget target)
+    private static long WritePages(ReadingEngine engine, DiskFile file, JournalEntry entry, FlushPlan plan, in RecordTarget target)
     {
         var offset = 0L;
         var sequence = 0L;
@@ -98,7 +98,7 @@ internal static unsafe class JournalSnapshotWriter
 
     // Every flush stamps the sector of page 0. A recovery from the journal snapshot uses no flush records up to the snapshot's transaction (see
     // FlushListCollector), so it would have no image of the page after a flush to exactly there.
-    private static void AddPageZero(Engine engine, ref RecordBuilder record)
+    private static void AddPageZero(ReadingEngine engine, ref RecordBuilder record)
     {
         var file = engine.DataFile;
         if (file.TryVerify(0, out _) != null)

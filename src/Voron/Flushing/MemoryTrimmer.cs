@@ -1,3 +1,4 @@
+using Voron.Journal;
 using Voron.Primitives;
 using Voron.Transactions;
 
@@ -18,7 +19,8 @@ internal sealed class MemoryTrimmer
     public static readonly TimeSpan Period = TimeSpan.FromSeconds(15);
 
     private readonly EngineLock _lock = new(LockRank.Trim);
-    private readonly Engine _engine;
+    private readonly ReadingEngine _engine;
+    private readonly JournalWriter _journal;
     private readonly Writer _writer;
 
     // Created in advance: once the free lists are taken out, putting them back must not fail for lack of memory.
@@ -31,15 +33,16 @@ internal sealed class MemoryTrimmer
     private long _peakBefore = long.MaxValue / 2;
     private long _trimmedAtTick = Environment.TickCount64;
 
-    public MemoryTrimmer(Engine engine, Writer writer)
+    public MemoryTrimmer(ReadingEngine engine, JournalWriter journal, Writer writer)
     {
         _engine = engine;
+        _journal = journal;
         _writer = writer;
         _putBack = PutBack;
     }
 
     /// <summary>True while a trim may return something, now or after a while without use.</summary>
-    public bool IsWorthWaiting => HasExcess || _engine.Ring.HasOlderAttached || _engine.Journal!.HasLargeBuffers;
+    public bool IsWorthWaiting => HasExcess || _engine.Ring.HasOlderAttached || _journal.HasLargeBuffers;
 
     private bool HasExcess => _engine.Frames.ChunkTotalBytes > Spare + _engine.Frames.UsedBytes;
 
@@ -72,7 +75,7 @@ internal sealed class MemoryTrimmer
     {
         _trimmedAtTick = Environment.TickCount64;
         _engine.Ring.ForgetOlderAttached();
-        _engine.Journal!.TrimBuffers();
+        _journal.TrimBuffers();
         if (!_writer.TryEnter(TimeSpan.Zero, CancellationToken.None))
             return;
         long excess;

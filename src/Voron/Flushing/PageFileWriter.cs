@@ -9,13 +9,15 @@ namespace Voron.Flushing;
 /// <summary>Writes pages to the data file in page order, adjacent pages together.</summary>
 internal sealed unsafe class PageFileWriter
 {
-    private readonly Engine _engine;
+    private readonly ReadingEngine _engine;
+    private readonly Action _prepareSpare;
     private readonly CheckpointMover _mover;
     private readonly int _pageShift;
 
-    public PageFileWriter(Engine engine, CheckpointMover mover)
+    public PageFileWriter(ReadingEngine engine, CheckpointMover mover, Action prepareSpare)
     {
         _engine = engine;
+        _prepareSpare = prepareSpare;
         _mover = mover;
         _pageShift = BitOperations.Log2((uint)engine.PageSize);
     }
@@ -69,7 +71,7 @@ internal sealed unsafe class PageFileWriter
                 _engine.DataFile.Sync();
                 unsynced = 0;
                 piece = NextPiece();
-                SpareJournalFiles.Prepare(_engine);
+                _prepareSpare();
             }
         }
 

@@ -1,3 +1,4 @@
+using Voron.Journal;
 using Voron.Primitives;
 using Voron.Testing;
 using Voron.Transactions;
@@ -6,7 +7,7 @@ namespace Voron.Flushing;
 
 /// <summary>Frees space for the holder of the writer, whose open transaction has run out of it.</summary>
 /// <param name="punch">Returns blocks of free pages to the file system.</param>
-internal sealed class RoomMaker(Engine engine, Flusher flusher, Func<long, long> punch)
+internal sealed class RoomMaker(EngineCore engine, JournalWriter journal, Flusher flusher, Func<long, long> punch)
 {
     // Used by the holder of the writer, concurrently with the flusher's thread.
     private readonly RetryPause _roomRetry = new(TimeSpan.FromMilliseconds(100), TimeSpan.FromSeconds(5));
@@ -20,7 +21,7 @@ internal sealed class RoomMaker(Engine engine, Flusher flusher, Func<long, long>
         try
         {
             // A flush skips transactions that are submitted but not yet published.
-            engine.Journal!.Drain();
+            journal.Drain();
             var hasFlushed = flusher.FlushForWriter();
             _roomRetry.Clear();
             return hasFlushed;

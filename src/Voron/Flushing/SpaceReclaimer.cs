@@ -29,7 +29,7 @@ internal sealed partial class SpaceReclaimer
     /// <summary>The maximum number of sections that are examined while the writer is held.</summary>
     private const int MaxSectionsExamined = 32;
 
-    private readonly Engine _engine;
+    private readonly ReadingEngine _engine;
     private readonly Writer _writer;
     private readonly WriteTransactionPool _transactions;
     private readonly Flusher _flusher;
@@ -47,7 +47,7 @@ internal sealed partial class SpaceReclaimer
     private long _searchedAtDetach = -1;
     private long _searchedAtRelease;
 
-    public SpaceReclaimer(Engine engine, Writer writer, WriteTransactionPool transactions, Flusher flusher)
+    public SpaceReclaimer(ReadingEngine engine, Writer writer, WriteTransactionPool transactions, Flusher flusher)
     {
         _engine = engine;
         _writer = writer;

@@ -6,7 +6,7 @@ namespace Voron.Flushing;
 
 /// <summary>Back-pressure: delays writers while the journal or scratch memory is over its limit, until the flusher has made progress.</summary>
 /// <param name="thread">The flusher's thread.</param>
-internal sealed class WriterThrottle(Engine engine, Flusher flusher, BackgroundThread thread)
+internal sealed class WriterThrottle(ReadingEngine engine, Flusher flusher, BackgroundThread thread)
 {
     private static readonly TimeSpan LongestDelay = TimeSpan.FromSeconds(1);
 

@@ -16,7 +16,7 @@ namespace Voron.Maintenance;
 /// <remarks>
 /// While the snapshot is registered, no flush writes a page that has no version for it, so the bytes do not change while they are read.
 /// </remarks>
-internal sealed unsafe class CheckedPages(Engine engine, SnapshotPages snapshot, ScrubPace pace, Action<string> report)
+internal sealed unsafe class CheckedPages(ReadingEngine engine, SnapshotPages snapshot, ScrubPace pace, Action<string> report)
 {
     private readonly DataFile _file = engine.DataFile;
     private readonly HashSet<(uint Tree, int Number)> _dictionaries = [];

@@ -16,13 +16,13 @@ namespace Voron.Maintenance;
 /// </remarks>
 internal sealed unsafe class PageDescriber
 {
-    private readonly Engine _engine;
+    private readonly ReadingEngine _engine;
     private readonly SnapshotPages _snapshot;
     private readonly SectionMap _map;
     private readonly long _page;
     private readonly CancellationToken _stop;
 
-    private PageDescriber(Engine engine, SnapshotPages snapshot, long page, CancellationToken stop)
+    private PageDescriber(ReadingEngine engine, SnapshotPages snapshot, long page, CancellationToken stop)
     {
         _engine = engine;
         _snapshot = snapshot;
@@ -36,7 +36,7 @@ internal sealed unsafe class PageDescriber
     /// <summary>Describes a page, which must be one of the snapshot.</summary>
     /// <exception cref="OperationCanceledException">The call was stopped.</exception>
     public static PageDescription Describe(
-        Engine engine, SnapshotPages snapshot, long page, OwnerSearchMode mode, CancellationToken stop)
+        ReadingEngine engine, SnapshotPages snapshot, long page, OwnerSearchMode mode, CancellationToken stop)
     {
         var describer = new PageDescriber(engine, snapshot, page, stop);
         var description = describer.AddUse(describer.Begin());

@@ -11,7 +11,7 @@ namespace Voron.Maintenance;
 /// <summary>Walks the trees of a snapshot until one is found that owns a page. Damage on the way is skipped.</summary>
 internal sealed unsafe class PageOwnerSearch : ITreeCheckHost
 {
-    private readonly Engine _engine;
+    private readonly ReadingEngine _engine;
     private readonly SnapshotPages _snapshot;
     private readonly long _page;
     private readonly CancellationToken _stop;
@@ -19,7 +19,7 @@ internal sealed unsafe class PageOwnerSearch : ITreeCheckHost
     private bool _isValueChecked;
     private string? _valueFault;
 
-    private PageOwnerSearch(Engine engine, SnapshotPages snapshot, long page, CancellationToken stop) =>
+    private PageOwnerSearch(ReadingEngine engine, SnapshotPages snapshot, long page, CancellationToken stop) =>
         (_engine, _snapshot, _page, _stop) = (engine, snapshot, page, stop);
 
     /// <summary>The owner; null if there is none.</summary>
@@ -38,7 +38,7 @@ internal sealed unsafe class PageOwnerSearch : ITreeCheckHost
 
     /// <summary>Searches for the owner of a page.</summary>
     /// <exception cref="OperationCanceledException">The search was stopped.</exception>
-    public static PageOwnerSearch Run(Engine engine, SnapshotPages snapshot, long page, CancellationToken stop)
+    public static PageOwnerSearch Run(ReadingEngine engine, SnapshotPages snapshot, long page, CancellationToken stop)
     {
         var search = new PageOwnerSearch(engine, snapshot, page, stop);
         search.WalkTrees();

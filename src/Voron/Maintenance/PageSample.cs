@@ -23,7 +23,7 @@ internal static unsafe class PageSample
     /// <param name="mostPages">The most pages to read, including free ones; all pages if there are fewer.</param>
     /// <param name="stop">Ends the reading.</param>
     /// <exception cref="CorruptionException">The section map is damaged.</exception>
-    public static List<SampledPage> Take(Engine engine, SnapshotPages snapshot, int mostPages, CancellationToken stop)
+    public static List<SampledPage> Take(ReadingEngine engine, SnapshotPages snapshot, int mostPages, CancellationToken stop)
     {
         var map = new SectionMap(engine.Layout, new SnapshotSpace(snapshot));
         var found = new List<SampledPage>();

@@ -21,7 +21,7 @@ namespace Voron.Maintenance;
 /// as used; the checksums of values; and the counts of the section maps. The counts of a tree are compared with its header if no transaction
 /// committed in between. Checking that each used page has exactly one owner requires a single snapshot of everything: <see cref="Verifier"/>.
 /// </remarks>
-internal sealed unsafe class ScrubPass(Engine engine, ScrubPace pace) : ITreeCheckHost
+internal sealed unsafe class ScrubPass(ReadingEngine engine, ScrubPace pace) : ITreeCheckHost
 {
     private readonly ProblemList _problems = new();
     private byte[] _name = new byte[TreeLimits.MaxNameBytes];

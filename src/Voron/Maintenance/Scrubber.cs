@@ -22,14 +22,14 @@ internal sealed class Scrubber : IDisposable
     private readonly CancellationTokenSource _stop = new();
     private readonly CancellationToken _stopped;
     private readonly Lock _slice = new();
-    private readonly Engine _engine;
+    private readonly ReadingEngine _engine;
     private readonly Func<EngineSnapshot> _beginSnapshot;
     private readonly ScrubClock _clock;
 
     // Due when the next pass begins. No thread waits for it: most environments are closed long before.
     private readonly Timer? _timer;
 
-    public Scrubber(Engine engine, Func<EngineSnapshot> beginSnapshot)
+    public Scrubber(ReadingEngine engine, Func<EngineSnapshot> beginSnapshot)
     {
         _engine = engine;
         _beginSnapshot = beginSnapshot;

@@ -8,15 +8,15 @@ namespace Voron.Maintenance;
 internal static class VerificationCall
 {
     /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call, which ended the call.</exception>
-    public static VerificationReport Run(Engine engine) => EngineActivities.IsListening ? RunTraced(engine) : RunNow(engine);
+    public static VerificationReport Run(ReadingEngine engine) => EngineActivities.IsListening ? RunTraced(engine) : RunNow(engine);
 
-    private static VerificationReport RunNow(Engine engine) => engine.WhileOpen(engine, static engine =>
+    private static VerificationReport RunNow(ReadingEngine engine) => engine.WhileOpen(engine, static engine =>
     {
         using var reading = new EngineSnapshot(engine);
         return Verifier.Run(engine, reading.Snapshot, engine.Closing.Token);
     });
 
-    private static VerificationReport RunTraced(Engine engine)
+    private static VerificationReport RunTraced(ReadingEngine engine)
     {
         var began = Stopwatch.GetTimestamp();
         VerificationReport? report = null;

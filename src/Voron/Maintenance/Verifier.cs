@@ -18,7 +18,7 @@ namespace Voron.Maintenance;
 /// </remarks>
 internal sealed unsafe class Verifier : ITreeCheckHost
 {
-    private readonly Engine _engine;
+    private readonly ReadingEngine _engine;
     private readonly SnapshotPages _snapshot;
     private readonly SectionMapLayout _layout;
     private readonly CheckedPages _pages;
@@ -31,7 +31,7 @@ internal sealed unsafe class Verifier : ITreeCheckHost
     private long _entries;
     private int _treeCount;
 
-    private Verifier(Engine engine, SnapshotPages snapshot, CancellationToken stop)
+    private Verifier(ReadingEngine engine, SnapshotPages snapshot, CancellationToken stop)
     {
         _engine = engine;
         _snapshot = snapshot;
@@ -43,7 +43,7 @@ internal sealed unsafe class Verifier : ITreeCheckHost
 
     /// <summary>Verifies a snapshot.</summary>
     /// <exception cref="OperationCanceledException">The verification was stopped.</exception>
-    public static VerificationReport Run(Engine engine, SnapshotPages snapshot, CancellationToken stop) =>
+    public static VerificationReport Run(ReadingEngine engine, SnapshotPages snapshot, CancellationToken stop) =>
         new Verifier(engine, snapshot, stop).Run();
 
     public int PageSize => _engine.PageSize;

@@ -100,7 +100,7 @@ internal static unsafe class EngineOpener
             Snapshots = snapshots,
             Memory = memory,
         };
-        var publisher = new CommitPublisher(engine);
+        var publisher = new CommitPublisher(engine, engine.MadeDurable);
         engine.Counters.DurableTransactionId = recovered.State.TransactionId;
         // Runs before anything is deleted or written, so that a damaged environment stays unchanged.
         VerifyDirectExtents(engine, recovered);

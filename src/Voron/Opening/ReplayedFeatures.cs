@@ -28,13 +28,13 @@ internal static class ReplayedFeatures
     /// <param name="engine">The engine after recovery.</param>
     /// <param name="checkpoints">The header.</param>
     /// <param name="recovered">The result of recovery.</param>
-    public static void Name(Engine engine, CheckpointFile checkpoints, RecoveryResult recovered)
+    public static void Name(ReadingEngine engine, CheckpointFile checkpoints, RecoveryResult recovered)
     {
         var header = checkpoints.Current;
         var hasNewTrees = recovered.State.NextTreeId != header.State.NextTreeId;
         if (!hasNewTrees || engine.Format.Has(JournalFormat.KnownFeatures) || PlantedFault.LeaveFeaturesUnnamed)
             return;
-        var features = CatalogFeatures.Find(engine);
+        var features = CatalogFeatures.Find(engine.Snapshots);
         if (engine.Format.Has(features))
             return;
         if (engine.Options.ReadOnly)

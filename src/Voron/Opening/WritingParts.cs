@@ -42,7 +42,7 @@ internal sealed class WritingParts
         Flusher.Start(recovered.Stamp);
         FlushAfterCrashes(recovered.Openings);
         Reclaimer = new SpaceReclaimer(engine, Writer, Transactions, Flusher);
-        Trimmer = new MemoryTrimmer(engine, Writer);
+        Trimmer = new MemoryTrimmer(engine, engine.Journal!, Writer);
         var isConfirmed = recovered.IsCutShort ? TrySealTail() : recovered.IsDurabilityConfirmed;
         Scheduler = new FlushScheduler(
             engine, Flusher, () => Reclaimer.Run(BackgroundPatience), Reclaimer.PunchForWriter,

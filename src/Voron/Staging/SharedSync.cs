@@ -9,7 +9,7 @@ namespace Voron.Staging;
 /// A caller joins the round that has not begun yet, so the sync of its round begins after all of its writes have returned. A caller that finds no
 /// active round runs its round on its own thread; a thread of the pool runs the following rounds.
 /// </remarks>
-internal sealed class SharedSync(Engine engine) : IThreadPoolWorkItem
+internal sealed class SharedSync(ReadingEngine engine) : IThreadPoolWorkItem
 {
     private readonly Lock _gate = new();
     private TaskCompletionSource? _next;

@@ -29,7 +29,7 @@ internal sealed class StagedUpload : IValueSink
     {
         _area = area;
         _knownBytes = knownBytes;
-        _content = new StagedContent(area.Engine);
+        _content = area.CreateContent();
         _chunks = new ValueChunks(area.Engine.Options.LargeValueBytes, area.File);
         _growth = new ExtentGrowth(area.Engine.PageSize, LeastExtentBytes);
     }
@@ -125,7 +125,7 @@ internal sealed class StagedUpload : IValueSink
         }
         catch
         {
-            _area.Engine.Reserved!.End(target);
+            _area.End(target);
             throw;
         }
     }

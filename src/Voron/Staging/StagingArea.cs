@@ -31,13 +31,19 @@ internal sealed class StagingArea
         Sync = new SharedSync(engine);
     }
 
-    public Engine Engine => _engine;
+    public ReadingEngine Engine => _engine;
 
     /// <summary>Writes to reserved pages.</summary>
     public IChunkFile File { get; }
 
     /// <summary>Makes the written bytes durable.</summary>
     public SharedSync Sync { get; }
+
+    /// <summary>Begins the content of a staged value.</summary>
+    public StagedContent CreateContent() => new(_engine, _engine.Reserved!);
+
+    /// <summary>Ends a reservation without a value.</summary>
+    public void End(PageReservation reservation) => _engine.Reserved!.End(reservation);
 
     /// <summary>Reserves contiguous pages, which replace those of an upload that has outgrown them.</summary>
     /// <param name="current">The reservation of the upload; null while it has none.</param>

@@ -12,10 +12,10 @@ internal static class CatalogFeatures
     /// Returns the features of all trees in the published state. If part of the catalog cannot be read, its trees may be of any kind, and all
     /// features known to this engine are returned. Reads the whole catalog.
     /// </summary>
-    /// <param name="engine">The engine after recovery.</param>
-    public static FormatFeatures Find(Engine engine)
+    /// <param name="source">The snapshots after recovery.</param>
+    public static FormatFeatures Find(SnapshotSource source)
     {
-        var snapshot = new SnapshotPages(engine.Snapshots);
+        var snapshot = new SnapshotPages(source);
         var cursor = new TreeCursor();
         snapshot.Begin();
         try

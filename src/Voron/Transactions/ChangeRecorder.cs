@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Voron.Format;
+using Voron.Primitives;
 using Voron.Recording;
 using Voron.Testing;
 using Voron.Trees;
@@ -22,9 +23,9 @@ namespace Voron.Transactions;
 /// itself, with a rollback, and with a change of the feeds. Used by the holder of the writer.
 /// </para>
 /// </remarks>
-/// <param name="engine">The environment.</param>
+/// <param name="clock">The clock of commits.</param>
 /// <param name="pages">The pages of the open transaction.</param>
-internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
+internal sealed class ChangeRecorder(SteadyClock clock, CopyOnWritePages pages)
 {
     private const int MaxKeptBytes = 256 << 10;
 
@@ -223,7 +224,7 @@ internal sealed class ChangeRecorder(Engine engine, CopyOnWritePages pages)
     private long TimeOfTransaction()
     {
         if (_time == 0)
-            _time = Math.Max(engine.WriterClock.Read(), pages.State.CommitTime);
+            _time = Math.Max(clock.Read(), pages.State.CommitTime);
         return _time;
     }
 

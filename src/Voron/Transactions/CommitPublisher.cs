@@ -18,13 +18,13 @@ internal sealed unsafe class CommitPublisher : IJournalListener
     private readonly Observers _observers;
     private readonly DurableCommitSignal _madeDurable;
 
-    public CommitPublisher(Engine engine)
+    public CommitPublisher(ReadingEngine engine, DurableCommitSignal madeDurable)
     {
         _ring = engine.Ring;
         _dataFile = engine.DataFile;
         _counters = engine.Counters;
         _observers = engine.Observers;
-        _madeDurable = engine.MadeDurable;
+        _madeDurable = madeDurable;
     }
 
     /// <summary>Notified of the length of each durable record; set once, before the first commit.</summary>

@@ -23,7 +23,7 @@ internal sealed unsafe class CommitSubmission
         _writer = writer;
         _times = new CommitTimes(engine.WriterClock, engine.Logger, engine.Disk.Path);
         _newPages = new DirectPageWriter(engine);
-        _packer = new TransactionRecordBuilder(engine, _newPages);
+        _packer = new TransactionRecordBuilder(engine, engine.Journal!, _newPages);
     }
 
     /// <summary>Submits the changes. If this throws, nothing has been submitted, and the changes must be rolled back.</summary>

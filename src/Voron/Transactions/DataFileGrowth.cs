@@ -4,9 +4,9 @@ using Voron.Testing;
 namespace Voron.Transactions;
 
 /// <summary>Grows the data file for the open write transaction. Used by the holder of the writer.</summary>
-internal sealed unsafe class DataFileGrowth(Engine engine)
+internal sealed unsafe class DataFileGrowth(ReadingEngine engine)
 {
-    private readonly Engine _engine = engine;
+    private readonly ReadingEngine _engine = engine;
     private readonly VersionTable _versions = engine.Versions;
     private readonly DataFile _dataFile = engine.DataFile;
 

@@ -27,12 +27,12 @@ internal sealed unsafe class DirectPageWriter
     /// <summary>The maximum number of page numbers whose memory is kept for the next transaction.</summary>
     private const int MaxKeptPages = 16 << 10;
 
-    private readonly Engine _engine;
+    private readonly ReadingEngine _engine;
     private readonly VersionTable _versions;
     private readonly int _pageShift;
     private readonly List<long> _pages = [];
 
-    public DirectPageWriter(Engine engine)
+    public DirectPageWriter(ReadingEngine engine)
     {
         _engine = engine;
         _versions = engine.Versions;

@@ -10,7 +10,7 @@ internal static class DropReadAhead
     /// <param name="engine">The environment.</param>
     /// <param name="fromId">The next tree is the first one whose id is not below this.</param>
     /// <param name="most">The number of pages to free.</param>
-    public static void Read(Engine engine, uint fromId, int most)
+    public static void Read(ReadingEngine engine, uint fromId, int most)
     {
         try
         {

@@ -8,7 +8,7 @@ internal sealed class EngineSnapshot : IDisposable
     private readonly EnvironmentUsers _users;
 
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    public EngineSnapshot(Engine engine)
+    public EngineSnapshot(ReadingEngine engine)
     {
         _users = engine.Users;
         _users.AddCall();

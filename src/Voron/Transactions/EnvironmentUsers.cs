@@ -63,7 +63,7 @@ internal sealed class EnvironmentUsers
     public void RemoveCall() => Remove(PlantedFault.CountNoCalls ? 0 : Call);
 
     /// <summary>
-    /// Counts the engine's own work on pool threads as a call. It observes <see cref="Engine.Closing"/>, so closing waits for it longer than for
+    /// Counts the engine's own work on pool threads as a call. It observes <see cref="EngineCore.Closing"/>, so closing waits for it longer than for
     /// calls.
     /// </summary>
     /// <returns>False when the environment is closed.</returns>

@@ -36,7 +36,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
     private readonly Func<WriteTransactionBody> _begin;
     private readonly Action<GroupCommitOperation> _withdraw;
     private readonly GroupCommitBatch _batch;
-    private readonly Engine _engine;
+    private readonly EngineCore _engine;
     private readonly int _mostQueued;
     private readonly bool _flowsContext;
     private readonly AutoResetEvent _work = new(false);
@@ -55,7 +55,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
     /// <param name="committed">Called with the number of operations that a transaction contained.</param>
     /// <param name="failedLate">Called with the exception when asynchronous work started by an operation fails after the operation's end.</param>
     public GroupCommit(
-        Func<WriteTransactionBody> begin, Engine engine, Action<int> committed, Action<Exception> failedLate)
+        Func<WriteTransactionBody> begin, EngineCore engine, Action<int> committed, Action<Exception> failedLate)
     {
         _begin = begin;
         _withdraw = _queue.Remove;

@@ -28,7 +28,7 @@ internal sealed class GroupCommitBatch
     private const int MaxInterrupted = 100;
 
     private readonly GroupCommitQueue _queue;
-    private readonly Engine _engine;
+    private readonly EngineCore _engine;
     private readonly long _maxBytes;
     private readonly TimeSpan _maxDuration;
     private readonly Action<int> _committed;
@@ -45,7 +45,7 @@ internal sealed class GroupCommitBatch
     private GroupCommitOperation? _own;
     private OperationContext _context;
 
-    public GroupCommitBatch(GroupCommitQueue queue, Engine engine, Action<int> committed, Action<Exception> failedLate)
+    public GroupCommitBatch(GroupCommitQueue queue, EngineCore engine, Action<int> committed, Action<Exception> failedLate)
     {
         _failedLate = failedLate;
         _context = new OperationContext(failedLate);

@@ -17,12 +17,12 @@ internal sealed unsafe class LargeValueWriter : IChunkFile
 {
     private const int MaxKeptChecksums = 4096;
 
-    private readonly Engine _engine;
+    private readonly ReadingEngine _engine;
     private readonly CopyOnWritePages _writePages;
     private readonly int _pageShift;
     private ulong[] _checksums = [];
 
-    public LargeValueWriter(Engine engine, CopyOnWritePages writePages)
+    public LargeValueWriter(ReadingEngine engine, CopyOnWritePages writePages)
     {
         _engine = engine;
         _writePages = writePages;

@@ -28,7 +28,7 @@ internal sealed class OperationTrace
     public SharedCommitTrace? Commit { get; set; }
 
     /// <summary>Starts the activity as a child of the current one, and makes it the current one. Null when no listener wants it.</summary>
-    public static OperationTrace? Start(Engine engine)
+    public static OperationTrace? Start(EngineCore engine)
     {
         var parent = Activity.Current;
         return EngineActivities.Start(EngineActivities.Write, engine.Name.Text) is { } activity

@@ -14,7 +14,7 @@ internal sealed class ReadTransactionBody : TransactionBody
     private readonly Action<SnapshotPages, StackTrace?> _leaked;
     private readonly Func<ReadTransactionBody, long, ReadTransactionBody> _fork;
     private readonly SnapshotPages _snapshot;
-    private readonly Engine _engine;
+    private readonly ReadingEngine _engine;
     private StackTrace? _openedAt;
     private int _thread;
 
@@ -28,7 +28,7 @@ internal sealed class ReadTransactionBody : TransactionBody
     /// <param name="engine">The environment.</param>
     public ReadTransactionBody(
         SnapshotPages snapshot, Action<ReadTransactionBody> ended, Action<SnapshotPages, StackTrace?> leaked,
-        Func<ReadTransactionBody, long, ReadTransactionBody> fork, Engine engine)
+        Func<ReadTransactionBody, long, ReadTransactionBody> fork, ReadingEngine engine)
         : base(snapshot, snapshot.KeyHeads, write: null, log: null, engine.Options.TimeProvider)
     {
         _engine = engine;

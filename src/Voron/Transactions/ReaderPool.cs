@@ -7,7 +7,7 @@ namespace Voron.Transactions;
 internal sealed class ReaderPool
 {
     private readonly ReadTransactionBody?[] _pool = new ReadTransactionBody?[64];
-    private readonly Engine _engine;
+    private readonly ReadingEngine _engine;
     private readonly Action<long, StackTrace?> _leaked;
     private readonly Action<ReadTransactionBody> _return;
     private readonly Action<ReadTransactionBody> _retire;
@@ -15,7 +15,7 @@ internal sealed class ReaderPool
     private readonly Func<ReadTransactionBody, long, ReadTransactionBody> _fork;
 
     /// <param name="leaked">Called with the snapshot's id, and with the place where it was opened, when a transaction was never disposed.</param>
-    public ReaderPool(Engine engine, Action<long, StackTrace?> leaked)
+    public ReaderPool(ReadingEngine engine, Action<long, StackTrace?> leaked)
     {
         _engine = engine;
         _leaked = leaked;

@@ -8,13 +8,13 @@ namespace Voron.Transactions;
 internal sealed class RenewedSnapshot : IDisposable
 {
     private readonly SnapshotPages _pages;
-    private readonly Engine _engine;
+    private readonly ReadingEngine _engine;
     private long _began;
     private bool _isRetired;
 
     /// <param name="engine">The environment, which the caller keeps in use.</param>
     /// <exception cref="InvalidOperationException">Too many verifications and backups are running.</exception>
-    public RenewedSnapshot(Engine engine)
+    public RenewedSnapshot(ReadingEngine engine)
     {
         _engine = engine;
         _pages = new SnapshotPages(engine.Snapshots, forEngine: true);

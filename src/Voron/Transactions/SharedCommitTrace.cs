@@ -24,7 +24,7 @@ internal sealed class SharedCommitTrace(CommitReport report)
     /// <param name="operations">The number of operations whose changes it contains.</param>
     /// <param name="failure">The failure of the commit, or null.</param>
     /// <param name="parent">The activity of the only operation; the default value when there are several.</param>
-    public void Post(Engine engine, WorkTime time, int operations, Exception? failure, ActivityContext parent) =>
+    public void Post(EngineCore engine, WorkTime time, int operations, Exception? failure, ActivityContext parent) =>
         engine.Observers.Post(nameof(Activity), () =>
         {
             KeyValuePair<string, object?>[] tags = [.. TracedCommit.Tags(report), new(EngineActivities.Operations, operations)];

@@ -12,7 +12,7 @@ namespace Voron.Transactions;
 /// file is written past the page cache, so are staged values, through memory that is allocated for the call only. Otherwise, a sync for another
 /// value would first have to write back all uploaded bytes.
 /// </remarks>
-internal sealed unsafe class StagedChunkFile(Engine engine) : IChunkFile
+internal sealed unsafe class StagedChunkFile(ReadingEngine engine) : IChunkFile
 {
     private readonly int _pageShift = BitOperations.Log2((uint)engine.PageSize);
 

@@ -28,10 +28,10 @@ internal sealed class StagedContent
     private ulong[] _checksums = [];
     private int _state = (int)StagedState.Uploading;
 
-    public StagedContent(Engine engine)
+    public StagedContent(ReadingEngine engine, ReservedPages reserved)
     {
         Engine = engine;
-        _reserved = engine.Reserved!;
+        _reserved = reserved;
         _stagedAt = engine.Options.CaptureTransactionStacks ? new StackTrace(1, fNeedFileInfo: false) : null;
     }
 
@@ -42,7 +42,7 @@ internal sealed class StagedContent
     }
 
     /// <summary>The engine of the environment in which the value was staged.</summary>
-    public Engine Engine { get; }
+    public ReadingEngine Engine { get; }
 
     /// <summary>The pages reserved for the bytes; null for a small value, and before the first pages are needed.</summary>
     public PageReservation? Reservation { get; private set; }

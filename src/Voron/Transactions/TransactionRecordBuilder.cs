@@ -12,15 +12,17 @@ internal sealed unsafe class TransactionRecordBuilder
     /// <summary>The maximum number of freed page numbers whose memory is kept for the next transaction.</summary>
     private const int MaxKeptPages = 16 << 10;
 
-    private readonly Engine _engine;
+    private readonly ReadingEngine _engine;
+    private readonly JournalWriter _journal;
     private readonly DirectPageWriter _newPages;
     private readonly List<long> _freed = [];
 
     /// <param name="engine">The environment.</param>
     /// <param name="newPages">Writes pages of the transaction before each call of <see cref="Pack"/>.</param>
-    public TransactionRecordBuilder(Engine engine, DirectPageWriter newPages)
+    public TransactionRecordBuilder(ReadingEngine engine, JournalWriter journal, DirectPageWriter newPages)
     {
         _engine = engine;
+        _journal = journal;
         _newPages = newPages;
     }
 
@@ -28,8 +30,7 @@ internal sealed unsafe class TransactionRecordBuilder
     public JournalEntry Pack(CopyOnWritePages writePages)
     {
         _engine.AssertWriterHeld();
-        var journal = _engine.Journal!;
-        var entry = journal.Rent();
+        var entry = _journal.Rent();
         JournalEntry? compressed = null;
         try
         {
@@ -45,19 +46,19 @@ internal sealed unsafe class TransactionRecordBuilder
             }
 
             _newPages.AddTo(ref record);
-            if (!ShouldCompress(journal))
+            if (!ShouldCompress)
                 return record.Finish(writePages.State, null);
 
-            compressed = journal.Rent();
+            compressed = _journal.Rent();
             var finished = record.Finish(writePages.State, compressed);
-            journal.Return(finished == entry ? compressed : entry);
+            _journal.Return(finished == entry ? compressed : entry);
             return finished;
         }
         catch
         {
             if (compressed != null)
-                journal.Return(compressed);
-            journal.Return(entry);
+                _journal.Return(compressed);
+            _journal.Return(entry);
             throw;
         }
     }
@@ -103,10 +104,10 @@ internal sealed unsafe class TransactionRecordBuilder
             _freed.Capacity = 0;
     }
 
-    private bool ShouldCompress(JournalWriter journal) => _engine.Options.JournalCompression switch
+    private bool ShouldCompress => _engine.Options.JournalCompression switch
     {
         JournalCompression.Always => true,
         JournalCompression.Never => false,
-        _ => journal.IsSlowerThanCodec,
+        _ => _journal.IsSlowerThanCodec,
     };
 }

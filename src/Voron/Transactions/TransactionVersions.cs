@@ -20,7 +20,7 @@ namespace Voron.Transactions;
 /// </remarks>
 internal sealed unsafe class TransactionVersions
 {
-    private readonly Engine _engine;
+    private readonly ReadingEngine _engine;
     private readonly VersionTable _versions;
     private readonly FrameAllocator _frames;
     private readonly PushedVersions _changes;
@@ -30,7 +30,7 @@ internal sealed unsafe class TransactionVersions
     private int _innermostStamp;
     private long _changedBytes;
 
-    public TransactionVersions(Engine engine)
+    public TransactionVersions(ReadingEngine engine)
     {
         _engine = engine;
         _versions = engine.Versions;

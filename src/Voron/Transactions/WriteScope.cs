@@ -21,7 +21,7 @@ internal sealed class WriteScope
         Route = new ValueRoute(engine, pages);
         Buffers = new PutBufferPool(engine.Options.PutBufferBytes);
         Operation = new OperationSavepoint(Buffers, ThrowIfBroken);
-        Recorder = new ChangeRecorder(engine, pages);
+        Recorder = new ChangeRecorder(engine.WriterClock, pages);
         Packer = new DictionaryPacker(pages, (DictionaryCache)engine.Snapshots.Dictionaries);
     }
 
@@ -128,7 +128,7 @@ internal sealed class WriteScope
         Operation.Ensure();
     }
 
-    /// <inheritdoc cref="Engine.AssertWriterHeld"/>
+    /// <inheritdoc cref="ReadingEngine.AssertWriterHeld"/>
     [Conditional("DEBUG")]
     public void AssertWriterHeld() => _engine.AssertWriterHeld();
 

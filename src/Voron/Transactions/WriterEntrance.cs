@@ -11,14 +11,14 @@ internal sealed class WriterEntrance
 {
     private static readonly Action<CancellationTokenSource> DisposeSource = source => source.Dispose();
 
-    private readonly Engine _engine;
+    private readonly EngineCore _engine;
     private readonly Writer _writer;
     private readonly WriteTransactionPool _transactions;
     private readonly IBackPressure _backPressure;
     private long _reportedFor = -1;
     private long _collectedFor = -1;
 
-    public WriterEntrance(Engine engine, Writer writer, WriteTransactionPool transactions, IBackPressure backPressure)
+    public WriterEntrance(EngineCore engine, Writer writer, WriteTransactionPool transactions, IBackPressure backPressure)
     {
         _engine = engine;
         _writer = writer;

@@ -23,7 +23,7 @@ internal sealed class DenseCopy(
     /// <summary>The number of bytes in one transaction of the copy.</summary>
     private const int BytesAtOnce = 16 << 20;
 
-    private readonly Engine _engine = source.Engine;
+    private readonly ReadingEngine _engine = source.Engine;
     private readonly string _path = source.Engine.Disk.Path;
     private readonly long _began = Stopwatch.GetTimestamp();
     private readonly BytePace _pace = new(options.MaxBytesPerSecond);

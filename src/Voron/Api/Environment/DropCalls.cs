@@ -9,7 +9,7 @@ namespace Voron;
 /// <summary>The calls that drop trees in steps, and the beginning of that work in the background.</summary>
 internal sealed class DropCalls
 {
-    private readonly Engine _engine;
+    private readonly ReadingEngine _engine;
     private readonly ReaderPool _readers;
     private readonly LongCalls _calls;
 

@@ -13,7 +13,7 @@ namespace Voron;
 /// <param name="opened">The environment.</param>
 internal sealed class LongCalls(OpenedEngine opened)
 {
-    private readonly Engine _engine = opened.Engine;
+    private readonly EngineCore _engine = opened.Engine;
 
     /// <summary>Runs a call whose outcome is neither logged nor reported as an activity.</summary>
     public ValueTask<T> RunAsync<T>(LongCall call, Func<CancellationToken, Task<T>> work, CancellationToken cancellationToken) =>
