@@ -1,8 +1,8 @@
 namespace Voron;
 
 /// <summary>
-/// A backup cannot be made, read or restored: <see cref="Fault"/> names the kind of reason, and the message names file, place, expected and actual
-/// values.
+/// A backup cannot be made, read or restored: <see cref="Fault"/> gives the reason, and the message names the file, the position, and the expected
+/// and actual values.
 /// </summary>
 public sealed class BackupException : VoronException
 {
@@ -12,7 +12,7 @@ public sealed class BackupException : VoronException
         Fault = fault;
     }
 
-    /// <summary>The kind of reason.</summary>
+    /// <summary>The reason.</summary>
     public BackupFault Fault { get; }
 }
 

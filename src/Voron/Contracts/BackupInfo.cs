@@ -12,18 +12,18 @@ public sealed record BackupInfo
     /// <summary>The id of the environment. A restored environment keeps it.</summary>
     public Guid EnvironmentId { get; init; }
 
-    /// <summary>The transaction whose state the backup contains.</summary>
+    /// <summary>The id of the transaction whose state the backup contains.</summary>
     public long TransactionId { get; init; }
 
-    /// <summary>The transaction whose state the parent of an incremental backup contains; 0 for a full backup.</summary>
+    /// <summary>The id of the transaction whose state the parent of an incremental backup contains; 0 for a full backup.</summary>
     public long ParentTransactionId { get; init; }
 
-    /// <summary>The time at which <see cref="TransactionId"/> was committed; null where it is not recorded, as in format version 1.</summary>
+    /// <summary>The time at which <see cref="TransactionId"/> was committed; null if it is not recorded, as in format version 1.</summary>
     public DateTimeOffset? Time { get; init; }
 
     /// <summary>
-    /// True if <see cref="Time"/> is later than the time at which the backup was finished: a clock was wrong at one of the commits. Since the time of
-    /// a commit never falls, all later commits have that time, too. The backup then counts as one of the time at which it was finished.
+    /// True if <see cref="Time"/> is later than the time at which the backup was finished: a clock was wrong at one of the commits. Since commit
+    /// times never decrease, all later commits have that time, too. The backup then counts as made when it was finished.
     /// </summary>
     public bool IsTimeWrong => Time > FinishedAt;
 
@@ -39,10 +39,10 @@ public sealed record BackupInfo
     /// <summary>The format version of the environment.</summary>
     public int FormatVersion { get; init; }
 
-    /// <summary>The number of pages that the environment uses. This many pages are restored.</summary>
+    /// <summary>The number of pages in use in the environment. This many pages are restored.</summary>
     public long Pages { get; init; }
 
-    /// <summary>The number of pages in the backup. A page that changed while the backup was being made may be there several times.</summary>
+    /// <summary>The number of page copies in the backup. A page that changed while the backup was being made may have several.</summary>
     public long CopiedPages { get; init; }
 
     /// <summary>The length of the backup in bytes.</summary>
@@ -54,12 +54,12 @@ public sealed record BackupInfo
     /// <summary>The text that was stored with the backup; null if there is none.</summary>
     public string? Note { get; init; }
 
-    /// <summary>The history that the environment belonged to, its lineage; empty in version 1 of the format.</summary>
+    /// <summary>The history (lineage) of the environment; empty in version 1 of the format.</summary>
     internal Guid LineageId { get; init; }
 
-    /// <summary>The lineage that this one has forked from; empty for none.</summary>
+    /// <summary>The lineage from which this one has forked; empty for none.</summary>
     internal Guid ParentLineageId { get; init; }
 
-    /// <summary>True if the backup has all pages, so that it can be restored alone.</summary>
+    /// <summary>True if the backup contains all pages, so it can be restored alone.</summary>
     public bool IsFull => ParentId == null;
 }

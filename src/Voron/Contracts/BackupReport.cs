@@ -1,12 +1,12 @@
 namespace Voron;
 
-/// <summary>Describes a backup that has been made, or a copy of an environment.</summary>
+/// <summary>Describes a finished backup, or a finished copy of an environment.</summary>
 public sealed record BackupReport
 {
-    /// <summary>The id of the backup, by which later ones can build on it; empty for a copy of an environment.</summary>
+    /// <summary>The id of the backup, for <see cref="BackupOptions.Since"/> of later backups; empty for a copy of an environment.</summary>
     public Guid BackupId { get; init; }
 
-    /// <summary>The backup that this one builds on; null for one with all pages.</summary>
+    /// <summary>The id of the backup that this one builds on; null for a full backup.</summary>
     public Guid? ParentId { get; init; }
 
     /// <summary>
@@ -15,19 +15,19 @@ public sealed record BackupReport
     /// </summary>
     public bool IsBase { get; init; }
 
-    /// <summary>The transaction whose state the backup has.</summary>
+    /// <summary>The id of the transaction whose state the backup contains.</summary>
     public long TransactionId { get; init; }
 
-    /// <summary>When that transaction was committed; null where that is not recorded, as in version 1 of the format.</summary>
+    /// <summary>The time at which that transaction was committed; null if it is not recorded, as in version 1 of the format.</summary>
     public DateTimeOffset? Time { get; init; }
 
-    /// <summary>The number of pages that the state uses.</summary>
+    /// <summary>The number of pages in use in that state.</summary>
     public long Pages { get; init; }
 
-    /// <summary>The number of bytes that were written.</summary>
+    /// <summary>The number of bytes written.</summary>
     public long Bytes { get; init; }
 
-    /// <summary>The number of repeated copies of pages that had been copied before.</summary>
+    /// <summary>The number of additional copies of pages that had already been copied.</summary>
     public long CopiedAgain { get; init; }
 
     /// <summary>The number of rounds that copied pages changed during the backup, including the last round.</summary>
@@ -38,15 +38,15 @@ public sealed record BackupReport
     /// </summary>
     public bool HeldOneSnapshot { get; init; }
 
-    /// <summary>The longest time for which the backup held a snapshot, and so delayed a flush.</summary>
+    /// <summary>The longest time for which the backup held a snapshot, and therefore delayed a flush.</summary>
     public TimeSpan LongestHold { get; init; }
 
-    /// <summary>The time that the backup took.</summary>
+    /// <summary>The duration of the backup.</summary>
     public TimeSpan Duration { get; init; }
 }
 
-/// <summary>How far a backup has come.</summary>
-/// <param name="PagesCopied">The number of pages that have been copied. A page that has changed and is copied again counts again.</param>
+/// <summary>The progress of a backup.</summary>
+/// <param name="PagesCopied">The number of pages copied. A page copied again because it has changed counts again.</param>
 /// <param name="PagesExpected">The number of pages that will be copied if no more pages change.</param>
-/// <param name="Bytes">The number of bytes that have been written.</param>
+/// <param name="Bytes">The number of bytes written.</param>
 public readonly record struct BackupProgress(long PagesCopied, long PagesExpected, long Bytes);

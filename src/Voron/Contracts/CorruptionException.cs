@@ -1,9 +1,11 @@
 namespace Voron;
 
-/// <summary>Bytes read from disk are not the bytes that were written. The message names file, place, expected and actual values.</summary>
+/// <summary>
+/// The bytes read from disk are not those that were written. The message names the file, the position, and the expected and actual values.
+/// </summary>
 /// <remarks>
-/// A file that begins like a file of an environment counts as one, and any fault in it is damage. If the directory contains a valid header, so is
-/// a fault in any file of the environment, except for a journal file with other content: see <see cref="UnsupportedFormatException"/>.
+/// A file that begins like a file of an environment counts as one, and any fault in it is damage. If the directory contains a valid header, a fault
+/// in any file of the environment is damage too, except in a journal file with foreign content: see <see cref="UnsupportedFormatException"/>.
 /// </remarks>
 public sealed class CorruptionException : VoronException
 {
@@ -13,11 +15,11 @@ public sealed class CorruptionException : VoronException
     }
 }
 
-/// <summary>A file is not in this format, has a newer version of it, or belongs to another environment. Nothing was changed.</summary>
+/// <summary>A file is not in this format, is in a newer version of it, or belongs to another environment. Nothing was changed.</summary>
 /// <remarks>
-/// A file is foreign if it is named like a file of an environment, but does not begin with a magic number of such files, or, for a data file,
-/// with a first page. An empty or zeroed file proves nothing: it is foreign unless a valid header in the directory shows that an
-/// environment exists and has lost the content of the file (<see cref="CorruptionException"/>).
+/// A file is foreign if it is named like a file of an environment, but does not begin with the magic number of such a file or, for the data file,
+/// with a first page. An empty or zeroed file proves nothing: it is foreign unless a valid header in the directory shows that an environment exists
+/// and has lost the content of the file (<see cref="CorruptionException"/>).
 /// </remarks>
 public sealed class UnsupportedFormatException : VoronException
 {

@@ -1,8 +1,8 @@
 namespace Voron;
 
 /// <summary>
-/// A write or a sync has failed, so the content of the disk is not known. The environment refuses all further writes, with
-/// the first failure as the inner exception. Reads continue to work. Opening the environment again recovers it.
+/// A write or a sync has failed, so the content of the disk is unknown. The environment refuses all further writes, with the first failure as the
+/// inner exception. Reads continue to work. Opening the environment again recovers it.
 /// </summary>
 public sealed class EnvironmentPoisonedException : VoronException
 {
@@ -22,6 +22,6 @@ public enum CommitOutcome
     /// <summary>The transaction is not committed, and will not be after the environment is reopened.</summary>
     NotCommitted,
 
-    /// <summary>The write had begun. Whether the transaction was committed will be known when the environment is opened again.</summary>
+    /// <summary>The write had begun. Whether the transaction was committed is known only when the environment is opened again.</summary>
     Unknown,
 }

@@ -9,19 +9,19 @@ public sealed record EnvironmentStatistics
     /// <summary>The page size in bytes.</summary>
     public required int PageSize { get; init; }
 
-    /// <summary>The newest transaction that readers see.</summary>
+    /// <summary>The id of the newest transaction visible to readers.</summary>
     public required long PublishedTransactionId { get; init; }
 
-    /// <summary>The newest durable transaction; older than the published one while lazy commits wait to be written.</summary>
+    /// <summary>The id of the newest durable transaction; older than the published one while lazy commits wait to be written.</summary>
     public required long DurableTransactionId { get; init; }
 
     /// <summary>
-    /// The time of the newest commit that readers see; null before the first, and in version 1 of the format. Later than the clock shows if a clock
-    /// was wrong: commits then have this time until the clock has passed it.
+    /// The time of the newest commit visible to readers; null before the first commit, and in version 1 of the format. After a clock was wrong, it
+    /// may be later than the current time: commits then have this time until the clock has passed it.
     /// </summary>
     public DateTimeOffset? PublishedAt { get; init; }
 
-    /// <summary>The transaction whose state the data file holds.</summary>
+    /// <summary>The id of the transaction whose state the data file contains.</summary>
     public required long CheckpointTransactionId { get; init; }
 
     /// <summary>Pages below the high-water mark, including free ones.</summary>
@@ -31,13 +31,12 @@ public sealed record EnvironmentStatistics
     public required long DataFileBytes { get; init; }
 
     /// <summary>
-    /// Bytes of free pages in the data file, as of a recent flush; null while they are not known: for a moment after the opening, until the
-    /// first <see cref="StorageEnvironment.Flush"/> without <see cref="StorageOptions.BackgroundFlush"/>, and where the environment is open for
-    /// reading only.
+    /// Bytes of free pages in the data file, as of a recent flush. Null while they are unknown: for a moment after the opening, until the first
+    /// <see cref="StorageEnvironment.Flush"/> without <see cref="StorageOptions.BackgroundFlush"/>, and in an environment opened for reading only.
     /// </summary>
     public required long? FreeDataFileBytes { get; init; }
 
-    /// <summary>Bytes that can still be written to the volume; null where the system does not report them, and in memory without a limit.</summary>
+    /// <summary>Bytes that can still be written to the volume; null if the system does not report them, and in memory without a limit.</summary>
     public required long? VolumeFreeBytes { get; init; }
 
     /// <summary>
@@ -51,16 +50,16 @@ public sealed record EnvironmentStatistics
     /// <summary>Bytes of all journal files, including those prepared or kept for reuse.</summary>
     public required long TotalJournalBytes { get; init; }
 
-    /// <summary>Bytes of page versions in scratch memory.</summary>
+    /// <summary>Bytes of page versions outside the data file, in scratch memory or in the temporary file.</summary>
     public required long ScratchBytes { get; init; }
 
-    /// <summary>Bytes of native memory that scratch has taken from the system.</summary>
+    /// <summary>Bytes of native memory that scratch has allocated from the system.</summary>
     public required long ScratchReservedBytes { get; init; }
 
-    /// <summary>Bytes of page versions in the temporary file.</summary>
+    /// <summary>Bytes of the temporary file in use for page versions.</summary>
     public required long SpilledBytes { get; init; }
 
-    /// <summary>The value of <see cref="StorageOptions.ScratchMemoryBytes"/>: versions beyond it go to the temporary file.</summary>
+    /// <summary>The value of <see cref="StorageOptions.ScratchMemoryBytes"/>: further versions go to the temporary file.</summary>
     public required long ScratchMemoryLimitBytes { get; init; }
 
     /// <summary>Bytes of page versions and of their entries in the version table. <see cref="ScratchLimitBytes"/> applies to this figure.</summary>
@@ -94,15 +93,15 @@ public sealed record EnvironmentStatistics
     public required int OpenReadersLimit { get; init; }
 
     /// <summary>
-    /// The id of the transaction that the oldest snapshot in use sees, of a read transaction or of a verification; null when there is none. While
-    /// it is below <see cref="PublishedTransactionId"/>, newer changes stay in memory and in the journal.
+    /// The id of the newest transaction visible to the oldest snapshot in use, of a read transaction or of a verification; null when there is none.
+    /// While it is below <see cref="PublishedTransactionId"/>, newer changes stay in memory and in the journal.
     /// </summary>
     public required long? OldestReaderTransactionId { get; init; }
 
     /// <summary>The time for which that snapshot has been in use; null when there is none.</summary>
     public required TimeSpan? OldestReaderAge { get; init; }
 
-    /// <summary>Waits for the writer that have lasted more than five seconds, those that continue included.</summary>
+    /// <summary>Waits for the writer that have lasted more than five seconds, including waits still in progress.</summary>
     public required long LongWriterWaits { get; init; }
 
     /// <summary>Read transactions that were never disposed and were released by the finalizer.</summary>
@@ -141,7 +140,7 @@ public sealed record EnvironmentStatistics
     /// <summary>Bytes written by flushes.</summary>
     public required long FlushedBytes { get; init; }
 
-    /// <summary>Stretches of neighbouring pages written by flushes.</summary>
+    /// <summary>Contiguous page ranges written by flushes.</summary>
     public required long FlushSeeks { get; init; }
 
     /// <summary>Times that unflushed pages were written to a journal snapshot because a reader held the flusher back.</summary>
@@ -150,29 +149,31 @@ public sealed record EnvironmentStatistics
     /// <summary>Operations that group commit combined with others into transactions.</summary>
     public required long GroupCommittedOperations { get; init; }
 
-    /// <summary>Operations passed to <see cref="StorageEnvironment.WriteAsync(Action{WriteTransaction}, CancellationToken)"/> or
-    /// <see cref="StorageEnvironment.Write(Action{WriteTransaction})"/> that are waiting to run.</summary>
+    /// <summary>
+    /// Operations passed to <see cref="StorageEnvironment.WriteAsync(Action{WriteTransaction}, CancellationToken)"/> or
+    /// <see cref="StorageEnvironment.Write(Action{WriteTransaction})"/> that are waiting to run.
+    /// </summary>
     public required long QueuedOperations { get; init; }
 
-    /// <summary>The value of <see cref="StorageOptions.MaxQueuedOperations"/>; it applies to those of <c>WriteAsync</c>.</summary>
+    /// <summary>The value of <see cref="StorageOptions.MaxQueuedOperations"/>, which limits only the operations of <c>WriteAsync</c>.</summary>
     public required int QueuedOperationsLimit { get; init; }
 
     /// <summary>Times that a writer was slowed because the journal or scratch memory was over its limit.</summary>
     public required long BackPressureWaits { get; init; }
 
-    /// <summary>The time for which writers were slowed, added up over all of them.</summary>
+    /// <summary>The total time for which writers were slowed, summed over all of them.</summary>
     public required TimeSpan BackPressureTime { get; init; }
 
     /// <summary>True while the journal or scratch memory is over its limit, so that writers are slowed.</summary>
     public required bool IsBackPressureActive { get; init; }
 
-    /// <summary>Pages that transactions have freed, including rolled-back transactions.</summary>
+    /// <summary>Pages freed by transactions, including rolled-back ones.</summary>
     public required long FreedPages { get; init; }
 
     /// <summary>Bytes of the data file returned to the file system.</summary>
     public required long ReclaimedBytes { get; init; }
 
-    /// <summary>Finished verifications in the background.</summary>
+    /// <summary>Finished background verifications.</summary>
     public required long ScrubRuns { get; init; }
 
     /// <summary>Bytes read by background verifications.</summary>
@@ -190,11 +191,11 @@ public sealed record EnvironmentStatistics
     /// <summary>True once a write has failed: the environment accepts no more writes.</summary>
     public required bool IsPoisoned { get; init; }
 
-    /// <summary>False where the file system refused unbuffered writes.</summary>
+    /// <summary>False if the file system refused unbuffered writes.</summary>
     public required bool IsUnbuffered { get; init; }
 
     /// <summary>
-    /// Bytes of the data file that are reserved for staged values: by uploads under way, and by values that no committed transaction has put yet.
+    /// Bytes of the data file reserved for staged values: by uploads in progress, and by values that no committed transaction has put yet.
     /// </summary>
     public required long StagedBytes { get; init; }
 }

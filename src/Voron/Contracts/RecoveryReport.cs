@@ -1,14 +1,14 @@
 namespace Voron;
 
-/// <summary>Describes what opening the environment found in its journal.</summary>
+/// <summary>Describes the findings of recovery in the journal when the environment was opened.</summary>
 /// <remarks>
-/// A tail is dropped when the write of its records was not finished, so that none of them was acknowledged, unless it was lazy. This is normal
-/// after a crash. A last record that has decayed on disk before the journal could confirm it (about 100 ms after it was written) looks the same;
-/// a report of a dropped tail after a clean shutdown of the machine is a sign of that.
+/// Recovery drops a tail whose records were not written completely, so none of them was acknowledged, except lazy ones. This is normal after a crash.
+/// A last record that decayed on disk before the journal could confirm it (about 100 ms after it was written) looks the same: a dropped tail after a
+/// clean shutdown of the machine is a sign of such decay.
 /// </remarks>
 public sealed record RecoveryReport
 {
-    /// <summary>The newest transaction after recovery.</summary>
+    /// <summary>The id of the newest transaction after recovery.</summary>
     public required long TransactionId { get; init; }
 
     /// <summary>Journal records of all kinds since the checkpoint.</summary>
@@ -23,10 +23,10 @@ public sealed record RecoveryReport
     /// <summary>Records beyond the end of the journal that were dropped, including broken ones; 0 when the journal ended cleanly.</summary>
     public required int DroppedRecords { get; init; }
 
-    /// <summary>The oldest transaction among the dropped records, as far as headers could be read; 0 when there is none.</summary>
+    /// <summary>The id of the oldest transaction among the dropped records, as far as headers could be read; 0 when there is none.</summary>
     public required long FirstDroppedTransactionId { get; init; }
 
-    /// <summary>The newest transaction among the dropped records, as far as headers could be read; 0 when there is none.</summary>
+    /// <summary>The id of the newest transaction among the dropped records, as far as headers could be read; 0 when there is none.</summary>
     public required long LastDroppedTransactionId { get; init; }
 
     /// <summary>The file with the first dropped record; null when there is none.</summary>

@@ -1,6 +1,6 @@
 namespace Voron;
 
-/// <summary>What a salvage has found of a tree: <see cref="SalvageReport"/>.</summary>
+/// <summary>The result of salvaging a tree: see <see cref="SalvageReport"/>.</summary>
 public sealed record SalvagedTree
 {
     /// <summary>The name of the tree in the new environment. Begins with <c>lost+found</c> if its name in the old one is not known.</summary>
@@ -44,15 +44,15 @@ public sealed record SalvagedTree
 /// <summary>
 /// A range of keys whose page is lost. A key of a fixed-size tree is shown as 8 bytes, big-endian, with its highest bit inverted.
 /// </summary>
-/// <param name="Low">The first key that the range can have; null if it has no lower end.</param>
+/// <param name="Low">The lowest key that the range can contain; null if it has no lower end.</param>
 /// <param name="High">The first key above the range; null if it has no upper end.</param>
-/// <param name="Page">The page.</param>
-/// <param name="Found">The number of entries that were found for the range in pages that nothing led to.</param>
-/// <param name="Reason">A sentence that describes what is wrong with the page.</param>
+/// <param name="Page">The number of the lost page.</param>
+/// <param name="Found">The number of entries of the range that were found in pages to which no reference led.</param>
+/// <param name="Reason">A sentence that describes the fault of the page.</param>
 public sealed record LostRange(byte[]? Low, byte[]? High, long Page, long Found, string Reason);
 
 /// <summary>An entry whose value is lost, or whose set of ids or values has lost some members.</summary>
 /// <param name="Key">The key.</param>
-/// <param name="Length">The bytes of the lost value; for a set, the bytes of its lost values, or nine bytes for each lost id.</param>
-/// <param name="Reason">A sentence that describes what is wrong with the value.</param>
+/// <param name="Length">The size of the lost value in bytes; for a set, the bytes of its lost values, or nine bytes for each lost id.</param>
+/// <param name="Reason">A sentence that describes the fault of the value.</param>
 public sealed record LostValue(byte[] Key, long Length, string Reason);

@@ -6,7 +6,7 @@ public enum StagedValueState
     /// <summary>The value can be put.</summary>
     Ready,
 
-    /// <summary>The value was put in the open write transaction. If that is rolled back, the value is ready again.</summary>
+    /// <summary>The value was put in the open write transaction. If that transaction is rolled back, the value is ready again.</summary>
     InTransaction,
 
     /// <summary>The value belongs to a transaction that was committed. It cannot be put again.</summary>

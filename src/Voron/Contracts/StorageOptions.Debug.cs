@@ -8,7 +8,9 @@ namespace Voron;
 [DebuggerDisplay("{ToString(),nq}")]
 public sealed partial class StorageOptions
 {
-    /// <summary>Lists the options that differ from their defaults, with their values; of observers and factories, only the types.</summary>
+    /// <summary>
+    /// Lists the options that differ from their defaults, with their values; observers and factories are shown by their types only.
+    /// </summary>
     public override string ToString()
     {
         var defaults = new StorageOptions();
@@ -26,7 +28,7 @@ public sealed partial class StorageOptions
         return (text.Length == start ? text.Append("defaults") : text).Append(')').ToString();
     }
 
-    // The text of an object of the user would be the user's code.
+    // The ToString method of a user's object would run user code.
     private static object Describe(object? value) => value switch
     {
         string or ValueType => value,

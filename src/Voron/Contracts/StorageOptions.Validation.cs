@@ -9,10 +9,10 @@ public sealed partial class StorageOptions
     private const UnixFileMode ReadAndWrite = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead | UnixFileMode.GroupWrite
         | UnixFileMode.OtherRead | UnixFileMode.OtherWrite;
 
-    /// <summary>Four times the smallest journal file. A quiet journal holds far less than this when everything has been flushed.</summary>
+    /// <summary>Four times the smallest journal file. An idle journal holds far less than this once everything has been flushed.</summary>
     private const long MinJournalLimit = 256 << 10;
 
-    /// <summary>The longest time for which a thread can wait.</summary>
+    /// <summary>The maximum time that a thread can wait.</summary>
     private static readonly TimeSpan LongestInterval = TimeSpan.FromDays(24);
 
     private static readonly TimeSpan ShortestStatusInterval = TimeSpan.FromMilliseconds(10);
@@ -24,9 +24,9 @@ public sealed partial class StorageOptions
     public void Validate() => Validate(null);
 
     /// <summary>Checks all options together.</summary>
-    /// <param name="parameter">The parameter by which a caller has passed the options; null for none.</param>
+    /// <param name="parameter">The parameter through which the caller passed the options; null for none.</param>
     /// <exception cref="ArgumentException">One or more options are out of range; the message names each of them.</exception>
-    /// <param name="other">A fault of options that these were made from; null for none.</param>
+    /// <param name="other">A fault of the options from which these were derived; null for none.</param>
     internal void Validate(string? parameter, string? other = null)
     {
         var faults = new Faults();
@@ -88,7 +88,7 @@ public sealed partial class StorageOptions
         CheckSharesThatAreSet(faults);
     }
 
-    // A limit that was not set follows from the machine, and says nothing about what the caller wants.
+    // A limit that was not set is derived from the machine, and says nothing about the caller's intent.
     private void CheckSharesThatAreSet(Faults faults)
     {
         if (_memoryLimitBytes is not { } limit || limit < MinMemoryLimit)
@@ -132,7 +132,7 @@ public sealed partial class StorageOptions
         }
     }
 
-    /// <summary>The faults that have been found.</summary>
+    /// <summary>The faults found so far.</summary>
     private sealed class Faults
     {
         private List<string>? _texts;
@@ -150,7 +150,7 @@ public sealed partial class StorageOptions
         }
     }
 
-    /// <summary>A message that is built only if there is a fault, so that opening an environment does not format messages in vain.</summary>
+    /// <summary>A message built only if there is a fault, so that opening an environment formats no unused messages.</summary>
     [InterpolatedStringHandler]
     private ref struct FaultText
     {

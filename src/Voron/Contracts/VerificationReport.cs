@@ -3,7 +3,7 @@ namespace Voron;
 /// <summary>
 /// The findings of <see cref="StorageEnvironment.Verify"/>, or of a background verification, whose figures come from several snapshots.
 /// </summary>
-/// <param name="TransactionId">The snapshot that was verified, or the last one.</param>
+/// <param name="TransactionId">The id of the verified snapshot, or of the last one.</param>
 /// <param name="Trees">The number of named trees walked.</param>
 /// <param name="Entries">The number of entries in these trees.</param>
 /// <param name="UsedPages">The number of pages that belong to trees, values, or the section maps.</param>

@@ -9,9 +9,7 @@ public abstract class VoronException : Exception
     }
 }
 
-/// <summary>
-/// The directory contains no environment, or does not exist, and the caller did not want to create one. Nothing was changed.
-/// </summary>
+/// <summary>The directory contains no environment, or does not exist, and the caller did not want to create one. Nothing was changed.</summary>
 public sealed class EnvironmentNotFoundException : VoronException
 {
     internal EnvironmentNotFoundException(string message, Exception? cause = null)
@@ -38,7 +36,7 @@ public sealed class EnvironmentInUseException : VoronException
     }
 }
 
-/// <summary>The operating system refused an operation on a file: access denied, read error, a missing file.</summary>
+/// <summary>The operating system refused a file operation: access was denied, a read failed, or a file is missing.</summary>
 public sealed class StorageAccessException : VoronException
 {
     internal StorageAccessException(string message, Exception? cause = null)
@@ -47,7 +45,10 @@ public sealed class StorageAccessException : VoronException
     }
 }
 
-/// <summary>The system does not have enough memory to open the environment, or limits it. Nothing was changed.</summary>
+/// <summary>
+/// The system does not have enough memory to open the environment, or for a long call such as a backup or a salvage, or limits the memory of the
+/// process. A failed opening has changed nothing.
+/// </summary>
 public sealed class StorageMemoryException : VoronException
 {
     internal StorageMemoryException(string message, Exception? cause = null)

@@ -3,23 +3,23 @@ using System.Runtime.CompilerServices;
 
 namespace Voron.Format;
 
-/// <summary>Where the areas of an array page begin. They follow from the size of the page and of a value.</summary>
+/// <summary>The offsets of the areas of an array page. They follow from the page size and the value size.</summary>
 /// <remarks>
 /// <code>
-/// | header, 64 bytes | order: a cell number an entry, in key order | keys, 8 bytes a cell | values, a fixed size a cell |
+/// | header, 64 bytes | order: one cell number per entry, in key order | keys, 8 bytes per cell | values, a fixed size per cell |
 /// </code>
-/// A cell number has one byte; two bytes in a page of more than 256 cells. The keys begin at a multiple of 8. In a page of 4 KiB there is room
-/// for 237 cells with values of 8 bytes, or for 288 children.
+/// A cell number takes one byte, or two bytes in a page with more than 256 cells. The keys begin at a multiple of 8. A page of 4 KiB has room for 237
+/// cells with values of 8 bytes, or for 288 children.
 /// </remarks>
 internal readonly struct ArrayLayout
 {
-    /// <summary>Flag of a page whose entries are in key order in its cells, from the first cell on: its order is not used.</summary>
+    /// <summary>Flag of a page whose cells contain its entries in key order, from the first cell on. The order area is not used.</summary>
     public const byte InOrderFlag = 1;
 
-    /// <summary>Flag of a branch: its values are page numbers of children.</summary>
+    /// <summary>Flag of a branch, whose values are the page numbers of its children.</summary>
     public const byte BranchFlag = 2;
 
-    /// <summary>The key of the first child of a branch, which has all keys below that of the second one.</summary>
+    /// <summary>The key of the first child of a branch, which contains all keys below that of the second child.</summary>
     public const long FirstKey = long.MinValue;
 
     public const int KeySize = sizeof(long);
@@ -33,13 +33,13 @@ internal readonly struct ArrayLayout
     private const int KeyAlignment = 8;
     private const int LeastPageBits = 12;
 
-    // Those of the five page sizes.
+    // One layout for each of the five page sizes.
     private static readonly ArrayLayout[] Branches = [.. Enumerable.Range(LeastPageBits, 5).Select(bits => new ArrayLayout(1 << bits, ChildSize))];
 
     /// <summary>The number of cells in a page.</summary>
     public readonly int Capacity;
 
-    /// <summary>Bytes of a value.</summary>
+    /// <summary>The size of a value in bytes.</summary>
     public readonly int ValueSize;
 
     /// <summary>The offset of the key in the first cell.</summary>
@@ -48,8 +48,8 @@ internal readonly struct ArrayLayout
     /// <summary>The offset of the value in the first cell.</summary>
     public readonly int ValuesStart;
 
-    /// <param name="pageSize">Bytes of a page.</param>
-    /// <param name="valueSize">Bytes of a value, 0 to <see cref="MaxValueSize"/>.</param>
+    /// <param name="pageSize">The page size in bytes.</param>
+    /// <param name="valueSize">The size of a value in bytes, 0 to <see cref="MaxValueSize"/>.</param>
     public ArrayLayout(int pageSize, int valueSize)
     {
         var room = pageSize - PageHeader.Size;
@@ -64,14 +64,14 @@ internal readonly struct ArrayLayout
         ValuesStart = KeysStart + capacity * KeySize;
     }
 
-    /// <summary>True if the cell numbers of the order have two bytes.</summary>
+    /// <summary>True if the cell numbers of the order take two bytes.</summary>
     public bool IsWide
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         get => Capacity > CellsOfOneByte;
     }
 
-    /// <summary>The largest size of a value in bytes: at least seven entries fit into a page.</summary>
+    /// <summary>The maximum size of a value in bytes. At least seven entries with such values fit into a page.</summary>
     public static int MaxValueSize(int pageSize) => pageSize / 8;
 
     /// <summary>Returns the layout of the branches of an environment.</summary>

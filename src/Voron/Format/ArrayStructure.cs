@@ -4,8 +4,8 @@ namespace Voron.Format;
 
 /// <summary>Checks that the bytes of an array page are consistent: part of <see cref="PageStructure"/>.</summary>
 /// <remarks>
-/// A page that passes has these properties: its layout follows from a possible size of values; it has at least one entry, and no more cells than
-/// the layout has; each cell in use is in the order exactly once; keys rise; the first key of a branch is -2^63; children are page numbers.
+/// A page that passes has these properties: the size of its values is possible; it contains at least one entry, and no more cells than its layout;
+/// the order contains each cell in use exactly once; keys ascend; the first key of a branch is -2^63; children are page numbers.
 /// </remarks>
 internal static unsafe class ArrayStructure
 {

@@ -5,27 +5,27 @@ namespace Voron.Format;
 /// <summary>The content of a frame of a backup.</summary>
 internal enum BackupFrameKind : uint
 {
-    /// <summary>Pages: first <see cref="BackupExtent"/>, one for each stretch of neighbours, then the pages in the same order.</summary>
+    /// <summary>Pages: first one <see cref="BackupExtent"/> for each run of adjacent pages, then the pages in the same order.</summary>
     Pages = 1,
 
-    /// <summary>The <see cref="EnvironmentState"/> that the backup brings the pages to.</summary>
+    /// <summary>The <see cref="EnvironmentState"/> to which the backup brings the pages.</summary>
     State = 2,
 
     /// <summary>A bit for each page from <see cref="BackupFrame.Link"/> on: 1 if the state uses it.</summary>
     UsedPages = 3,
 
     /// <summary>
-    /// Where pages are: <see cref="BackupIndexEntry"/>. <see cref="BackupFrame.Link"/> is the offset of the index frame before, or 0.
+    /// The locations of pages: <see cref="BackupIndexEntry"/>. <see cref="BackupFrame.Link"/> is the offset of the previous index frame, or 0.
     /// </summary>
     Index = 4,
 
-    /// <summary>Text of the user, in UTF-8.</summary>
+    /// <summary>The user's text, in UTF-8.</summary>
     Note = 5,
 
     /// <summary>Zeros, so that the trailer ends at a multiple of <see cref="BackupHeader.BlockBytes"/>.</summary>
     Padding = 6,
 
-    /// <summary>A <see cref="BackupTrailer"/> and zeros. A backup without it is not finished.</summary>
+    /// <summary>A <see cref="BackupTrailer"/> and zeros. A backup without it is unfinished.</summary>
     Trailer = 7,
 }
 
@@ -50,27 +50,27 @@ internal struct BackupFrame
     /// <summary>"VoronFrm", read as a little-endian number.</summary>
     public const ulong MarkerValue = 0x6D72466E6F726F56;
 
-    /// <summary>The most bytes of pages in a frame.</summary>
+    /// <summary>The maximum number of bytes of pages in a frame.</summary>
     public const int MaxPageBytes = 1 << 20;
 
-    /// <summary>The most stretches of pages in a frame.</summary>
+    /// <summary>The maximum number of extents in a frame.</summary>
     public const int MaxExtents = (BackupHeader.BlockBytes - Size) / BackupExtent.Size;
 
-    /// <summary>The most bytes of a payload.</summary>
+    /// <summary>The maximum length of a payload in bytes, uncompressed.</summary>
     public const int MaxRawBytes = MaxPageBytes + MaxExtents * BackupExtent.Size;
 
     [FieldOffset(0)]
     public ulong Marker;
 
-    /// <summary>The checksum of header and payload. Its place is the frame's sequence in the backup.</summary>
+    /// <summary>The checksum of header and payload. Its seed consists of the backup's id and the frame's sequence.</summary>
     [FieldOffset(8)]
     public ulong Checksum;
 
-    /// <summary>The checksum of the frame before; for the first one, that of the header.</summary>
+    /// <summary>The checksum of the previous frame; in the first frame, that of the header.</summary>
     [FieldOffset(16)]
     public ulong Previous;
 
-    /// <summary>1 for the first frame, one more for each frame behind it.</summary>
+    /// <summary>1 in the first frame; increases by one from frame to frame.</summary>
     [FieldOffset(24)]
     public long Sequence;
 
@@ -80,7 +80,7 @@ internal struct BackupFrame
     [FieldOffset(36)]
     public BackupFrameFlags Flags;
 
-    /// <summary>The number of stretches, bits, entries or bytes in the payload.</summary>
+    /// <summary>The number of extents, bits, entries or bytes in the payload.</summary>
     [FieldOffset(40)]
     public long Count;
 
@@ -92,12 +92,12 @@ internal struct BackupFrame
     [FieldOffset(52)]
     public int StoredBytes;
 
-    /// <summary>A page or an offset, as the kind says; otherwise zero.</summary>
+    /// <summary>A page or an offset, depending on the kind; otherwise zero.</summary>
     [FieldOffset(56)]
     public long Link;
 }
 
-/// <summary>Neighbouring pages in a frame.</summary>
+/// <summary>A run of adjacent pages in a frame.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct BackupExtent
 {
@@ -112,7 +112,7 @@ internal struct BackupExtent
     // 12: zero.
 }
 
-/// <summary>The place of neighbouring pages in a backup. Where there are several for a page, the last one counts.</summary>
+/// <summary>The location of adjacent pages in a backup. If several entries cover a page, the last one counts.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct BackupIndexEntry
 {

@@ -2,13 +2,13 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Format;
 
-/// <summary>The first block of a backup: which environment it is of, and what it builds on.</summary>
+/// <summary>The first block of a backup: identifies its environment, and the backup that it builds on.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct BackupHeader
 {
     public const int Size = 152;
 
-    /// <summary>The number of bytes that the header takes in the file; those behind the structure are zeros.</summary>
+    /// <summary>The number of bytes that the header takes in the file; those after the structure are zeros.</summary>
     public const int BlockBytes = 4096;
 
     /// <summary>The offset of the first byte that the checksum covers, up to the end of the block.</summary>
@@ -22,7 +22,7 @@ internal struct BackupHeader
     [FieldOffset(0)]
     public ulong Magic;
 
-    /// <summary>The checksum of the block. The first frame names it.</summary>
+    /// <summary>The checksum of the block. The first frame repeats it.</summary>
     [FieldOffset(8)]
     public ulong Checksum;
 
@@ -43,11 +43,11 @@ internal struct BackupHeader
     [FieldOffset(32)]
     public RandomId BackupId;
 
-    /// <summary>The backup whose pages this one leaves out where they have not changed; zero for a full backup.</summary>
+    /// <summary>The backup whose unchanged pages this one omits; zero for a full backup.</summary>
     [FieldOffset(48)]
     public RandomId ParentId;
 
-    /// <summary>The transaction whose state the parent has.</summary>
+    /// <summary>The transaction whose state the parent contains.</summary>
     [FieldOffset(64)]
     public long ParentTransactionId;
 
@@ -61,10 +61,10 @@ internal struct BackupHeader
     [FieldOffset(128)]
     public long BeganAt;
 
-    /// <summary>Reserved for the key that the frames are encrypted with; zero.</summary>
+    /// <summary>Reserved for the key that encrypts the frames; zero.</summary>
     [FieldOffset(136)]
     public RandomId KeyId;
 
-    /// <summary>True if the backup has all pages.</summary>
+    /// <summary>True if the backup contains all pages.</summary>
     public readonly bool IsFull => ParentId == default;
 }

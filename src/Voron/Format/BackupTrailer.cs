@@ -7,7 +7,7 @@ internal enum BackupTrailerFlags : uint
 {
     None = 0,
 
-    /// <summary>When the backup was finished, the environment knew it durably as one that later backups can build on.</summary>
+    /// <summary>When the backup was finished, the environment had durably recorded it as one that later backups can build on.</summary>
     IsBase = 1,
 }
 
@@ -17,14 +17,14 @@ internal struct BackupTrailer
 {
     public const int Size = 88;
 
-    /// <summary>The length of the payload of the last frame, which has one block with its header.</summary>
+    /// <summary>The length of the payload of the last frame, which fills one block together with its header.</summary>
     public const int PayloadBytes = BackupHeader.BlockBytes - BackupFrame.Size;
 
-    /// <summary>The transaction whose state the backup has.</summary>
+    /// <summary>The transaction whose state the backup contains.</summary>
     [FieldOffset(0)]
     public long TransactionId;
 
-    /// <summary>When that transaction was committed, as in the state.</summary>
+    /// <summary>When that transaction was committed, as recorded in the state.</summary>
     [FieldOffset(8)]
     public long CommitTime;
 
@@ -40,11 +40,11 @@ internal struct BackupTrailer
     [FieldOffset(32)]
     public long UsedPages;
 
-    /// <summary>The number of pages in the frames; a page that was copied again counts again.</summary>
+    /// <summary>The number of pages in the frames. A page that was copied again counts again.</summary>
     [FieldOffset(40)]
     public long CopiedPages;
 
-    /// <summary>The number of frames, the last one included.</summary>
+    /// <summary>The number of frames, including the last one.</summary>
     [FieldOffset(48)]
     public long Frames;
 

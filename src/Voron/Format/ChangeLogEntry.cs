@@ -2,18 +2,19 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Format;
 
-/// <summary>What an entry of the change log says.</summary>
+/// <summary>The content of an entry in the change log.</summary>
 internal enum ChangeLogEntryKind : uint
 {
     /// <summary>The log begins. The transactions up to <see cref="ChangeLogEntry.To"/> are not in it.</summary>
     Start = 1,
 
-    /// <summary>A flush, or several in a row: all pages that the transactions from there to there have changed.</summary>
+    /// <summary>
+    /// One flush, or several in a row: all pages changed by the transactions after <see cref="ChangeLogEntry.From"/>, up
+    /// to <see cref="ChangeLogEntry.To"/>.
+    /// </summary>
     Flush = 2,
 
-    /// <summary>
-    /// Pages of values that transactions after the checkpoint have written directly, and that no record in the journal names any more.
-    /// </summary>
+    /// <summary>Pages of values that transactions after the checkpoint wrote directly, and that no journal record names any longer.</summary>
     Direct = 3,
 
     /// <summary>Backups that later ones can build on.</summary>
@@ -21,8 +22,8 @@ internal enum ChangeLogEntryKind : uint
 }
 
 /// <summary>
-/// The header of an entry in the change log. Its pages or points follow; zeros fill the last block. Entries begin at multiples of
-/// <see cref="JournalFormat.Block"/>.
+/// The header of an entry in the change log. The pages or points of the entry follow, and zeros fill the last block. Entries begin at multiples
+/// of <see cref="JournalFormat.Block"/>.
 /// </summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct ChangeLogEntry
@@ -35,15 +36,15 @@ internal struct ChangeLogEntry
     /// <summary>The offset of the first byte that the checksum covers.</summary>
     public const int ChecksummedFrom = 16;
 
-    /// <summary>The most bytes that an entry may say that it has, which bounds what a reader allocates.</summary>
+    /// <summary>The maximum payload length that an entry may claim, which bounds the memory that a reader allocates.</summary>
     public const long MaxPayloadBytes = 1L << 30;
 
     [FieldOffset(0)]
     public ulong Marker;
 
     /// <summary>
-    /// The checksum of header and content, never 0. It identifies the entry, since <see cref="Nonce"/> is part of it: the header file names an entry
-    /// by it.
+    /// The checksum of header and content, never 0. Because it covers <see cref="Nonce"/>, it identifies the entry, and the header file
+    /// names entries by it.
     /// </summary>
     [FieldOffset(8)]
     public ulong Checksum;
@@ -61,19 +62,19 @@ internal struct ChangeLogEntry
     [FieldOffset(40)]
     public ulong Nonce;
 
-    /// <summary>One more than that of the entry before.</summary>
+    /// <summary>One more than that of the previous entry.</summary>
     [FieldOffset(48)]
     public long Sequence;
 
-    /// <summary>The transaction before the first whose changes the entry has.</summary>
+    /// <summary>The transaction before the first one whose changes the entry contains.</summary>
     [FieldOffset(56)]
     public long From;
 
-    /// <summary>The last transaction whose changes the entry has.</summary>
+    /// <summary>The last transaction whose changes the entry contains.</summary>
     [FieldOffset(64)]
     public long To;
 
-    /// <summary>The transaction of the checkpoint as of which the entry counts.</summary>
+    /// <summary>The transaction of the checkpoint as of which the entry is valid.</summary>
     [FieldOffset(72)]
     public long Checkpoint;
 
@@ -85,15 +86,15 @@ internal struct ChangeLogEntry
     [FieldOffset(88)]
     public long PayloadBytes;
 
-    /// <summary>The checksum of the entry before, or what that one has in <see cref="Replaces"/>; 0 for the first of a new log.</summary>
+    /// <summary>The <see cref="Identity"/> of the previous entry; 0 in the first entry of a new log.</summary>
     [FieldOffset(96)]
     public ulong Previous;
 
-    /// <summary>If the entry takes the place of earlier ones, the checksum of the last of these; otherwise 0.</summary>
+    /// <summary>If the entry replaces earlier ones, the checksum of the last of these; otherwise 0.</summary>
     [FieldOffset(104)]
     public ulong Replaces;
 
-    /// <summary>By what the entry behind it knows it.</summary>
+    /// <summary>The value by which the next entry refers to this one.</summary>
     public readonly ulong Identity => Replaces != 0 ? Replaces : Checksum;
 }
 
@@ -107,7 +108,7 @@ internal struct BackupPoint
     [FieldOffset(0)]
     public RandomId BackupId;
 
-    /// <summary>The transaction whose state it has.</summary>
+    /// <summary>The transaction whose state the backup contains.</summary>
     [FieldOffset(16)]
     public long TransactionId;
 }

@@ -9,8 +9,8 @@ internal enum CheckpointFlags : uint
     None = 0,
 
     /// <summary>
-    /// The environment was closed with everything in the data file, and <see cref="CheckpointHeader.ReplayStart"/> is the very end of the
-    /// journal. The flag applies until there is a journal file of a later epoch: nothing is written before there is one.
+    /// The environment was closed with everything in the data file, and <see cref="CheckpointHeader.ReplayStart"/> is the very end of the journal.
+    /// The flag applies until a journal file of a later epoch exists, since nothing is written before that.
     /// </summary>
     ClosedCleanly = 1,
 
@@ -29,13 +29,13 @@ internal struct CheckpointHeader
     public const int Size = 384;
 
     /// <summary>
-    /// The number of bytes by which the fields behind the state begin earlier in version 1, where those from <see cref="Lineage"/> on are zero.
+    /// The number of bytes by which the fields after the state begin earlier in version 1. There, the fields from <see cref="Lineage"/> on are zero.
     /// </summary>
     private const int ShiftFromVersion1 = EnvironmentState.Size - EnvironmentState.SizeInVersion1;
 
     private const int StateOffset = 56;
 
-    // In version 1: the bytes up to the end of the state, and those of the fields behind it.
+    // In version 1: the bytes up to the end of the state, and those of the fields after it.
     private const int HeadBytes = StateOffset + EnvironmentState.SizeInVersion1;
     private const int TailBytes = 264 - HeadBytes;
 
@@ -113,13 +113,13 @@ internal struct CheckpointHeader
     [FieldOffset(288)]
     public Lineage Lineage;
 
-    /// <summary>The checksum of an entry of the change log, up to which the log is as of this checkpoint; 0 if there is no log.</summary>
+    /// <summary>The checksum of the last entry of the change log as of this checkpoint; 0 if there is no log.</summary>
     [FieldOffset(328)]
     public ulong ChangeLogEntry;
 
     // 336 to 383: zero.
 
-    /// <summary>Stores the header at the start of a zeroed block, as its version lays it out.</summary>
+    /// <summary>Stores the header at the start of a zeroed block, in the layout of its version.</summary>
     public readonly unsafe void Store(byte* block)
     {
         var header = this;
@@ -133,7 +133,7 @@ internal struct CheckpointHeader
         Buffer.MemoryCopy((byte*)&header + HeadBytes + ShiftFromVersion1, block + HeadBytes, TailBytes, TailBytes);
     }
 
-    /// <summary>Returns the header at the start of a block. Its version is known.</summary>
+    /// <summary>Returns the header at the start of a block. Its version must be a known one.</summary>
     public static unsafe CheckpointHeader Load(byte* block)
     {
         var header = *(CheckpointHeader*)block;

@@ -2,14 +2,14 @@ using System.Numerics;
 
 namespace Voron.Format;
 
-/// <content>The way back from a checksum to its seed, for files whose environment id is lost.</content>
+/// <content>Computes the seed of a checksum, for files whose environment id is lost.</content>
 internal static unsafe partial class Checksum
 {
     private static readonly ulong Inverse0 = Inverse(Odd0);
     private static readonly ulong Inverse1 = Inverse(Odd1);
     private static readonly ulong Inverse2 = Inverse(Odd2);
 
-    /// <summary>Returns the seed base with which some bytes have a checksum. Every checksum has one, so one page alone proves nothing.</summary>
+    /// <summary>Returns the seed base with which the given bytes have a checksum. Every checksum has one, so a single page proves nothing.</summary>
     /// <param name="data">The bytes.</param>
     /// <param name="length">Their number, a multiple of <see cref="Stream.BlockBytes"/>.</param>
     /// <param name="pageNumber">The number of the page.</param>
@@ -35,7 +35,7 @@ internal static unsafe partial class Checksum
         return Unshift(state, 29);
     }
 
-    // Undoes s ^ (s >> shift): each round makes that many more of the upper bits right.
+    // Undoes s ^ (s >> shift). Each round corrects that many more of the upper bits.
     private static ulong Unshift(ulong shifted, int shift)
     {
         var state = shifted;
@@ -44,7 +44,7 @@ internal static unsafe partial class Checksum
         return state;
     }
 
-    // Newton's method modulo 2^64: each step doubles the number of right bits, of which an odd number has three to begin with.
+    // Newton's method modulo 2^64. Each step doubles the number of correct bits. An odd number is its own inverse in the lowest three bits.
     private static ulong Inverse(ulong odd)
     {
         var inverse = odd;
@@ -55,7 +55,7 @@ internal static unsafe partial class Checksum
 
     internal partial struct Stream
     {
-        /// <summary>Returns the seed with which all added pieces have a checksum.</summary>
+        /// <summary>Returns the seed with which the added pieces have a checksum.</summary>
         public readonly ulong FindSeed(ulong checksum)
         {
             var state = Unfold(Unavalanche(checksum), _lane2 | ((ulong)_lane3 << 32));

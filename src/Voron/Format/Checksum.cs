@@ -70,7 +70,7 @@ internal static unsafe partial class Checksum
         var at = data;
         var blocksEnd = data + (length & ~(nuint)31);
 
-        // Two blocks a round: the loop's own instructions would otherwise take slots from the lanes.
+        // Two blocks per round, because the loop's own instructions would otherwise take execution slots from the lanes.
         for (var pairsEnd = data + (length & ~(nuint)63); at < pairsEnd; at += 64)
         {
             lane0 = BitOperations.Crc32C(BitOperations.Crc32C(lane0, Word(at)), Word(at + 32));
@@ -104,7 +104,7 @@ internal static unsafe partial class Checksum
         return FoldLanes(lane0, lane1, lane2, lane3, length, seed);
     }
 
-    /// <summary>Computes the checksum from the lanes after that many bytes.</summary>
+    /// <summary>Computes the checksum from the lanes after <paramref name="length"/> bytes.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong FoldLanes(uint lane0, uint lane1, uint lane2, uint lane3, ulong length, ulong seed)
     {
@@ -147,11 +147,11 @@ internal static unsafe partial class Checksum
         return word;
     }
 
-    /// <summary>The checksum of bytes that come in pieces, so that a long extent can be verified without a buffer of its length.</summary>
-    /// <remarks>Produces the same result as <see cref="Compute(byte*, nuint, ulong)"/> for all pieces in a row.</remarks>
+    /// <summary>The checksum of bytes that arrive in pieces, so that a long extent can be verified without a buffer of its length.</summary>
+    /// <remarks>Produces the same result as <see cref="Compute(byte*, nuint, ulong)"/> for the concatenated pieces.</remarks>
     internal partial struct Stream
     {
-        /// <summary>The length of every piece is a multiple of this many bytes, as the length of a page is.</summary>
+        /// <summary>The length of every piece must be a multiple of this many bytes, as every page size is.</summary>
         public const int BlockBytes = 32;
 
         private uint _lane0;

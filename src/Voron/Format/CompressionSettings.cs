@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Format;
 
-/// <summary>How the values of a tree are compressed.</summary>
+/// <summary>The compression settings of a tree.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct CompressionSettings
 {
@@ -12,15 +12,15 @@ internal struct CompressionSettings
     [FieldOffset(0)]
     public byte Mode;
 
-    /// <summary>The number of the last dictionary that the tree has had; 0 if it has had none. No number is used twice.</summary>
+    /// <summary>The number of the last dictionary that the tree has had; 0 if it has never had one. No number is used twice.</summary>
     [FieldOffset(1)]
     public byte LastDictionary;
 
-    /// <summary>Rises with each change of the mode.</summary>
+    /// <summary>Increases with each change of the mode.</summary>
     [FieldOffset(4)]
     public uint Changes;
 
-    /// <summary>Reads settings; false if the bytes are none.</summary>
+    /// <summary>Reads settings; returns false if the bytes are not valid settings.</summary>
     public static bool TryRead(ReadOnlySpan<byte> bytes, out CompressionSettings settings)
     {
         settings = bytes.Length == Size ? MemoryMarshal.Read<CompressionSettings>(bytes) : default;

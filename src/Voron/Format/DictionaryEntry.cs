@@ -2,10 +2,10 @@ using System.Buffers.Binary;
 
 namespace Voron.Format;
 
-/// <summary>The entries of a tree of dictionaries: what is under the key 0, and under the number of each dictionary.</summary>
+/// <summary>The entries of a tree of dictionaries: the settings under the key 0, and each dictionary under its number.</summary>
 internal static class DictionaryEntry
 {
-    /// <summary>The bytes before those of a dictionary: the id of the tree (4), the number (1), 0 (3), the ratio (4), and a checksum (4).</summary>
+    /// <summary>The number of bytes before a dictionary: the id of the tree (4), the number (1), 0 (3), the ratio (4), and a checksum (4).</summary>
     public const int HeaderBytes = 16;
 
     private const int MostBytes = 64 << 10;
@@ -18,7 +18,7 @@ internal static class DictionaryEntry
     /// <param name="treeId">The tree whose values are compressed.</param>
     /// <param name="number">The number.</param>
     /// <param name="dictionary">The dictionary.</param>
-    /// <returns>False if the bytes are no such entry.</returns>
+    /// <returns>False if the bytes are not such an entry.</returns>
     public static bool TryRead(ReadOnlySpan<byte> entry, uint treeId, int number, out ReadOnlySpan<byte> dictionary)
     {
         return TryReadAny(entry, number, out var tree, out dictionary) && tree == treeId;
@@ -37,7 +37,7 @@ internal static class DictionaryEntry
         return BinaryPrimitives.ReadUInt32LittleEndian(entry[12..]) == ChecksumOf(treeId, number, dictionary);
     }
 
-    /// <summary>Returns the bytes to which a million bytes of values were compressed when the dictionary was trained.</summary>
+    /// <summary>Returns the number of bytes to which a million bytes of values were compressed when the dictionary was trained.</summary>
     public static int Ratio(ReadOnlySpan<byte> entry) => BinaryPrimitives.ReadInt32LittleEndian(entry[8..]);
 
     /// <summary>Returns the entry of a dictionary.</summary>
@@ -52,7 +52,7 @@ internal static class DictionaryEntry
         return entry;
     }
 
-    // The lower half of the checksum, whose place is the tree and the number.
+    // The lower half of the checksum, whose seed consists of the tree and the number.
     private static uint ChecksumOf(uint treeId, int number, ReadOnlySpan<byte> dictionary) =>
         (uint)Checksum.Compute(dictionary, ((ulong)treeId << 8) | (byte)number);
 }

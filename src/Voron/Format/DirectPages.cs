@@ -3,15 +3,15 @@ using System.Runtime.InteropServices;
 namespace Voron.Format;
 
 /// <summary>
-/// The content of an entry of the kind <see cref="PageEntryKind.Direct"/> for pages of trees: this mark, and then a checksum for each page, as
-/// the page's header has it. An entry for a value has a <see cref="DirectExtent"/> instead, which never begins with the mark.
+/// The content of an entry of the kind <see cref="PageEntryKind.Direct"/> for pages of trees: this mark, followed by the checksum of each page, as in
+/// the page's header. An entry for a value has a <see cref="DirectExtent"/> instead, which never begins with the mark.
 /// </summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal unsafe struct DirectPages
 {
     public const int Size = 8;
 
-    /// <summary>The value of <see cref="Mark"/>. A value has a length there.</summary>
+    /// <summary>The value of <see cref="Mark"/>. In the entry for a value, a length is stored there.</summary>
     public const long MarkValue = -1;
 
     [FieldOffset(0)]

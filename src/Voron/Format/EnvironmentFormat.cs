@@ -1,10 +1,10 @@
 namespace Voron.Format;
 
-/// <summary>The format of an open environment: its version, what it uses, and its lineage.</summary>
+/// <summary>The format of an open environment: its version, its features, and its lineage.</summary>
 /// <remarks>
-/// An environment of version 1 becomes one of version 2 when a feature is first used. From then on, records have the whole state, and the
-/// journal continues in a file of version 2. Changed by the flusher, under its lock, for the holder of the writer; read by threads that have
-/// either of the two, or that begin a journal file.
+/// An environment of version 1 becomes version 2 when a feature is first used. From then on, records contain the whole state, and the journal
+/// continues in a file of version 2. The flusher changes the format, under its lock, for the holder of the writer. Threads that hold either of the
+/// two, or that begin a journal file, read it.
 /// </remarks>
 internal sealed class EnvironmentFormat
 {
@@ -14,7 +14,7 @@ internal sealed class EnvironmentFormat
     /// <summary>The format version of new records and files.</summary>
     public uint Version => Volatile.Read(ref _version);
 
-    /// <summary>True while records and pages have nothing that version 1 does not have.</summary>
+    /// <summary>True while records and pages contain nothing that version 1 lacks.</summary>
     public bool IsVersion1 => Version == JournalFormat.Version1;
 
     /// <summary>The features that may be in use: both slots of the header name them.</summary>
@@ -26,7 +26,7 @@ internal sealed class EnvironmentFormat
     /// <summary>Returns whether all of these features may be used.</summary>
     public bool Has(FormatFeatures features) => (features & ~Features) == 0;
 
-    /// <summary>Takes over what a header says that is durable in both slots.</summary>
+    /// <summary>Adopts the format from a header that is durable in both slots.</summary>
     public void Adopt(in CheckpointHeader header)
     {
         Lineage = header.Lineage;

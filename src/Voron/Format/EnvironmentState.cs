@@ -10,7 +10,7 @@ internal struct EnvironmentState
 {
     public const int Size = 128;
 
-    /// <summary>The size in version 1 of the format, which ends behind <see cref="History"/>.</summary>
+    /// <summary>The size in version 1 of the format, which ends after <see cref="History"/>.</summary>
     public const int SizeInVersion1 = 104;
 
     /// <summary>The transaction whose state this is; 0 for an environment that has just been created.</summary>

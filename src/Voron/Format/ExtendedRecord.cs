@@ -2,10 +2,12 @@ using System.Runtime.CompilerServices;
 
 namespace Voron.Format;
 
-/// <summary>Checks the bytes behind the key of a leaf record of the kind <see cref="ValueKind.Extended"/>, and reads the ids of one.</summary>
+/// <summary>
+/// Checks the bytes after the key of a leaf record of the kind <see cref="ValueKind.Extended"/>, and reads and writes sets of one id.
+/// </summary>
 internal static unsafe class ExtendedRecord
 {
-    /// <summary>Form and payload come before the id of a set of one.</summary>
+    /// <summary>The number of bytes before the id in a set of one id: form and payload.</summary>
     public const int OneIdHeader = 2;
 
     private const int MostIdBytes = sizeof(long);
@@ -33,10 +35,10 @@ internal static unsafe class ExtendedRecord
         }
     }
 
-    /// <summary>Returns whether a record with these bytes behind its key is a compressed value.</summary>
+    /// <summary>Returns whether a record with these bytes after its key is a compressed value.</summary>
     public static bool IsPacked(byte* behind) => *(ExtendedForm*)behind is ExtendedForm.Packed or ExtendedForm.PackedOutside;
 
-    /// <summary>Returns the id of a set of one.</summary>
+    /// <summary>Returns the id of a set of one id.</summary>
     public static long OneId(byte* behind, int length)
     {
         long id = 0;

@@ -2,13 +2,13 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Format;
 
-/// <summary>The start of a set of few ids behind the key of a leaf record. A block of ids follows, in a room that may have bytes left.</summary>
+/// <summary>The start of a set of few ids, after the key of a leaf record. A block of ids follows, in a room that may have unused bytes.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size, Pack = 1)]
 internal struct FewIdsHeader
 {
     public const int Size = 12;
 
-    /// <summary>The most bytes behind the key. A larger set has pages of its own.</summary>
+    /// <summary>The maximum number of bytes after the key. A larger set has pages of its own.</summary>
     public const int MaxBytes = 256;
 
     [FieldOffset(0)]
@@ -28,6 +28,8 @@ internal struct FewIdsHeader
 
     public readonly IdBlockShape Shape => new(Count, GapWidth, PayloadWidth);
 
-    /// <summary>Returns the bytes that a set takes behind the key: a multiple of 16, so that ids can be added without moving the record.</summary>
+    /// <summary>
+    /// Returns the number of bytes that a set takes after the key: a multiple of 16, so that ids can be added without moving the record.
+    /// </summary>
     public static int RecordBytes(in IdBlockShape shape) => IdBlockShape.RoundUp(Size + shape.Size);
 }

@@ -3,15 +3,15 @@ using System.Runtime.InteropServices;
 namespace Voron.Format;
 
 /// <summary>
-/// The start of a set of few values. The offset of each value follows in two bytes, in the order of the values; the values fill the room from its
-/// end down, in any order, each behind its length in two bytes.
+/// The start of a set of few values. The offset of each value follows in two bytes, in the order of the values. The values fill the room from its end
+/// downwards, in any order, each preceded by its length in two bytes.
 /// </summary>
 [StructLayout(LayoutKind.Explicit, Size = Size, Pack = 1)]
 internal struct FewValuesHeader
 {
     public const int Size = 8;
 
-    /// <summary>The bytes that a value takes beside its own: its offset and its length.</summary>
+    /// <summary>The number of bytes that a value takes in addition to its own: its offset and its length.</summary>
     public const int BytesOfValue = 2 * sizeof(ushort);
 
     [FieldOffset(0)]

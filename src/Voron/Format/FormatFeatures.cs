@@ -1,6 +1,8 @@
 namespace Voron.Format;
 
-/// <summary>What an environment uses that not every engine of its format version knows. Kept in the header file, from version 2 on.</summary>
+/// <summary>
+/// The features that an environment uses and that not every engine of its format version knows. Stored in the header file from version 2 on.
+/// </summary>
 [Flags]
 internal enum FormatFeatures : uint
 {

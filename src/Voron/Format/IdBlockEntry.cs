@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Format;
 
-/// <summary>An entry in the directory of an id page: where a block is, and what it has.</summary>
+/// <summary>An entry in the directory of an id page: the location and the properties of a block.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct IdBlockEntry
 {
@@ -19,11 +19,11 @@ internal struct IdBlockEntry
     [FieldOffset(8)]
     public ushort Place;
 
-    /// <summary>The bytes that the block may take, divided by 16.</summary>
+    /// <summary>The number of bytes that the block may take, divided by 16.</summary>
     [FieldOffset(10)]
     public byte RoomUnits;
 
-    /// <summary>The number of ids, less one.</summary>
+    /// <summary>The number of ids, minus one.</summary>
     [FieldOffset(11)]
     public byte LastIndex;
 
@@ -33,7 +33,7 @@ internal struct IdBlockEntry
     [FieldOffset(13)]
     public byte PayloadWidth;
 
-    /// <summary>The highest payload of the block. A search for the best ids could pass over blocks by it; no query reads it yet.</summary>
+    /// <summary>The highest payload of the block. A search for the best ids could use it to skip blocks, but no query reads it yet.</summary>
     [FieldOffset(14)]
     public byte HighestPayload;
 

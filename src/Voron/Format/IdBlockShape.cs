@@ -2,43 +2,43 @@ using Voron.Testing;
 
 namespace Voron.Format;
 
-/// <summary>The shape of a block of ids: it says where in the block everything is. The first id is stored outside of the block.</summary>
+/// <summary>The shape of a block of ids, which determines its layout. The first id is stored outside the block.</summary>
 /// <remarks>
 /// <code>
-/// | gaps less one, in equal width, lowest bits first | payloads in equal width, from a byte boundary on |
+/// | gaps minus one, in equal width, lowest bits first | payloads in equal width, from a byte boundary on |
 /// </code>
 /// <para>
-/// Widths are bits. Width 0 takes no bytes: all ids follow one another, or all payloads are 0. Payloads are apart from the gaps, because each
-/// of them would widen every gap.
+/// Widths are in bits. Width 0 takes no bytes: all ids are consecutive, or all payloads are 0. Payloads are separate from the gaps, because they
+/// would widen every gap.
 /// </para>
 /// <para>
-/// The tail of a set has gaps of 16 or 32 bits and payloads of 8, and its payloads begin behind the room for the gaps of a full block. So
-/// an id is added without moving any byte.
+/// The tail of a set has gaps of 16 or 32 bits and payloads of 8 bits, and its payloads begin after the room for the gaps of a full block. An id can
+/// therefore be appended without moving any bytes.
 /// </para>
 /// </remarks>
 /// <param name="Count">The number of ids.</param>
-/// <param name="GapWidth">The bits of a gap.</param>
-/// <param name="PayloadWidth">The bits of a payload.</param>
+/// <param name="GapWidth">The width of a gap in bits.</param>
+/// <param name="PayloadWidth">The width of a payload in bits.</param>
 /// <param name="IsTail">Whether the block is the tail of a set.</param>
 internal readonly record struct IdBlockShape(int Count, int GapWidth, int PayloadWidth, bool IsTail = false)
 {
     /// <summary>The maximum number of ids in a block.</summary>
     public const int MaxIds = 128;
 
-    /// <summary>The largest gap, from 0 to the largest id, less one, has that many bits.</summary>
+    /// <summary>The width in bits of the largest gap, from id 0 to the largest id, minus one.</summary>
     public const int MaxGapWidth = 63;
 
     public const int MaxPayloadWidth = 8;
 
-    /// <summary>The width of the gaps of a tail: this one, or the larger one.</summary>
+    /// <summary>The width of the gaps of a tail: this one, or <see cref="LargeTailGapWidth"/>.</summary>
     public const int TailGapWidth = 16;
 
     public const int LargeTailGapWidth = 32;
 
-    /// <summary>Blocks have room in units of that many bytes.</summary>
+    /// <summary>The room of a block is a multiple of this many bytes.</summary>
     public const int RoomUnit = 16;
 
-    /// <summary>The bytes of the gaps.</summary>
+    /// <summary>The number of bytes of the gaps.</summary>
     public int GapBytes => ((Count - 1) * GapWidth + 7) >> 3;
 
     public int PayloadBytes => (Count * PayloadWidth + 7) >> 3;
@@ -46,10 +46,10 @@ internal readonly record struct IdBlockShape(int Count, int GapWidth, int Payloa
     /// <summary>The offset of the payloads in the block.</summary>
     public int PayloadOffset => IsTail ? MaxIds * GapWidth >> 3 : GapBytes;
 
-    /// <summary>The bytes from the beginning of the block to the end of the last payload.</summary>
+    /// <summary>The number of bytes from the start of the block to the end of the last payload.</summary>
     public int Size => PayloadOffset + PayloadBytes;
 
-    /// <summary>The bytes that the block needs. The tail needs those of a full block.</summary>
+    /// <summary>The number of bytes that the block needs. A tail needs as many as a full block.</summary>
     public int Room => RoundUp(IsTail ? MaxIds * (GapWidth + PayloadWidth) >> 3 : Size);
 
     /// <summary>Whether a block can have this shape.</summary>

@@ -8,7 +8,7 @@ internal struct IdSetReference
 {
     public const int Size = 24;
 
-    /// <summary>The most levels that a set can have: more pages than a file has would fit.</summary>
+    /// <summary>The maximum number of levels of a set, which have room for more pages than a file can have.</summary>
     public const int MaxDepth = 8;
 
     [FieldOffset(0)]
@@ -28,7 +28,7 @@ internal struct IdSetReference
     [FieldOffset(8)]
     public long Ids;
 
-    /// <summary>The number of pages, id pages and array pages.</summary>
+    /// <summary>The number of id pages and array pages.</summary>
     [FieldOffset(16)]
     public uint Pages;
 

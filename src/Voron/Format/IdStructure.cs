@@ -4,9 +4,9 @@ namespace Voron.Format;
 
 /// <summary>Checks that the bytes of an id page are consistent: part of <see cref="PageStructure"/>.</summary>
 /// <remarks>
-/// A page that passes has these properties: the directory ends before the lowest block; blocks are in the page, have a possible shape with room for
-/// it, and do not overlap; first ids rise by at least the number of ids of the block before; heap start and hole bytes are correct; none but the
-/// last block is a tail. Ids inside of a block are checked when it is unpacked.
+/// A page that passes has these properties: the directory ends before the lowest block; blocks lie inside the page, have a possible shape and room
+/// for it, and do not overlap; each first id exceeds the previous one by at least the number of ids in the previous block; heap start and hole bytes
+/// are correct; only the last block may be a tail. The ids inside a block are checked when it is unpacked.
 /// </remarks>
 internal static unsafe class IdStructure
 {
@@ -38,7 +38,7 @@ internal static unsafe class IdStructure
                 continue;
             int place = entries[i].Place;
             if (place < heapStart || place % Unit != 0 || room > pageSize - place || !TryTake(taken, place / Unit, room / Unit))
-                return $"block {i} has {room} bytes at offset {place}, outside the heap from offset {heapStart} on, or in another block";
+                return $"block {i} has {room} bytes at offset {place}, outside the heap from offset {heapStart} on, or overlapping another block";
             lowest = Math.Min(lowest, place);
             bytes += room;
         }
@@ -60,7 +60,7 @@ internal static unsafe class IdStructure
         if (entry.Room == 0 && entry.Place != 0)
             return $"block {index} has no bytes, but the offset {entry.Place}";
 
-        // Written as a subtraction, because a sum might wrap.
+        // Written as a subtraction, because a sum might overflow.
         var most = index + 1 < count ? entries[index + 1].First : long.MaxValue;
         return entry.First >= 0 && entry.First <= most && most - entry.First >= (index + 1 < count ? shape.Count : shape.Count - 1)
             ? null

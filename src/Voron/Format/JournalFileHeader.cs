@@ -46,7 +46,7 @@ internal struct JournalFileHeader
     [FieldOffset(72)]
     public long FileLength;
 
-    /// <summary>The history that the environment belongs to; zero in version 1. Recovery goes by the header file's.</summary>
+    /// <summary>The history that the environment belongs to; zero in version 1. Recovery uses that of the header file.</summary>
     [FieldOffset(80)]
     public Lineage Lineage;
 

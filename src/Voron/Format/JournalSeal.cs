@@ -14,7 +14,7 @@ internal struct JournalSeal
     [FieldOffset(16)]
     public long Epoch;
 
-    /// <summary>The sequence of the last record to be read in the file; lower than any of its records if there is none to read.</summary>
+    /// <summary>The sequence of the last record to be read in the file; lower than those of all its records if there is none to read.</summary>
     [FieldOffset(24)]
     public long LastSequence;
 

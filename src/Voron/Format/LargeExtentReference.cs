@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Format;
 
-/// <summary>A leaf's reference to a value in an extent whose pages, the first included, have no header.</summary>
+/// <summary>A leaf's reference to a value in an extent whose pages, including the first, have no header.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size, Pack = 1)]
 internal struct LargeExtentReference
 {
@@ -25,7 +25,7 @@ internal struct LargeExtentReference
     [FieldOffset(16)]
     public ulong Checksums;
 
-    /// <summary>True if the value has at most one chunk, and therefore its only checksum is here.</summary>
+    /// <summary>True if the value has at most one chunk, so that its only checksum is stored here.</summary>
     public readonly bool IsOneChunk => Length <= ChunkBytes;
 
     /// <summary>The first page of the extent of checksums; 0 if there is none.</summary>

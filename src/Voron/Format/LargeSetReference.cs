@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Format;
 
-/// <summary>The record of a set whose values are in the companion of its tree, under the number of the set.</summary>
+/// <summary>The record of a set whose values are stored in the companion of its tree, under the number of the set.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size, Pack = 1)]
 internal struct LargeSetReference
 {
@@ -14,7 +14,7 @@ internal struct LargeSetReference
 
     // 1 to 7: zero.
 
-    /// <summary>The number of the set, which no other set of the tree has or has had; from 1 on.</summary>
+    /// <summary>The number of the set, from 1 on. It is never reused in the tree.</summary>
     [FieldOffset(8)]
     public long Number;
 
@@ -22,7 +22,7 @@ internal struct LargeSetReference
     [FieldOffset(16)]
     public long Count;
 
-    /// <summary>The bytes of all values.</summary>
+    /// <summary>The total number of bytes of all values.</summary>
     [FieldOffset(24)]
     public long Bytes;
 

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Format;
 
-/// <summary>The location of the bytes of a value. Two bits of a leaf record.</summary>
+/// <summary>The location of a value's bytes, stored in two bits of a leaf record.</summary>
 internal enum ValueKind
 {
     /// <summary>After the key, in the leaf.</summary>
@@ -14,7 +14,7 @@ internal enum ValueKind
     /// <summary>In an extent without page headers; the record holds a <see cref="LargeExtentReference"/>.</summary>
     LargeExtent = 2,
 
-    /// <summary>No value, but something else under the key: the first byte behind it is an <see cref="ExtendedForm"/>.</summary>
+    /// <summary>A set of ids or a compressed value: the first byte after the key is an <see cref="ExtendedForm"/>.</summary>
     Extended = 3,
 }
 

@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 namespace Voron.Format;
 
 /// <summary>The history that the files of an environment belong to. Copies that continue separately have lineages of their own.</summary>
-/// <remarks>Zero in version 1. Transaction ids of two lineages say nothing about each other beyond the fork.</remarks>
+/// <remarks>Zero in version 1. Beyond the fork, transaction ids of two lineages are unrelated.</remarks>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct Lineage
 {
@@ -13,7 +13,7 @@ internal struct Lineage
     [FieldOffset(0)]
     public RandomId Id;
 
-    /// <summary>The lineage from which this one has forked; zero for a new environment.</summary>
+    /// <summary>The lineage from which this one forked; zero for a new environment.</summary>
     [FieldOffset(16)]
     public RandomId Parent;
 

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Format;
 
-/// <summary>The beginning of a compressed value, behind its key; then comes the block, or an <see cref="OverflowReference"/> to it.</summary>
+/// <summary>The start of a compressed value, after its key. The block follows, or an <see cref="OverflowReference"/> to it.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct PackedValue
 {
@@ -30,7 +30,7 @@ internal struct PackedValue
     [FieldOffset(2)]
     public byte Dictionary;
 
-    /// <summary>The length has two parts, since it is not aligned.</summary>
+    /// <summary>The length is stored in two parts, since it is not aligned.</summary>
     [FieldOffset(3)]
     private ushort _low;
 
@@ -44,8 +44,8 @@ internal struct PackedValue
         set => (_low, _high) = ((ushort)value, (ushort)(value >> 16));
     }
 
-    /// <summary>Returns whether the bytes behind a key, which begin with this header, are possible. The block is checked later.</summary>
-    /// <param name="length">The number of bytes behind the key.</param>
+    /// <summary>Returns whether the bytes after a key, which begin with this header, are possible. The block is checked later.</summary>
+    /// <param name="length">The number of bytes after the key.</param>
     public readonly bool IsSound(int length) =>
         Codec == Lz4 && Dictionary <= MostDictionaries && Length is >= LeastBytes and <= MostBytes && Form switch
         {

@@ -19,8 +19,8 @@ internal enum PageEntryKind : byte
     Free = 4,
 
     /// <summary>
-    /// Pages whose content was given to the data file before this record was written. A <see cref="DirectExtent"/> follows for the pages of a
-    /// value, and <see cref="DirectPages"/> for pages of trees.
+    /// Pages whose content was handed to the data file before this record was written. A <see cref="DirectExtent"/> follows for the pages of a value,
+    /// and <see cref="DirectPages"/> for pages of trees.
     /// </summary>
     Direct = 5,
 }

@@ -41,7 +41,8 @@ internal enum PageKind : byte
 /// 40 | kind   | flags  | (zero)          | pages of the extent               |
 /// 48 | entry count     | heap start      | hole bytes      | (zero)          |
 ///    | array page:     | cells in use    | bytes of values | (zero)          |
-/// 56 | overflow: length of the value in bytes; leaf, branch, array: tree id + 1 |
+/// 56 | overflow: length of the value in bytes                                |
+///    | pages of trees: tree id + 1       | pages of id sets: owner hash      |
 /// </code>
 /// </remarks>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
@@ -61,8 +62,8 @@ internal struct PageHeader
     public ulong Stamp;
 
     /// <summary>
-    /// The transaction that has made this version of the page, or of the extent; 0 where it is not recorded, as in version 1. A hint for
-    /// searching a damaged file: no checksum covers it, and nothing believes it.
+    /// The transaction that made this version of the page, or of the extent; 0 where it is not recorded, as in version 1. A hint for searching a
+    /// damaged file: no checksum covers it, and nothing relies on it.
     /// </summary>
     [FieldOffset(24)]
     public long TransactionId;
@@ -77,36 +78,41 @@ internal struct PageHeader
     [FieldOffset(41)]
     public byte Flags;
 
-    /// <summary>Overflow: the number of pages of the extent, this one included. Otherwise zero.</summary>
+    /// <summary>Overflow: the number of pages of the extent, including this one. Otherwise zero.</summary>
     [FieldOffset(44)]
     public uint ExtentPages;
 
-    /// <summary>Leaf, branch and array page: the number of entries; in a leaf or a branch, therefore of two-byte slots after the header.</summary>
+    /// <summary>
+    /// Leaf, branch and array page: the number of entries; in a leaf or a branch, therefore also of two-byte slots after the header. Id page:
+    /// the number of blocks.
+    /// </summary>
     [FieldOffset(48)]
     public ushort EntryCount;
 
     /// <summary>
-    /// Leaf and branch: the offset of the lowest record; 0 in a page of 64 KiB that has none. Array page: <see cref="ArrayCells"/>.
+    /// Leaf and branch: the offset of the lowest record; 0 in a page of 64 KiB that has none. Id page: the same for blocks. Array
+    /// page: <see cref="ArrayCells"/>.
     /// </summary>
     [FieldOffset(50)]
     public ushort HeapStart;
 
     /// <summary>
-    /// Leaf and branch: the bytes of the holes between records, without the gap before the heap. Array page: <see cref="ValueSize"/>.
+    /// Leaf and branch: the bytes of the holes between records, without the gap before the heap. Id page: the same for blocks. Array
+    /// page: <see cref="ValueSize"/>.
     /// </summary>
     [FieldOffset(52)]
     public ushort HoleBytes;
 
     /// <summary>
-    /// Overflow: the length in bytes of the content of the extent, which starts directly after this header. Leaf, branch and array page:
-    /// <see cref="TreeMark"/> in the lower half; the upper one is zero.
+    /// Overflow: the length in bytes of the content of the extent, which starts directly after this header. Leaf, branch, array and id page:
+    /// <see cref="TreeMark"/> in the lower half, <see cref="OwnerHash"/> in the upper half.
     /// </summary>
     [FieldOffset(56)]
     public long ExtentBytes;
 
     /// <summary>
-    /// Leaf, branch and array page: the id of the tree, plus one; 0 where it is not recorded, as in version 1. The page belongs to that tree as
-    /// long as it is in use, whatever the tree is called.
+    /// Leaf, branch, array and id page: the id of the tree, plus one; 0 where it is not recorded, as in version 1. The page belongs to that tree as
+    /// long as it is in use, even if the tree is renamed.
     /// </summary>
     public uint TreeMark
     {
@@ -115,7 +121,7 @@ internal struct PageHeader
     }
 
     /// <summary>
-    /// Pages of sets of ids: a hash of the key that owns the set, so that a search of a damaged file finds out to which key a page belongs; 0 in all
+    /// Pages of sets of ids: a hash of the key that owns the set, which shows to which key a page belongs when a damaged file is searched; 0 in all
     /// other pages. It must be set after the <see cref="TreeMark"/>.
     /// </summary>
     public uint OwnerHash
@@ -124,14 +130,14 @@ internal struct PageHeader
         set => ExtentBytes = (long)value << 32 | TreeMark;
     }
 
-    /// <summary>Array page: the number of cells that are in use or have been. The free ones among them come last in the order.</summary>
+    /// <summary>Array page: the number of cells that are or have been in use. The free ones among them are last in the order.</summary>
     public ushort ArrayCells
     {
         readonly get => HeapStart;
         set => HeapStart = value;
     }
 
-    /// <summary>Array page: bytes of a value.</summary>
+    /// <summary>Array page: the size of a value in bytes.</summary>
     public ushort ValueSize
     {
         readonly get => HoleBytes;
@@ -139,8 +145,8 @@ internal struct PageHeader
     }
 
     /// <summary>
-    /// Returns true if any of the bytes that the checksum leaves out, and that are written as zeros, is not zero: nothing else would show that
-    /// they have changed. Bytes 8 to 15 of page 0 are ignored, because they hold the stamp.
+    /// Returns true if any byte that the checksum excludes and that is written as zero is not zero. Nothing else would reveal such a change. Bytes 8
+    /// to 15 of page 0 are ignored, because they hold the stamp.
     /// </summary>
     /// <param name="page">The page.</param>
     /// <param name="number">Its number.</param>
@@ -151,7 +157,7 @@ internal struct PageHeader
         return ((number == 0 ? 0 : words[1]) | words[2] | (hasHint ? 0 : words[3])) != 0;
     }
 
-    /// <summary>Sets the bytes that a page has on disk only, except for its checksum. A page in memory may have other bytes there.</summary>
+    /// <summary>Sets the bytes that have a meaning only on disk, except for the checksum. In memory, a page may have other bytes there.</summary>
     /// <param name="page">The page.</param>
     /// <param name="number">Its number.</param>
     /// <param name="transactionId">The hint, or 0.</param>

@@ -6,8 +6,8 @@ namespace Voron.Format;
 
 /// <summary>Sixteen bytes, most of them random, that identify an environment, or one epoch of a journal file.</summary>
 /// <remarks>
-/// Not a <see cref="UInt128"/>: the ahead-of-time compiler of the runtime leaves out each method that touches that type, or a class with a field
-/// of it, so that most of the engine would be compiled when a process first uses it.
+/// Not a <see cref="UInt128"/>, because the runtime's ahead-of-time compiler skips each method that uses that type, or a class with a field of it.
+/// Most of the engine would then be compiled when a process first uses it.
 /// </remarks>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal readonly struct RandomId : IEquatable<RandomId>, IComparable<RandomId>

@@ -35,13 +35,13 @@ internal enum RecordFlags : byte
     Compressed = 1,
 
     /// <summary>
-    /// The pages of the kind <see cref="PageEntryKind.Direct"/> were not known to be durable when the record was written. The record counts
-    /// only if they have their checksums, or if a later record says that it is durable.
+    /// The pages of the kind <see cref="PageEntryKind.Direct"/> were not known to be durable when the record was written. The record counts only if
+    /// these pages match their checksums, or if a later record says that it is durable.
     /// </summary>
     ExtentsUnsynced = 2,
 
     /// <summary>
-    /// The record has the whole environment state, and its payload begins at <see cref="RecordHeader.Size"/>: transactions and journal snapshots
+    /// The record contains the whole environment state, and its payload begins at <see cref="RecordHeader.Size"/>: transactions and journal snapshots
     /// of version 2. Otherwise the payload begins at <see cref="RecordHeader.SizeInVersion1"/>.
     /// </summary>
     WholeState = 4,
@@ -70,7 +70,7 @@ internal struct RecordHeader
     /// <summary>The first byte that the checksum covers.</summary>
     public const int ChecksummedFrom = 16;
 
-    /// <summary>All flags that a record can have.</summary>
+    /// <summary>All flags that a record may have.</summary>
     public const RecordFlags KnownFlags = RecordFlags.Compressed | RecordFlags.ExtentsUnsynced | RecordFlags.WholeState;
 
     [FieldOffset(0)]

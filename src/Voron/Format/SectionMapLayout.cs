@@ -7,9 +7,8 @@ namespace Voron.Format;
 /// pages through directory pages.
 /// </summary>
 /// <remarks>
-/// A map page holds, after the page header, a bitmap for each section (bit i of byte i/8: page i of the section; 1 = used), and after the
-/// bitmaps a ushort for each section: the number of its pages that are used. Root and directory pages hold page numbers, eight bytes each,
-/// 0 for none.
+/// A map page holds, after the page header, a bitmap for each section (bit i of byte i/8: page i of the section; 1 = used), and after the bitmaps a
+/// ushort for each section: the number of its used pages. Root and directory pages hold page numbers, eight bytes each, 0 for none.
 /// </remarks>
 internal sealed class SectionMapLayout
 {

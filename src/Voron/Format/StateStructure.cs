@@ -7,8 +7,8 @@ internal static class StateStructure
     public const long MaxTransactionId = long.MaxValue / 2;
 
     /// <summary>
-    /// The limit of all other increasing numbers, such as those of records, checkpoints and file epochs. They can keep increasing for a
-    /// while when there can be no more transactions, and stay so far below the maximum that nothing added to them overflows.
+    /// The limit of all other increasing numbers, such as those of records, checkpoints and file epochs. They can keep increasing for a while after
+    /// the last possible transaction, and stay so far below the maximum that no addition to them overflows.
     /// </summary>
     private const long MaxNumber = MaxTransactionId + (1L << 40);
 
@@ -17,7 +17,7 @@ internal static class StateStructure
     /// </summary>
     public const int MaxDepth = 32;
 
-    /// <summary>The smallest page; the catalog has no values whose size a page would limit.</summary>
+    /// <summary>The smallest page size, used for the catalog, which has no values whose size the page size would limit.</summary>
     private const int LeastPageSize = 4096;
 
     /// <summary>The number of pages that every environment has: root, directory and map of its free space.</summary>
@@ -59,7 +59,7 @@ internal static class StateStructure
         return tree.EntryCount < 0 ? $"{tree.EntryCount} entries" : FindKindFault(tree, pageCount, pageSize);
     }
 
-    // What a tree has beside the pages and entries that all kinds have.
+    // Checks the fields that depend on the kind of the tree.
     private static string? FindKindFault(in TreeHeader tree, long pageCount, int pageSize)
     {
         if (tree.Flags != 0 && ((tree.Flags & ~(TreeHeader.RecordedFlag | TreeHeader.CompressedFlag)) != 0 || tree.Kind != TreeKind.Plain))

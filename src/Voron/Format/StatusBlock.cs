@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Format;
 
-/// <summary>What an environment says about itself beside its figures.</summary>
+/// <summary>The conditions that an environment reports in addition to its figures.</summary>
 [Flags]
 internal enum StatusFlags : uint
 {
@@ -16,8 +16,8 @@ internal enum StatusFlags : uint
 }
 
 /// <summary>
-/// The figures of an environment that is open for writing, as its process writes them to the status file now and then, for other processes. Nothing
-/// depends on it: it is never synced, and no opening reads it.
+/// The figures of an environment that is open for writing, which its process writes to the status file from time to time, for other processes.
+/// Nothing depends on the block: it is never synced, and no opening reads it.
 /// </summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct StatusBlock
@@ -28,10 +28,10 @@ internal struct StatusBlock
     /// <summary>"VoronSta", read as a little-endian number.</summary>
     public const ulong FileMagic = 0x6174536E6F726F56;
 
-    /// <summary>The version of this layout, which has nothing to do with that of the format.</summary>
+    /// <summary>The version of this layout, which is independent of the format version.</summary>
     public const uint LayoutVersion = 1;
 
-    /// <summary>The value of a figure that is not known, or of which there is none.</summary>
+    /// <summary>The value of a figure that is unknown or does not exist.</summary>
     public const long None = -1;
 
     [FieldOffset(0)]
@@ -63,7 +63,7 @@ internal struct StatusBlock
     [FieldOffset(64)]
     public int ProcessId;
 
-    /// <summary>The length in bytes of the cause, in UTF-8, behind the block; 0 if there is none.</summary>
+    /// <summary>The length in bytes of the cause, in UTF-8, which follows the block; 0 if there is none.</summary>
     [FieldOffset(68)]
     public int CauseLength;
 
@@ -79,15 +79,17 @@ internal struct StatusBlock
     [FieldOffset(88)]
     public long UpdatedTicks;
 
-    /// <summary>The time from the opening to the collecting in milliseconds, by a clock that cannot be set: rates are formed with it.</summary>
+    /// <summary>
+    /// The time in milliseconds from the opening until the figures were collected, by a clock that cannot be set. Rates are based on it.
+    /// </summary>
     [FieldOffset(96)]
     public long UptimeMilliseconds;
 
-    /// <summary>1 for the first block of the opening, and one more for each that follows.</summary>
+    /// <summary>1 in the first block after the opening; increases by one with each block.</summary>
     [FieldOffset(104)]
     public long Sequence;
 
-    /// <summary>The interval at which blocks are written while something happens.</summary>
+    /// <summary>The interval at which blocks are written while the environment is active.</summary>
     [FieldOffset(112)]
     public long IntervalMilliseconds;
 
@@ -106,7 +108,7 @@ internal struct StatusBlock
     [FieldOffset(152)]
     public long PagesChanged;
 
-    /// <summary>Bytes that large values and new pages have taken past the journal.</summary>
+    /// <summary>Bytes of large values and new pages that were written without the journal.</summary>
     [FieldOffset(160)]
     public long DirectBytes;
 
@@ -116,7 +118,7 @@ internal struct StatusBlock
     [FieldOffset(176)]
     public long JournalWrites;
 
-    /// <summary>The time inside the device's write calls for the journal, in ticks of 100 ns.</summary>
+    /// <summary>The time spent in the device's write calls for the journal, in ticks of 100 ns.</summary>
     [FieldOffset(184)]
     public long JournalWriteTicks;
 
@@ -133,7 +135,7 @@ internal struct StatusBlock
     [FieldOffset(216)]
     public long JournalLimitBytes;
 
-    /// <summary>Bytes of journal that no flush has brought to the data file.</summary>
+    /// <summary>Bytes of the journal that no flush has brought to the data file yet.</summary>
     [FieldOffset(224)]
     public long UnflushedJournalBytes;
 
@@ -152,7 +154,7 @@ internal struct StatusBlock
     [FieldOffset(256)]
     public long VolumeFreeBytes;
 
-    /// <summary>Bytes of unflushed page versions with their nodes.</summary>
+    /// <summary>Bytes of unflushed page versions, including their nodes.</summary>
     [FieldOffset(264)]
     public long VersionBytes;
 
@@ -214,7 +216,7 @@ internal struct StatusBlock
     [FieldOffset(400)]
     public long BackPressureWaits;
 
-    /// <summary>The time for which writers were delayed, added up, in ticks of 100 ns.</summary>
+    /// <summary>The total time for which writers were delayed, in ticks of 100 ns.</summary>
     [FieldOffset(408)]
     public long BackPressureTicks;
 
@@ -227,7 +229,7 @@ internal struct StatusBlock
 
     // 432 to 479: zero.
 
-    /// <summary>Returns the checksum of a whole block, which the block names at byte 8.</summary>
-    /// <param name="block">The 4 KiB.</param>
+    /// <summary>Returns the checksum of a whole block, which the block stores at byte 8.</summary>
+    /// <param name="block">The 4 KiB block.</param>
     public static ulong ChecksumOf(ReadOnlySpan<byte> block) => Format.Checksum.Compute(block[16..], FileMagic);
 }

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Format;
 
-/// <summary>What the entries of a tree are. Kept in the <see cref="TreeHeader"/>; a tree keeps its kind.</summary>
+/// <summary>The kind of a tree's entries. Stored in the <see cref="TreeHeader"/>; a tree never changes its kind.</summary>
 internal enum TreeKind : byte
 {
     /// <summary>Keys and values of any bytes.</summary>
@@ -34,7 +34,7 @@ internal struct TreeHeader
     [FieldOffset(0)]
     public long RootPage;
 
-    /// <summary>Number of entries.</summary>
+    /// <summary>The number of entries.</summary>
     [FieldOffset(8)]
     public long EntryCount;
 
@@ -44,7 +44,7 @@ internal struct TreeHeader
     [FieldOffset(24)]
     public long BranchPages;
 
-    /// <summary>The number of pages in overflow extents, inner pages included.</summary>
+    /// <summary>The number of pages in overflow extents, including inner pages.</summary>
     [FieldOffset(32)]
     public long OverflowPages;
 
@@ -52,7 +52,7 @@ internal struct TreeHeader
     [FieldOffset(40)]
     public ushort Depth;
 
-    /// <summary>What the entries of the tree are.</summary>
+    /// <summary>The kind of the tree's entries.</summary>
     [FieldOffset(42)]
     public TreeKind Kind;
 
@@ -68,7 +68,7 @@ internal struct TreeHeader
     [FieldOffset(48)]
     public long NestedPages;
 
-    /// <summary>In a tree of sets, the number of values in all sets; in an array, the number of bytes of each value; otherwise 0.</summary>
+    /// <summary>In a tree of sets, the number of values in all sets; in a fixed-size tree, the number of bytes of each value; otherwise 0.</summary>
     [FieldOffset(56)]
     public long NestedValues;
 

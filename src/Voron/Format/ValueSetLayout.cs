@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 
 namespace Voron.Format;
 
-/// <summary>The limits of sets of values, and the keys of the companion that has the values of the large ones.</summary>
+/// <summary>The limits of sets of values, and the keys of the companion that stores the values of large sets.</summary>
 internal static class ValueSetLayout
 {
     /// <summary>The bytes before a value in the key of a companion: the number of its set, in big-endian order.</summary>
@@ -14,21 +14,21 @@ internal static class ValueSetLayout
     /// <summary>The largest room of a set of few values, whatever the page size.</summary>
     public const int MostRoom = 2048;
 
-    /// <summary>The key of the number of the next large set. No set has the number 0.</summary>
+    /// <summary>The key of the companion's entry with the number of the next large set. No set has the number 0.</summary>
     public static ReadOnlySpan<byte> NextNumberKey => [0, 0, 0, 0, 0, 0, 0, 0];
 
-    /// <summary>Returns the length of the longest value in bytes: with the number of its set, it is a key of the companion.</summary>
+    /// <summary>Returns the maximum length of a value in bytes: with the number of its set before it, it is a key of the companion.</summary>
     public static int MaxValueLength(int pageSize) => PageStructure.MaxKeyLength(pageSize) - NumberBytes;
 
-    /// <summary>Returns the largest room of a set of few values: with the longest key, its record still belongs into a leaf.</summary>
+    /// <summary>Returns the largest room of a set of few values: even with the longest key, its record still belongs in a leaf.</summary>
     public static int MaxRoom(int pageSize) => Math.Min(pageSize / 4, MostRoom);
 
-    /// <summary>Returns the bytes that some values take as a set of few values.</summary>
+    /// <summary>Returns the number of bytes that values take as a set of few values.</summary>
     public static long FewBytes(long count, long bytes) => FewValuesHeader.Size + count * FewValuesHeader.BytesOfValue + bytes;
 
     /// <summary>
-    /// Returns whether a large set goes back into the leaf: at a quarter of the room that it outgrew, so that no set alternates between the two, and
-    /// when it has a single value.
+    /// Returns whether a large set returns to the leaf: when it would take at most a quarter of the room that it outgrew, so that no set alternates
+    /// between the two forms, or when it has a single value.
     /// </summary>
     public static bool IsSmall(int pageSize, long count, long bytes)
     {
@@ -36,7 +36,7 @@ internal static class ValueSetLayout
         return count == 1 || (count <= comfortable && bytes <= comfortable && FewBytes(count, bytes) <= comfortable);
     }
 
-    /// <summary>Returns the room for that many bytes: rooms double, so that a set that grows is copied only a few times.</summary>
+    /// <summary>Returns the room for that many bytes: rooms double, so that a growing set is copied only a few times.</summary>
     public static int RoomFor(int bytes) => Math.Max(LeastRoom, (int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)bytes));
 
     /// <summary>Writes the key of a value in the companion.</summary>

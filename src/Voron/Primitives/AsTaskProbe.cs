@@ -3,7 +3,7 @@ using System.Threading.Tasks.Sources;
 namespace Voron.Primitives;
 
 /// <summary>
-/// Finds the continuation that a value task passes to its source when it is converted to a task, because a caller may block on that task.
+/// Finds the continuation that a value task passes to its source when it is converted to a task. A caller may block on such a task.
 /// </summary>
 internal sealed class AsTaskProbe : IValueTaskSource
 {

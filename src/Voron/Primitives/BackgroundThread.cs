@@ -4,16 +4,16 @@ using Voron.Testing;
 namespace Voron.Primitives;
 
 /// <summary>
-/// A thread of an environment that is started when there is work for it, and ends when there has been none for a while. So the number of
-/// threads follows the number of environments in use, not that of open ones.
+/// A thread of an environment that starts when there is work for it, and ends after a period without work. The number of threads therefore follows
+/// the number of environments in use, not the number of open ones.
 /// </summary>
 /// <remarks>
 /// <code>
 ///   none ──TryWake──▶ running ──no work for the idle time──▶ none
 ///     └─────────────────┴──RefuseStart──▶ ends, and none is started again
 /// </code>
-/// A caller sets the event and then checks for a thread; a thread that ends takes itself back and then checks the event. So one of them
-/// sees the other, and no work waits for a thread that has ended. A thread that has ended in this way touches nothing of the environment any more.
+/// A caller sets the event and then checks for a thread. A thread that ends withdraws first and then checks the event. At least one of them therefore
+/// sees the other, and no work waits for a thread that has ended. A thread that has ended in this way no longer touches the environment.
 /// </remarks>
 /// <param name="name">The name of the thread.</param>
 /// <param name="idleTime">The time without work after which the thread ends.</param>
@@ -31,10 +31,10 @@ internal sealed class BackgroundThread(string name, TimeSpan idleTime, ThreadSta
     /// <summary>True when the thread must end.</summary>
     public bool IsStopping => _isRefused;
 
-    /// <summary>True while there is a thread.</summary>
+    /// <summary>True while a thread exists.</summary>
     public bool IsRunning => _thread != null;
 
-    /// <summary>Makes the thread look for work; the caller does not wait.</summary>
+    /// <summary>Makes the thread look for work, starting it if necessary. Does not wait.</summary>
     /// <returns>False when there is no thread and the system has no memory for one. The next call tries again.</returns>
     public bool TryWake()
     {
@@ -43,11 +43,11 @@ internal sealed class BackgroundThread(string name, TimeSpan idleTime, ThreadSta
         return _thread != null || _isRefused || TryStart();
     }
 
-    /// <summary>Waits until there may be work, or the time is over. Called by the thread.</summary>
+    /// <summary>Waits until there may be work, or the time has elapsed. Called by the thread.</summary>
     public void Wait(TimeSpan longest) => SchedulePoint.WaitOne(_work, longest);
 
     /// <summary>
-    /// Waits until there may be work. Returns false when there was none for so long that the thread must end. Called by the thread.
+    /// Waits until there may be work. Returns false when there was none for the idle time, so that the thread must end. Called by the thread.
     /// </summary>
     public bool WaitOrEnd()
     {
@@ -64,14 +64,14 @@ internal sealed class BackgroundThread(string name, TimeSpan idleTime, ThreadSta
         }
     }
 
-    /// <summary>Starts no thread from here on; one that runs must end. Does not wait for it.</summary>
+    /// <summary>Prevents the start of further threads. A running thread must end. Does not wait for it.</summary>
     public void RefuseStart()
     {
         using (Uninterrupted.Hold(_gate))
             _isRefused = true;
     }
 
-    /// <summary>Waits until the thread has ended. <see cref="RefuseStart"/> has been called.</summary>
+    /// <summary>Waits until the thread has ended. <see cref="RefuseStart"/> must have been called.</summary>
     public void Join()
     {
         SchedulePoint.Set(_work);

@@ -4,15 +4,15 @@ using Voron.Testing;
 
 namespace Voron.Primitives;
 
-/// <summary>Keeps objects that can be made again, up to a number of bytes. A lookup takes no lock.</summary>
+/// <summary>Caches objects that can be recreated, up to a number of bytes. A lookup takes no lock.</summary>
 /// <remarks>
-/// What was looked up since the last round gets a second chance when room is needed (F. J. Corbató, "A Paging Experiment with the Multics System",
-/// 1968). The object that was added last stays, however large it is.
+/// When room is needed, objects looked up since the last round get a second chance (F. J. Corbató, "A Paging Experiment with the Multics System",
+/// 1968). The object added last stays, however large it is.
 /// </remarks>
-/// <typeparam name="TKey">Names an object.</typeparam>
-/// <typeparam name="TValue">The objects, which never change.</typeparam>
-/// <param name="limitBytes">The bytes up to which objects are kept.</param>
-/// <param name="charge">Told by how many bytes the cache has grown or shrunk. Throws nothing.</param>
+/// <typeparam name="TKey">The type of the keys.</typeparam>
+/// <typeparam name="TValue">The type of the objects, which must be immutable.</typeparam>
+/// <param name="limitBytes">The maximum total size of the objects in bytes, unless the last one alone exceeds it.</param>
+/// <param name="charge">Called with the number of bytes by which the cache has grown; negative if it has shrunk. Must not throw.</param>
 internal sealed class BoundedCache<TKey, TValue>(long limitBytes, Action<long> charge)
     where TKey : notnull
     where TValue : class
@@ -25,10 +25,10 @@ internal sealed class BoundedCache<TKey, TValue>(long limitBytes, Action<long> c
     private long _bytes;
     private bool _isClosed;
 
-    /// <summary>The bytes of what is kept.</summary>
+    /// <summary>The total size of the cached objects in bytes.</summary>
     public long Bytes => Volatile.Read(ref _bytes);
 
-    /// <summary>Returns the object of a key, if it is kept.</summary>
+    /// <summary>Returns the object of a key, if it is cached.</summary>
     public bool TryGet(TKey key, [NotNullWhen(true)] out TValue? value)
     {
         value = null;
@@ -36,14 +36,14 @@ internal sealed class BoundedCache<TKey, TValue>(long limitBytes, Action<long> c
             return false;
         var kept = node.ValueRef;
 
-        // Written only once, which spares other readers the cache line.
+        // Written only once per round, so that readers do not contend for the cache line.
         if (!kept.WasUsed)
             kept.WasUsed = true;
         value = kept.Value;
         return true;
     }
 
-    /// <summary>Keeps an object, and returns it, or the one that another thread has added meanwhile.</summary>
+    /// <summary>Caches an object and returns it, or returns the one that another thread has added in the meantime.</summary>
     public TValue Add(TKey key, TValue value, long bytes)
     {
         var node = new LinkedListNode<Kept>(new Kept(key, value, bytes) { WasUsed = true });
@@ -63,7 +63,7 @@ internal sealed class BoundedCache<TKey, TValue>(long limitBytes, Action<long> c
         return value;
     }
 
-    /// <summary>Forgets an object.</summary>
+    /// <summary>Removes an object.</summary>
     public void Remove(TKey key)
     {
         using (Uninterrupted.Hold(_gate))
@@ -73,7 +73,7 @@ internal sealed class BoundedCache<TKey, TValue>(long limitBytes, Action<long> c
         }
     }
 
-    /// <summary>Forgets all objects, and keeps none from now on.</summary>
+    /// <summary>Removes all objects, and caches none from now on.</summary>
     public void Close()
     {
         using (Uninterrupted.Hold(_gate))

@@ -10,7 +10,7 @@ internal static partial class CallbackLog
 
     [LoggerMessage(
         EventId = 121, EventName = "ReportsLost", Level = LogLevel.Warning,
-        Message = "{Calls} reports were not given to an observer, because one before them did not return.")]
+        Message = "{Calls} reports were not delivered, because an observer or a listener did not return from an earlier one.")]
     public static partial void ReportsLost(ILogger logger, long calls);
 
     [LoggerMessage(

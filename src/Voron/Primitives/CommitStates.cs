@@ -4,8 +4,8 @@ namespace Voron.Primitives;
 
 /// <summary>The objects that commits have attached to a state, each with its key; null for none.</summary>
 /// <remarks>
-/// A set never changes: a transaction that attaches or removes an object makes another one. Snapshots, savepoints and records therefore share it
-/// by reference, and many threads read it without a lock. It is searched from the beginning, since an environment has a few keys at most.
+/// A set is immutable: a transaction that attaches or removes an object creates another one. Snapshots, savepoints and records therefore share it by
+/// reference, and many threads read it without a lock. Searches are linear, since an environment has a few keys at most.
 /// </remarks>
 internal sealed class CommitStates
 {
@@ -22,9 +22,9 @@ internal sealed class CommitStates
         return at < 0 ? null : states._entries[at].State;
     }
 
-    /// <summary>Returns a set with another object for a key; the same set if the key has that object already.</summary>
-    /// <param name="states">The set, which stays as it is; null for an empty one.</param>
-    /// <param name="key">The key, known by its reference.</param>
+    /// <summary>Returns a set with another object for a key; the same set if the key already has that object.</summary>
+    /// <param name="states">The set, which does not change; null for an empty one.</param>
+    /// <param name="key">The key, compared by reference.</param>
     /// <param name="state">The object; null to remove the key.</param>
     public static CommitStates? With(CommitStates? states, object key, object? state)
     {

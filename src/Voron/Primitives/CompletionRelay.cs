@@ -4,9 +4,9 @@ namespace Voron.Primitives;
 
 /// <summary>Completes tasks on behalf of the threads that commit.</summary>
 /// <remarks>
-/// A dedicated thread and a pool work item do the same work side by side. The thread needs no free pool thread, so a task completes for a
-/// caller that blocks on it even while the whole pool is blocked. The work item keeps the other tasks from waiting when the thread is
-/// blocked by a user's continuation that insists on running synchronously. The thread ends when it has been idle for a while.
+/// A dedicated thread and a pool work item do the same work side by side. The dedicated thread needs no free pool thread, so a task completes for a
+/// caller that blocks on it even while the whole pool is blocked. The work item keeps the other tasks from waiting when the thread is blocked by a
+/// user's continuation that insists on running synchronously. The thread ends when it has been idle for a while.
 /// </remarks>
 internal sealed class CompletionRelay : IThreadPoolWorkItem
 {
@@ -22,7 +22,7 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
 
     public static CompletionRelay Shared { get; } = new();
 
-    /// <summary>Queues a completion to be run. The relay owns the completion until then.</summary>
+    /// <summary>Queues a completion. The relay owns the completion until it runs it.</summary>
     public void Add(RelayedCompletion completion)
     {
         bool starts, queues;
@@ -57,7 +57,7 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
         SynchronizationContext.SetSynchronizationContext(before);
     }
 
-    // Either of the two may fail for lack of memory: the other one does the work.
+    // The thread or the work item may fail to start for lack of memory. The other one then does the work.
     private void StartThread()
     {
         try
@@ -94,7 +94,7 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
             {
                 while (!TryTake(out completion))
                 {
-                    // A user's continuation may have let another thread interrupt this one, which means nothing here.
+                    // A user's continuation may have caused another thread to interrupt this one. Here, an interruption has no meaning.
                     var isInterrupted = false;
                     if (!Uninterrupted.Wait(_gate, (int)IdleTime.TotalMilliseconds, ref isInterrupted) && _first == null)
                     {
@@ -135,7 +135,9 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
         }
     }
 
-    /// <summary>Keeps an <c>await</c> from continuing inside the call that completes its task: the continuation goes to the pool.</summary>
+    /// <summary>
+    /// Prevents an <c>await</c> from continuing inside the call that completes its task. The continuation runs on the pool instead.
+    /// </summary>
     private sealed class NotForContinuations : SynchronizationContext
     {
         public static NotForContinuations Instance { get; } = new();

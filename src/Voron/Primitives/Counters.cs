@@ -24,21 +24,21 @@ internal sealed class Counters
     public long GroupCommittedOperations;
     public long BackPressureWaits;
 
-    /// <summary>Ticks of <see cref="System.Diagnostics.Stopwatch"/> that all delayed writers have waited.</summary>
+    /// <summary>The total time that delayed writers have waited, in ticks of <see cref="System.Diagnostics.Stopwatch"/>.</summary>
     public long BackPressureTicks;
     public long LongWriterWaits;
     public long LeakedReaders;
     public long LeakedWriters;
     public long FreedPages;
 
-    /// <summary>Free pages as of a recent checkpoint; -1 while their number is not known.</summary>
+    /// <summary>Free pages as of a recent checkpoint; -1 while their number is unknown.</summary>
     public long FreePages = -1;
 
     /// <summary>Pages that transactions have allocated, including rolled-back transactions.</summary>
     public long AllocatedPages;
 
     /// <summary>
-    /// Bytes that committed transactions have written without the journal, or have freed of bytes written in this way, whichever is more.
+    /// Bytes that committed transactions have written without the journal, or bytes written in this way that they have freed, whichever is more.
     /// </summary>
     public long DirectBytes;
     public long PunchedBytes;
@@ -51,9 +51,9 @@ internal sealed class Counters
     public long LastScrubUtcTicks;
     public long LastScrubProblems;
 
-    /// <summary>Backups and copies that are being made now; changed by several threads.</summary>
+    /// <summary>Backups and copies in progress; changed by several threads.</summary>
     public int BackupsUnderWay;
 
-    /// <summary>Compactions under way, also into another directory; changed by several threads.</summary>
+    /// <summary>Compactions in progress, including those into another directory; changed by several threads.</summary>
     public int CompactionsUnderWay;
 }

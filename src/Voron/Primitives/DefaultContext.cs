@@ -8,7 +8,7 @@ internal static class DefaultContext
     /// <summary>The context. It is one object for the whole process.</summary>
     public static ExecutionContext Value => Volatile.Read(ref Known) ?? Find();
 
-    // The base library gives it out on a thread that has it only, so the first call needs a thread to which no context has flowed.
+    // The base library returns it only on a thread that has it, so the first call starts a thread to which no context flows.
     private static ExecutionContext Find()
     {
         ExecutionContext? found = null;

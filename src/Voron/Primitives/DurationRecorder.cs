@@ -3,10 +3,10 @@ using Microsoft.Extensions.Logging;
 
 namespace Voron.Primitives;
 
-/// <summary>Records durations for the listeners of the meter, if there are any; otherwise it costs the look at a field.</summary>
+/// <summary>Records durations for the listeners of the meter, if there are any. Otherwise it only costs a look at a field.</summary>
 /// <remarks>
-/// A listener is user code: it may throw, block, and call the environment. So durations wait in a queue, like the calls of observers, until a
-/// thread that holds nothing passes them on.
+/// A listener is user code: it may throw, block, and call the environment. Durations therefore wait in a queue, like calls to observers, until a
+/// thread that holds no engine lock passes them on.
 /// </remarks>
 internal sealed class DurationRecorder(EngineMeter meter, EnvironmentName name, ILogger logger) : UserCalls<DurationMeasurement>
 {
@@ -22,7 +22,7 @@ internal sealed class DurationRecorder(EngineMeter meter, EnvironmentName name, 
             Post(new DurationMeasurement(work, Stopwatch.GetElapsedTime(began)));
     }
 
-    /// <summary>Queues a duration that has been measured already.</summary>
+    /// <summary>Queues a duration that has already been measured.</summary>
     public void Record(TimedWork work, TimeSpan duration)
     {
         if (meter.Durations(work).Enabled)
@@ -37,5 +37,5 @@ internal sealed class DurationRecorder(EngineMeter meter, EnvironmentName name, 
     protected override void Lost(long calls) => CallbackLog.ReportsLost(logger, calls);
 }
 
-/// <summary>A duration that waits to be recorded.</summary>
+/// <summary>A duration waiting to be recorded.</summary>
 internal readonly record struct DurationMeasurement(TimedWork Work, TimeSpan Duration);

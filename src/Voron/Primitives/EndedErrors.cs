@@ -3,21 +3,20 @@ using System.Diagnostics.CodeAnalysis;
 namespace Voron.Primitives;
 
 /// <summary>
-/// The exceptions for handles that are used after their end: the first sentence names what has ended, and is the same wherever that is found
-/// out.
+/// The exceptions for handles used after their end. The first sentence names the ended object, and is the same wherever the misuse is detected.
 /// </summary>
 internal static class EndedErrors
 {
     [DoesNotReturn]
     public static void ThrowTransaction() => throw Transaction(" It was committed, rolled back or disposed: begin another one.");
 
-    /// <param name="hint">More sentences, which begin with a space; empty for none.</param>
+    /// <param name="hint">Further sentences, starting with a space; empty for none.</param>
     public static ObjectDisposedException Transaction(string hint = "") => new("transaction", "The transaction has ended." + hint);
 
     /// <summary>The handle belongs to a group-commit operation that has returned, or has disposed of its transaction.</summary>
     [DoesNotReturn]
     public static void ThrowOperation() => throw Transaction(
-        " It was that of an operation of a group commit, which must use only the transaction that it receives, and only until it returns.");
+        " It belonged to a group-commit operation, which must use only the transaction that it receives, and only until it returns.");
 
     /// <summary>The handle of a tree was opened after a savepoint, to which its transaction was rolled back.</summary>
     [DoesNotReturn]
@@ -41,7 +40,7 @@ internal static class EndedErrors
 
     /// <summary>A staged value was disposed before it was put.</summary>
     public static ObjectDisposedException StagedValue() => new(
-        "staged value", "The staged value has ended. It was disposed, and its bytes are given up: stage it again.");
+        "staged value", "The staged value has ended. It was disposed, and its bytes were discarded: stage it again.");
 
     [DoesNotReturn]
     public static void ThrowSavepoint() => throw new ObjectDisposedException(
@@ -52,12 +51,12 @@ internal static class EndedErrors
         "nested transaction", "The nested transaction has ended. It was committed or disposed, or an outer savepoint was rolled back or released.");
 
     /// <param name="path">The directory of the environment.</param>
-    /// <param name="hint">More sentences, which begin with a space; empty for none.</param>
+    /// <param name="hint">Further sentences, starting with a space; empty for none.</param>
     public static ObjectDisposedException Environment(string path, string hint = "") => new(
         nameof(StorageEnvironment), $"The environment in '{path}' is closed.{hint}");
 
     /// <summary>The handle is a default value, which belongs to nothing.</summary>
-    /// <param name="kind">The kind of handle, as its users call it.</param>
+    /// <param name="kind">The kind of handle, as users know it.</param>
     /// <param name="call">The call that returns one.</param>
     [DoesNotReturn]
     public static void ThrowDefault(string kind, string call) => throw new InvalidOperationException(

@@ -5,10 +5,10 @@ namespace Voron.Primitives;
 /// <summary>The activities of the engine, for listeners such as OpenTelemetry. Without a listener, nothing is created.</summary>
 /// <remarks>
 /// <para>
-/// A listener is user code. So an activity of the engine's own work is created when the work has ended, with the time at which the work
-/// began, by a thread that holds nothing. Only the activity of a group-commit operation is started by its caller, before the call.
+/// A listener is user code. An activity for the engine's own work is therefore created when the work has ended, with the time at which it began, by a
+/// thread that holds no engine lock. Only the activity of a group-commit operation is started by its caller, before the call.
 /// </para>
-/// <para>No member throws what a listener throws.</para>
+/// <para>No member passes on an exception thrown by a listener.</para>
 /// </remarks>
 internal static class EngineActivities
 {
@@ -77,8 +77,8 @@ internal static class EngineActivities
     /// <summary>Creates the activity of work that has ended.</summary>
     /// <param name="operation">The name of the activity.</param>
     /// <param name="environment">The name of the environment.</param>
-    /// <param name="time">The time at which it began and ended.</param>
-    /// <param name="tags">Its tags besides those that all activities have.</param>
+    /// <param name="time">The times at which the work began and ended.</param>
+    /// <param name="tags">Its tags, in addition to those of all activities.</param>
     /// <param name="failure">The exception with which it ended, or null.</param>
     /// <param name="parent">Null for the current activity of this thread; the default value for none.</param>
     /// <returns>The context of the activity; the default value when no listener wanted it.</returns>
@@ -130,7 +130,7 @@ internal static class EngineActivities
         activity.Stop();
     }
 
-    // A listener that fails has nowhere to report it. It may have left its activity as the current one.
+    // There is nowhere to report the failure of a listener. The listener may have left its activity as the current one.
     private static void Ignore(Exception failure, Activity? current)
     {
         Restore(current);

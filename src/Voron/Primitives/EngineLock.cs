@@ -4,10 +4,10 @@ using Voron.Testing;
 
 namespace Voron.Primitives;
 
-/// <summary>A lock with a place in <see cref="LockOrder"/>, and one at which a test may decide which thread continues.</summary>
+/// <summary>A lock with a place in <see cref="LockOrder"/>, at which a test may decide which thread continues.</summary>
 /// <remarks>
-/// A thread that is interrupted while it waits still gets the lock, and is interrupted at its next wait: an exception here would break off
-/// work that is half done.
+/// A thread that is interrupted while it waits still gets the lock, and is interrupted at its next wait. An exception here would abort
+/// half-finished work.
 /// </remarks>
 internal sealed class EngineLock(LockRank rank)
 {

@@ -3,11 +3,10 @@ using System.Runtime.CompilerServices;
 
 namespace Voron.Primitives;
 
-/// <summary>The meter of the engine with its histograms: one for the process, or one for each meter that a factory of the user makes.</summary>
+/// <summary>The engine's meter with its histograms: one for the process, or one for each meter that a user's factory creates.</summary>
 /// <remarks>
-/// All environments of a meter share its instruments, because an instrument cannot be taken out of a meter. Each measurement has the name of its
-/// environment as a tag. A meter is never disposed here: that of the process lives as long as the process, and the others belong to
-/// their factory.
+/// All environments of a meter share its instruments, because an instrument cannot be removed from a meter. Each measurement has the name of its
+/// environment as a tag. No meter is disposed here: that of the process lives as long as the process, and the others belong to their factory.
 /// </remarks>
 internal sealed class EngineMeter
 {
@@ -36,7 +35,7 @@ internal sealed class EngineMeter
         ];
     }
 
-    /// <summary>The version of the engine, as meter and source of activities show it.</summary>
+    /// <summary>The version of the engine, as shown by the meter and the source of activities.</summary>
     public static string Version { get; } = typeof(EngineMeter).Assembly.GetName().Version?.ToString(3) ?? "";
 
     public Meter Meter { get; }
@@ -46,13 +45,13 @@ internal sealed class EngineMeter
         ? OfProcess.Shared
         : Known.GetValue(factory.Create(new MeterOptions(Name) { Version = Version }), static meter => new EngineMeter(meter));
 
-    /// <summary>The histogram for the durations of that work.</summary>
+    /// <summary>The histogram for the durations of this work.</summary>
     public Histogram<double> Durations(TimedWork work) => _histograms[(int)work];
 
     private Histogram<double> Duration(string name, string description, double[] boundaries) =>
         Meter.CreateHistogram(name, "s", description, tags: null, new InstrumentAdvice<double> { HistogramBucketBoundaries = boundaries });
 
-    /// <summary>Made when the first environment without a factory is opened.</summary>
+    /// <summary>Created when the first environment without a factory is opened.</summary>
     private static class OfProcess
     {
         public static readonly EngineMeter Shared = new(new Meter(Name, Version));

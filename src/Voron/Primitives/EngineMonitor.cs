@@ -25,7 +25,7 @@ internal sealed class EngineMonitor(LockRank rank)
 
     /// <summary>As <see cref="Wait(int)"/>, without a time limit, for a caller that checks its condition again afterwards.</summary>
     /// <param name="isInterrupted">
-    /// Set when the thread was interrupted, which ends this wait. The caller passes the interruption on when it is done.
+    /// Set when the thread was interrupted, which ends this wait. The caller must pass the interruption on when it is done.
     /// </param>
     public void Wait(ref bool isInterrupted)
     {

@@ -1,13 +1,13 @@
 namespace Voron.Primitives;
 
 /// <summary>
-/// The name of an open environment in metrics and activities: its own or its path, followed by a number where the process has another open
-/// environment of that name, such as <c>memory#2</c>. Numbers are used again, so that the names stay few.
+/// The name of an open environment in metrics and activities: its own name or its path, followed by a number if the process has another open
+/// environment of that name, such as <c>memory#2</c>. Numbers are reused, so that there are few names.
 /// </summary>
 /// <remarks>Held weakly: an environment that is never disposed does not keep its name for longer than it lives.</remarks>
 internal sealed class EnvironmentName : IDisposable
 {
-    /// <summary>The key of the tag that has the name.</summary>
+    /// <summary>The key of the tag that contains the name.</summary>
     public const string TagKey = "db.namespace";
 
     private static readonly Lock Gate = new();
@@ -30,7 +30,7 @@ internal sealed class EnvironmentName : IDisposable
     /// <summary>The tag with the name.</summary>
     public KeyValuePair<string, object?> Tag { get; }
 
-    /// <summary>Takes the name, with the lowest number that is free.</summary>
+    /// <summary>Takes the name, with the lowest free number.</summary>
     public static EnvironmentName Take(string name)
     {
         using (Uninterrupted.Hold(Gate))

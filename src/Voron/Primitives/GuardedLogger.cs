@@ -8,7 +8,7 @@ namespace Voron.Primitives;
 /// reach the user's logger of their category a moment later, from another thread, in order.
 /// </summary>
 /// <remarks>
-/// Whether a level is enabled is also asked later, because that is the user's code as well. So is the creation of a logger, which therefore
+/// The check whether a level is enabled is also deferred, because it is the user's code as well. So is the creation of a logger, which therefore
 /// waits for the first entry of its category.
 /// </remarks>
 internal sealed class GuardedLogger : UserCalls<LogCall>, ILogger
@@ -49,7 +49,7 @@ internal sealed class GuardedLogger : UserCalls<LogCall>, ILogger
 
     protected override void Call(in LogCall call) => call.Write(LoggerOf(call.Category));
 
-    // A log that fails has nowhere to report it.
+    // There is nowhere to report the failure of a log.
     protected override void Failed(in LogCall call, Exception failure)
     {
     }
@@ -70,7 +70,7 @@ internal sealed class GuardedLogger : UserCalls<LogCall>, ILogger
     private ILogger LoggerOf(int category) => _loggers[category] ??= _factory.CreateLogger(LogCategories.Names[category]);
 }
 
-/// <summary>A log entry that waits to be written.</summary>
+/// <summary>A log entry waiting to be written.</summary>
 /// <param name="Category">The index of its category in <see cref="LogCategories.Names"/>.</param>
 /// <param name="Write">Writes it to the user's logger of that category.</param>
 internal readonly record struct LogCall(int Category, Action<ILogger> Write);

@@ -28,7 +28,7 @@ internal static class LockOrder
 
     public static void Left(LockRank rank) => Held &= ~(1u << (int)rank);
 
-    /// <summary>Must be called before a thread waits for the writer or calls the user's code: it must hold no lock then.</summary>
+    /// <summary>Must be called before a thread waits for the writer or calls the user's code. The thread must hold no lock at that point.</summary>
     /// <exception cref="UnreachableException">The thread holds a lock.</exception>
     public static void AssertNoneHeld(string what)
     {

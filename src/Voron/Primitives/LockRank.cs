@@ -6,7 +6,7 @@ namespace Voron.Primitives;
 /// </summary>
 internal enum LockRank
 {
-    /// <summary><c>UnfinishedPuts</c>: those puts of the open transaction whose values have not arrived in full.</summary>
+    /// <summary><c>UnfinishedPuts</c>: the puts of the open transaction whose values have not arrived in full.</summary>
     StreamPuts,
 
     /// <summary><c>MemoryTrimmer</c>: one check for unused memory at a time.</summary>
@@ -15,7 +15,7 @@ internal enum LockRank
     /// <summary><c>Flusher</c>: one flush, journal snapshot or close at a time.</summary>
     Flush,
 
-    /// <summary><c>ChangeTracker</c>: the change log, its files and what is known of them.</summary>
+    /// <summary><c>ChangeTracker</c>: the change log, its files and the information about them.</summary>
     ChangeLog,
 
     /// <summary><c>DirectWrites</c>: the pages that transactions since the checkpoint have written directly.</summary>

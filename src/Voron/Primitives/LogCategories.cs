@@ -1,8 +1,8 @@
 namespace Voron.Primitives;
 
 /// <summary>
-/// The categories of log events. The id of an event decides its category, so that an event cannot appear under two of them: each category has
-/// a hundred ids. The table of events is in <c>docs/log-events.md</c>.
+/// The categories of log events. The id of an event determines its category, so that no event can appear under two of them. Each category has a
+/// hundred ids. The table of events is in <c>docs/log-events.md</c>.
 /// </summary>
 internal static class LogCategories
 {
@@ -17,7 +17,7 @@ internal static class LogCategories
         "Voron.Tables",
     ];
 
-    /// <summary>Returns the index of the category of an event; the first category has all ids that belong to none.</summary>
+    /// <summary>Returns the index of the category of an event; ids that belong to no category count as the first one's.</summary>
     public static int IndexOf(int eventId)
     {
         var index = (eventId - FirstId) / IdsPerCategory;

@@ -2,7 +2,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Voron.Primitives;
 
-/// <summary>The argument for the call of an observer: one of the fields.</summary>
+/// <summary>The argument for a call to an observer: one of the two fields.</summary>
 /// <param name="Commit">The report of a commit, when <paramref name="Other"/> is null.</param>
 /// <param name="Other">A report of another kind.</param>
 internal readonly record struct ObserverCall(CommitReport Commit, object? Other);

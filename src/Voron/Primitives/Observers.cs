@@ -3,8 +3,8 @@ using Microsoft.Extensions.Logging;
 namespace Voron.Primitives;
 
 /// <summary>
-/// The observers of the options, and the listeners of the meter. Reports of commits and flushes share one order; background reports have another,
-/// and so have durations.
+/// The observers of the options, and the listeners of the meter. Reports of commits and flushes share one queue. Background reports have a second
+/// one, and durations a third.
 /// </summary>
 /// <param name="options">The options with the observers.</param>
 /// <param name="logger">Receives the failures of observers and listeners.</param>

@@ -3,16 +3,16 @@ using System.Diagnostics;
 namespace Voron.Primitives;
 
 /// <summary>
-/// Work that its owner offers to the thread pool, and does itself when it needs the result and no thread of the pool has begun.
-/// A pool without a free thread therefore costs the overlap and nothing else.
+/// Work that its owner offers to the thread pool, and does itself if it needs the result before a pool thread has begun. A pool without a free thread
+/// therefore costs only the overlap.
 /// </summary>
 /// <remarks>
 /// <code>
 ///   idle ── Offer ──▶ offered ── a thread of the pool, or End, takes it ──▶ running ──▶ over ── End ──▶ idle
 ///                        └────────────────────── Cancel ──────────────────────────────▶ over
 /// </code>
-/// One thread at a time owns the work, and ends it before it offers it again. A work item of the pool that comes too late finds no
-/// offer, or takes a later one.
+/// One thread at a time owns the work, and ends it before offering it again. A work item that the pool runs too late finds no offer, or
+/// takes a later one.
 /// </remarks>
 internal abstract class OfferedWork : IThreadPoolWorkItem
 {
@@ -27,7 +27,7 @@ internal abstract class OfferedWork : IThreadPoolWorkItem
     /// <summary>Whether the work is offered, and no thread has begun it.</summary>
     protected bool IsOffered => Volatile.Read(ref _offered) != 0;
 
-    /// <summary>Offers the work: what the owner has written before is seen by the thread that does it. Throws nothing.</summary>
+    /// <summary>Offers the work. The thread that does it sees all earlier writes of the owner. Throws nothing.</summary>
     /// <param name="toPool">False to leave the work to <see cref="End"/>.</param>
     public void Offer(bool toPool)
     {
@@ -47,7 +47,7 @@ internal abstract class OfferedWork : IThreadPoolWorkItem
         }
         catch (Exception)
         {
-            // The pool has no memory or no thread, and may have taken the work all the same. The owner ends the work in any case.
+            // The pool has no memory or no thread, but may have accepted the work nevertheless. The owner ends the work in any case.
         }
     }
 
@@ -62,7 +62,7 @@ internal abstract class OfferedWork : IThreadPoolWorkItem
         }
         catch (Exception e)
         {
-            // For the owner, not for this thread, which may be any thread.
+            // The failure is for the owner, not for this thread, which may be any thread.
             _failure = e;
         }
 
@@ -105,7 +105,7 @@ internal abstract class OfferedWork : IThreadPoolWorkItem
         }
     }
 
-    // The monitor's own wait, not that of a schedule, as Uninterrupted.Wait is: no schedule controls the threads of the pool.
+    // The monitor's own wait, not that of a schedule as in Uninterrupted.Wait, because no schedule controls the pool's threads.
     private void Wait(ref bool isInterrupted)
     {
         Debug.Assert(Monitor.IsEntered(_gate), "The lock of the work must be held.");

@@ -1,8 +1,8 @@
 namespace Voron.Primitives;
 
 /// <summary>
-/// Holds an object between two uses. While the object is in use, nothing here refers to it, so that it can become garbage when its user forgets
-/// it. The caller synchronizes.
+/// Holds an object between two uses. While the object is in use, nothing here refers to it, so that it can be collected if its user abandons it. The
+/// caller synchronizes.
 /// </summary>
 internal sealed class Parking<T>
     where T : class

@@ -3,15 +3,15 @@ using Voron.Testing;
 
 namespace Voron.Primitives;
 
-/// <summary>The source of the task of a write. Pooled: it returns to its pool when its result has been taken.</summary>
+/// <summary>The source of a write's task. Pooled: it returns to its pool when its result has been taken.</summary>
 /// <remarks>
-/// The thread that completes it is committing, and never runs foreign code here. The continuation of an <c>await</c> goes to the pool.
-/// Two kinds go to the <see cref="CompletionRelay"/> instead: one that its caller's context has to schedule, because the context may do
-/// anything; and that of <see cref="ValueTask.AsTask"/>, because a caller may block on the task while no pool thread is free.
+/// The thread that completes it is committing, and never runs foreign code here. The continuation of an <c>await</c> goes to the pool. Two kinds of
+/// continuations go to the <see cref="CompletionRelay"/> instead: those that the caller's context must schedule, because the context may do anything,
+/// and those of <see cref="ValueTask.AsTask"/>, because a caller may block on the task while no pool thread is free.
 /// </remarks>
 internal abstract class PooledCompletion : RelayedCompletion, IValueTaskSource
 {
-    // Protects the outcome and the way in which it is passed on. No other lock of the engine is taken while it is held.
+    // Protects the outcome and how it is passed on. No other lock of the engine is taken while it is held.
     private readonly object _gate = new();
 
     private ManualResetValueTaskSourceCore<bool> _core = new() { RunContinuationsAsynchronously = true };
@@ -23,7 +23,7 @@ internal abstract class PooledCompletion : RelayedCompletion, IValueTaskSource
 
     public ValueTask Task => new(this, _core.Version);
 
-    /// <summary>The version of the task, for a class that has a task with a result as well.</summary>
+    /// <summary>The version of the task, for a class that also has a task with a result.</summary>
     protected short Version => _core.Version;
 
     /// <summary>The object that a blocking caller waits on.</summary>
@@ -78,11 +78,11 @@ internal abstract class PooledCompletion : RelayedCompletion, IValueTaskSource
     /// <param name="token">The version of the task.</param>
     public void GetResult(short token)
     {
-        // A call that comes too early, or once too often, throws and leaves the object where it is: in use by the engine, or in the pool.
+        // A call that is too early, or one too many, throws and leaves the object where it is: in use by the engine, or in the pool.
         if (_core.GetStatus(token) == ValueTaskSourceStatus.Pending)
         {
             throw new InvalidOperationException(
-                $"The write has not completed. Await its task. A caller that has to block calls {nameof(StorageEnvironment)}.{nameof(StorageEnvironment.Write)} " +
+                $"The write has not completed. Await its task. To block, call {nameof(StorageEnvironment)}.{nameof(StorageEnvironment.Write)} " +
                 $"or {nameof(WriteTransaction)}.{nameof(WriteTransaction.Commit)}, which wait without a task.");
         }
 

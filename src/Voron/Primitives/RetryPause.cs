@@ -3,13 +3,13 @@ using Voron.Testing;
 namespace Voron.Primitives;
 
 /// <summary>
-/// Decides when to retry a failed operation: soon at first, then less and less often. An operation that keeps failing costs little,
-/// writes little, and does not fill the log.
+/// Decides when to retry a failed operation: soon at first, then less and less often. An operation that keeps failing therefore costs little, writes
+/// little, and does not fill the log.
 /// </summary>
 /// <remarks>For use by one thread at a time.</remarks>
 /// <param name="first">The first pause.</param>
 /// <param name="longest">The longest pause.</param>
-/// <param name="clock">The clock; null for that of the system.</param>
+/// <param name="clock">The clock; null for the system clock.</param>
 internal sealed class RetryPause(TimeSpan first, TimeSpan longest, TimeProvider? clock = null)
 {
     private static readonly TimeSpan ReportEvery = TimeSpan.FromMinutes(1);
@@ -23,7 +23,7 @@ internal sealed class RetryPause(TimeSpan first, TimeSpan longest, TimeProvider?
     public bool IsOver => PlantedFault.RetryAtOnce || _clock.GetElapsedTime(_failedAt) >= _pause;
 
     /// <summary>Begins a pause, twice as long as the previous one.</summary>
-    /// <returns>True when the failure should be logged: the first one, and then one a minute.</returns>
+    /// <returns>True when the failure should be logged: the first one, and then one per minute.</returns>
     public bool Failed()
     {
         _failedAt = _clock.GetTimestamp();

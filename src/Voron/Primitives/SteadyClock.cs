@@ -1,19 +1,19 @@
 namespace Voron.Primitives;
 
 /// <summary>
-/// A clock that survives one wrong reading. It compares each reading with the time that has passed since the last one. It believes a reading that is
-/// more than a day off when later readings have agreed for a minute, and counts on from the last one until then: the time of a commit never falls,
-/// and sweeps delete expired rows, so a wrong time would do lasting harm.
+/// A clock that tolerates a wrong reading. It compares each reading with the time elapsed since the last one. It believes a reading that is more than
+/// a day off only after later readings have agreed with it for a minute, and extrapolates from the last believed one until then. Commit times never
+/// decrease, and sweeps delete expired rows, so a wrong time would do lasting harm.
 /// </summary>
 /// <remarks>
-/// A day, because a machine that has slept, or has been moved, counts none of that time. Used by one thread at a time.
+/// The tolerance is a day, because a machine that was suspended or migrated has not counted that time. Used by one thread at a time.
 /// </remarks>
 internal sealed class SteadyClock
 {
-    /// <summary>A reading that is off by less is believed at once.</summary>
+    /// <summary>A reading that is off by no more than this is believed immediately.</summary>
     public static readonly TimeSpan Tolerance = TimeSpan.FromDays(1);
 
-    /// <summary>The time for which readings must agree that are off by more.</summary>
+    /// <summary>The time for which readings that are off by more must agree.</summary>
     public static readonly TimeSpan Probation = TimeSpan.FromMinutes(1);
 
     private readonly TimeProvider _clock;
@@ -21,7 +21,7 @@ internal sealed class SteadyClock
     private Reading? _doubted;
 
     /// <param name="clock">The clock.</param>
-    /// <param name="last">A time that it has shown a moment ago, such as that of the last commit; null to believe its first reading.</param>
+    /// <param name="last">A time that the clock showed a moment ago, such as that of the last commit; null to believe its first reading.</param>
     public SteadyClock(TimeProvider clock, DateTimeOffset? last = null)
     {
         _clock = clock;
@@ -29,7 +29,7 @@ internal sealed class SteadyClock
             _believed = new Reading(time.UtcTicks, clock.GetTimestamp());
     }
 
-    /// <summary>Reads the clock. Returns ticks since the year 1, as <see cref="DateTime"/> has them.</summary>
+    /// <summary>Reads the clock. Returns ticks since the year 1, as <see cref="DateTime"/> counts them.</summary>
     public long Read()
     {
         var now = new Reading(_clock.GetUtcNow().UtcTicks, _clock.GetTimestamp());

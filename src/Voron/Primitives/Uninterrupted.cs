@@ -4,8 +4,8 @@ using Voron.Testing;
 namespace Voron.Primitives;
 
 /// <summary>
-/// Waits that <see cref="Thread.Interrupt"/> does not break off: the thread is interrupted after the wait. For work that must not end half
-/// done, and for threads that work on behalf of others.
+/// Waits that <see cref="Thread.Interrupt"/> does not abort: the thread is interrupted after the wait. For work that must not stop half-way, and for
+/// threads that work on behalf of others.
 /// </summary>
 internal static class Uninterrupted
 {
@@ -94,7 +94,7 @@ internal static class Uninterrupted
     }
 
     /// <summary>Waits on a monitor that the thread holds. An interruption is recorded, and ends the wait as a pulse would.</summary>
-    /// <returns>False when the time is over.</returns>
+    /// <returns>False when the time has elapsed.</returns>
     public static bool Wait(object gate, int milliseconds, ref bool isInterrupted)
     {
         try

@@ -2,7 +2,7 @@ using Voron.Testing;
 
 namespace Voron.Primitives;
 
-/// <summary>The only way in which the engine calls the user's code: observers and log.</summary>
+/// <summary>The only way in which the engine calls the user's observers, loggers and meter listeners.</summary>
 /// <remarks>
 /// <para>
 /// The engine only queues a call (<see cref="Post"/>). The user's code is called later, by a thread that holds no engine lock, is not an

@@ -8,8 +8,7 @@ internal interface ISchedule
     void Reach(SchedulePlace place);
 
     /// <summary>
-    /// Lets other threads run until the condition holds. Returns false when the time is over, which is the case when no other thread can
-    /// continue.
+    /// Lets other threads run until the condition holds. Returns false when the wait times out, which happens when no other thread can continue.
     /// </summary>
     bool WaitUntil(Func<bool> condition, bool mayTimeOut);
 
@@ -22,7 +21,7 @@ internal interface ISchedule
     /// <summary>Requires another thread to continue first.</summary>
     void Spin();
 
-    /// <summary>Returns the work that a new thread has to run to become one of the threads that run one at a time.</summary>
+    /// <summary>Returns the work that a new thread must run to become one of the threads that run one at a time.</summary>
     ThreadStart Adopt(ThreadStart work, object owner);
 
     /// <summary>Runs the work on a thread of its own.</summary>

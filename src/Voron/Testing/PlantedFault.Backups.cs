@@ -6,7 +6,7 @@ internal static partial class PlantedFault
     /// <summary>Backups of all lineages are ordered by their transactions.</summary>
     public static readonly bool IgnoreLineages = Is(nameof(IgnoreLineages));
 
-    /// <summary>A backup does not copy again what has changed since it was copied.</summary>
+    /// <summary>A backup does not copy pages again that have changed since they were copied.</summary>
     public static readonly bool ForgetPending = Is(nameof(ForgetPending));
 
     /// <summary>A backup copies all pages from the data file, even those that have a version in memory.</summary>
@@ -18,7 +18,7 @@ internal static partial class PlantedFault
     /// <summary>A backup keeps its snapshot while it waits for the target.</summary>
     public static readonly bool HoldWhileWaiting = Is(nameof(HoldWhileWaiting));
 
-    /// <summary>A backup is finished before the environment knows it as one that later backups can build on.</summary>
+    /// <summary>A backup is finished before the environment has recorded it as one that later backups can build on.</summary>
     public static readonly bool PointAfterTrailer = Is(nameof(PointAfterTrailer));
 
     /// <summary>The time of a commit counts for the order of backups even where it is later than the backup.</summary>
@@ -27,15 +27,15 @@ internal static partial class PlantedFault
     /// <summary>A prune deletes backups that another call is building on.</summary>
     public static readonly bool DeleteHeldBackups = Is(nameof(DeleteHeldBackups));
 
-    /// <summary>A restored chain keeps the blocks of pages that its last state does not use.</summary>
+    /// <summary>The restore of a chain keeps the blocks of pages that the last state does not use.</summary>
     public static readonly bool KeepRestoredBlocks = Is(nameof(KeepRestoredBlocks));
 
-    // Not by the field of the other file, which may be set later than those of this one.
+    // Does not use the field of the other file, which may be initialized after the fields of this one.
     private static bool Is(string name) => AppContext.GetData("Voron.PlantedFault") as string == name;
 
     // Salvages.
 
-    /// <summary>Entries of pages that nothing leads to go to their tree, wherever their keys are, and whether the pages are in use or not.</summary>
+    /// <summary>Entries of unreachable pages are added to their tree, wherever their keys are, and whether the pages are in use or not.</summary>
     public static readonly bool BelieveOrphans = Is(nameof(BelieveOrphans));
 
     /// <summary>Of two pages with the same key, the older one counts.</summary>
@@ -47,6 +47,6 @@ internal static partial class PlantedFault
     /// <summary>Diffs are applied to pages of the data file that are newer than the journal.</summary>
     public static readonly bool MixNewerPages = Is(nameof(MixNewerPages));
 
-    /// <summary>The value of an old leaf is what its place has now.</summary>
+    /// <summary>The value of an old leaf is read from its old place, whatever is stored there now.</summary>
     public static readonly bool BelieveUsedPlaces = Is(nameof(BelieveUsedPlaces));
 }

@@ -3,7 +3,7 @@ namespace Voron.Testing;
 /// <content>The faults of compactions.</content>
 internal static partial class PlantedFault
 {
-    /// <summary>A large value that was copied is put at its key without a look at whether the key still has it.</summary>
+    /// <summary>A large value that was copied is put at its key even if the key has another value by then.</summary>
     public static readonly bool MoveByPosition = Is(nameof(MoveByPosition));
 
     /// <summary>When a leaf moves, its parent keeps the old number.</summary>
@@ -18,9 +18,11 @@ internal static partial class PlantedFault
     /// <summary>A large value keeps the checksums of its old place when it moves.</summary>
     public static readonly bool KeepChunkSums = Is(nameof(KeepChunkSums));
 
-    /// <summary>A group of sections that is cut off stays in the directory, although it is created a second time when the file grows again.</summary>
+    /// <summary>
+    /// A group of sections that is cut off remains in the directory, although it is created a second time when the file grows again.
+    /// </summary>
     public static readonly bool KeepGroup = Is(nameof(KeepGroup));
 
-    /// <summary>A copy in the order of the keys commits each tree.</summary>
+    /// <summary>A copy in key order commits after each tree.</summary>
     public static readonly bool CommitEachTree = Is(nameof(CommitEachTree));
 }

@@ -3,7 +3,7 @@ namespace Voron.Testing;
 /// <content>The faults of tables.</content>
 internal static partial class PlantedFault
 {
-    /// <summary>An update of a row keeps the index keys that the row had before and has no longer.</summary>
+    /// <summary>An update of a row keeps the index keys that the row no longer has.</summary>
     public static readonly bool LeaveOldIndexKeys = Is(nameof(LeaveOldIndexKeys));
 
     /// <summary>The id of the last row is given out again after the row has been deleted.</summary>
@@ -12,16 +12,16 @@ internal static partial class PlantedFault
     /// <summary>Unique keys are looked up after the row has been written.</summary>
     public static readonly bool CheckUniqueTooLate = Is(nameof(CheckUniqueTooLate));
 
-    /// <summary>Rows that are inserted together stay when one of them is refused.</summary>
+    /// <summary>Rows that are inserted together remain when one of them is refused.</summary>
     public static readonly bool KeepRowOfViolation = Is(nameof(KeepRowOfViolation));
 
-    /// <summary>Writers do not maintain the rows below the cursor of an index that is built.</summary>
+    /// <summary>Writers do not maintain the keys of rows below the cursor of an index that is being built.</summary>
     public static readonly bool SkipRowsBelowCursor = Is(nameof(SkipRowsBelowCursor));
 
     /// <summary>An index is ready before its last slice has been built.</summary>
     public static readonly bool ReadyBeforeLastSlice = Is(nameof(ReadyBeforeLastSlice));
 
-    /// <summary>The cursor of an index that is built does not move past the last row whose keys a step has added.</summary>
+    /// <summary>The cursor of an index that is being built does not move past the last row whose keys a step has added.</summary>
     public static readonly bool MoveCursorAlone = Is(nameof(MoveCursorAlone));
 
     /// <summary>A query takes the first bytes of a key or a value for a row id, however many there are.</summary>
@@ -30,19 +30,19 @@ internal static partial class PlantedFault
     /// <summary>A query that looks up many rows together returns the expired ones.</summary>
     public static readonly bool ReturnExpiredRows = Is(nameof(ReturnExpiredRows));
 
-    /// <summary>A row that is deleted stays in the index of the times.</summary>
+    /// <summary>A deleted row remains in the index of expiry times.</summary>
     public static readonly bool LeaveExpiryKeys = Is(nameof(LeaveExpiryKeys));
 
-    /// <summary>Rows get ids in a shared index that do not say of which table they are.</summary>
+    /// <summary>Rows get ids in a shared index that do not identify their table.</summary>
     public static readonly bool AddWithoutMember = Is(nameof(AddWithoutMember));
 
-    /// <summary>A table that enters a shared index gets a number that another one has had there.</summary>
+    /// <summary>A table that joins a shared index gets a number that another table has had there.</summary>
     public static readonly bool ReuseMember = Is(nameof(ReuseMember));
 
     /// <summary>When the ids of a table that has left a shared index are removed, those of the next table are removed as well.</summary>
     public static readonly bool RemoveNextMember = Is(nameof(RemoveNextMember));
 
-    /// <summary>Expired rows keep their unique keys from others.</summary>
+    /// <summary>Expired rows block their unique keys for other rows.</summary>
     public static readonly bool BlockExpiredKeys = Is(nameof(BlockExpiredKeys));
 
     /// <summary>A transaction reads the clock each time that it opens a table whose rows expire.</summary>
@@ -54,27 +54,27 @@ internal static partial class PlantedFault
     /// <summary>An evolution drops the indexes that its definition lacks, although the table has the same version.</summary>
     public static readonly bool DropAtSameVersion = Is(nameof(DropAtSameVersion));
 
-    /// <summary>A query beside changes comes to rows again that were moved ahead of it.</summary>
+    /// <summary>A query that runs while rows change returns rows again that were moved ahead of it.</summary>
     public static readonly bool MeetMovedRows = Is(nameof(MeetMovedRows));
 
-    /// <summary>While existing rows get their times, their heads stay as they are.</summary>
+    /// <summary>When existing rows get their expiry times, their heads remain unchanged.</summary>
     public static readonly bool LeaveHeadWithoutExpiry = Is(nameof(LeaveHeadWithoutExpiry));
 
     /// <summary>The definition of a deleted table whose rows expire is kept.</summary>
     public static readonly bool KeepDroppedDefinitions = Is(nameof(KeepDroppedDefinitions));
 
-    /// <summary>A deletion by an index begins at the first key again for each portion of rows.</summary>
+    /// <summary>A deletion by index starts again at the first key for each portion of rows.</summary>
     public static readonly bool RestartWalk = Is(nameof(RestartWalk));
 
-    /// <summary>A deletion by an index that meets a damaged page leaves the transaction as it is, and it can be committed.</summary>
+    /// <summary>A deletion by index that meets a damaged page leaves a transaction that can still be committed.</summary>
     public static readonly bool CommitPartOfDeletion = Is(nameof(CommitPartOfDeletion));
 
-    /// <summary>The first opening to write compares no rows with the indexes.</summary>
+    /// <summary>The first opening for writing compares no rows with the indexes.</summary>
     public static readonly bool BelieveIndexFunctions = Is(nameof(BelieveIndexFunctions));
 
     /// <summary>A query continues at a token of another table, index or direction.</summary>
     public static readonly bool BelieveTokens = Is(nameof(BelieveTokens));
 
-    /// <summary>The versions that one transaction has given to a row are given again by the next one.</summary>
+    /// <summary>A transaction gives a row the same versions that the previous transaction has given it.</summary>
     public static readonly bool ReuseRowVersions = Is(nameof(ReuseRowVersions));
 }

@@ -5,7 +5,7 @@ internal static partial class PlantedFault
 {
     // Fixed-size trees.
 
-    /// <summary>A page whose keys no longer only rise gets no order of those that it has.</summary>
+    /// <summary>A page whose cells are no longer in key order does not record the order of its existing cells.</summary>
     public static readonly bool ForgetOrder = Is(nameof(ForgetOrder));
 
     /// <summary>When the first child of a branch is removed, the next one keeps its key.</summary>
@@ -19,7 +19,7 @@ internal static partial class PlantedFault
     /// <summary>The ids of a block may have any width, whether the block has room for them or not.</summary>
     public static readonly bool TrustBlockWidth = Is(nameof(TrustBlockWidth));
 
-    /// <summary>The record of a set keeps its number of ids when ids inside of its pages are removed.</summary>
+    /// <summary>The record of a set keeps its number of ids when ids in its pages are removed.</summary>
     public static readonly bool ForgetSetCount = Is(nameof(ForgetSetCount));
 
     /// <summary>A set whose last id is removed keeps its record.</summary>
@@ -27,10 +27,10 @@ internal static partial class PlantedFault
 
     // Sets of values.
 
-    /// <summary>A value that is added to a large set does not count.</summary>
+    /// <summary>A value that is added to a large set is not counted.</summary>
     public static readonly bool ForgetLargeCount = Is(nameof(ForgetLargeCount));
 
-    /// <summary>The values of a large set stay when its key is removed.</summary>
+    /// <summary>The values of a large set remain when its key is removed.</summary>
     public static readonly bool KeepLargeSet = Is(nameof(KeepLargeSet));
 
     // Compressed values.
@@ -41,28 +41,28 @@ internal static partial class PlantedFault
     /// <summary>A recompression drops all dictionaries but the newest, although values still name them.</summary>
     public static readonly bool DropNamedDictionaries = Is(nameof(DropNamedDictionaries));
 
-    /// <summary>A cache keeps all that was ever added.</summary>
+    /// <summary>A cache keeps every object that was ever added.</summary>
     public static readonly bool CacheWithoutLimit = Is(nameof(CacheWithoutLimit));
 
     // Deleted ranges.
 
-    /// <summary>A deleted range frees its first leaf although entries before the range are in it.</summary>
+    /// <summary>A range deletion frees its first leaf although the leaf contains entries before the range.</summary>
     public static readonly bool FreeBoundaryLeaf = Is(nameof(FreeBoundaryLeaf));
 
-    /// <summary>The pages of the values in the leaves that a deleted range frees are not freed.</summary>
+    /// <summary>A range deletion does not free the pages of the values in the leaves that it frees.</summary>
     public static readonly bool KeepExtentsOfRange = Is(nameof(KeepExtentsOfRange));
 
-    /// <summary>The entries that a deleted range takes out of its first and its last leaf are not counted.</summary>
+    /// <summary>A range deletion does not count the entries that it removes from its first and its last leaf.</summary>
     public static readonly bool CountWholeLeavesOnly = Is(nameof(CountWholeLeavesOnly));
 
     // Dropped trees.
 
-    /// <summary>A dropped tree goes out of the catalog, and its last leaf is not free.</summary>
+    /// <summary>A dropped tree is removed from the catalog, but its last leaf is not freed.</summary>
     public static readonly bool KeepLastDroppedLeaf = Is(nameof(KeepLastDroppedLeaf));
 
-    /// <summary>Pages of values outside of the leaves of a dropped tree are not freed.</summary>
+    /// <summary>Pages of values outside the leaves of a dropped tree are not freed.</summary>
     public static readonly bool KeepDroppedValues = Is(nameof(KeepDroppedValues));
 
-    /// <summary>An opening does not continue with trees that were dropped before.</summary>
+    /// <summary>An opening does not continue to free trees that were dropped before it.</summary>
     public static readonly bool ForgetDropsAtOpening = Is(nameof(ForgetDropsAtOpening));
 }

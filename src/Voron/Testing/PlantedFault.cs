@@ -17,22 +17,22 @@ internal static partial class PlantedFault
     /// <summary>A rollback to a savepoint keeps the objects that were attached to the state since.</summary>
     public static readonly bool KeepStateOfRollback = Name == nameof(KeepStateOfRollback);
 
-    /// <summary>A reader has the objects of the newest commit, even if its snapshot is older.</summary>
+    /// <summary>A reader sees the objects of the newest commit, even if its snapshot is older.</summary>
     public static readonly bool TakeNewestState = Name == nameof(TakeNewestState);
 
     /// <summary>A state that is published again, because versions were detached or the map has moved, loses the objects attached to it.</summary>
     public static readonly bool ForgetStateInRepublish = Name == nameof(ForgetStateInRepublish);
 
-    /// <summary>New pages of trees have the mark of another tree.</summary>
+    /// <summary>New tree pages have the mark of another tree.</summary>
     public static readonly bool MarkOfOtherTree = Name == nameof(MarkOfOtherTree);
 
-    /// <summary>The first record of a newer format version goes to the journal file of the older one.</summary>
+    /// <summary>The first record of a newer format version is written to the journal file of the older one.</summary>
     public static readonly bool KeepJournalVersion = Name == nameof(KeepJournalVersion);
 
     /// <summary>Records of a newer format version are written before the header has that version.</summary>
     public static readonly bool UpgradeRecordsAlone = Name == nameof(UpgradeRecordsAlone);
 
-    /// <summary>An opening leaves a feature unnamed that replayed transactions have begun to use.</summary>
+    /// <summary>An opening does not name a feature that replayed transactions have begun to use.</summary>
     public static readonly bool LeaveFeaturesUnnamed = Name == nameof(LeaveFeaturesUnnamed);
 
     /// <summary>A feature of the format is used before the header names it.</summary>
@@ -44,7 +44,9 @@ internal static partial class PlantedFault
     /// <summary>The flusher flushes the published state even though an older reader is registered.</summary>
     public static readonly bool FlushPastOldestReader = Name == nameof(FlushPastOldestReader);
 
-    /// <summary>A commit that changes nothing is acknowledged when the lazy ones that it has read are published.</summary>
+    /// <summary>
+    /// A commit that changes nothing is acknowledged when the lazy commits that it has read are published, not when they are durable.
+    /// </summary>
     public static readonly bool BelievePublished = Name == nameof(BelievePublished);
 
     /// <summary>The flusher flushes a state that has been submitted but is not durable yet.</summary>
@@ -59,7 +61,7 @@ internal static partial class PlantedFault
     /// <summary>A record that names directly written extents is acknowledged even though they have not been synced.</summary>
     public static readonly bool AcknowledgeUnsyncedExtents = Name == nameof(AcknowledgeUnsyncedExtents);
 
-    /// <summary>A recovery counts the last records even if extents that they name were never written completely.</summary>
+    /// <summary>A recovery accepts the last records even if extents that they name were never written completely.</summary>
     public static readonly bool BelieveUnsyncedExtents = Name == nameof(BelieveUnsyncedExtents);
 
     /// <summary>A transaction writes new pages directly to the data file even if they are in use in the last checkpoint.</summary>
@@ -71,7 +73,7 @@ internal static partial class PlantedFault
     /// <summary>A page is compared with its version at the last savepoint instead of its version at the last transaction.</summary>
     public static readonly bool DiffAgainstSavepoint = Name == nameof(DiffAgainstSavepoint);
 
-    /// <summary>A poisoned environment carries on.</summary>
+    /// <summary>A poisoned environment continues as if nothing had failed.</summary>
     public static readonly bool IgnorePoison = Name == nameof(IgnorePoison);
 
     /// <summary>A poisoned environment writes its checkpoint once more when it is closed.</summary>
@@ -89,7 +91,7 @@ internal static partial class PlantedFault
     /// <summary>An open builds on data that a killed process left visible, without syncing it first.</summary>
     public static readonly bool SkipSyncAtOpen = Name == nameof(SkipSyncAtOpen);
 
-    /// <summary>A header that says that the environment was closed is trusted even though a journal file has been begun since.</summary>
+    /// <summary>A header that marks the environment as closed is trusted even though a journal file has been begun since.</summary>
     public static readonly bool BelieveClosedHeader = Name == nameof(BelieveClosedHeader);
 
     /// <summary>A record counts regardless of its checksum.</summary>
@@ -107,7 +109,7 @@ internal static partial class PlantedFault
     /// <summary>A commit uses the journal space that is reserved for a flush of everything.</summary>
     public static readonly bool IgnoreReserve = Name == nameof(IgnoreReserve);
 
-    /// <summary>A write that the system has completed only in part counts as complete.</summary>
+    /// <summary>A write that the system has completed only partially counts as complete.</summary>
     public static readonly bool StopAtPartialWrite = Name == nameof(StopAtPartialWrite);
 
     /// <summary>The checksum of a page is not checked.</summary>
@@ -119,7 +121,7 @@ internal static partial class PlantedFault
     /// <summary>The checksums of large values are not checked.</summary>
     public static readonly bool BelieveChunks = Name == nameof(BelieveChunks);
 
-    /// <summary>Two copies of a journal file's header that differ are always taken for an epoch that has not begun.</summary>
+    /// <summary>Differing copies of a journal file's header are always taken for an epoch that has not begun.</summary>
     public static readonly bool BelieveJournalHeaders = Name == nameof(BelieveJournalHeaders);
 
     /// <summary>The page that the root of the section maps names as a directory is used unchecked.</summary>
@@ -206,19 +208,19 @@ internal static partial class PlantedFault
     /// <summary>The spare journal file remains the spare after it has become the current one.</summary>
     public static readonly bool UseSpareTwice = Name == nameof(UseSpareTwice);
 
-    /// <summary>Key heads read beside a page are trusted even though their entry has been rewritten in the meantime.</summary>
+    /// <summary>Key heads read in place of a page are trusted even though their entry has been rewritten in the meantime.</summary>
     public static readonly bool TrustChangedKeyHeads = Name == nameof(TrustChangedKeyHeads);
 
     /// <summary>The key heads of a page survive a flush that changes the page.</summary>
     public static readonly bool KeepKeyHeadsOverFlush = Name == nameof(KeepKeyHeadsOverFlush);
 
-    /// <summary>A thread that stops leading the journal leaves queued records without waking another thread for them.</summary>
+    /// <summary>A thread that stops leading the journal wakes no other thread for the records that are still queued.</summary>
     public static readonly bool ForgetToWake = Name == nameof(ForgetToWake);
 
     /// <summary>Versions are kept while any older reader is open, whether or not it could see them.</summary>
     public static readonly bool KeepBehindReader = Name == nameof(KeepBehindReader);
 
-    /// <summary>A reader waits while the disk hangs under a flush, for at most five milliseconds. Planted in the suite, not in the engine.</summary>
+    /// <summary>A reader waits, for at most five milliseconds, while the disk stalls a flush. Planted in the suite, not in the engine.</summary>
     public static readonly bool ReadBehindFlush = Name == nameof(ReadBehindFlush);
 
     /// <summary>The remaining part of a journal file that has become shorter is accepted as the whole file.</summary>
@@ -239,7 +241,7 @@ internal static partial class PlantedFault
     /// <summary>A commit that changes nothing is acknowledged even though the data it read may still be on its way to the journal.</summary>
     public static readonly bool AcknowledgeEmptyAtOnce = Name == nameof(AcknowledgeEmptyAtOnce);
 
-    /// <summary>A group-commit operation fails when its neighbours have left it no room, as it does when it finds none on its own.</summary>
+    /// <summary>A group-commit operation fails when its neighbours have left it no room, as if it found none on its own.</summary>
     public static readonly bool FailWithNeighbours = Name == nameof(FailWithNeighbours);
 
     /// <summary>The waiting puts of a group-commit operation that throws stay in the buffer.</summary>
@@ -278,7 +280,7 @@ internal static partial class PlantedFault
     /// <summary>A cursor of a deleted tree continues as if the tree were empty.</summary>
     public static readonly bool MoveInDeletedTree = Name == nameof(MoveInDeletedTree);
 
-    /// <summary>A buffer counts as free although puts wait in it, which are lost when another tree takes it over.</summary>
+    /// <summary>A buffer with waiting puts counts as free, so the puts are lost when another tree takes it over.</summary>
     public static readonly bool ForgetWaitingPuts = Name == nameof(ForgetWaitingPuts);
 
     /// <summary>The state of a tree at a savepoint is not saved if an earlier savepoint has saved the tree.</summary>
@@ -341,10 +343,10 @@ internal static partial class PlantedFault
     /// <summary>A failed step of the flusher's thread, such as growing ahead of need, ends the round, so nothing is flushed in it.</summary>
     public static readonly bool StopAtFailedGrowth = Name == nameof(StopAtFailedGrowth);
 
-    /// <summary>A journal snapshot is not checked for whether it fits: its pages are written until the disk is full.</summary>
+    /// <summary>The size of a journal snapshot is not checked in advance: its pages are written until the disk is full.</summary>
     public static readonly bool SnapshotWhatFits = Name == nameof(SnapshotWhatFits);
 
-    /// <summary>A failed operation is retried at once.</summary>
+    /// <summary>A failed operation is retried immediately.</summary>
     public static readonly bool RetryAtOnce = Name == nameof(RetryAtOnce);
 
     /// <summary>The whole of a journal file counts towards the journal limit, flushed or not.</summary>
@@ -356,7 +358,7 @@ internal static partial class PlantedFault
     /// <summary>Recovery keeps memory and a descriptor for each journal file.</summary>
     public static readonly bool KeepWindows = Name == nameof(KeepWindows);
 
-    /// <summary>An open that finds no memory passes on the exception that the runtime throws.</summary>
+    /// <summary>An open that runs out of memory passes on the exception that the runtime throws.</summary>
     public static readonly bool PassMemoryErrors = Name == nameof(PassMemoryErrors);
 
     /// <summary>The background verification holds one snapshot from beginning to end.</summary>
@@ -389,7 +391,7 @@ internal static partial class PlantedFault
     /// <summary>A pooled record buffer is written to after it has been returned.</summary>
     public static readonly bool WriteToPooled = Name == nameof(WriteToPooled);
 
-    /// <summary>The search for room does not check again the space that a flush has freed for values.</summary>
+    /// <summary>The search for room does not look again at the space that a flush has freed for values.</summary>
     public static readonly bool ForgetFreedSpace = Name == nameof(ForgetFreedSpace);
 
     /// <summary>A caller that arrives while the writer is free takes it, however long another caller has waited.</summary>
@@ -413,7 +415,7 @@ internal static partial class PlantedFault
     /// <summary>A staged value that was put in a transaction is lost when the transaction is rolled back.</summary>
     public static readonly bool KeepTakenStages = Name == nameof(KeepTakenStages);
 
-    /// <summary>A thread that has begun the open write transaction waits for its end when it begins another one.</summary>
+    /// <summary>A thread whose write transaction is still open waits for its end when it begins another one.</summary>
     public static readonly bool WaitForItself = Is(nameof(WaitForItself));
 
     /// <summary>A transaction above its limit is refused as if the disk were full.</summary>

@@ -24,7 +24,7 @@ internal static class SchedulePoint
             Current?.Reach(place);
     }
 
-    /// <summary>Must be called in a loop that waits for another thread without a call that says so.</summary>
+    /// <summary>Must be called in a loop that waits for another thread by polling.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void Spin()
     {
@@ -32,7 +32,7 @@ internal static class SchedulePoint
             Current?.Spin();
     }
 
-    /// <summary>Must be called for the pause before another attempt, which under a schedule comes after another thread has continued.</summary>
+    /// <summary>Must be called for the pause before another attempt. Under a schedule, the pause ends after another thread has continued.</summary>
     public static Task Pause(TimeSpan pause, CancellationToken stop, TimeProvider? clock = null)
     {
         if (!IsOn || Current is not { } schedule)
@@ -42,12 +42,12 @@ internal static class SchedulePoint
     }
 
     /// <summary>
-    /// Must be called for a task that work on the pool awaits. A schedule has the thread wait: work that continued when the task completes would
-    /// continue with a thread outside of the schedule.
+    /// Must be called for a task that work on the pool awaits. Under a schedule, the thread waits, because a continuation of the work would run on a
+    /// thread outside the schedule.
     /// </summary>
     public static ValueTask UntilCompleted(ValueTask task) => IsOn && Current is { } schedule ? UntilCompleted(schedule, task) : task;
 
-    /// <summary>Must be called before taking a lock within which there are places.</summary>
+    /// <summary>Must be called before taking a lock under which places are reached.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void UntilFree(Lock gate)
     {
@@ -57,7 +57,7 @@ internal static class SchedulePoint
 
     /// <summary>Must be called before the wait for the writer.</summary>
     /// <param name="isFree">Returns whether the writer can be taken.</param>
-    /// <returns>The time that is left to wait.</returns>
+    /// <returns>The remaining time to wait.</returns>
     public static TimeSpan UntilFree(Func<bool> isFree, TimeSpan timeout, CancellationToken cancellationToken) =>
         IsOn ? WaitFor(isFree, timeout, cancellationToken) : timeout;
 
@@ -84,7 +84,7 @@ internal static class SchedulePoint
         Monitor.PulseAll(gate);
     }
 
-    /// <returns>False when the time is over.</returns>
+    /// <returns>False when the time has elapsed.</returns>
     public static bool WaitOne(AutoResetEvent signal, TimeSpan timeout)
     {
         if (!IsOn || Current is not { } schedule)
@@ -105,7 +105,7 @@ internal static class SchedulePoint
             Current?.Signal(signal);
     }
 
-    /// <summary>Returns the work that an engine thread has to run.</summary>
+    /// <summary>Returns the work that an engine thread must run.</summary>
     /// <param name="owner">The object by which <see cref="UntilEnded"/> identifies the thread.</param>
     public static ThreadStart Adopt(ThreadStart work, object owner) => IsOn && Current is { } schedule ? schedule.Adopt(work, owner) : work;
 
@@ -163,7 +163,7 @@ internal static class SchedulePoint
     private static bool WaitFor(ISchedule schedule, Func<bool> isFree, bool mayTimeOut, CancellationToken cancellationToken) =>
         schedule.WaitUntil(() => isFree() || cancellationToken.IsCancellationRequested, mayTimeOut);
 
-    // Any of the threads may ask. A thread that holds the lock would get it again.
+    // Any of the threads may call this. A thread that holds the lock would enter it again.
     private static bool IsFree(Lock gate)
     {
         if (gate.IsHeldByCurrentThread || !gate.TryEnter())

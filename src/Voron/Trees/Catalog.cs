@@ -14,10 +14,10 @@ internal static class Catalog
 {
     private static readonly UTF8Encoding Utf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
-    /// <summary>Writes a name in UTF-8 and returns its bytes.</summary>
+    /// <summary>Encodes a name in UTF-8 and returns its bytes.</summary>
     /// <param name="name">The name.</param>
-    /// <param name="buffer">Takes the bytes.</param>
-    /// <param name="parameter">The parameter of the public call that the name came with, for exceptions.</param>
+    /// <param name="buffer">Receives the bytes.</param>
+    /// <param name="parameter">The name of the public method's parameter, for exceptions.</param>
     /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
     public static ReadOnlySpan<byte> Encode(
         string name, Span<byte> buffer, [CallerArgumentExpression(nameof(name))] string? parameter = null)
@@ -31,34 +31,34 @@ internal static class Catalog
         catch (EncoderFallbackException cause)
         {
             throw new ArgumentException(
-                $"The name of a tree must be valid text, but half of a surrogate pair is at index {cause.Index}.", parameter, cause);
+                $"A tree name must be valid text, but this one has half of a surrogate pair at index {cause.Index}.", parameter, cause);
         }
 
         CheckLength(length, parameter);
         return buffer[..Utf8.GetBytes(name, buffer)];
     }
 
-    /// <exception cref="ArgumentException">The name has no bytes, or more than 255.</exception>
+    /// <exception cref="ArgumentException">The name is empty or longer than 255 bytes.</exception>
     public static void CheckName(ReadOnlySpan<byte> name) => CheckLength(name.Length, nameof(name));
 
     /// <summary>Decodes a name from a catalog.</summary>
-    /// <exception cref="CorruptionException">A tree cannot have this name.</exception>
+    /// <exception cref="CorruptionException">The bytes are not a possible tree name.</exception>
     public static string Decode(ReadOnlySpan<byte> name)
     {
         if (name.Length is < 1 or > TreeLimits.MaxNameBytes || !System.Text.Unicode.Utf8.IsValid(name))
-            throw new CorruptionException($"The catalog has a name of {name.Length} bytes that no tree can have: {KeyText.Of(name)}.");
+            throw new CorruptionException($"The catalog contains a name of {name.Length} bytes that no tree can have: {KeyText.Of(name)}.");
         return Encoding.UTF8.GetString(name);
     }
 
-    /// <summary>Names a tree of the catalog for messages: a tree of the user, or a <see cref="SystemTree"/>.</summary>
-    /// <exception cref="CorruptionException">A tree cannot have this name.</exception>
+    /// <summary>Describes a tree of the catalog for messages, whether a user tree or a <see cref="SystemTree"/>.</summary>
+    /// <exception cref="CorruptionException">The bytes are not a possible tree name.</exception>
     public static string Describe(ReadOnlySpan<byte> name) => SystemTree.Is(name) ? SystemTree.Describe(name) : $"tree '{Decode(name)}'";
 
-    /// <summary>Returns the name of a tree of the user, or the description of a <see cref="SystemTree"/>.</summary>
+    /// <summary>Returns the name of a user tree, or the description of a <see cref="SystemTree"/>.</summary>
     /// <inheritdoc cref="Describe"/>
     public static string ShownName(ReadOnlySpan<byte> name) => SystemTree.Is(name) ? SystemTree.Describe(name) : Decode(name);
 
-    /// <summary>Finds the first dropped tree whose id is not below another; returns false when there is none.</summary>
+    /// <summary>Finds the dropped tree with the lowest id not below <paramref name="fromId"/>; returns false if there is none.</summary>
     public static bool TryFindDropped(TreeState catalog, PageReader reader, uint fromId, out uint id)
     {
         id = 0;
@@ -80,7 +80,7 @@ internal static class Catalog
         }
     }
 
-    /// <summary>Reads the header of a tree; returns false when there is no tree with this name.</summary>
+    /// <summary>Reads the header of a tree; returns false if no tree has this name.</summary>
     public static bool TryFind(TreeState catalog, PageReader reader, ReadOnlySpan<byte> name, out TreeHeader header)
     {
         CheckName(name);
@@ -94,9 +94,9 @@ internal static class Catalog
         return true;
     }
 
-    /// <summary>Returns the header in an entry of the catalog.</summary>
-    /// <param name="pageCount">The number of pages that exist.</param>
-    /// <param name="pageSize">The size of a page, which limits the values of an array.</param>
+    /// <summary>Returns the header in a catalog entry.</summary>
+    /// <param name="pageCount">The number of existing pages.</param>
+    /// <param name="pageSize">The page size in bytes, which limits the value size of a fixed-size tree.</param>
     /// <param name="path">The path of the data file, for messages.</param>
     /// <exception cref="CorruptionException">The value is not a header, or is an impossible one.</exception>
     public static TreeHeader ToHeader(ReadOnlySpan<byte> name, ReadOnlySpan<byte> value, long pageCount, int pageSize, string path)
@@ -110,14 +110,14 @@ internal static class Catalog
         return header;
     }
 
-    /// <summary>Adds a tree; returns false, and changes nothing, when the name is taken.</summary>
+    /// <summary>Adds a tree; returns false and changes nothing if the name is taken.</summary>
     public static bool Create(PageWriter writer, TreeState catalog, ReadOnlySpan<byte> name, in TreeHeader header)
     {
         CheckName(name);
         return TreeWriter.Insert(writer, catalog, name, AsBytes(header));
     }
 
-    /// <summary>Writes back the header of a tree that has changed, and marks the tree as unchanged.</summary>
+    /// <summary>Saves the header of a changed tree, and marks the tree as unchanged.</summary>
     public static void Save(PageWriter writer, TreeState catalog, ReadOnlySpan<byte> name, TreeState tree)
     {
         CheckName(name);
@@ -126,7 +126,7 @@ internal static class Catalog
         tree.Changed = false;
     }
 
-    /// <summary>Renames a tree; returns false when there is no such tree.</summary>
+    /// <summary>Renames a tree; returns false if no tree has the old name.</summary>
     /// <exception cref="ArgumentException">The new name is taken.</exception>
     public static bool Rename(PageWriter writer, TreeState catalog, ReadOnlySpan<byte> name, ReadOnlySpan<byte> newName)
     {
@@ -145,8 +145,8 @@ internal static class Catalog
     }
 
     /// <summary>
-    /// Removes the name of a tree whose pages the caller has freed; returns false when there is no such tree. The caller passes the tree as this
-    /// transaction has it open, because its header in the catalog may be older.
+    /// Removes the entry of a tree whose pages the caller has freed; returns false if no tree has this name. The caller passes the tree's state in
+    /// this transaction, because the header in the catalog may be older.
     /// </summary>
     public static bool Delete(PageWriter writer, TreeState catalog, ReadOnlySpan<byte> name, TreeState tree)
     {
@@ -154,7 +154,7 @@ internal static class Catalog
         if (!TreeReader.Contains(catalog, writer, name))
             return false;
 
-        Debug.Assert(tree.Root.IsNone, "the caller has freed the pages of the tree");
+        Debug.Assert(tree.Root.IsNone, "The caller must have freed the pages of the tree.");
         tree.Changed = false;
         return TreeWriter.Delete(writer, catalog, name);
     }
@@ -167,13 +167,13 @@ internal static class Catalog
         if (length is < 1 or > TreeLimits.MaxNameBytes)
         {
             throw new ArgumentException(
-                $"The name of a tree must have 1 to {TreeLimits.MaxNameBytes} bytes in UTF-8, but this one has {length}.", parameter);
+                $"A tree name must have 1 to {TreeLimits.MaxNameBytes} bytes in UTF-8, but this one has {length}.", parameter);
         }
     }
 
     [DoesNotReturn]
     private static void ThrowTaken(ReadOnlySpan<byte> name) =>
-        throw new ArgumentException($"There is already a tree named '{Decode(name)}'.", nameof(name));
+        throw new ArgumentException($"A tree named '{Decode(name)}' already exists.", nameof(name));
 
     [DoesNotReturn]
     private static void ThrowHeaderSize(ReadOnlySpan<byte> name, int length, string path) =>

@@ -3,17 +3,17 @@ using Voron.Paging;
 
 namespace Voron.Trees;
 
-/// <summary>The values that can be added to: eight bytes, a signed integer in little-endian order. A missing one is 0.</summary>
+/// <summary>Counter values: signed integers of eight bytes, in little-endian order. A missing counter is 0.</summary>
 internal static unsafe class Counter
 {
     public const int Size = sizeof(long);
 
-    /// <summary>Returns the sum of a counter and numbers, which are added one after the other.</summary>
+    /// <summary>Returns the sum of a counter and numbers, added one after the other.</summary>
     /// <param name="reader">The pages of the tree.</param>
-    /// <param name="record">The record of the counter; null if there is none.</param>
+    /// <param name="record">The record of the counter; null if the counter does not exist.</param>
     /// <param name="key">Its key, for messages.</param>
     /// <param name="deltas">The numbers.</param>
-    /// <exception cref="CounterException">The value has not eight bytes, or a sum on the way is no 64-bit integer.</exception>
+    /// <exception cref="CounterException">The value is not eight bytes long, or a sum, even an intermediate one, overflows 64 bits.</exception>
     public static long Sum(PageReader reader, byte* record, ReadOnlySpan<byte> key, ReadOnlySpan<long> deltas)
     {
         var count = 0L;

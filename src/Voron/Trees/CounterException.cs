@@ -1,6 +1,6 @@
 namespace Voron.Trees;
 
-/// <summary>A counter cannot be changed. <see cref="Describe"/> makes the exception for the user, who knows the tree by its name.</summary>
+/// <summary>Thrown when a counter cannot be changed. <see cref="Describe"/> creates the exception for the user, which names the tree.</summary>
 internal sealed class CounterException : Exception
 {
     private readonly string _key;
@@ -22,7 +22,7 @@ internal sealed class CounterException : Exception
         new(KeyText.Of(key), $"is the counter {count}, which cannot be changed by {delta}", isOverflow: true);
 
     /// <param name="tree">The name of the tree.</param>
-    /// <param name="outcome">A sentence that says what has become of the call.</param>
+    /// <param name="outcome">A sentence about the outcome of the call.</param>
     public Exception Describe(string tree, string outcome)
     {
         var message = $"The value of key {_key} in tree '{tree}' {_fault}. {outcome}";

@@ -5,8 +5,8 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 
-/// <summary>The branches between the root of a tree and the leaf of a cursor, each with the index of the child that leads to the leaf.</summary>
-/// <remarks>A step or descent that fails leaves a path that leads nowhere: the cursor must descend from the root again.</remarks>
+/// <summary>The branches from the root of a tree to the leaf of a cursor, each with the index of the child on the path.</summary>
+/// <remarks>A failed step or descent leaves an unusable path: the cursor must descend from the root again.</remarks>
 internal unsafe struct CursorPath()
 {
     private const int PrefetchBytes = 4096;
@@ -18,10 +18,10 @@ internal unsafe struct CursorPath()
     // The number of leaves that the cursor has moved since it last descended from the root; negative if it moved backwards.
     private long _distance;
 
-    /// <summary>Descends from the root to the leaf that has the key or should have it, and returns the leaf.</summary>
+    /// <summary>Descends from the root to the leaf that contains the key or would receive it, and returns that leaf.</summary>
     /// <param name="reader">The pages of the tree.</param>
-    /// <param name="root">The root of the tree, which has one.</param>
-    /// <param name="depth">The number of levels, which has been checked.</param>
+    /// <param name="root">The root page of the tree; never none.</param>
+    /// <param name="depth">The number of levels, already checked.</param>
     /// <param name="key">The key.</param>
     /// <exception cref="CorruptionException">A page on the path is damaged.</exception>
     public byte* Descend(PageReader reader, PageNumber root, int depth, in SearchKey key)
@@ -43,7 +43,7 @@ internal unsafe struct CursorPath()
         return leaf;
     }
 
-    /// <summary>Does the same as <see cref="Descend"/> to the first or the last leaf.</summary>
+    /// <summary>Like <see cref="Descend"/>, but descends to the first or the last leaf.</summary>
     public byte* DescendToEdge(PageReader reader, PageNumber root, int depth, bool first)
     {
         _distance = 0;
@@ -51,10 +51,10 @@ internal unsafe struct CursorPath()
         return DescendBelow(reader, 0, root, first);
     }
 
-    /// <summary>Steps to the next leaf, or to the previous one, and returns it; returns null when there is none, and stays.</summary>
+    /// <summary>Steps to the next or the previous leaf and returns it; if there is none, returns null and keeps the path.</summary>
     /// <param name="reader">The pages of the tree.</param>
     /// <param name="step">1 for the next leaf, -1 for the previous one.</param>
-    /// <param name="leafPages">The number of leaves that the tree claims.</param>
+    /// <param name="leafPages">The number of leaves claimed by the tree.</param>
     /// <exception cref="CorruptionException">A page on the path is damaged, or the tree has more leaves than it claims.</exception>
     public byte* Step(PageReader reader, int step, long leafPages)
     {
@@ -90,7 +90,7 @@ internal unsafe struct CursorPath()
         return TreePages.ReadLeaf(reader, page);
     }
 
-    /// <summary>Counts the leaves passed, because a scan of a tree whose branches lead to each other would never end.</summary>
+    /// <summary>Counts the leaves passed, because a scan of a tree whose branches form a cycle would never end.</summary>
     private void CountLeaf(PageReader reader, int step, long leafPages)
     {
         _distance += step;
@@ -98,7 +98,7 @@ internal unsafe struct CursorPath()
             TreeErrors.ThrowLeaves(reader, leafPages);
     }
 
-    /// <summary>Prefetches the leaf that comes next in a scan, so that it arrives while the current one is read.</summary>
+    /// <summary>Prefetches the next leaf of a scan, so that it arrives while the current one is read.</summary>
     private readonly void PrefetchNeighbour(PageReader reader, int step)
     {
         var level = _leafLevel - 1;

@@ -4,14 +4,14 @@ using Voron.Paging;
 
 namespace Voron.Trees;
 
-/// <summary>Reads the tree in which another tree has the settings of its compression, and its dictionaries.</summary>
+/// <summary>Reads the tree that stores the compression settings and dictionaries of another tree.</summary>
 internal static class DictionaryTree
 {
-    /// <summary>Finds the dictionaries of a tree; false if its values never were compressed.</summary>
+    /// <summary>Opens the dictionary tree of a tree; returns false if the values of that tree were never compressed.</summary>
     /// <param name="catalog">The catalog of the transaction.</param>
     /// <param name="pages">The pages of the transaction.</param>
-    /// <param name="treeId">The tree whose values are compressed.</param>
-    /// <param name="dictionaries">The tree of its dictionaries.</param>
+    /// <param name="treeId">The id of the tree with the compressed values.</param>
+    /// <param name="dictionaries">Receives the dictionary tree.</param>
     public static bool TryOpen(in TreeHeader catalog, PageReader pages, uint treeId, [NotNullWhen(true)] out TreeState? dictionaries)
     {
         var name = SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
@@ -19,7 +19,7 @@ internal static class DictionaryTree
         return dictionaries != null;
     }
 
-    /// <summary>Reads the settings; false if there are none, or damaged ones.</summary>
+    /// <summary>Reads the settings; returns false if they are missing or damaged.</summary>
     public static bool TryReadSettings(TreeState dictionaries, PageReader pages, out CompressionSettings settings)
     {
         settings = default;
@@ -27,15 +27,15 @@ internal static class DictionaryTree
     }
 
     /// <summary>Reads the settings.</summary>
-    /// <exception cref="CorruptionException">There are none, or damaged ones.</exception>
+    /// <exception cref="CorruptionException">The settings are missing or damaged.</exception>
     public static CompressionSettings ReadSettings(TreeState dictionaries, PageReader pages, uint treeId) =>
         TryReadSettings(dictionaries, pages, out var settings)
             ? settings
             : throw new CorruptionException(
                 $"The {SystemTree.Describe(SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]))} in '{pages.FilePath}' " +
-                "has no settings, or damaged ones. Run Verify, or restore a backup.");
+                "contains no settings, or damaged ones. Run Verify, or restore a backup.");
 
-    /// <summary>Returns whether the tree has a dictionary.</summary>
+    /// <summary>Returns whether the tree contains the dictionary with this number.</summary>
     public static bool Contains(TreeState dictionaries, PageReader pages, int number)
     {
         ReadOnlySpan<byte> key = [(byte)number];

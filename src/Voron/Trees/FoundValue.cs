@@ -5,17 +5,20 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 
-/// <summary>A value with pages of its own, as a snapshot or the open transaction has it.</summary>
+/// <summary>A value stored in pages of its own, as a snapshot or the open transaction sees it.</summary>
 /// <param name="Kind">The kind: overflow or large extent.</param>
 /// <param name="First">The first page.</param>
 /// <param name="Length">The length in bytes.</param>
-/// <param name="Checksums">The checksum, or the first page of the extent of checksums, of a large extent.</param>
-/// <param name="Address">The address of the first page of an overflow extent, which differs for each version of it; otherwise zero.</param>
+/// <param name="Checksums">The checksum of a large extent, or the first page of its checksum extent.</param>
+/// <param name="Address">
+/// The address of an overflow extent's first page, which differs between versions of the extent. Zero before
+/// <see cref="WithAddress"/>, and for a large extent.
+/// </param>
 internal readonly unsafe record struct FoundValue(ValueKind Kind, long First, long Length, ulong Checksums, nint Address)
 {
     private LargeExtentReference Reference => new() { FirstPage = First, Length = Length, Checksums = Checksums };
 
-    /// <summary>The last page that belongs to the value, whichever of its extents has it.</summary>
+    /// <summary>The highest page of the value, in either of its extents.</summary>
     public long LastPage(int pageSize)
     {
         if (Kind == ValueKind.Overflow)
@@ -27,15 +30,15 @@ internal readonly unsafe record struct FoundValue(ValueKind Kind, long First, lo
             : Math.Max(last, checksums + TreeLimits.OverflowPages(pageSize, LargeValues.ChunkCount(Length) * sizeof(ulong)) - 1);
     }
 
-    /// <summary>Finds the value of a key; null if the key has none with pages of its own.</summary>
+    /// <summary>Finds the value of a key; null if the key does not exist, or its value has no pages of its own.</summary>
     public static FoundValue? Find(PageReader reader, TreeState state, ReadOnlySpan<byte> key)
     {
         var record = TreeReader.Find(state, reader, key);
         return record == null ? null : Of(reader, record);
     }
 
-    /// <summary>Returns the value of a cursor's entry; null if it is in the leaf.</summary>
-    /// <exception cref="CorruptionException">The record describes no possible value.</exception>
+    /// <summary>Returns the value of a cursor's entry; null if it is stored in the leaf.</summary>
+    /// <exception cref="CorruptionException">The record describes an impossible value.</exception>
     public static FoundValue? Of(PageReader reader, TreeCursor cursor) => Of(reader, cursor.Record);
 
     private static FoundValue? Of(PageReader reader, byte* record)
@@ -66,17 +69,17 @@ internal readonly unsafe record struct FoundValue(ValueKind Kind, long First, lo
         return found;
     }
 
-    /// <summary>The value with the address by which two versions of an overflow extent differ.</summary>
+    /// <summary>Returns the value with its address, which distinguishes two versions of an overflow extent.</summary>
     public FoundValue WithAddress(PageReader reader) =>
         Kind == ValueKind.Overflow ? this with { Address = (nint)TreePages.ReadExtent(reader, new PageNumber(First), Length) } : this;
 
-    /// <summary>Returns a part of the value, verified.</summary>
+    /// <summary>Returns a verified part of the value.</summary>
     public ReadOnlySpan<byte> Read(PageReader reader, long offset, int count) => Kind == ValueKind.LargeExtent
         ? reader.ReadLarge(Reference, offset, count)
         : new ReadOnlySpan<byte>(TreePages.ReadExtent(reader, new PageNumber(First), Length) + PageHeader.Size + offset, count);
 
-    /// <summary>Verifies what describes the whole value, on the device, even if it was verified before: its header, or its checksums.</summary>
-    /// <exception cref="CorruptionException">It is damaged.</exception>
+    /// <summary>Verifies the overflow extent, or the checksum extent of a large extent, on the device, even if it was verified before.</summary>
+    /// <exception cref="CorruptionException">The extent is damaged.</exception>
     public void VerifyHead(PageReader reader, DataFile file)
     {
         var head = new PageNumber(Kind == ValueKind.Overflow ? First : Reference.ChecksumPage);
@@ -84,7 +87,7 @@ internal readonly unsafe record struct FoundValue(ValueKind Kind, long First, lo
             file.Verify(head.Value);
     }
 
-    /// <summary>Verifies a part of a value whose chunks have checksums of their own, on the device, even if it has been verified before.</summary>
+    /// <summary>Verifies a part of a large extent on the device, even if it was verified before. Does nothing for an overflow extent.</summary>
     /// <exception cref="CorruptionException">The part is damaged.</exception>
     public void VerifyPart(PageReader reader, DataFile file, long offset, int count)
     {
@@ -92,6 +95,6 @@ internal readonly unsafe record struct FoundValue(ValueKind Kind, long First, lo
             LargeValues.Verify(file, Reference, LargeValueReader.Checksums(reader, Reference), offset, count, always: true);
     }
 
-    /// <summary>The checksum that the value has for a chunk where it is.</summary>
+    /// <summary>Returns the checksum of a chunk at its current place.</summary>
     public ulong ChecksumOf(PageReader reader, int chunk) => LargeValueReader.Checksums(reader, Reference)[chunk];
 }

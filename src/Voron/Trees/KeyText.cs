@@ -4,14 +4,14 @@ using System.Text;
 
 namespace Voron.Trees;
 
-/// <summary>Formats keys, values and names of trees for messages, logs and debuggers.</summary>
+/// <summary>Formats keys, values and tree names for messages, logs and debuggers.</summary>
 internal static class KeyText
 {
     private const int MaxBytes = 32;
 
     /// <summary>
-    /// Returns bytes as quoted text if they are printable UTF-8, otherwise in hexadecimal. Only the first 32 bytes, at most, are examined and
-    /// shown; if there are more, their number follows.
+    /// Returns bytes as quoted text if they are printable UTF-8, otherwise in hexadecimal. At most the first 32 bytes are examined and shown; if
+    /// there are more, the total number of bytes follows.
     /// </summary>
     public static string Of(ReadOnlySpan<byte> bytes)
     {
@@ -23,14 +23,14 @@ internal static class KeyText
         return shown.Length == bytes.Length ? text : $"{text}... ({bytes.Length} bytes)";
     }
 
-    /// <summary>Returns a key of fields: without the byte that ends a text, if the text is the only field.</summary>
+    /// <summary>Formats a key of fields. If its only field is a text, the terminator of that text is omitted.</summary>
     public static string OfFields(ReadOnlySpan<byte> key)
     {
         var text = key is [.., _, 0] ? Of(key[..^1]) : "";
         return text.StartsWith('\'') ? text : Of(key);
     }
 
-    // Returns the number of bytes to show as text, without a character that was cut; -1 when the bytes are not printable.
+    // Returns the number of bytes to show as text, without a truncated character at the end; -1 if the bytes are not printable.
     private static int PrintableLength(ReadOnlySpan<byte> bytes, bool isCut)
     {
         var length = 0;

@@ -4,14 +4,14 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 
-/// <summary>The change of one entry of a leaf: the writable leaf, and where in it the key belongs.</summary>
+/// <summary>The change of one leaf entry: the writable leaf, and the place of the key in it.</summary>
 internal readonly unsafe ref struct LeafEdit
 {
     public readonly PageWriter Pages;
     public readonly TreeState State;
     public readonly ref readonly WritablePage Leaf;
 
-    /// <summary>The index of the entry with the key; if there is none, the complement of the index where it belongs.</summary>
+    /// <summary>The index of the entry with the key; if there is none, the complement of its insertion index.</summary>
     public readonly int Index;
 
     public readonly ref readonly SearchKey Key;

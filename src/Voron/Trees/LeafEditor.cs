@@ -9,10 +9,10 @@ namespace Voron.Trees;
 internal static unsafe class LeafEditor
 {
     /// <summary>
-    /// Places a record with the key and with room for its value: in the entry at <see cref="LeafEdit.Index"/> if that is not negative,
-    /// otherwise in a new entry at its complement. Splits the leaf if necessary.
+    /// Places a record with the key and room for its value: in the entry at <see cref="LeafEdit.Index"/> if that is not negative, otherwise in a
+    /// new entry at its complement. Splits the leaf if necessary.
     /// </summary>
-    /// <returns>The address at which the caller writes the value; its bytes are already marked.</returns>
+    /// <returns>The address at which the caller writes the value. Its bytes are already marked as dirty.</returns>
     public static byte* Place(in LeafEdit edit, ValueKind kind, int inlineLength)
     {
         ref readonly var leaf = ref edit.Leaf;

@@ -6,17 +6,17 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 
-/// <summary>Reads the value of a leaf's record, from the leaf or from the value's own extent.</summary>
+/// <summary>Reads the value of a leaf record, from the leaf or from the value's own extent.</summary>
 internal static unsafe class LeafValue
 {
     /// <summary>
-    /// Returns the value of a record, valid as described at <see cref="PageReader.Read"/>. A compressed value is copied to the memory of the
-    /// transaction, and is valid until that ends.
+    /// Returns the value of a record, valid as described at <see cref="PageReader.Read"/>. A compressed value is decompressed into the memory of the
+    /// transaction, and remains valid until the transaction ends.
     /// </summary>
     /// <param name="reader">The pages of the tree.</param>
     /// <param name="record">The record.</param>
-    /// <param name="treeId">The id of the tree, which has the dictionaries of its compressed values.</param>
-    /// <exception cref="CorruptionException">The value cannot match the description in its record, or its bytes are damaged.</exception>
+    /// <param name="treeId">The id of the tree, which identifies the dictionaries of its compressed values.</param>
+    /// <exception cref="CorruptionException">The value contradicts its record, or its bytes are damaged.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ReadOnlySpan<byte> Read(PageReader reader, byte* record, uint treeId)
     {
@@ -26,13 +26,13 @@ internal static unsafe class LeafValue
         return ReadOutside(reader, record, treeId);
     }
 
-    /// <summary>Copies a part of the value of a record. Of a large value, only that part is verified; of a compressed one, nothing is kept.</summary>
+    /// <summary>Copies a part of a record's value. Only that part of a large value is verified; a compressed value is not kept in memory.</summary>
     /// <param name="reader">The pages of the tree.</param>
     /// <param name="record">The record.</param>
     /// <param name="treeId">The id of the tree.</param>
-    /// <param name="offset">Where the part begins in the value.</param>
-    /// <param name="destination">Receives the part, which is as long.</param>
-    /// <exception cref="CorruptionException">The value cannot match the description in its record, or its bytes are damaged.</exception>
+    /// <param name="offset">The offset of the part in the value.</param>
+    /// <param name="destination">Receives the part, which has the same length.</param>
+    /// <exception cref="CorruptionException">The value contradicts its record, or its bytes are damaged.</exception>
     public static void CopyPart(PageReader reader, byte* record, uint treeId, long offset, scoped Span<byte> destination)
     {
         if (LeafPage.Packed(record) != null)
@@ -43,9 +43,9 @@ internal static unsafe class LeafValue
             Read(reader, record, treeId).Slice((int)offset, destination.Length).CopyTo(destination);
     }
 
-    /// <summary>Returns whether the value of a record has certain bytes. Their number is compared first, which needs no page.</summary>
+    /// <summary>Returns whether the value of a record equals certain bytes. The lengths are compared first, which reads no page.</summary>
     /// <inheritdoc cref="CopyPart"/>
-    /// <param name="expected">The bytes.</param>
+    /// <param name="expected">The bytes to compare with.</param>
     public static bool HasBytes(PageReader reader, byte* record, uint treeId, ReadOnlySpan<byte> expected)
     {
         if (LeafPage.Packed(record) != null)
@@ -54,7 +54,7 @@ internal static unsafe class LeafValue
     }
 
     /// <summary>Returns the length of a record's value without reading its extent.</summary>
-    /// <exception cref="CorruptionException">The record has a set of ids, which no tree of values can have.</exception>
+    /// <exception cref="CorruptionException">The record contains a set of ids, which is impossible in a tree of values.</exception>
     public static long Length(byte* record) => LeafPage.Kind(record) switch
     {
         ValueKind.Inline => LeafPage.InlineLength(record),

@@ -5,10 +5,10 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 
-/// <summary>A value to be stored in a tree: its bytes, or only its length if the caller will write them in place.</summary>
+/// <summary>A value to be stored in a tree: its bytes, or only its length if the caller writes the bytes in place.</summary>
 internal readonly unsafe ref struct NewValue
 {
-    // Of a compressed value in an extent of its own.
+    // The header of a compressed value in an extent of its own.
     private readonly PackedValue _outside;
 
     public NewValue(int pageSize, int keyLength, ReadOnlySpan<byte> source)
@@ -17,14 +17,14 @@ internal readonly unsafe ref struct NewValue
         Source = source;
     }
 
-    /// <summary>Creates a value that the caller writes after room for it has been made.</summary>
+    /// <summary>Creates a value that the caller writes after space for it has been reserved.</summary>
     public NewValue(int pageSize, int keyLength, int length)
     {
         Length = length;
         Kind = TreeLimits.IsInline(pageSize, keyLength, length) ? ValueKind.Inline : ValueKind.Overflow;
     }
 
-    /// <summary>Creates a value that is already in its own extent: the leaf stores the reference.</summary>
+    /// <summary>Creates a value already stored in its own extent: the leaf stores the reference.</summary>
     public NewValue(ref LargeExtentReference reference)
     {
         Source = MemoryMarshal.AsBytes(new ReadOnlySpan<LargeExtentReference>(ref reference));
@@ -32,12 +32,12 @@ internal readonly unsafe ref struct NewValue
         Kind = ValueKind.LargeExtent;
     }
 
-    /// <summary>Creates what is behind a key of a tree of sets.</summary>
+    /// <summary>Creates the content stored after a key in a tree of sets.</summary>
     public static NewValue Extended(ReadOnlySpan<byte> behind) => new(behind, behind.Length, ValueKind.Extended);
 
-    /// <summary>Creates a compressed value, which goes into the leaf if it has room there, and otherwise into an extent of its own.</summary>
-    /// <param name="header">The header, with the form.</param>
-    /// <param name="packed">The header, and behind it the block.</param>
+    /// <summary>Creates a compressed value, stored in the leaf or in an extent of its own according to its form.</summary>
+    /// <param name="header">The header, which contains the form.</param>
+    /// <param name="packed">The header, followed by the compressed block.</param>
     public static NewValue Packed(PackedValue header, ReadOnlySpan<byte> packed)
     {
         if (header.Form == ExtendedForm.Packed)
@@ -54,24 +54,24 @@ internal readonly unsafe ref struct NewValue
         _outside = outside;
     }
 
-    /// <summary>True if the bytes go into an overflow extent.</summary>
+    /// <summary>True if the bytes are stored in an overflow extent.</summary>
     public bool HasExtent => Kind == ValueKind.Overflow || _outside.Form == ExtendedForm.PackedOutside;
 
-    /// <summary>The bytes to copy; empty when there are none yet.</summary>
+    /// <summary>The bytes to copy; empty if the caller writes them later.</summary>
     public ReadOnlySpan<byte> Source { get; }
 
     public int Length { get; }
 
     public ValueKind Kind { get; }
 
-    /// <summary>The number of bytes that go into the leaf after the key.</summary>
+    /// <summary>The number of bytes stored in the leaf after the key.</summary>
     public int InlineLength => Kind == ValueKind.Overflow ? OverflowReference.Size
         : HasExtent ? PackedValue.Size + OverflowReference.Size
         : Length;
 
     public NewValue WithSource(ReadOnlySpan<byte> source) => new(source, Length, Kind, _outside);
 
-    /// <summary>Writes what the leaf has of a value in an overflow extent.</summary>
+    /// <summary>Writes the leaf's part of a value in an overflow extent: the header of a compressed value, and the reference.</summary>
     public void WriteReference(byte* place, OverflowReference reference)
     {
         if (Kind == ValueKind.Extended)

@@ -11,9 +11,9 @@ namespace Voron.Trees;
 /// <summary>Reads compressed values.</summary>
 internal static unsafe class PackedReader
 {
-    /// <summary>Decompresses the value of a record into the memory of the transaction, where it stays until that ends.</summary>
+    /// <summary>Decompresses the value of a record into the memory of the transaction, where it remains until the transaction ends.</summary>
     /// <inheritdoc cref="Unpack"/>
-    /// <exception cref="InvalidOperationException">The transaction has read too many such values.</exception>
+    /// <exception cref="InvalidOperationException">The transaction has read too many compressed values.</exception>
     public static ReadOnlySpan<byte> Read(PageReader reader, byte* record, uint treeId)
     {
         if (reader.Unpacker is not { } unpacker)
@@ -23,7 +23,7 @@ internal static unsafe class PackedReader
         return value;
     }
 
-    /// <summary>Copies a part of a value, which is decompressed as a whole, and keeps nothing of it.</summary>
+    /// <summary>Copies a part of a value. The whole value is decompressed, but not kept in memory.</summary>
     /// <inheritdoc cref="Unpack"/>
     public static void Copy(PageReader reader, byte* record, uint treeId, long offset, Span<byte> destination)
     {
@@ -46,7 +46,7 @@ internal static unsafe class PackedReader
         }
     }
 
-    /// <summary>Returns whether a value has certain bytes, and keeps nothing of it.</summary>
+    /// <summary>Returns whether a value equals certain bytes. The value is not kept in memory.</summary>
     /// <inheritdoc cref="Unpack"/>
     public static bool HasBytes(PageReader reader, byte* record, uint treeId, ReadOnlySpan<byte> expected)
     {
@@ -66,10 +66,10 @@ internal static unsafe class PackedReader
 
     /// <summary>Decompresses the value of a record.</summary>
     /// <param name="reader">The pages of the tree.</param>
-    /// <param name="record">The record, which has a compressed value.</param>
+    /// <param name="record">The record of a compressed value.</param>
     /// <param name="treeId">The id of the tree.</param>
-    /// <param name="value">Receives the value; as long as the record says.</param>
-    /// <exception cref="CorruptionException">The value is damaged, or the tree has no dictionary of the number that it names.</exception>
+    /// <param name="value">Receives the value. Its length is that in the record.</param>
+    /// <exception cref="CorruptionException">The value is damaged, or the tree lacks the dictionary that the value requires.</exception>
     public static void Unpack(PageReader reader, byte* record, uint treeId, Span<byte> value)
     {
         var packed = LeafPage.Packed(record);
@@ -77,12 +77,12 @@ internal static unsafe class PackedReader
         if (packed->Dictionary != 0)
         {
             if (reader.Unpacker?.Find(treeId, packed->Dictionary) is not { } found)
-                throw Damaged(reader, record, treeId, $"the tree has no dictionary {packed->Dictionary}, or a damaged one");
+                throw Damaged(reader, record, treeId, $"dictionary {packed->Dictionary} of the tree is missing or damaged");
             dictionary = found.Bytes;
         }
 
         if (ValueDecoder.Decompress(Block(reader, record), dictionary, value) != value.Length)
-            throw Damaged(reader, record, treeId, $"its bytes are not a block of {value.Length} bytes for dictionary {packed->Dictionary}");
+            throw Damaged(reader, record, treeId, $"its bytes do not decompress to {value.Length} bytes with dictionary {packed->Dictionary}");
     }
 
     private static ReadOnlySpan<byte> Block(PageReader reader, byte* record)

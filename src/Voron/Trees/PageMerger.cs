@@ -5,10 +5,10 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 
-/// <summary>Merges pages that have become nearly empty, and frees those that are empty.</summary>
+/// <summary>Merges nearly empty pages, and frees empty ones.</summary>
 internal static unsafe class PageMerger
 {
-    /// <summary>Called after an entry has been removed from the leaf at the end of the path.</summary>
+    /// <summary>Called after the removal of an entry from the leaf at the end of the path.</summary>
     public static void AfterRemoval(PageWriter writer, TreeState state, in TreePath path, in WritablePage leaf)
     {
         if (SlottedPage.Count(leaf.Bytes) == 0)
@@ -18,14 +18,13 @@ internal static unsafe class PageMerger
     }
 
     /// <summary>
-    /// Called after a range of entries has been removed, and whole pages with it, for a key at an edge of the range: merges the pages on the path
-    /// to that key.
+    /// Merges the pages on the path to a key at an edge of a range, after the entries of the range, and whole pages with them, have been removed.
     /// </summary>
     public static void AfterRangeRemoval(PageWriter writer, TreeState state, in SearchKey key)
     {
         CollapseRoot(writer, state);
 
-        // A merge changes the path. Each removes a page, so this ends.
+        // Each merge changes the path and removes a page, so the loop ends.
         var merged = true;
         while (merged && state.Depth > 1)
         {
@@ -140,7 +139,7 @@ internal static unsafe class PageMerger
         }
         else
         {
-            // The first entry of the right page has no separator there; it gets its page's separator from the parent.
+            // The first entry of the right page has no separator: that of the page moves down from the parent.
             var inserted = BranchPage.TryInsert(
                 left,
                 pageSize,

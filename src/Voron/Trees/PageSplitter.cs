@@ -9,19 +9,17 @@ namespace Voron.Trees;
 
 /// <summary>Splits full pages.</summary>
 /// <remarks>
-/// The entries that stay are not moved: the left page only drops the others. During the split, the dropped records are still
-/// intact, so separators are taken from them. Inserting the new record ends that, so it comes last.
+/// Entries that remain on the left page do not move: that page only drops the others. The dropped records remain intact during the split, and
+/// supply the separators. The new record can overwrite them, so it is inserted last.
 /// </remarks>
 internal static unsafe class PageSplitter
 {
-    /// <summary>
-    /// Splits a leaf that has no room for a record of <paramref name="size"/> bytes at <paramref name="index"/>.
-    /// </summary>
+    /// <summary>Splits a leaf without room for a record of <paramref name="size"/> bytes at <paramref name="index"/>.</summary>
     /// <param name="edit">The change for which the leaf has no room.</param>
     /// <param name="path">The whole path to the leaf.</param>
     /// <param name="size">The size of the record in bytes.</param>
-    /// <param name="index">The index of the record, which becomes its index in the page that is returned.</param>
-    /// <returns>The page that now has room.</returns>
+    /// <param name="index">The index of the record; receives its index in the returned page.</param>
+    /// <returns>The page with room for the record.</returns>
     public static WritablePage SplitLeaf(in LeafEdit edit, in TreePath path, int size, ref int index)
     {
         var writer = edit.Pages;
@@ -74,7 +72,7 @@ internal static unsafe class PageSplitter
     private static ReadOnlySpan<byte> KeyAt(byte* leaf, int position, int newIndex) =>
         LeafPage.Key(SlottedPage.Record(leaf, position < newIndex ? position : position - 1));
 
-    /// <summary>Adds a child to a branch, directly after the one that the path takes.</summary>
+    /// <summary>Adds a child to a branch, directly after the child on the path.</summary>
     private static void InsertChild(PageWriter writer, TreeState state, in TreePath path, int level, in NewChild child)
     {
         if (level < 0)
@@ -164,8 +162,8 @@ internal static unsafe class PageSplitter
     }
 
     /// <summary>
-    /// Returns the number of entries, including the new one, that go to the left page so that both sides have about the same number
-    /// of bytes. No record is larger than half of a page's capacity, so both sides fit.
+    /// Returns the number of entries for the left page, including the new one, that gives both sides about the same number of bytes. No record is
+    /// larger than half of a page's capacity, so both sides fit.
     /// </summary>
     private static int DivisionByBytes<T>(byte* page, int newIndex, int newSize)
         where T : struct, IRecordLayout
@@ -193,7 +191,7 @@ internal static unsafe class PageSplitter
         return count;
     }
 
-    /// <summary>A page to be added to a branch, with the separator that leads to it.</summary>
+    /// <summary>A page to be added to a branch, with its separator.</summary>
     private readonly struct NewChild(byte* key, int keyLength, PageNumber page)
     {
         public readonly byte* Key = key;

@@ -6,8 +6,8 @@ using Voron.Trees.Pages;
 namespace Voron.Trees;
 
 /// <summary>
-/// Counts the entries between two places. Branches hold no counts, so every leaf between them is visited, but only its header is read. If
-/// the places have more of the tree between them than outside, the entries outside are counted and subtracted from the tree's own count.
+/// Counts the entries between two places. Branches contain no counts, so every leaf between the places is visited, but only its header is read.
+/// If most of the tree lies between the places, the entries outside are counted instead, and subtracted from the entry count of the tree.
 /// </summary>
 internal unsafe ref struct RangeCounter
 {
@@ -32,8 +32,8 @@ internal unsafe ref struct RangeCounter
         _to = to;
     }
 
-    /// <summary>Counts the entries of a tree between two places. Stops counting when there are at least <paramref name="limit"/>.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged, or the tree has more leaves than it claims.</exception>
+    /// <summary>Counts the entries of a tree between two places. Stops when the count reaches <paramref name="limit"/>.</summary>
+    /// <exception cref="CorruptionException">A visited page is damaged, or the tree has more leaves than it claims.</exception>
     [SkipLocalsInit]
     public static long Count(TreeState state, PageReader reader, KeyBound start, KeyBound end, long limit)
     {
@@ -54,7 +54,7 @@ internal unsafe ref struct RangeCounter
         return state.EntryCount - counter._count;
     }
 
-    /// <summary>Finds the path to the place: at each level the page, and the number of its entries whose subtrees are before the place.</summary>
+    /// <summary>Finds the path to the place: at each level, the page and the number of its entries whose subtrees lie before the place.</summary>
     private readonly void Descend(KeyBound bound, Span<Step> path)
     {
         var page = _state.Root;
@@ -74,7 +74,7 @@ internal unsafe ref struct RangeCounter
         path[_leafLevel] = new Step(leaf, bound.IsEnd ? entries : PageSearch.FindEnd<LeafPage>(leaf, 0, bound), entries);
     }
 
-    /// <summary>Estimates the share of the tree that is before a place, to choose the side with fewer leaves.</summary>
+    /// <summary>Estimates the share of the tree before a place, to choose the side with fewer leaves.</summary>
     private readonly double Share(Span<Step> path)
     {
         var share = 0.0;
@@ -97,7 +97,7 @@ internal unsafe ref struct RangeCounter
         return _count;
     }
 
-    /// <summary>Counts the entries before the place that are below the page of its path at a level.</summary>
+    /// <summary>Counts the entries before the place, within the subtree of its path's page at a level.</summary>
     private void CountBefore(Span<Step> path, int level)
     {
         for (; level < _leafLevel; level++)
@@ -105,7 +105,7 @@ internal unsafe ref struct RangeCounter
         _count += path[_leafLevel].Index;
     }
 
-    /// <summary>Counts the entries after the place that are below the page of its path at a level.</summary>
+    /// <summary>Counts the entries after the place, within the subtree of its path's page at a level.</summary>
     private void CountAfter(Span<Step> path, int level)
     {
         for (; level < _leafLevel; level++)
@@ -130,7 +130,7 @@ internal unsafe ref struct RangeCounter
                 CacheLines.Prefetch(_reader.Peek(BranchPage.Child(branch, i + PrefetchDistance)));
             _count += SlottedPage.Count(TreePages.ReadLeaf(_reader, child));
 
-            // Branches that lead to each other would be counted for years.
+            // Counting branches linked in a cycle would take years.
             if (++_leaves > _state.LeafPages)
                 TreeErrors.ThrowLeaves(_reader, _state.LeafPages);
         }

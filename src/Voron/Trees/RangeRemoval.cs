@@ -5,19 +5,19 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 
-/// <summary>Removes all entries of a range of keys, and frees the pages that are wholly inside the range.</summary>
+/// <summary>Removes all entries in a key range, and frees the pages wholly inside the range.</summary>
 /// <remarks>
 /// <para>
 /// At each level, at most two pages are partly inside the range: those on the paths to its start and to its end. They lose entries or children,
 /// and are merged with their neighbours if they are nearly empty. All pages between them are freed.
 /// </para>
 /// <para>
-/// A branch knows the numbers of its leaves, but neither their entries nor whether any of their values has an extent of its own. Therefore:
-/// 1. if the tree has extents, the leaves that are freed are read, since the extents must be freed too;
-/// 2. otherwise leaves are read only to count entries (<see cref="RangeCounter"/>): those inside the range, or those that remain, whichever are
-///    fewer. So deleting everything, or nearly everything, reads next to nothing.
+/// A branch contains the page numbers of its leaves, but neither their entry counts nor whether any of their values has an extent. Therefore:
+/// 1. If the tree has extents, leaves are read before they are freed, since the extents must be freed too.
+/// 2. Otherwise, leaves are read only to count entries (<see cref="RangeCounter"/>): those inside the range or those outside, whichever are
+///    fewer. Deleting everything, or nearly everything, thus reads almost nothing.
 /// </para>
-/// <para>A failure leaves the tree half changed: the transaction, or its savepoint, must be rolled back.</para>
+/// <para>A failure leaves the tree partially changed: the transaction must be rolled back, entirely or to a savepoint.</para>
 /// </remarks>
 internal unsafe ref struct RangeRemoval
 {
@@ -40,13 +40,13 @@ internal unsafe ref struct RangeRemoval
         _start = start;
         _end = end;
 
-        // Every key is at least a zero byte.
+        // No key sorts before a single zero byte.
         _hasStart = start.Length > 1 || start.Bytes[0] != 0;
         _hasEnd = hasEnd;
         _hasExtents = state.HasMoreThanLeaves;
     }
 
-    /// <summary>Removes the entries between two places, and returns their number. If there are none, nothing changes.</summary>
+    /// <summary>Removes the entries between two places, and returns their number. Changes nothing if there are none.</summary>
     /// <param name="pages">The pages of the tree.</param>
     /// <param name="state">The tree.</param>
     /// <param name="start">The place before the first entry. Its bytes may belong to pages of the tree.</param>
@@ -122,11 +122,11 @@ internal unsafe ref struct RangeRemoval
         return removed;
     }
 
-    /// <summary>Removes the entries of the range from the pages below one, and that page itself if it becomes empty.</summary>
+    /// <summary>Removes the entries of the range from a page and the pages below it, and frees the page if it becomes empty.</summary>
     /// <param name="page">The page.</param>
     /// <param name="level">Its level; the root is at level 0.</param>
-    /// <param name="hasStart">True if the start of the range is among the keys of the page; false if it is before them.</param>
-    /// <param name="hasEnd">True if the end of the range is among the keys of the page; false if it is after them.</param>
+    /// <param name="hasStart">True if the range starts among the keys of the page; false if it starts before them.</param>
+    /// <param name="hasEnd">True if the range ends among the keys of the page; false if it ends after them.</param>
     /// <returns>Whether the page was freed.</returns>
     private bool Remove(PageNumber page, int level, bool hasStart, bool hasEnd)
     {
@@ -221,7 +221,7 @@ internal unsafe ref struct RangeRemoval
         _pages.Free(page);
     }
 
-    /// <summary>Finds the first and the last child that can have entries of the range.</summary>
+    /// <summary>Finds the first and the last child that can contain entries of the range.</summary>
     private readonly void FindChildren(byte* branch, bool hasStart, bool hasEnd, out int first, out int last)
     {
         first = hasStart ? BranchPage.Search(branch, _start) : 0;
@@ -241,8 +241,8 @@ internal unsafe ref struct RangeRemoval
         return index >= 0 ? index : ~index;
     }
 
-    /// <summary>Notes the page of a level; a page below itself would be freed while it is read.</summary>
-    /// <exception cref="CorruptionException">The page is also at a level above.</exception>
+    /// <summary>Records the page at a level. A page below itself would be freed while it is being read.</summary>
+    /// <exception cref="CorruptionException">The page also occurs at a level above.</exception>
     private void Enter(PageNumber page, int level)
     {
         for (var above = 0; above < level; above++)

@@ -1,21 +1,21 @@
 namespace Voron.Trees;
 
-/// <summary>The entries of a range that are returned, and their order: parts cut out of the range from either end.</summary>
+/// <summary>Selects the entries of a range to return, and their order. Entries can be cut off at either end of the range.</summary>
 /// <remarks>
-/// At first, entries are skipped and taken from the start of the range or, if it is reversed, from its end. When a slice of which something has
-/// been cut is reversed, it is turned: what is cut off from then on is at its other end.
+/// Initially, entries are skipped and taken from the start of the range or, if it is reversed, from its end. Reversing a slice that has already been
+/// cut turns it: from then on, entries are cut off at its other end.
 /// </remarks>
 internal readonly record struct RangeSlice
 {
     private RangeSlice(long take) => (Limit, OuterLimit) = (take, take);
 
-    /// <summary>All entries in the order of their keys.</summary>
+    /// <summary>All entries in key order.</summary>
     public static RangeSlice All => new(long.MaxValue);
 
-    /// <summary>True if the first cuts are made at the end of the range, and entries go backwards unless the slice is turned.</summary>
+    /// <summary>True if the first cuts are made at the end of the range. Entries are then in descending order unless the slice is turned.</summary>
     public bool IsReversed { get; private init; }
 
-    /// <summary>The number of entries that are cut off first.</summary>
+    /// <summary>The number of entries cut off first.</summary>
     public long Skipped { get; private init; }
 
     /// <summary>The maximum number of entries after those skipped.</summary>
@@ -24,16 +24,16 @@ internal readonly record struct RangeSlice
     /// <summary>True if the slice was reversed after the first cuts.</summary>
     public bool IsTurned { get; private init; }
 
-    /// <summary>The number of entries that are cut off from the other end of the first slice, when it is turned.</summary>
+    /// <summary>In a turned slice, the number of entries cut off at the other end of the first slice.</summary>
     public long OuterSkipped { get; private init; }
 
-    /// <summary>The maximum number of entries of the turned slice after those skipped.</summary>
+    /// <summary>In a turned slice, the maximum number of entries after those skipped at that end.</summary>
     public long OuterLimit { get; private init; }
 
-    /// <summary>True if the slice can be reversed: that is, unless it has been turned and cut since.</summary>
+    /// <summary>True if the slice can be reversed: it has not been turned and then cut.</summary>
     public bool CanReverse => !IsTurned || (OuterSkipped == 0 && OuterLimit == long.MaxValue);
 
-    /// <summary>The number of entries of the range from which on it makes no difference how many more it has.</summary>
+    /// <summary>The number of entries in the range beyond which further ones make no difference.</summary>
     public long EntriesNeeded => Sum(Skipped, Limit);
 
     public RangeSlice Reversed()
@@ -50,14 +50,14 @@ internal readonly record struct RangeSlice
     public RangeSlice Taking(long count) =>
         IsTurned ? this with { OuterLimit = Math.Min(OuterLimit, count) } : this with { Limit = Math.Min(Limit, count) };
 
-    /// <summary>Returns the number of entries of the slice, if the range has that many.</summary>
+    /// <summary>Returns the number of entries in this slice of a range with <paramref name="rangeCount"/> entries.</summary>
     public long Count(long rangeCount)
     {
         var count = Math.Clamp(rangeCount - Skipped, 0, Limit);
         return IsTurned ? Math.Clamp(count - OuterSkipped, 0, OuterLimit) : count;
     }
 
-    /// <summary>Describes the slice for a debugger or a log; empty for all entries in the order of their keys.</summary>
+    /// <summary>Describes the slice for a debugger or a log; empty for all entries in key order.</summary>
     public string Describe() =>
         Text(IsReversed, ", reversed") + Text(Skipped > 0, $", without {Skipped}") + Text(Limit < long.MaxValue, $", at most {Limit}")
         + Text(IsTurned, ", reversed") + Text(OuterSkipped > 0, $", without {OuterSkipped}")

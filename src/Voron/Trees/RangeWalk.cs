@@ -5,19 +5,19 @@ namespace Voron.Trees;
 
 /// <summary>Moves a cursor through the entries between two places, in either direction.</summary>
 /// <remarks>
-/// Where the cursor gets to a leaf, the walk determines which entries of the leaf belong to it: its window. Steps within the window compare
-/// no keys and count no entries. A change of the tree makes the cursor release its leaf, and the next step opens another window, so that the
-/// walk includes entries that have been added ahead of it and omits those removed.
+/// When the cursor reaches a leaf, the walk determines its window: the entries of the leaf that belong to the walk. Steps within the window neither
+/// compare keys nor count entries. A change to the tree makes the cursor release its leaf, and the next step opens another window. The walk thus
+/// includes entries added ahead of it and omits removed ones.
 /// </remarks>
 internal unsafe ref struct RangeWalk
 {
-    /// <summary>No key is as long, so a bound of which the first bytes alone are that many is not equal to any key.</summary>
+    /// <summary>Longer than any key: a bound truncated to this length does not equal any key.</summary>
     private static readonly int MaxBoundBytes = TreeLimits.MaxKeyLength(1 << 16) + 1;
 
     private readonly KeyBound _start;
     private readonly KeyBound _end;
 
-    // The window: entries from _first on in the leaf of this visit of the cursor. It has the last entries of the walk if _isLast is set.
+    // The window: the entries from _first on, in the leaf of this cursor visit. If _isLast is set, it contains the last entries of the walk.
     private long _visit;
     private int _first;
     private int _count;
@@ -33,7 +33,7 @@ internal unsafe ref struct RangeWalk
         _end = end;
     }
 
-    /// <summary>Goes to the next entry if it is in the window; otherwise the cursor stays.</summary>
+    /// <summary>Moves to the next entry if it is in the window; otherwise the cursor does not move.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public readonly bool TryStep(TreeCursor cursor) => cursor.TryStepWithin(_visit, _step, _first, _count);
 
@@ -41,8 +41,8 @@ internal unsafe ref struct RangeWalk
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public readonly bool IsIn(TreeCursor cursor) => cursor.LeafVisits == _visit;
 
-    /// <summary>Goes to the first entry; false when there is none. A call that fails can be repeated.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <summary>Moves to the first entry; returns false if there is none. A failed call can be repeated.</summary>
+    /// <exception cref="CorruptionException">A visited page is damaged.</exception>
     public bool Begin(TreeCursor cursor, in RangeSlice slice)
     {
         _step = slice.IsReversed ? -1 : 1;
@@ -65,8 +65,8 @@ internal unsafe ref struct RangeWalk
         return true;
     }
 
-    /// <summary>Goes to the next entry where <see cref="TryStep"/> has failed; false at the end. A call that fails can be repeated.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <summary>Moves to the next entry if <see cref="TryStep"/> returned false; returns false at the end. A failed call can be repeated.</summary>
+    /// <exception cref="CorruptionException">A visited page is damaged.</exception>
     public bool Continue(TreeCursor cursor)
     {
         var hasChanged = cursor.Leaf == null || cursor.LeafVisits != _visit;
@@ -80,7 +80,7 @@ internal unsafe ref struct RangeWalk
         return true;
     }
 
-    /// <summary>Adds the entries of the window that have not been returned to those that may follow.</summary>
+    /// <summary>Adds the unreturned entries of the window to the number of those that may follow.</summary>
     private void AbandonWindow(int index)
     {
         if (_visit == 0)
@@ -91,7 +91,7 @@ internal unsafe ref struct RangeWalk
 
     private readonly bool Move(TreeCursor cursor) => _step > 0 ? cursor.MoveNext() : cursor.MovePrevious();
 
-    /// <summary>Determines which entries of the leaf are between the bounds, from the cursor's on; false when not even that one is.</summary>
+    /// <summary>Determines which entries of the leaf lie between the bounds, from the cursor's on; returns false if not even that one does.</summary>
     private bool OpenWindow(TreeCursor cursor)
     {
         var leaf = cursor.Leaf;
@@ -114,7 +114,7 @@ internal unsafe ref struct RangeWalk
         return _count > 0;
     }
 
-    /// <summary>Drops the entries of the window that are too many, and counts the others as returned.</summary>
+    /// <summary>Drops surplus entries from the window, and counts the others as returned.</summary>
     private void CutWindow()
     {
         if (_left > _count)
@@ -130,7 +130,7 @@ internal unsafe ref struct RangeWalk
         _isLast = true;
     }
 
-    /// <summary>Skips entries from the cursor's on, leaf by leaf; false when none is left.</summary>
+    /// <summary>Skips entries leaf by leaf, starting with the cursor's; returns false if none remain.</summary>
     private bool Skip(TreeCursor cursor, long skipped)
     {
         while (skipped >= _count)
@@ -148,8 +148,8 @@ internal unsafe ref struct RangeWalk
         return true;
     }
 
-    /// <summary>Goes to the last entry of the walk, leaf by leaf.</summary>
-    /// <returns>The number of entries from the cursor's on.</returns>
+    /// <summary>Moves to the last entry of the walk, leaf by leaf.</summary>
+    /// <returns>The number of entries from the cursor's initial one to the last, both included.</returns>
     private long PassAll(TreeCursor cursor)
     {
         for (long passed = 0; ;)

@@ -2,10 +2,10 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 
-/// <content>The cursor as a debugger and a log show it.</content>
+/// <content>The description of the cursor for debuggers and logs.</content>
 internal sealed unsafe partial class TreeCursor
 {
-    /// <summary>Describes the position. Neither moves nor returns to a saved key, and reads no page but the one that it is on.</summary>
+    /// <summary>Describes the position. Neither moves the cursor nor restores a saved position, and reads no page but the current leaf.</summary>
     internal string Describe()
     {
         var leaf = _leaf;

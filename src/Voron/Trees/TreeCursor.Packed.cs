@@ -4,7 +4,7 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 
-/// <content>Compressed values: decompressed into a buffer of the cursor, until it moves.</content>
+/// <content>Compressed values, decompressed into a buffer of the cursor and valid until it moves.</content>
 internal sealed unsafe partial class TreeCursor
 {
     private const int MaxKeptBytes = 16 << 10;
@@ -14,10 +14,10 @@ internal sealed unsafe partial class TreeCursor
     private byte* _unpackedFrom;
     private long _unpackedAt;
 
-    /// <summary>The length of the value, determined without reading its extent, and without decompressing it.</summary>
+    /// <summary>The length of the value, determined without reading its extent or decompressing it.</summary>
     public long ValueLength => LeafValue.Length(Record);
 
-    /// <summary>Returns the header of the value, if it is a compressed one.</summary>
+    /// <summary>Returns the header of the value if it is compressed.</summary>
     public bool TryGetPacked(out PackedValue packed)
     {
         var header = LeafPage.Packed(Record);
@@ -25,7 +25,7 @@ internal sealed unsafe partial class TreeCursor
         return header != null;
     }
 
-    /// <summary>Returns the bytes that the value has, and those that it takes, if it is a compressed one.</summary>
+    /// <summary>Returns the plain and the stored length of the value, in bytes, if it is compressed.</summary>
     public bool TryGetPackedLengths(out int plain, out long stored)
     {
         (plain, stored) = (0, 0);
@@ -39,10 +39,10 @@ internal sealed unsafe partial class TreeCursor
         return true;
     }
 
-    /// <summary>True if the value is a large one, which was written to the data file directly.</summary>
+    /// <summary>True if the value is a large one, written directly to the data file.</summary>
     public bool HasLargeValue => LeafPage.Kind(Record) == ValueKind.LargeExtent;
 
-    // The value stays in the buffer until the cursor is asked for that of another entry, so that asking twice decompresses once.
+    // The value remains in the buffer until that of another entry is read, so that reading a value twice decompresses it once.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private ReadOnlySpan<byte> Unpack(byte* record)
     {

@@ -17,11 +17,11 @@ namespace Voron.Trees;
 ///                                 v   +-----------------------------------+
 ///                       BeforeFirst, AfterLast
 /// </code>
-/// In the Saved state, the cursor holds a copy of its key and no address. After its entry is deleted, it stays where the entry was:
-/// the next move goes to the neighbour.
+/// In the Saved state, the cursor holds a copy of its key and no address. After its entry is deleted, the cursor keeps the position: the next
+/// move leads to the neighbour.
 ///
-/// The leaf is set if and only if the place is Entry, and both are set only when nothing can fail any more. A seek that fails leaves
-/// the cursor Lost until another seek; a step that fails leaves it Saved, at the entry that it was about to leave.
+/// The leaf is set if and only if the place is Entry, and both are set only when nothing can fail any more. A failed seek leaves the cursor Lost
+/// until another seek. A failed step leaves it Saved, at the entry that it was about to leave.
 /// </remarks>
 internal sealed unsafe partial class TreeCursor
 {
@@ -57,7 +57,7 @@ internal sealed unsafe partial class TreeCursor
     internal TreeCursor? PreviousOfTree { get; set; }
 
     /// <summary>
-    /// Rises with each leaf that the cursor gets to. While it stays the same and <see cref="Leaf"/> is not null, the leaf does not change.
+    /// Increases each time the cursor reaches a leaf. While it remains the same and <see cref="Leaf"/> is not null, the leaf does not change.
     /// </summary>
     internal long LeafVisits { get; private set; }
 
@@ -67,25 +67,25 @@ internal sealed unsafe partial class TreeCursor
     /// <summary>The index of the entry in the leaf, or that of the last entry before the cursor released its leaf.</summary>
     internal int Index => _index;
 
-    /// <summary>True if there is an entry to read; false also when the entry has been deleted since.</summary>
+    /// <summary>True if the cursor is on an entry; false also if that entry has since been deleted.</summary>
     public bool IsOnEntry => _place == Place.Entry || (_place == Place.Saved && TryRestore());
 
     /// <summary>The key of the entry. Valid until the next move or change.</summary>
-    /// <exception cref="InvalidOperationException">There is no entry here, or it has been deleted.</exception>
+    /// <exception cref="InvalidOperationException">The cursor is on no entry, or its entry has been deleted.</exception>
     public ReadOnlySpan<byte> Key
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         get
         {
-            // Read once: if another thread ends the transaction in the meantime, there is no page, and no fault either.
+            // Read once: another thread may end the transaction, and clear the leaf, between the check and the use.
             var leaf = _leaf;
             return leaf != null ? LeafPage.Key(SlottedPage.Record(leaf, _index)) : RestoredKey();
         }
     }
 
     /// <summary>The value of the entry, from the leaf or from its extent. Valid as long as the pages are; if compressed, until a move.</summary>
-    /// <exception cref="InvalidOperationException">There is no entry here, or it has been deleted.</exception>
-    /// <exception cref="CorruptionException">The value cannot match the description in its record, or its bytes are damaged.</exception>
+    /// <exception cref="InvalidOperationException">The cursor is on no entry, or its entry has been deleted.</exception>
+    /// <exception cref="CorruptionException">The value contradicts its record, or its bytes are damaged.</exception>
     public ReadOnlySpan<byte> Value
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -118,7 +118,7 @@ internal sealed unsafe partial class TreeCursor
         }
     }
 
-    /// <summary>Opens a tree. Until <see cref="Close"/>, the tree notifies this cursor of its changes, if it can have any.</summary>
+    /// <summary>Opens a tree. Until <see cref="Close"/>, the tree notifies this cursor of changes if <paramref name="canChange"/> is true.</summary>
     public void Open(TreeState tree, PageReader reader, bool canChange = true)
     {
         Close();
@@ -140,14 +140,14 @@ internal sealed unsafe partial class TreeCursor
         ForgetUnpacked();
     }
 
-    /// <summary>Goes to the first entry whose key is not below this one; if there is none, returns false and goes past the end.</summary>
+    /// <summary>Moves to the first entry whose key is not below this one; if there is none, returns false and moves past the end.</summary>
     public bool Seek(ReadOnlySpan<byte> key)
     {
         Leave();
         return SeekNear(key, 1, out _);
     }
 
-    /// <summary>Goes to this key; if the tree has no such entry, returns false and goes to the one after it.</summary>
+    /// <summary>Moves to this key; if the tree does not contain it, returns false and moves to the entry after it.</summary>
     public bool SeekExact(ReadOnlySpan<byte> key)
     {
         Leave();
@@ -155,7 +155,7 @@ internal sealed unsafe partial class TreeCursor
         return exact;
     }
 
-    /// <summary>Goes to the last entry whose key is not above this one; if there is none, returns false and goes before the start.</summary>
+    /// <summary>Moves to the last entry whose key is not above this one; if there is none, returns false and moves before the start.</summary>
     public bool SeekForPrevious(ReadOnlySpan<byte> key)
     {
         Leave();
@@ -174,7 +174,7 @@ internal sealed unsafe partial class TreeCursor
         return SeekEdge(first: false);
     }
 
-    /// <summary>Returns the value of the entry, if there is an entry and its value is in the leaf.</summary>
+    /// <summary>Returns the value of the entry if the cursor is on one and its value is stored in the leaf.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryGetInlineValue(out ReadOnlySpan<byte> value)
     {
@@ -193,7 +193,7 @@ internal sealed unsafe partial class TreeCursor
         return false;
     }
 
-    /// <summary>Goes to the next entry if it is in the same leaf; otherwise stays.</summary>
+    /// <summary>Moves to the next entry if it is in the same leaf; otherwise does not move.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryStepNext()
     {
@@ -203,7 +203,7 @@ internal sealed unsafe partial class TreeCursor
         return true;
     }
 
-    /// <summary>Goes to the previous entry if it is in the same leaf; otherwise stays.</summary>
+    /// <summary>Moves to the previous entry if it is in the same leaf; otherwise does not move.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryStepPrevious()
     {
@@ -214,8 +214,8 @@ internal sealed unsafe partial class TreeCursor
     }
 
     /// <summary>
-    /// Goes a step of 1 or -1 if it leads to one of <paramref name="count"/> entries of the leaf that it got to at that visit. A visit from before
-    /// the cursor was closed and opened again is another one.
+    /// Moves by a step of 1 or -1 if that leads to one of the <paramref name="count"/> entries from <paramref name="first"/> on, in the leaf of that
+    /// visit. A visit from before the cursor was closed and reopened is a different one.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool TryStepWithin(long visit, int step, int first, int count)
@@ -227,31 +227,31 @@ internal sealed unsafe partial class TreeCursor
         return true;
     }
 
-    /// <exception cref="InvalidOperationException">There is no entry here, or it has been deleted.</exception>
+    /// <exception cref="InvalidOperationException">The cursor is on no entry, or its entry has been deleted.</exception>
     internal void RequireEntry()
     {
         if (_place != Place.Entry)
             RestoreOrThrow();
     }
 
-    /// <summary>Goes to another entry of the same leaf.</summary>
+    /// <summary>Moves to another entry in the same leaf.</summary>
     internal void GoTo(int index)
     {
         Debug.Assert(_leaf != null && (uint)index < (uint)_count, "The entry must be in the leaf that the cursor has.");
         _index = index;
     }
 
-    /// <summary>Goes to the next entry, or to the first one if the cursor has not been positioned yet.</summary>
+    /// <summary>Moves to the next entry, or to the first one if the cursor has not been positioned yet.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool MoveNext() => TryStepNext() || MoveSlowly(1);
 
-    /// <summary>Goes to the previous entry, or to the last one if the cursor has not been positioned yet.</summary>
+    /// <summary>Moves to the previous entry, or to the last one if the cursor has not been positioned yet.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool MovePrevious() => TryStepPrevious() || MoveSlowly(-1);
 
     /// <summary>
-    /// Prepares the tree for the removal of the cursor's entry, and returns the key of the entry, which may be gone already. The key is valid
-    /// until the next move, which goes to a neighbour of the entry.
+    /// Prepares the tree for the removal of the cursor's entry, and returns the key of the entry, which may already have been deleted. The key is
+    /// valid until the next move, which leads to a neighbour of the entry.
     /// </summary>
     /// <exception cref="InvalidOperationException">The cursor is on no entry.</exception>
     internal ReadOnlySpan<byte> PrepareToDelete()
@@ -264,7 +264,7 @@ internal sealed unsafe partial class TreeCursor
         return SavedKey();
     }
 
-    /// <summary>Keeps the key and drops the addresses of the pages, which are about to change.</summary>
+    /// <summary>Saves the key and drops the addresses of the pages, which are about to change.</summary>
     internal void SavePosition()
     {
         if (_place != Place.Entry)
@@ -279,14 +279,14 @@ internal sealed unsafe partial class TreeCursor
         _place = Place.Saved;
     }
 
-    // The following seek can fail half-way, when the branches on the path no longer belong to the leaf.
+    // The seek that follows can fail halfway, and the branches on the path then no longer match the leaf.
     private void Leave()
     {
         _leaf = null;
         _place = Place.Lost;
     }
 
-    /// <summary>Sets the position to an entry. Nothing in this method fails.</summary>
+    /// <summary>Sets the position to an entry. Cannot fail.</summary>
     private void SetPlace(byte* leaf, int index)
     {
         _count = SlottedPage.Count(leaf);
@@ -298,7 +298,7 @@ internal sealed unsafe partial class TreeCursor
             _tree!.Attach(this);
     }
 
-    /// <summary>Goes to the key; if the tree has no such entry, to the one after it (step 1) or before it (step -1).</summary>
+    /// <summary>Moves to the key or, if the tree does not contain it, to the entry after it (step 1) or before it (step -1).</summary>
     private bool SeekNear(ReadOnlySpan<byte> key, int step, out bool exact)
     {
         exact = false;
@@ -326,9 +326,7 @@ internal sealed unsafe partial class TreeCursor
         return true;
     }
 
-    /// <summary>
-    /// Finds the leaf for the key, and the key in it; returns null when the tree is empty. The cursor is not positioned there yet.
-    /// </summary>
+    /// <summary>Finds the leaf for the key, and the key in it; returns null if the tree is empty. Does not position the cursor yet.</summary>
     private byte* Descend(ReadOnlySpan<byte> key, out int index)
     {
         index = 0;
@@ -346,7 +344,7 @@ internal sealed unsafe partial class TreeCursor
         }
     }
 
-    /// <summary>Goes to the first entry of the next leaf, or to the last entry of the previous one; past the end if there is none.</summary>
+    /// <summary>Moves to the first entry of the next leaf, or to the last entry of the previous one; past the end if there is none.</summary>
     private bool StepLeaf(int step)
     {
         var leaf = _path.Step(_reader!, step, _tree!.LeafPages);
@@ -417,7 +415,7 @@ internal sealed unsafe partial class TreeCursor
         return _savedKey.AsSpan(0, _savedLength);
     }
 
-    /// <summary>Returns from a saved key to its entry; if the entry is gone, returns false and stays as before.</summary>
+    /// <summary>Moves from a saved key back to its entry; if the entry no longer exists, returns false and remains Saved.</summary>
     private bool TryRestore()
     {
         SeekNear(SavedKey(), 1, out var exact);

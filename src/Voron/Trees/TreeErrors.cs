@@ -16,8 +16,8 @@ internal static unsafe class TreeErrors
             $"and names itself page {((PageHeader*)bytes)->PageNumber}.");
 
     /// <summary>
-    /// Checks the mark of a page that is about to be freed or changed in a transaction after the one that has dropped its tree: other trees take the
-    /// pages that were freed, and what belongs to one of them must not be freed again.
+    /// Checks the mark of a page before it is freed or changed in a transaction later than the one that dropped its tree. Other trees reuse freed
+    /// pages, and a page of another tree must not be freed again.
     /// </summary>
     /// <exception cref="CorruptionException">The page belongs to another tree.</exception>
     public static void CheckMark(PageReader reader, byte* bytes, PageNumber page, uint treeId)
@@ -26,7 +26,7 @@ internal static unsafe class TreeErrors
         if (mark != 0 && mark != treeId + 1)
         {
             throw new CorruptionException(
-                $"Page {page} of '{reader.FilePath}' belongs to the tree with id {mark - 1}, but the one with id {treeId} leads to it.");
+                $"Page {page} of '{reader.FilePath}' belongs to the tree with id {mark - 1}, but is linked from the tree with id {treeId}.");
         }
     }
 
@@ -62,11 +62,11 @@ internal static unsafe class TreeErrors
 
     [DoesNotReturn]
     public static void ThrowValueKind(PageReader reader, ValueKind kind, long length) =>
-        throw new CorruptionException($"A leaf in '{reader.FilePath}' has a value of {length} bytes stored as {kind}, which is not possible.");
+        throw new CorruptionException($"A leaf in '{reader.FilePath}' has a value of {length} bytes stored as {kind}, which is impossible.");
 
     [DoesNotReturn]
     public static long ThrowExtended(byte* record) => throw new CorruptionException(
-        $"Key {KeyText.Of(LeafPage.Key(record))} has no value, but a record of form {*LeafPage.InlineBytes(record)}, which a tree of values cannot have.");
+        $"Key {KeyText.Of(LeafPage.Key(record))} has a record of form {*LeafPage.InlineBytes(record)} instead of a value, which is impossible in a tree of values.");
 
     [DoesNotReturn]
     public static void ThrowMixed(TreeKind kind, byte* record)
@@ -78,7 +78,7 @@ internal static unsafe class TreeErrors
 
     [DoesNotReturn]
     public static void ThrowNoSet(byte* record) => throw new CorruptionException(
-        $"Key {KeyText.Of(LeafPage.Key(record))} of a tree of id sets has no set, but {LeafPage.InlineLength(record)} bytes of kind {LeafPage.Kind(record)}.");
+        $"Key {KeyText.Of(LeafPage.Key(record))} in a tree of id sets has {LeafPage.InlineLength(record)} bytes of kind {LeafPage.Kind(record)} instead of a set.");
 
     [DoesNotReturn]
     public static void ThrowNoEntry() => throw new InvalidOperationException("The cursor is not on an entry.");

@@ -6,7 +6,7 @@ using Voron.Primitives;
 
 namespace Voron.Trees;
 
-/// <summary>Reads the pages of a tree, and checks that each is what the link to it claims.</summary>
+/// <summary>Reads the pages of a tree, and checks each against the claim of the link to it.</summary>
 internal static unsafe class TreePages
 {
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -16,7 +16,7 @@ internal static unsafe class TreePages
     public static byte* ReadLeaf(PageReader reader, PageNumber page) => ReadKind(reader, page, PageKind.Leaf);
 
     /// <summary>Returns the header of an overflow extent, whose content follows in memory.</summary>
-    /// <exception cref="CorruptionException">The page is no overflow extent of that length, or the extent ends beyond the last page.</exception>
+    /// <exception cref="CorruptionException">No overflow extent of that length starts at the page, or it ends beyond the last page.</exception>
     public static byte* ReadExtent(PageReader reader, PageNumber first, long length)
     {
         var bytes = reader.Read(first);
@@ -24,14 +24,13 @@ internal static unsafe class TreePages
         if (header->Kind != PageKind.Overflow || header->ExtentBytes != length)
             TreeErrors.ThrowExtent(reader, first, bytes, length);
 
-        // The file, and so the map, may be longer or shorter than the page count: an extent that ends beyond that count has no
-        // content there.
+        // The file, and with it the map, may be longer or shorter than the page count. An extent that ends beyond that count has no content there.
         if (header->ExtentPages > reader.PageCount - first.Value)
             PageErrors.ThrowExtentBeyond(reader, first, header->ExtentPages);
         return bytes;
     }
 
-    /// <summary>Returns whether a span is, in part at least, in a page: a change of the page would move the bytes of the span.</summary>
+    /// <summary>Returns whether a span lies at least partly inside a page, so that a change of the page would move its bytes.</summary>
     public static bool Overlaps(ReadOnlySpan<byte> span, byte* page, int pageSize)
     {
         var start = (byte*)Unsafe.AsPointer(ref MemoryMarshal.GetReference(span));

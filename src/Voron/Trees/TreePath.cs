@@ -4,7 +4,7 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 
-/// <summary>The path from the root to a leaf: at each level, the page and the index of the child that comes next.</summary>
+/// <summary>The path from the root to a leaf: at each level, the page and the index of the child on the path.</summary>
 internal unsafe struct TreePath
 {
     private fixed long _pages[TreeLimits.MaxDepth];

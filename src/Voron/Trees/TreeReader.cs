@@ -10,8 +10,8 @@ namespace Voron.Trees;
 /// <summary>Finds entries of a tree.</summary>
 internal static unsafe class TreeReader
 {
-    /// <summary>Gets the value of a key, valid as described at <see cref="PageReader.Read"/>; returns false when there is none.</summary>
-    /// <exception cref="CorruptionException">The value cannot match the description in its record.</exception>
+    /// <summary>Gets the value of a key, valid as described at <see cref="PageReader.Read"/>; returns false if the key does not exist.</summary>
+    /// <exception cref="CorruptionException">The value contradicts its record.</exception>
     public static bool TryGet(TreeState state, PageReader reader, scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
         var record = Find(state, reader, key);
@@ -25,7 +25,7 @@ internal static unsafe class TreeReader
         return true;
     }
 
-    /// <summary>Reads the value of a key, and decompresses it to a buffer of the caller's, which grows as needed.</summary>
+    /// <summary>Gets the value of a key. A compressed value is decompressed into the caller's buffer, which grows as needed.</summary>
     /// <inheritdoc cref="TryGet"/>
     public static bool TryGetBriefly(
         TreeState state, PageReader reader, scoped ReadOnlySpan<byte> key, ref byte[] buffer, out ReadOnlySpan<byte> value)
@@ -52,7 +52,7 @@ internal static unsafe class TreeReader
         Find(state, reader, key) != null;
 
     /// <summary>
-    /// Returns the record of a key, to be read with <see cref="LeafPage"/>, or null when the tree has no such key. The record also gives
+    /// Returns the record of a key, to be read with <see cref="LeafPage"/>, or null if the tree does not contain the key. The record also gives
     /// access to the reference of a large extent.
     /// </summary>
     public static byte* Find(TreeState state, PageReader reader, scoped ReadOnlySpan<byte> key)
@@ -69,7 +69,7 @@ internal static unsafe class TreeReader
         }
     }
 
-    /// <summary>Finds the path to the leaf that has the key or should receive it. The tree must have a root.</summary>
+    /// <summary>Finds the path to the leaf that contains the key or would receive it. The tree must have a root.</summary>
     public static void Descend(TreeState state, PageReader reader, in SearchKey key, out TreePath path)
     {
         Unsafe.SkipInit(out path);
@@ -91,7 +91,7 @@ internal static unsafe class TreeReader
         path.OnRightEdge = edge;
     }
 
-    /// <summary>Finds the leaf that has the key or should receive it. The tree must have a root.</summary>
+    /// <summary>Finds the leaf that contains the key or would receive it. The tree must have a root.</summary>
     public static PageNumber FindLeaf(TreeState state, PageReader reader, ReadOnlySpan<byte> key)
     {
         fixed (byte* bytes = key)
@@ -109,7 +109,7 @@ internal static unsafe class TreeReader
         return FindRecord(reader, page, key);
     }
 
-    // The addresses are looked up in this small method, as the searches below already inline a lot.
+    // The addresses are looked up in this small method, because the searches below already inline a lot of code.
     private static byte* FindByKeyHeads(TransactionKeyHeads keyHeads, PageReader reader, TreeState state, in SearchKey key)
     {
         var heads = keyHeads.DataFile!;

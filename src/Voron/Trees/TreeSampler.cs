@@ -4,17 +4,17 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 
-/// <summary>Takes entries from all over a tree, at even distances. The same tree always gives the same ones.</summary>
+/// <summary>Samples entries across a whole tree at even distances. The same tree always yields the same samples.</summary>
 internal static unsafe class TreeSampler
 {
     /// <summary>Copies values of a tree.</summary>
     /// <param name="reader">The pages.</param>
     /// <param name="state">The tree.</param>
-    /// <param name="count">The number of places that are looked at.</param>
-    /// <param name="least">The shortest value to take.</param>
-    /// <param name="most">The longest value to take.</param>
-    /// <param name="stop">Ends the work.</param>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <param name="count">The number of places to examine.</param>
+    /// <param name="least">The length in bytes of the shortest value to take.</param>
+    /// <param name="most">The length in bytes of the longest value to take.</param>
+    /// <param name="stop">Cancels the sampling.</param>
+    /// <exception cref="CorruptionException">A visited page is damaged.</exception>
     public static List<byte[]> Take(PageReader reader, TreeState state, int count, int least, int most, CancellationToken stop)
     {
         var samples = new List<byte[]>();
@@ -41,7 +41,7 @@ internal static unsafe class TreeSampler
         return samples;
     }
 
-    // The place that has a part of all entries before it, if all pages have as many of them.
+    // Finds the place with the given part of all entries before it, assuming that all pages have the same number of entries.
     private static (PageNumber Page, int Index) Descend(PageReader reader, TreeState state, double part)
     {
         var page = state.Root;

@@ -10,8 +10,8 @@ namespace Voron.Trees;
 
 /// <summary>Changes a tree.</summary>
 /// <remarks>
-/// Keys and values may be spans of the tree's own pages. A <see cref="StorageFullException"/> from the page writer can leave
-/// the tree half changed: the transaction, or its savepoint, must be rolled back.
+/// Keys and values may be spans of the tree's own pages. A <see cref="StorageFullException"/> from the page writer can leave the tree partially
+/// changed: the transaction must be rolled back, entirely or to a savepoint.
 /// </remarks>
 internal static unsafe class TreeWriter
 {
@@ -19,9 +19,7 @@ internal static unsafe class TreeWriter
     public static void Put(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) =>
         Store(writer, state, key, ToNewValue(writer, state, key.Length, value), replace: true);
 
-    /// <summary>
-    /// Sets the value of a key whose leaf is known and still covers the key. The value must not be part of a page.
-    /// </summary>
+    /// <summary>Sets the value of a key whose leaf is known and still covers the key. The value must not be part of a page.</summary>
     public static void PutAt(PageWriter writer, TreeState state, PageNumber leafNumber, in SearchKey key, ReadOnlySpan<byte> value)
     {
         state.PrepareForChange();
@@ -35,7 +33,7 @@ internal static unsafe class TreeWriter
         StoreInLeaf(edit, ToNewValue(writer, state, key.Length, value), null, default);
     }
 
-    /// <summary>Adds to a counter.</summary>
+    /// <summary>Adds numbers to a counter, and returns the sum.</summary>
     /// <inheritdoc cref="Counter.Sum"/>
     public static long Add(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, ReadOnlySpan<long> deltas)
     {
@@ -44,7 +42,7 @@ internal static unsafe class TreeWriter
         return sum;
     }
 
-    /// <summary>Adds to a counter whose leaf is known and still covers the key.</summary>
+    /// <summary>Adds numbers to a counter whose leaf is known and still covers the key.</summary>
     /// <inheritdoc cref="Counter.Sum"/>
     public static void AddAt(PageWriter writer, TreeState state, PageNumber leafNumber, in SearchKey key, ReadOnlySpan<long> deltas)
     {
@@ -54,7 +52,7 @@ internal static unsafe class TreeWriter
         PutAt(writer, state, leafNumber, key, MemoryMarshal.AsBytes(new ReadOnlySpan<long>(in sum)));
     }
 
-    /// <summary>Adds an entry; returns false, and changes nothing, when the tree already has the key.</summary>
+    /// <summary>Adds an entry; returns false and changes nothing if the tree already contains the key.</summary>
     public static bool Insert(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) =>
         Store(writer, state, key, ToNewValue(writer, state, key.Length, value), replace: false) != null;
 
@@ -70,7 +68,7 @@ internal static unsafe class TreeWriter
         return new Span<byte>(Store(writer, state, key, new NewValue(writer.PageSize, key.Length, length), replace: true), length);
     }
 
-    /// <summary>Sets the value of a key to an extent that the caller has written.</summary>
+    /// <summary>Sets the value of a key to an extent written by the caller.</summary>
     public static void PutLargeExtent(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, LargeExtentReference reference)
     {
         Store(writer, state, key, new NewValue(ref reference), replace: true);
@@ -78,14 +76,14 @@ internal static unsafe class TreeWriter
         state.Changed = true;
     }
 
-    /// <summary>Sets what is behind a key in a tree of sets. Pages of a set that it replaces are not freed.</summary>
+    /// <summary>Sets the content stored after a key in a tree of sets. Does not free the pages of a replaced set.</summary>
     public static void PutExtended(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, ReadOnlySpan<byte> behind) =>
         Store(writer, state, key, NewValue.Extended(behind), replace: true);
 
-    /// <summary>Removes an entry; returns false when there is none with this key.</summary>
+    /// <summary>Removes an entry; returns false if there is none with this key.</summary>
     public static bool Delete(PageWriter writer, TreeState state, ReadOnlySpan<byte> key) => Remove(writer, state, key, freesPages: true);
 
-    /// <summary>Removes an entry whose pages are free already.</summary>
+    /// <summary>Removes an entry whose pages have already been freed.</summary>
     public static bool DeleteRecord(PageWriter writer, TreeState state, ReadOnlySpan<byte> key) => Remove(writer, state, key, freesPages: false);
 
     private static bool Remove(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, bool freesPages)
@@ -114,18 +112,18 @@ internal static unsafe class TreeWriter
         }
     }
 
-    /// <summary>Removes the entry of a cursor; returns false when it is already gone. The cursor's next move goes to a neighbour.</summary>
+    /// <summary>Removes the entry of a cursor; returns false if it was already deleted. The cursor's next move leads to a neighbour.</summary>
     /// <exception cref="InvalidOperationException">The cursor is on no entry.</exception>
     public static bool DeleteCurrent(PageWriter writer, TreeCursor cursor) => Delete(writer, cursor.State, cursor.PrepareToDelete());
 
-    // The one place in which values are compressed.
+    // The only place where values are compressed.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static NewValue ToNewValue(PageWriter writer, TreeState state, int keyLength, ReadOnlySpan<byte> value) =>
         state.IsCompressed && value.Length is >= PackedValue.LeastBytes and <= PackedValue.MostBytes && state.Packer is { } packer
             ? packer.Pack(state.TreeId, state.LeafPages + state.OverflowPages, writer.PageSize, keyLength, value)
             : new NewValue(writer.PageSize, keyLength, value);
 
-    /// <summary>Returns the address of the value's bytes, or null when the key exists and its value must not be replaced.</summary>
+    /// <summary>Stores a value. Returns the address of its bytes, or null if the key exists and its value must not be replaced.</summary>
     private static byte* Store(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, in NewValue value, bool replace)
     {
         TreeLimits.CheckKey(writer.PageSize, key);
@@ -146,7 +144,7 @@ internal static unsafe class TreeWriter
             if (TreePages.Overlaps(key, before, writer.PageSize) || TreePages.Overlaps(value.Source, before, writer.PageSize))
                 return StoreCopies(writer, state, key, value, replace);
 
-            // Without a path, the key belongs after the last entry, with which it has been compared.
+            // Without a path, the key has been compared with the last entry, and belongs after it.
             var isAppended = path.LeafLevel < 0;
             if (!replace && !isAppended && LeafPage.Search(before, search) >= 0)
                 return null;
@@ -174,7 +172,7 @@ internal static unsafe class TreeWriter
             content = ValueExtents.Allocate(edit.Pages, edit.State, value.Length, edit.Number, out reference);
         }
 
-        // The extent comes first: there may be no room for it, and the old value may be the source of the new one.
+        // The extent is written before the record: there may be no room for it, and the old value may be the source of the new one.
         if (content != null)
             value.CopyTo(content);
 
@@ -220,7 +218,7 @@ internal static unsafe class TreeWriter
         return content != null ? content : place;
     }
 
-    /// <summary>Finds the leaf for a key. For a key after the tree's last one there is no path: its leaf level is negative.</summary>
+    /// <summary>Finds the leaf for a key. For a key appended to the known last leaf, there is no path: its leaf level is negative.</summary>
     private static PageNumber Locate(PageWriter writer, TreeState state, in SearchKey key, out TreePath path, out byte* leaf)
     {
         Unsafe.SkipInit(out path);

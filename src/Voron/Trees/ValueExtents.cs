@@ -6,7 +6,7 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 
-/// <summary>Manages the extents that hold values too long for a leaf.</summary>
+/// <summary>Manages the extents of values too long for a leaf.</summary>
 internal static unsafe class ValueExtents
 {
     private const int ExtentBytesOffset = 56;
@@ -22,8 +22,8 @@ internal static unsafe class ValueExtents
     }
 
     /// <summary>
-    /// Prepares the extent of a record for a value of another length that needs the same number of pages; returns false when it needs a
-    /// different number.
+    /// Prepares the extent of an uncompressed overflow value for a new value of the same number of pages. Returns false if the new value needs a
+    /// different number of pages, or if the record has no such extent.
     /// </summary>
     public static bool TryReuse(PageWriter writer, in WritablePage leaf, byte* record, int length, out byte* destination)
     {
@@ -84,10 +84,10 @@ internal static unsafe class ValueExtents
         IdSetWriter.FreeAll(writer, IdSetMarks.Of(writer, state.TreeId, LeafPage.Key(record)), ref set);
     }
 
-    /// <summary>Frees pages of a set that has more of them, and changes its record with it.</summary>
+    /// <summary>Frees some, but not all, pages of a set, and updates its record.</summary>
     /// <param name="writer">The pages of the tree.</param>
     /// <param name="state">The tree.</param>
-    /// <param name="leaf">The leaf that has the record.</param>
+    /// <param name="leaf">The leaf that contains the record.</param>
     /// <param name="record">The record.</param>
     /// <param name="most">The number of pages: see <see cref="IdSetWriter.FreeSome"/>.</param>
     public static void FreeSomeOfSet(PageWriter writer, TreeState state, in WritablePage leaf, byte* record, long most)
@@ -111,7 +111,7 @@ internal static unsafe class ValueExtents
         state.Changed = true;
     }
 
-    /// <summary>Counts the pages of a large extent and of its checksums, as the tree's header counts them.</summary>
+    /// <summary>Returns the number of pages of a large extent and its checksums, as counted in the header of the tree.</summary>
     public static long CountPages(PageReader reader, in LargeExtentReference reference) =>
         LargeValues.PageCount(reader.PageSize, reference.Length) + ChecksumPages(reader, reference);
 

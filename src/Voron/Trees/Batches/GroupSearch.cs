@@ -9,8 +9,8 @@ using Voron.Trees.Pages;
 namespace Voron.Trees.Batches;
 
 /// <summary>
-/// Searches for many keys at once. A single search waits for memory at each of its steps; here all searches of a group take a step
-/// and prefetch the memory for the next one, so that they wait together.
+/// Searches for many keys together. A single search waits for memory at each of its steps. Here, all searches of a group take a step and prefetch
+/// the memory for the next one, so that they wait together.
 /// </summary>
 /// <remarks>
 /// The scheme is known as group prefetching (Chen, Ailamaki, Gibbons and Mowry: Improving hash join performance through
@@ -30,7 +30,7 @@ internal static unsafe class GroupSearch
     /// <summary>Finds the leaf for each key with the help of the writer's key heads. The tree must have a root.</summary>
     /// <param name="state">The tree.</param>
     /// <param name="writer">The pages of the tree.</param>
-    /// <param name="heads">The key heads of the tree's branches, which are built where there are none.</param>
+    /// <param name="heads">The key heads of the tree's branches. Missing ones are built.</param>
     /// <param name="keys">The keys, at most <see cref="Width"/>.</param>
     /// <param name="count">The number of keys.</param>
     /// <param name="leaves">Receives the page number of each key's leaf. The leaves themselves are not read.</param>
@@ -50,7 +50,7 @@ internal static unsafe class GroupSearch
                 if (entry == null)
                     entry = heads.Build(leaves[i], TreePages.ReadBranch(writer, leaves[i]));
 
-                // Heads that equal the key's own head do not decide: then the branch itself decides.
+                // Heads that equal the key's own head are inconclusive: then the branch itself decides.
                 entry->Search(keys[i], out var child, out var notGreater);
                 if (child != notGreater)
                     child = BranchPage.SearchBetween(TreePages.ReadBranch(writer, leaves[i]), keys[i], child, notGreater);
@@ -61,7 +61,7 @@ internal static unsafe class GroupSearch
         }
     }
 
-    /// <summary>Finds the record of each key, or null where the tree does not have the key. The tree must have a root.</summary>
+    /// <summary>Finds the record of each key, or null where the tree does not contain the key. The tree must have a root.</summary>
     /// <param name="state">The tree.</param>
     /// <param name="reader">The pages of the tree.</param>
     /// <param name="keys">The keys, at most <see cref="Width"/>.</param>
@@ -122,7 +122,7 @@ internal static unsafe class GroupSearch
             StepDownInPages(reader, keyHeads, level, ref rest, pages);
     }
 
-    /// <summary>Does the same as <see cref="StepDown"/> for pages without key heads, and builds the heads of data-file pages.</summary>
+    /// <summary>Like <see cref="StepDown"/>, for pages without key heads. Builds the heads of data-file pages.</summary>
     [SkipLocalsInit]
     private static void StepDownInPages(PageReader reader, TransactionKeyHeads? keyHeads, int level, ref Rest rest, PageNumber* pages)
     {
@@ -194,7 +194,7 @@ internal static unsafe class GroupSearch
         }
     }
 
-    /// <summary>Does the same as <see cref="FindInLeaves"/> for pages without key heads, and builds the heads of data-file pages.</summary>
+    /// <summary>Like <see cref="FindInLeaves"/>, for pages without key heads. Builds the heads of data-file pages.</summary>
     [SkipLocalsInit]
     private static void FindInPages(PageReader reader, TransactionKeyHeads? keyHeads, ref Rest rest, PageNumber* pages, byte** records)
     {
@@ -239,8 +239,8 @@ internal static unsafe class GroupSearch
     }
 
     /// <summary>
-    /// Finds the index of each key in its page among the records from <paramref name="first"/> on; for a key that is not there, the
-    /// complement of the index where it belongs.
+    /// Finds the index of each key in its page among the records from <paramref name="first"/> on; for a missing key, the complement of
+    /// its insertion index.
     /// </summary>
     [SkipLocalsInit]
     private static void FindPlaces<T>(byte** pages, SearchKey* keys, int count, int first, int* places)
@@ -334,7 +334,7 @@ internal static unsafe class GroupSearch
         public int Low;
         public int High;
 
-        // In one record of five, the header and the first bytes of the key span two cache lines.
+        // In one of five records, the header and the first bytes of the key span two cache lines.
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         public readonly void PrefetchMiddle<T>()
             where T : struct, IRecordLayout

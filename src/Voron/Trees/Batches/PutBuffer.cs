@@ -10,19 +10,16 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees.Batches;
 
-/// <summary>
-/// The puts of a write transaction that wait to be applied to their tree together, in arrival order.
-/// </summary>
+/// <summary>Buffers the puts of a write transaction until they are applied to their tree together, in arrival order.</summary>
 /// <remarks>
-/// A single put waits for memory at each level of the tree and again while its leaf is copied. Applied as a group, the puts
-/// descend the tree side by side, and each leaf is prefetched while the ones before it are changed. Every reader of the tree
-/// applies the buffered puts first, so no read ever sees the tree without them. A transaction that fills the buffer is large: it gets
-/// a larger buffer, whose puts are applied in key order, and puts of the same key in arrival order. Then each leaf is fetched and
-/// changed once for all its puts, while it is in the cache.
+/// A single put waits for memory at each level of the tree and again while its leaf is copied. Applied as a group, the puts descend the tree side
+/// by side, and each leaf is prefetched while the ones before it are changed. Every reader of the tree applies the buffered puts first, so no read
+/// ever sees the tree without them. A transaction that fills the buffer is large, and receives a larger buffer. Its puts are applied in key order,
+/// and puts of the same key in arrival order, so that each leaf is fetched once and changed for all its puts while it is in the cache.
 /// </remarks>
 internal sealed unsafe class PutBuffer
 {
-    /// <summary>The number of puts that a buffer can hold initially. A larger number of puts is sorted.</summary>
+    /// <summary>The initial capacity of a buffer, in puts. A larger number of puts is sorted.</summary>
     public const int FirstCount = 256;
 
     private const int FirstBytes = 128 << 10;
@@ -32,13 +29,13 @@ internal sealed unsafe class PutBuffer
     private const int MaxCount = FirstCount << (2 * GrowthShift - 1);
     private const int MaxBytes = 16 << 20;
 
-    /// <summary>The largest put that is buffered. Larger ones gain nothing by waiting: copying them twice costs more.</summary>
+    /// <summary>The size of the largest buffered put. Larger ones gain nothing from waiting: copying them twice costs more.</summary>
     private const int MaxItemBytes = 1024;
 
-    /// <summary>The limit for groups: puts up to this number are applied one by one.</summary>
+    /// <summary>Up to this number, puts are applied one by one instead of in groups.</summary>
     private const int MinGroup = 4;
 
-    /// <summary>The bytes for each put beside its own: its item, and its place in the sorted order.</summary>
+    /// <summary>The bytes of overhead for each put: its item, and its key head during the sort.</summary>
     private const int BytesBeside = 16;
 
     // Leaves are prefetched this many puts before they are copied: early enough for memory to respond, late enough to stay cached.
@@ -68,10 +65,10 @@ internal sealed unsafe class PutBuffer
 
     public static bool CanHold(int keyLength, int valueLength) => keyLength + valueLength <= MaxItemBytes;
 
-    /// <summary>Copies a put to the end; returns false when there is no room until the others are applied.</summary>
+    /// <summary>Appends a copy of a put; returns false if there is no room until the buffered puts are applied.</summary>
     /// <param name="key">The key.</param>
     /// <param name="value">The value, or the operand.</param>
-    /// <param name="operation">What is done to the value that the key has.</param>
+    /// <param name="operation">The operation on the current value of the key.</param>
     public bool TryAdd(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, WaitingOperation operation)
     {
         if (Count == _maxCount || _used + key.Length + value.Length > _bytes.Length)
@@ -87,14 +84,14 @@ internal sealed unsafe class PutBuffer
         return true;
     }
 
-    /// <summary>Divides the waiting puts from those that follow.</summary>
+    /// <summary>Separates the waiting puts from those that follow.</summary>
     public void Mark()
     {
         _markedCount = Count;
         _markedUsed = _used;
     }
 
-    /// <summary>Discards the puts behind the mark.</summary>
+    /// <summary>Discards the puts after the mark.</summary>
     public void DiscardUnmarked()
     {
         EngineMemory.Spoil(_bytes.AsSpan(_markedUsed, _used - _markedUsed));
@@ -110,7 +107,7 @@ internal sealed unsafe class PutBuffer
         _used = _markedUsed = 0;
     }
 
-    /// <summary>Ends a transaction: returns the memory that a large one needed.</summary>
+    /// <summary>Ends a transaction: discards the waiting puts, and returns the memory of a grown buffer.</summary>
     public void Trim()
     {
         Clear();
@@ -127,7 +124,7 @@ internal sealed unsafe class PutBuffer
     /// <summary>Applies all puts and discards them, even when one of them fails.</summary>
     /// <param name="writer">The pages of the tree.</param>
     /// <param name="state">The tree.</param>
-    /// <param name="room">The number of bytes by which a buffer that was full may grow.</param>
+    /// <param name="room">The number of bytes by which a full buffer may grow.</param>
     public void Apply(PageWriter writer, TreeState state, long room = long.MaxValue)
     {
         try
@@ -144,7 +141,7 @@ internal sealed unsafe class PutBuffer
             Grow(room);
     }
 
-    /// <summary>Applies the puts before the mark and discards them, even when one of them fails. The others wait on.</summary>
+    /// <summary>Applies the puts before the mark and discards them, even when one of them fails. The others remain buffered.</summary>
     /// <inheritdoc cref="Apply"/>
     public void ApplyMarked(PageWriter writer, TreeState state)
     {
@@ -201,7 +198,7 @@ internal sealed unsafe class PutBuffer
         var count = Math.Min(MaxCount, _maxCount << GrowthShift);
         var size = (int)Math.Min(MaxBytes, (long)_bytes.Length << GrowthShift);
 
-        // With less room, the step is smaller, but no smaller than a doubling: the puts must be worth the copying.
+        // With less room, the buffer grows less, but by at least a factor of two: less growth would not be worth the copying.
         while (size - _bytes.Length + (count - _items.Length) * BytesBeside > room)
         {
             (count, size) = (count / 2, size / 2);
@@ -268,7 +265,7 @@ internal sealed unsafe class PutBuffer
             TreeWriter.Put(writer, state, Key(index), Value(index));
     }
 
-    // Increments of one key that follow one another are one change. Returns their number.
+    // Consecutive increments of one key are applied as one change. Returns their number.
     private int AddAt(PageWriter writer, TreeState state, PageNumber leaf, in SearchKey key, ReadOnlySpan<WaitingPut> puts)
     {
         Span<long> deltas = stackalloc long[GroupSearch.Width];
@@ -284,7 +281,7 @@ internal sealed unsafe class PutBuffer
         return count;
     }
 
-    /// <summary>Clears the leaf of remaining puts after that leaf was split: they must search for their half.</summary>
+    /// <summary>Clears a split leaf from the remaining puts, which must search for their half of it.</summary>
     private static void ForgetLeaf(PageNumber* leaves, int count, PageNumber divided)
     {
         for (var i = 0; i < count; i++)

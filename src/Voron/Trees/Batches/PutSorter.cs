@@ -27,7 +27,7 @@ internal static unsafe class PutSorter
             if (to - from == 1)
                 continue;
 
-            // Many ids of one key are usual. A comparer with a pointer would be allocated.
+            // Many ids of one key are common. A comparer with a pointer would be allocated.
             var group = puts[from..to];
             if (AreOfOneKey(group, bytes))
                 group.Sort(static (left, right) => left.Offset.CompareTo(right.Offset));

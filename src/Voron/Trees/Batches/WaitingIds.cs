@@ -8,14 +8,14 @@ using Voron.Trees.IdSets.Pages;
 
 namespace Voron.Trees.Batches;
 
-/// <summary>Ids that wait to be added to the sets of a tree, or removed: all changes of a set are applied together.</summary>
+/// <summary>Buffered additions and removals of ids in the sets of a tree. All changes to a set are applied together.</summary>
 /// <remarks>
-/// They are sorted by key, then by id: so a set is found once, and each of its blocks is packed once. Of several changes of an id, the one that
-/// arrived last counts.
+/// The changes are sorted by key, then by id, so that each set is found once, and each of its blocks is packed once. Of several changes of the same
+/// id, the last one to arrive takes effect.
 /// </remarks>
 internal static unsafe class WaitingIds
 {
-    /// <summary>The bytes of an operand: the id, and the payload if the id is added.</summary>
+    /// <summary>The maximum number of bytes in an operand: the id, and the payload if the id is added.</summary>
     public const int MaxOperandBytes = sizeof(long) + 1;
 
     private const int StackCount = 256;
@@ -30,9 +30,9 @@ internal static unsafe class WaitingIds
         return buffer[..MaxOperandBytes];
     }
 
-    /// <summary>Applies changes of sets.</summary>
+    /// <summary>Applies changes to sets.</summary>
     /// <param name="writer">The pages of the tree.</param>
-    /// <param name="state">The tree, which has sets of ids.</param>
+    /// <param name="state">The tree of id sets.</param>
     /// <param name="items">The changes in arrival order; sorted by key afterwards.</param>
     /// <param name="bytes">The buffer of keys and operands.</param>
     [SkipLocalsInit]
@@ -83,7 +83,7 @@ internal static unsafe class WaitingIds
             isSorted &= i == 0 || arrivals[i - 1].Change.Id < arrivals[i].Change.Id;
         }
 
-        // New rows have rising ids.
+        // The ids of new rows ascend, so their changes arrive sorted.
         if (!isSorted)
             arrivals.Sort(static (left, right) => left.Change.Id != right.Change.Id
                 ? left.Change.Id.CompareTo(right.Change.Id)

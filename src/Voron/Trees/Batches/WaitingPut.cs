@@ -3,8 +3,8 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Trees.Batches;
 
-/// <summary>A waiting put: the place of its key in the buffer, with the value or the operand after the key.</summary>
-/// <remarks>Eight bytes, since a large transaction has a hundred thousand of them.</remarks>
+/// <summary>A buffered put: the offset of its key in the buffer, followed there by the value or the operand.</summary>
+/// <remarks>Only eight bytes, since a large transaction can have a hundred thousand of them.</remarks>
 [StructLayout(LayoutKind.Sequential, Pack = 4)]
 internal readonly struct WaitingPut
 {
@@ -14,7 +14,7 @@ internal readonly struct WaitingPut
 
     public WaitingPut(int offset, int keyLength, int valueLength, WaitingOperation operation)
     {
-        Debug.Assert(keyLength <= ushort.MaxValue && valueLength < 1 << OperationShift, "A put that is so long must not wait.");
+        Debug.Assert(keyLength <= ushort.MaxValue && valueLength < 1 << OperationShift, "A put of this length must not be buffered.");
         Offset = offset;
         KeyLength = (ushort)keyLength;
         _valueLengthAndOperation = (ushort)(valueLength | ((int)operation << OperationShift));
@@ -32,10 +32,10 @@ internal readonly struct WaitingPut
     public int Length => KeyLength + ValueLength;
 }
 
-/// <summary>What a waiting put does to the value of its key.</summary>
+/// <summary>The operation of a buffered put on the value of its key.</summary>
 internal enum WaitingOperation
 {
-    /// <summary>The value becomes the one that waits.</summary>
+    /// <summary>The buffered value replaces that of the key.</summary>
     Put = 0,
 
     /// <summary>The operand, a <see cref="long"/>, is added to a counter.</summary>

@@ -4,10 +4,10 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees.FixedSize;
 
-/// <summary>Merges pages of a fixed-size tree that have become nearly empty, and frees those that are empty.</summary>
+/// <summary>Merges nearly empty pages of a fixed-size tree, and frees empty ones.</summary>
 internal static unsafe class FixedSizeMerger
 {
-    /// <summary>Called after an entry has been removed from the leaf at the end of the path.</summary>
+    /// <summary>Called after the removal of an entry from the leaf at the end of the path.</summary>
     public static void AfterRemoval(PageWriter writer, TreeState state, in TreePath path, in WritablePage leaf)
     {
         if (ArrayPage.Count(leaf.Bytes) == 0)
@@ -17,14 +17,13 @@ internal static unsafe class FixedSizeMerger
     }
 
     /// <summary>
-    /// Called after a range of entries has been removed, and whole pages with it, for a key at an edge of the range: merges the pages on the path
-    /// to that key.
+    /// Merges the pages on the path to a key at an edge of a range, after the entries of the range, and whole pages with them, have been removed.
     /// </summary>
     public static void AfterRangeRemoval(PageWriter writer, TreeState state, long key)
     {
         CollapseRoot(writer, state);
 
-        // A merge changes the path. Each removes a page, so this ends.
+        // Each merge changes the path and removes a page, so the loop ends.
         var path = default(TreePath);
         var merged = true;
         while (merged && state.Depth > 1)
@@ -132,7 +131,7 @@ internal static unsafe class FixedSizeMerger
         var left = writer.Modify(leftNumber);
         ArrayPage.Append(rightBytes, layout, 0, ArrayPage.Count(rightBytes), left);
 
-        // The first child of the right page gets the separator of its page from the parent.
+        // The first child of the right page receives the separator of that page from the parent.
         if (!isLeaf)
             ArrayPage.SetKey(left, layout, leftCount, separator);
         writer.Free(rightNumber);

@@ -6,7 +6,7 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees.FixedSize;
 
-/// <summary>Reads the pages of a fixed-size tree, and checks that each is what the link to it claims.</summary>
+/// <summary>Reads the pages of a fixed-size tree, and checks each against the claim of the link to it.</summary>
 internal static unsafe class FixedSizePages
 {
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -26,7 +26,7 @@ internal static unsafe class FixedSizePages
         return bytes;
     }
 
-    /// <exception cref="CorruptionException">The page is no leaf of that layout.</exception>
+    /// <exception cref="CorruptionException">The page is not a leaf with that layout.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void CheckLeaf(PageReader reader, PageNumber page, byte* bytes, in ArrayLayout layout)
     {
@@ -37,7 +37,7 @@ internal static unsafe class FixedSizePages
     public static byte* Read(PageReader reader, PageNumber page, in ArrayShape shape, bool isLeaf) =>
         isLeaf ? ReadLeaf(reader, page, shape.Leaf) : ReadBranch(reader, page);
 
-    /// <summary>Allocates an empty page for a tree. It must get an entry.</summary>
+    /// <summary>Allocates an empty page for a tree. The caller must add an entry.</summary>
     public static WritablePage Allocate(PageWriter writer, TreeState state, bool isBranch, PageNumber near)
     {
         var page = writer.Allocate(PageKind.Array, near);

@@ -10,7 +10,7 @@ internal static unsafe class FixedSizePath
 {
     private const int PrefetchBytes = 4096;
 
-    /// <summary>Descends to the leaf that has the key or should receive it, and returns it. The tree must have a root.</summary>
+    /// <summary>Descends to the leaf that contains the key or would receive it, and returns that leaf. The tree must have a root.</summary>
     /// <exception cref="CorruptionException">A page on the path is damaged.</exception>
     public static byte* Descend(TreeState state, PageReader reader, long key, ref TreePath path)
     {
@@ -34,7 +34,7 @@ internal static unsafe class FixedSizePath
         return FixedSizePages.ReadLeaf(reader, page, shape.Leaf);
     }
 
-    /// <summary>Does the same as <see cref="Descend"/> to the first or the last leaf.</summary>
+    /// <summary>Like <see cref="Descend"/>, but descends to the first or the last leaf.</summary>
     public static byte* DescendToEdge(TreeState state, PageReader reader, bool first, ref TreePath path)
     {
         state.CheckDepth(reader);
@@ -43,11 +43,11 @@ internal static unsafe class FixedSizePath
         return DescendBelow(state, reader, 0, state.Root, first, ref path);
     }
 
-    /// <summary>Steps to the next leaf, or to the previous one, and returns it; returns null when there is none, and stays.</summary>
+    /// <summary>Steps to the next or the previous leaf and returns it; if there is none, returns null and keeps the path.</summary>
     /// <param name="state">The tree, which must not have changed since the path was found.</param>
     /// <param name="reader">The pages of the tree.</param>
     /// <param name="step">1 for the next leaf, -1 for the previous one.</param>
-    /// <param name="path">The path to the leaf. If the step fails, it leads nowhere.</param>
+    /// <param name="path">The path to the leaf. If the step fails, it is unusable.</param>
     /// <exception cref="CorruptionException">A page on the path is damaged.</exception>
     public static byte* Step(TreeState state, PageReader reader, int step, ref TreePath path)
     {
@@ -84,7 +84,7 @@ internal static unsafe class FixedSizePath
         return FixedSizePages.ReadLeaf(reader, page, shape.Leaf);
     }
 
-    /// <summary>Prefetches the leaf that comes next in a scan, so that it arrives while the current one is read.</summary>
+    /// <summary>Prefetches the next leaf of a scan, so that it arrives while the current one is read.</summary>
     private static void PrefetchNeighbour(PageReader reader, in ArrayShape shape, int step, in TreePath path)
     {
         var level = path.LeafLevel - 1;

@@ -11,11 +11,11 @@ namespace Voron.Trees.FixedSize;
 /// <summary>Finds entries of a fixed-size tree.</summary>
 internal static unsafe class FixedSizeReader
 {
-    /// <summary>The largest number of keys that are searched side by side.</summary>
+    /// <summary>The largest number of keys searched side by side.</summary>
     public const int Width = 32;
 
-    /// <summary>Returns the address of the value of a key, valid as described at <see cref="PageReader.Read"/>; null when there is none.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <summary>Returns the address of a key's value, valid as described at <see cref="PageReader.Read"/>; null if the key does not exist.</summary>
+    /// <exception cref="CorruptionException">A page on the path is damaged.</exception>
     public static byte* Find(TreeState state, PageReader reader, long key)
     {
         if (state.Root.IsNone)
@@ -61,7 +61,7 @@ internal static unsafe class FixedSizeReader
         return ArrayPage.Value(leaf, layout, index);
     }
 
-    /// <summary>Finds the values of several keys, whose searches wait for memory together. The address is null where there is no such key.</summary>
+    /// <summary>Finds the values of several keys, whose searches wait for memory together. The address is null for a missing key.</summary>
     /// <param name="state">The tree.</param>
     /// <param name="reader">The pages of the tree.</param>
     /// <param name="keys">The keys, at most <see cref="Width"/>.</param>
@@ -103,7 +103,7 @@ internal static unsafe class FixedSizeReader
         return index < 0 ? null : ArrayPage.Value(leaf, shape.Leaf, index);
     }
 
-    // The header, and the keys that the first two steps of a search in a full page compare.
+    // Prefetches the header, and the keys compared by the first two steps of a search in a full page.
     private static void Prefetch(byte* page, in ArrayLayout layout)
     {
         if (page == null)

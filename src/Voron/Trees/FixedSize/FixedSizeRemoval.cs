@@ -5,11 +5,11 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees.FixedSize;
 
-/// <summary>Removes all entries of a range of keys from a fixed-size tree, and frees the pages that are wholly inside the range.</summary>
+/// <summary>Removes all entries in a key range from a fixed-size tree, and frees the pages wholly inside the range.</summary>
 /// <remarks>
 /// At each level, at most two pages are partly inside the range: those on the paths to its ends. They lose entries or children, and are merged with
-/// their neighbours if they are nearly empty. Leaves between them are read only to count their entries, and not even that if all are removed. A
-/// failure leaves the tree half changed: the transaction, or its savepoint, must be rolled back.
+/// their neighbours if they are nearly empty. Leaves between them are read only to count their entries, or not at all if the range includes all
+/// possible keys. A failure leaves the tree partially changed: the transaction must be rolled back, entirely or to a savepoint.
 /// </remarks>
 internal unsafe ref struct FixedSizeRemoval
 {
@@ -30,7 +30,7 @@ internal unsafe ref struct FixedSizeRemoval
         _countsEntries = countsEntries;
     }
 
-    /// <summary>Removes the entries from one key to another, both included, and returns their number. If there are none, nothing changes.</summary>
+    /// <summary>Removes the entries from one key to another, both included, and returns their number. Changes nothing if there are none.</summary>
     public static long Delete(PageWriter pages, TreeState state, long first, long last)
     {
         if (first == long.MinValue && last == long.MaxValue)
@@ -58,7 +58,7 @@ internal unsafe ref struct FixedSizeRemoval
         return removed;
     }
 
-    /// <summary>Removes every entry, frees every page, and returns the number of entries that there were.</summary>
+    /// <summary>Removes every entry, frees every page, and returns the number of removed entries.</summary>
     public static long DeleteAll(PageWriter pages, TreeState state)
     {
         if (state.Root.IsNone)
@@ -73,11 +73,11 @@ internal unsafe ref struct FixedSizeRemoval
         return removed;
     }
 
-    /// <summary>Removes the entries of the range from the pages below one, and that page itself if it becomes empty.</summary>
+    /// <summary>Removes the entries of the range from a page and the pages below it, and frees the page if it becomes empty.</summary>
     /// <param name="page">The page.</param>
     /// <param name="level">Its level; the root is at level 0.</param>
-    /// <param name="hasStart">True if the start of the range is among the keys of the page; false if it is before them.</param>
-    /// <param name="hasEnd">True if the end of the range is among the keys of the page; false if it is after them.</param>
+    /// <param name="hasStart">True if the range starts among the keys of the page; false if it starts before them.</param>
+    /// <param name="hasEnd">True if the range ends among the keys of the page; false if it ends after them.</param>
     /// <returns>Whether the page was freed.</returns>
     private bool Remove(PageNumber page, int level, bool hasStart, bool hasEnd)
     {
@@ -168,8 +168,8 @@ internal unsafe ref struct FixedSizeRemoval
         _pages.Free(page);
     }
 
-    /// <summary>Notes the page of a level; a page below itself would be freed while it is read.</summary>
-    /// <exception cref="CorruptionException">The page is also at a level above.</exception>
+    /// <summary>Records the page at a level. A page below itself would be freed while it is being read.</summary>
+    /// <exception cref="CorruptionException">The page also occurs at a level above.</exception>
     private void Enter(PageNumber page, int level)
     {
         for (var above = 0; above < level; above++)

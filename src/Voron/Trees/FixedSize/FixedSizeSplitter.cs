@@ -6,16 +6,16 @@ using Voron.Trees.Pages;
 namespace Voron.Trees.FixedSize;
 
 /// <summary>Splits full pages of a fixed-size tree.</summary>
-/// <remarks>The entries that stay are not moved: the left page only drops the others, which changes no bytes but its counts.</remarks>
+/// <remarks>Entries that remain on the left page do not move: that page only drops the others, which changes no bytes but its counts.</remarks>
 internal static unsafe class FixedSizeSplitter
 {
-    /// <summary>Splits a full leaf, and returns the page that has room for a new entry.</summary>
+    /// <summary>Splits a full leaf, and returns the page with room for a new entry.</summary>
     /// <param name="writer">The pages of the tree.</param>
     /// <param name="state">The tree.</param>
     /// <param name="path">The whole path to the leaf.</param>
     /// <param name="leaf">The leaf.</param>
     /// <param name="key">The key of the new entry.</param>
-    /// <param name="index">The index of the new entry, which becomes its index in the page that is returned.</param>
+    /// <param name="index">The index of the new entry; receives its index in the returned page.</param>
     public static WritablePage SplitLeaf(PageWriter writer, TreeState state, in TreePath path, in WritablePage leaf, long key, ref int index)
     {
         path.CheckDistinct(writer, PageNumber.None);
@@ -40,7 +40,7 @@ internal static unsafe class FixedSizeSplitter
         return right;
     }
 
-    /// <summary>Adds a child to a branch, directly after the one that the path takes.</summary>
+    /// <summary>Adds a child to a branch, directly after the child on the path.</summary>
     private static void InsertChild(PageWriter writer, TreeState state, in TreePath path, int level, in NewChild child)
     {
         if (level < 0)
@@ -107,7 +107,7 @@ internal static unsafe class FixedSizeSplitter
         state.Changed = true;
     }
 
-    /// <summary>A page to be added to a branch, with the lowest key that it can have.</summary>
+    /// <summary>A page to be added to a branch, with the lowest key that it can contain.</summary>
     private readonly struct NewChild(long separator, PageNumber page)
     {
         public readonly long Separator = separator;

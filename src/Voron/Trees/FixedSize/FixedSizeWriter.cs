@@ -8,21 +8,21 @@ namespace Voron.Trees.FixedSize;
 
 /// <summary>Changes a fixed-size tree.</summary>
 /// <remarks>
-/// Values may be spans of the tree's own pages. A <see cref="StorageFullException"/> from the page writer can leave the tree half changed: the
-/// transaction, or its savepoint, must be rolled back.
+/// Values may be spans of the tree's own pages. A <see cref="StorageFullException"/> from the page writer can leave the tree partially changed: the
+/// transaction must be rolled back, entirely or to a savepoint.
 /// </remarks>
 internal static unsafe class FixedSizeWriter
 {
     /// <summary>Sets the value of a key. The value must have the size of the tree's values.</summary>
     public static void Put(PageWriter writer, TreeState state, long key, ReadOnlySpan<byte> value)
     {
-        Debug.Assert(value.Length == state.NestedValues, "The caller has checked the size of the value.");
+        Debug.Assert(value.Length == state.NestedValues, "The caller must have checked the size of the value.");
         state.PrepareForChange();
         if (state.RightmostLeaf.IsNone || !TryAppend(writer, state, key, value))
             PutByPath(writer, state, key, value);
     }
 
-    /// <summary>Removes an entry; returns false when there is none with this key.</summary>
+    /// <summary>Removes an entry; returns false if there is none with this key.</summary>
     [SkipLocalsInit]
     public static bool Delete(PageWriter writer, TreeState state, long key)
     {
@@ -47,7 +47,7 @@ internal static unsafe class FixedSizeWriter
     /// <summary>Adds an entry at the end of the last leaf; returns false if the key does not belong there, or the leaf has no room.</summary>
     private static bool TryAppend(PageWriter writer, TreeState state, long key, ReadOnlySpan<byte> value)
     {
-        // Not read first: the leaf got an entry a moment ago, so it is writable already, unless a savepoint has been created since.
+        // Not read first: the leaf recently received an entry, so it is already writable, unless a savepoint has been created since.
         ref readonly var layout = ref state.Shape(writer.PageSize).Leaf;
         var leaf = writer.Modify(state.RightmostLeaf);
         FixedSizePages.CheckLeaf(writer, state.RightmostLeaf, leaf.Bytes, layout);
@@ -58,7 +58,7 @@ internal static unsafe class FixedSizeWriter
             return false;
         }
 
-        // The source may be an entry of the same page: those stay where they are.
+        // The source may be an entry of the same page: existing entries do not move.
         value.CopyTo(new Span<byte>(ArrayPage.Insert(leaf, layout, count, key), layout.ValueSize));
         state.EntryCount++;
         state.Changed = true;
@@ -80,7 +80,7 @@ internal static unsafe class FixedSizeWriter
             return;
         }
 
-        // The page that has the value is about to be copied or changed.
+        // The page that contains the value is about to be copied or changed.
         Span<byte> copy = stackalloc byte[value.Length];
         value.CopyTo(copy);
         Store(writer, state, path, key, copy);

@@ -5,10 +5,12 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees.IdSets;
 
-/// <summary>Walks the set of a leaf record and reports inconsistencies, down to each id. No bytes, however damaged, make it fail.</summary>
+/// <summary>
+/// Checks the set of a leaf record, down to the individual ids, and reports inconsistencies. It never fails, however damaged the bytes are.
+/// </summary>
 /// <remarks>
-/// A slice may end behind each id page. The next one continues at the lowest id of the page after it, however the set has changed by then; the
-/// numbers that the record claims are compared only if the set was walked at once.
+/// A slice may end after any id page. The next slice continues at the lowest id of the following page, even if the set has changed by then. The
+/// counts claimed by the record are checked only if a single slice walked the whole set.
 /// </remarks>
 internal sealed unsafe class IdSetChecker(ITreeCheckHost host, Action<string> report)
 {
@@ -23,22 +25,22 @@ internal sealed unsafe class IdSetChecker(ITreeCheckHost host, Action<string> re
     private long _lastPage;
     private long _lastId;
 
-    /// <summary>The number of ids that the last call has walked.</summary>
+    /// <summary>The number of ids visited by the last call.</summary>
     public long Ids { get; private set; }
 
-    /// <summary>The number of its pages.</summary>
+    /// <summary>The number of pages visited by the last call.</summary>
     public long Pages { get; private set; }
 
-    /// <summary>True if the walk has ended before the end of the set, because the host's slice is over.</summary>
+    /// <summary>True if the walk stopped before the end of the set because the host's slice is over.</summary>
     public bool IsStopped { get; private set; }
 
-    /// <summary>Checks a set, or continues to.</summary>
-    /// <param name="leaf">The leaf, whose records lie inside it.</param>
+    /// <summary>Checks a set, or continues an earlier check.</summary>
+    /// <param name="leaf">The leaf. Its records lie within the page.</param>
     /// <param name="slot">The slot of the record.</param>
     /// <param name="record">The record.</param>
     /// <param name="treeMark">The mark of its tree.</param>
-    /// <param name="continues">True to continue where the last call has stopped, in the set of the same key, which may have changed since.</param>
-    /// <returns>False if not all pages of the set could be walked, so that the counts are too low.</returns>
+    /// <param name="continues">True to continue where the last call stopped, in the set of the same key, which may have changed since.</param>
+    /// <returns>False if some pages of the set could not be walked, in which case the counts are too low.</returns>
     public bool Check(PageNumber leaf, int slot, byte* record, uint treeMark, bool continues)
     {
         (Ids, Pages, _lastPage, _lastId, _treeMark) = (0, 0, 0, -1, treeMark);
@@ -49,14 +51,14 @@ internal sealed unsafe class IdSetChecker(ITreeCheckHost host, Action<string> re
         {
             Ids = InlineIds.Count(behind);
             if (!InlineIds.AreSound(behind, LeafPage.InlineLength(record)))
-                report($"page {leaf}: slot {slot}: its {Ids} ids are above {long.MaxValue}");
+                report($"page {leaf}: slot {slot}: one of its {Ids} ids is above {long.MaxValue}");
             return true;
         }
 
         var set = *(IdSetReference*)behind;
         _ownerHash = IdSetMarks.Hash(LeafPage.Key(record));
 
-        // Levels count from the root: a set that has grown or shrunk has other pages at each level.
+        // Levels are counted from the root, so a set that has grown or shrunk has different pages at each level.
         if (!continues || set.Depth != _depth)
             Array.Clear(_path);
         _depth = set.Depth;
@@ -107,7 +109,7 @@ internal sealed unsafe class IdSetChecker(ITreeCheckHost host, Action<string> re
         var count = ArrayPage.Count(page);
         var isComplete = true;
         if (count > 1 && (ArrayPage.Key(page, _layout, 1) < lower || ArrayPage.Key(page, _layout, count - 1) >= upper))
-            report($"page {_path[level]}: its children begin at ids outside of {lower} to {upper}");
+            report($"page {_path[level]}: its children begin at ids outside the range {lower} to {upper}");
         for (var i = _isResuming ? ArrayPage.FindChild(page, _layout, _next) : 0; i < count; i++)
         {
             var from = i == 0 ? lower : ArrayPage.Key(page, _layout, i);

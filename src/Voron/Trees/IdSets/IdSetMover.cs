@@ -6,10 +6,10 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees.IdSets;
 
-/// <summary>Moves the pages of a set for a compaction, and changes what refers to them: an array page, or the record of the set.</summary>
+/// <summary>Moves the pages of a set during a compaction, and updates the references to them in array pages and in the record of the set.</summary>
 /// <remarks>
-/// The set is whole after each page: a call may stop anywhere, and be repeated. It continues at the page for which there was no place, as
-/// <see cref="IPageMover.SetPlace"/> says; the set may have changed since.
+/// The set is consistent after each page, so a call may stop anywhere and be repeated. The next call continues at the page that found no place, which
+/// <see cref="IPageMover.SetPlace"/> records, even if the set has changed since.
 /// </remarks>
 internal unsafe ref struct IdSetMover
 {
@@ -36,10 +36,10 @@ internal unsafe ref struct IdSetMover
     /// <summary>Moves the pages of a set that should be moved.</summary>
     /// <param name="pages">The pages.</param>
     /// <param name="state">The tree.</param>
-    /// <param name="leaf">The leaf that has the record of the set.</param>
+    /// <param name="leaf">The leaf that contains the record of the set.</param>
     /// <param name="index">The index of the record, which is an <see cref="IdSetReference"/>.</param>
     /// <param name="mover">Moves a page.</param>
-    /// <returns>False if a page found no place, so that some have not been moved.</returns>
+    /// <returns>False if a page found no place, so that some pages have not been moved.</returns>
     public static bool TryMove(PageWriter pages, TreeState state, PageNumber leaf, int index, IPageMover mover)
     {
         var source = SlottedPage.Record(pages.Read(leaf), index);
@@ -62,11 +62,11 @@ internal unsafe ref struct IdSetMover
         return isDone;
     }
 
-    /// <summary>Moves a page and those below it that should be moved, except those for ids below the place at which the last call ended.</summary>
+    /// <summary>Moves a page and its descendants as needed, skipping pages for ids below the place where the last call ended.</summary>
     /// <param name="page">The page.</param>
-    /// <param name="depth">The number of levels from it on.</param>
-    /// <param name="lowest">The lowest id that it may have.</param>
-    /// <param name="moved">Where it is now.</param>
+    /// <param name="depth">The number of levels from this page down, itself included.</param>
+    /// <param name="lowest">The lowest id that the page may contain.</param>
+    /// <param name="moved">The number of the page after the call, whether it moved or not.</param>
     private bool TryMove(PageNumber page, int depth, long lowest, out PageNumber moved)
     {
         moved = page;
@@ -97,7 +97,7 @@ internal unsafe ref struct IdSetMover
         {
             var child = ArrayPage.Child(_pages.Read(branch), _layout, i);
 
-            // Id pages that stay where they are need not be read.
+            // Id pages that stay in place need not be read.
             if (depth == 2 && !_mover.ShouldMove(child, 1))
                 continue;
             var from = i == 0 ? lowest : ArrayPage.Key(_pages.Read(branch), _layout, i);

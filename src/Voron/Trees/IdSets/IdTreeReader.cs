@@ -9,19 +9,19 @@ namespace Voron.Trees.IdSets;
 /// <summary>Finds the sets of a tree of id sets.</summary>
 internal static unsafe class IdTreeReader
 {
-    /// <summary>Returns the number of ids of a key; 0 if the tree does not have it.</summary>
+    /// <summary>Returns the number of ids under a key; 0 if the tree does not contain it.</summary>
     public static long CountOf(TreeState state, PageReader reader, ReadOnlySpan<byte> key)
     {
         var behind = Find(state, reader, key, out _);
         return behind == null ? 0 : InlineIds.Count(behind);
     }
 
-    /// <summary>Returns the number of ids of a cursor's key.</summary>
-    /// <exception cref="InvalidOperationException">The cursor is on no entry.</exception>
+    /// <summary>Returns the number of ids under the cursor's key.</summary>
+    /// <exception cref="InvalidOperationException">The cursor is not on an entry.</exception>
     /// <exception cref="CorruptionException">The key has a value instead of a set.</exception>
     public static long CountOf(TreeCursor cursor) => InlineIds.Count(Behind(cursor.Record, out _));
 
-    /// <summary>Returns whether the set of a key has an id, and its payload.</summary>
+    /// <summary>Returns whether the set of a key contains an id, and the payload of that id.</summary>
     [SkipLocalsInit]
     public static bool TryFind(TreeState state, PageReader reader, ReadOnlySpan<byte> key, long id, out byte payload)
     {
@@ -38,7 +38,7 @@ internal static unsafe class IdTreeReader
         return at >= 0;
     }
 
-    /// <summary>Opens the set of a key; returns false when the tree does not have it.</summary>
+    /// <summary>Opens the set of a key; returns false when the tree does not contain the key.</summary>
     public static bool TryOpen(TreeState state, PageReader reader, ReadOnlySpan<byte> key, IdSetCursor cursor)
     {
         var behind = Find(state, reader, key, out var length);
@@ -48,7 +48,7 @@ internal static unsafe class IdTreeReader
         return true;
     }
 
-    /// <summary>Returns the record of a key behind it, or null when the tree has no such key.</summary>
+    /// <summary>Returns the bytes after a key in its record, or null when the tree does not contain the key.</summary>
     /// <exception cref="CorruptionException">The key has a value instead of a set.</exception>
     public static byte* Find(TreeState state, PageReader reader, ReadOnlySpan<byte> key, out int length)
     {
@@ -57,7 +57,10 @@ internal static unsafe class IdTreeReader
         return record == null ? null : Behind(record, out length);
     }
 
-    /// <summary>Returns whether the set of a cursor's entry has a page from one on. False if the entry has no set with pages of its own.</summary>
+    /// <summary>
+    /// Returns whether the set of the cursor's entry has a page numbered <paramref name="first"/> or higher. False if the entry has no set
+    /// with pages of its own.
+    /// </summary>
     /// <inheritdoc cref="IdSetReader.HasPagesFrom(PageReader, in IdSetReference, long, out long)"/>
     public static bool HasPagesFrom(PageReader reader, TreeCursor cursor, long first, out long passed)
     {
@@ -66,11 +69,11 @@ internal static unsafe class IdTreeReader
         return IsSetWithPages(record) && IdSetReader.HasPagesFrom(reader, *(IdSetReference*)LeafPage.InlineBytes(record), first, out passed);
     }
 
-    /// <summary>Returns whether a record is that of a set with pages of its own.</summary>
+    /// <summary>Returns whether a record refers to a set with pages of its own.</summary>
     public static bool IsSetWithPages(byte* record) =>
         LeafPage.Kind(record) == ValueKind.Extended && *(ExtendedForm*)LeafPage.InlineBytes(record) == ExtendedForm.IdSet;
 
-    /// <summary>Returns what is behind the key of a record.</summary>
+    /// <summary>Returns the bytes after the key of a record.</summary>
     /// <inheritdoc cref="Find"/>
     public static byte* Behind(byte* record, out int length)
     {

@@ -8,11 +8,11 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees.IdSets;
 
-/// <summary>Changes the sets of a tree of id sets, each under its key.</summary>
+/// <summary>Changes the sets in a tree of id sets, each stored under its key.</summary>
 /// <remarks>
-/// A set is stored in its leaf while it is one block of at most 256 bytes. A larger one has pages of its own, until it has fewer than 64 ids and
-/// takes no more than three quarters of these bytes, so that no set alternates between the two. A set without ids has no key in the tree. The header
-/// of the tree counts the ids of all sets and their pages.
+/// A set is stored in its leaf while it is a single block that takes at most 256 bytes after the key. A larger set has pages of its own until it has
+/// fewer than 64 ids and would take at most three quarters of those bytes, so that no set alternates between the two forms. When a set becomes empty,
+/// its key is deleted from the tree. The header of the tree counts the ids and the pages of all sets.
 /// </remarks>
 internal unsafe ref struct IdTreeWriter
 {
@@ -27,7 +27,7 @@ internal unsafe ref struct IdTreeWriter
     private IdSetReference _set;
     private int _count;
 
-    // Where the record of the set is, if there is one: changes of the set leave the leaf alone.
+    // The location of the set's record, if it exists. Changes to the set's own pages do not touch the leaf.
     private PageNumber _leaf;
     private int _index = -1;
     private int _length;
@@ -47,9 +47,9 @@ internal unsafe ref struct IdTreeWriter
     /// <param name="pages">The pages of the tree.</param>
     /// <param name="state">The tree.</param>
     /// <param name="key">The key, which may be a span of the tree's own pages.</param>
-    /// <param name="changes">The changes, in ascending order of ids, with each id once.</param>
-    /// <returns>The number of ids that the set has gained; negative if it has lost ids.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">The first id is below 0: a page with such an id could not be read again.</exception>
+    /// <param name="changes">The changes, in ascending order of their ids, each id at most once.</param>
+    /// <returns>The number of ids that the set has gained; negative if it has lost some.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The first id is negative. A page with such an id could not be read again.</exception>
     /// <exception cref="CorruptionException">A page of the tree is damaged. The transaction can only be rolled back.</exception>
     [SkipLocalsInit]
     public static long Apply(PageWriter pages, TreeState state, ReadOnlySpan<byte> key, scoped ReadOnlySpan<IdChange> changes)
@@ -79,7 +79,7 @@ internal unsafe ref struct IdTreeWriter
 
     private readonly long Ids => HasPages ? _set.Ids : _count;
 
-    // Only sets with pages of their own have marks: the hash of a long key takes time.
+    // Computed only for sets with pages of their own, because hashing a long key takes time.
     private readonly IdSetMarks Marks => IdSetMarks.Of(_pages, _state.TreeId, _key);
 
     /// <summary>Reads the record of the key, and returns the number of ids.</summary>
@@ -96,7 +96,7 @@ internal unsafe ref struct IdTreeWriter
         return Ids;
     }
 
-    /// <summary>Finds the record of the key, and returns what is behind it; null if there is none.</summary>
+    /// <summary>Finds the record of the key, and returns the bytes after the key; null if there is no record.</summary>
     private byte* Find()
     {
         if (_state.Root.IsNone)
@@ -184,7 +184,7 @@ internal unsafe ref struct IdTreeWriter
         _payloads[_count++] = payload;
     }
 
-    /// <summary>Takes the ids of a small set into the leaf, and frees its pages.</summary>
+    /// <summary>Moves the ids of a small set into the leaf, and frees the set's pages.</summary>
     [SkipLocalsInit]
     private void TryShrink()
     {

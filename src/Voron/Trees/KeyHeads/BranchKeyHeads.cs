@@ -8,21 +8,19 @@ using Voron.Trees.Pages;
 namespace Voron.Trees.KeyHeads;
 
 /// <summary>
-/// Key heads beside branch pages: the first four distinguishing bytes of each separator, and the children, in arrays that a search
-/// reads sequentially instead of jumping around in the page. They are neither on disk nor in the journal.
+/// The key heads of branches: the first four distinguishing bytes of each separator, and the children, in arrays that a search reads sequentially
+/// instead of jumping around in the page. They are stored neither in the data file nor in the journal.
 /// </summary>
 /// <remarks>
-/// <para>
-/// An entry represents only the newest version of a page, and is used only by the thread that holds the writer. Code that changes,
-/// creates, frees or rolls back a branch calls <see cref="Invalidate"/>. There is one way to keep an entry across a change: take it
-/// with <see cref="Take"/> before the change, update it and return it.
-/// </para>
+/// An entry represents only the newest version of a page, and is used only by the thread holding the writer. Code that changes, creates, frees or
+/// rolls back a branch calls <see cref="Invalidate"/>. To keep an entry across the insertion of a child, take it with <see cref="Take"/> before the
+/// change, and put it back with <see cref="Free"/>.
 /// </remarks>
 internal sealed unsafe class BranchKeyHeads : IDisposable
 {
     private const long DefaultMemoryBytes = 32 << 20;
 
-    /// <summary>One for each level of a tree that is deep, and the first, which is not used.</summary>
+    /// <summary>One for each level of a deep tree, and the first one, which is unused.</summary>
     private const int MinSlots = 8;
 
     private readonly MemoryAccount? _account;
@@ -37,9 +35,9 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
 
     /// <param name="pageSize">The size of a page in bytes.</param>
     /// <param name="maxPageCount">The maximum page count while the environment is open.</param>
-    /// <param name="memoryBytes">The number of bytes of memory for entries.</param>
+    /// <param name="memoryBytes">The memory for entries, in bytes.</param>
     /// <param name="account">Counts the memory of the entries; null for none.</param>
-    /// <param name="addresses">The reservation to take part in; null for others of its own.</param>
+    /// <param name="addresses">The reservation to share; null for separate ones.</param>
     public BranchKeyHeads(
         int pageSize, long maxPageCount, long memoryBytes = DefaultMemoryBytes, MemoryAccount? account = null, AddressReservation? addresses = null)
     {
@@ -65,7 +63,7 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
     /// <summary>Asserts that the caller holds the writer; null before there is a writer, and in tests of this class alone.</summary>
     public Action? AssertHeld { get; set; }
 
-    /// <summary>Returns the number of bytes of addresses that the entries take.</summary>
+    /// <summary>Returns the number of bytes of address space required by the entries.</summary>
     public static nuint EntryAddressBytes(int pageSize, long memoryBytes) =>
         (nuint)SlotCount(pageSize, memoryBytes) * (nuint)KeyHeadsEntry.BranchBytes(pageSize);
 
@@ -88,7 +86,7 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
         return slot == 0 ? null : At(slot);
     }
 
-    /// <summary>Does the same as <see cref="Find"/>, but leaves the page without an entry. For callers that are about to change the page.</summary>
+    /// <summary>Like <see cref="Find"/>, but leaves the page without an entry. For callers about to change the page.</summary>
     public KeyHeadsEntry* Take(PageNumber page)
     {
         var entry = Find(page);
@@ -96,7 +94,10 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
         return entry;
     }
 
-    /// <summary>Adds a separator and a child, just added to the page, to the entry taken earlier, and returns the entry.</summary>
+    /// <summary>
+    /// Adds a separator and a child, just inserted into the page, to the entry taken earlier, and puts the entry back. The page remains without an
+    /// entry if the entry is full, has no head yet, or now belongs to another page, or if the separator does not begin with its prefix.
+    /// </summary>
     public void Free(KeyHeadsEntry* entry, PageNumber page, int index, byte* key, int keyLength, PageNumber child)
     {
         AssertWriterHeld();
@@ -123,7 +124,7 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
     private void AssertWriterHeld() => AssertHeld?.Invoke();
 
     /// <summary>Builds the entry of a branch.</summary>
-    /// <exception cref="CorruptionException">The branch claims to have more children than there is room for, or none.</exception>
+    /// <exception cref="CorruptionException">The branch claims more children than fit into a page, or none.</exception>
     public KeyHeadsEntry* Build(PageNumber page, byte* branch)
     {
         AssertWriterHeld();

@@ -10,26 +10,26 @@ using Voron.Trees.Pages;
 namespace Voron.Trees.KeyHeads;
 
 /// <summary>
-/// A table of key heads beside data-file pages, shared by all readers, with the children or the places of records. A search of a
-/// leaf then waits for memory twice, for the heads and for the record, instead of once for each key that it compares.
+/// A table of key heads of data-file pages, shared by all readers, with the children or the offsets of records. A search of a leaf then waits for
+/// memory only twice, for the heads and for the record, instead of once for each compared key.
 /// </summary>
 /// <remarks>
 /// <para>
-/// An entry represents the data file's content of a page. Only transactions that find no version of the page use it: see
-/// <see cref="PageReader.DataFilePage"/>. The data-file page does not change while they are registered, because a flush goes no
-/// further than the oldest snapshot, and up to there the page has no version to flush. Code that removes a flushed version from the
-/// version table calls <see cref="Invalidate(PageNumber)"/> first: until the removal, no transaction looks up the page here.
+/// An entry represents the content of a page in the data file. Only transactions that find no version of the page use it: see
+/// <see cref="PageReader.DataFilePage"/>. The data-file page does not change while they are registered, because a flush never advances past the
+/// oldest snapshot, and up to that snapshot the page has no version to flush. Code that removes a flushed version from the version table calls
+/// <see cref="Invalidate(PageNumber)"/> first: until the removal, no transaction looks up the page here.
 /// </para>
 /// <para>
-/// Each page has one place, shared with other pages. An entry is written under its sequence number, which is odd during the write.
-/// A search that finds the sequence changed may have read a mix of two entries, though never outside the table, and falls back to
-/// the page. Entries are built from verified pages only, so a search that hits does not read the page's header. A search that finds
-/// no entry is left to its caller, which reads the page and adds the entry.
+/// A leaf has one place, a branch has two, and other pages share them. An entry is written under its sequence number, which is odd during the write.
+/// A search that finds the sequence changed may have read a mix of two entries, though never outside the table, and falls back to the page. Entries
+/// are built from verified pages only, so a search that hits does not read the page's header. If a search finds no entry, its caller reads the page
+/// and adds the entry.
 /// </para>
 /// </remarks>
 internal sealed unsafe class DataFileKeyHeads : IDisposable
 {
-    /// <summary>The number of places that can hold a branch's entry. With so few branches, a collision of two would be noticeable.</summary>
+    /// <summary>The number of places that can hold a branch's entry. With so few branches, a collision between two would be noticeable.</summary>
     private const int Ways = 2;
 
     private const int SmallPagesBytes = 2 << 20;
@@ -38,15 +38,15 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
     private const int BranchLinesAhead = 4;
 
     /// <summary>
-    /// Branches get one part in this many of the memory: there are some fifty leaves for each branch, with entries a tenth of the size.
+    /// Branches receive one part in this many of the memory: each branch has some fifty leaves, with entries a tenth of the size.
     /// </summary>
     private const int BranchShare = 5;
 
-    // When two pages compete for a place, only one miss in this many replaces the entry. Otherwise a store much larger than the
-    // table would build entries all the time.
+    // When two pages compete for a place, only one miss in this many replaces the entry. Otherwise, a store much larger than the table would
+    // constantly build entries.
     private const int ReplaceOneIn = 8;
 
-    /// <summary>The memory in use is counted in pieces of this size.</summary>
+    /// <summary>The memory in use is counted in units of this size.</summary>
     private const long CountedBytes = 256 << 10;
 
     private readonly AddressSpace _space;
@@ -61,9 +61,9 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
     private long _usedBytes;
 
     /// <param name="pageSize">The size of a page in bytes.</param>
-    /// <param name="memoryBytes">The most memory to use. It is taken as entries are built.</param>
+    /// <param name="memoryBytes">The maximum memory to use, in bytes. It is touched only as entries are built.</param>
     /// <param name="account">Counts the memory in use; null for none.</param>
-    /// <param name="addresses">The reservation to take part in; null for one of its own.</param>
+    /// <param name="addresses">The reservation to share; null for a separate one.</param>
     public DataFileKeyHeads(int pageSize, long memoryBytes, MemoryAccount? account = null, AddressReservation? addresses = null)
     {
         _account = account;
@@ -87,7 +87,7 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         _leaves = _space.Address;
         _branches = _leaves + leafCount * LeafBytes;
 
-        // The beginning is excluded: a small store touches nothing else.
+        // The beginning keeps small pages: a small store touches nothing else.
         if (_space.Length > 2 * SmallPagesBytes)
             MemoryAdvice.PreferLargePages(_leaves + SmallPagesBytes, _space.Length - SmallPagesBytes);
     }
@@ -95,7 +95,7 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
     /// <summary>The total size in bytes of the places used so far.</summary>
     public long UsedBytes => Volatile.Read(ref _usedBytes);
 
-    /// <summary>Returns the number of bytes of addresses that a table takes.</summary>
+    /// <summary>Returns the number of bytes of address space required by a table.</summary>
     public static nuint AddressBytes(int pageSize, long memoryBytes)
     {
         var branchBytes = KeyHeadsEntry.BranchBytes(pageSize);
@@ -111,7 +111,7 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         Invalidate(Branch(page, 1), page);
     }
 
-    /// <summary>Finds the child of a branch whose range contains the key. Returns false when there is no entry.</summary>
+    /// <summary>Finds the child of a branch whose range contains the key. Returns false if the entry is missing or was rewritten meanwhile.</summary>
     /// <param name="page">The branch.</param>
     /// <param name="filePage">The branch's address, as returned by <see cref="PageReader.DataFilePage"/>.</param>
     /// <param name="key">The key.</param>
@@ -154,7 +154,7 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         return true;
     }
 
-    /// <summary>The second half. Returns false when the entry has been rewritten in the meantime.</summary>
+    /// <summary>The second half. Returns false if the entry was rewritten meanwhile.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool TryChild(in ChildPlace place, out PageNumber child)
     {
@@ -164,7 +164,9 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         return place.Entry->Sequence == place.Sequence || PlantedFault.TrustChangedKeyHeads;
     }
 
-    /// <summary>Finds where in a leaf a key can be, without reading the leaf. Returns false when there is no entry.</summary>
+    /// <summary>
+    /// Finds the records of a leaf that can have a key, without reading the leaf. Returns false if the entry is missing or was rewritten meanwhile.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryPlace(PageNumber page, byte* filePage, in SearchKey key, out LeafPlace place)
     {
@@ -196,11 +198,11 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         return entry->Sequence == sequence || PlantedFault.TrustChangedKeyHeads;
     }
 
-    /// <summary>Builds an entry for a branch that the transaction sees in the data file, unless its place stays with another page.</summary>
+    /// <summary>Builds an entry for a branch that the transaction sees in the data file, unless another page keeps its place.</summary>
     /// <param name="page">The branch.</param>
     /// <param name="branch">The branch's verified content.</param>
-    /// <param name="misses">The number of times that the transaction has found a place taken by another page.</param>
-    /// <exception cref="CorruptionException">The branch claims to have more children than there is room for, or none.</exception>
+    /// <param name="misses">The number of times that the transaction has found a place occupied by another page.</param>
+    /// <exception cref="CorruptionException">The branch claims more children than fit into a page, or none.</exception>
     [MethodImpl(MethodImplOptions.NoInlining)]
     public void AddBranch(PageNumber page, byte* branch, ref uint misses)
     {
@@ -225,7 +227,7 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         }
     }
 
-    /// <summary>Does the same as <see cref="AddBranch"/> for a leaf.</summary>
+    /// <summary>Like <see cref="AddBranch"/>, for a leaf.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     public void AddLeaf(PageNumber page, byte* leaf, ref uint misses)
     {
@@ -294,10 +296,10 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
             _account?.Add(pieces * CountedBytes);
     }
 
-    // Ends the writing of an entry that began at an even sequence, and has been this thread's alone since then.
+    // Ends the write of an entry, which began at an even sequence and has been exclusive to this thread since then.
     private static void End(KeyHeadsEntry* entry, uint sequence)
     {
-        Debug.Assert((sequence & 1) == 0 && Volatile.Read(ref entry->Sequence) == sequence + 1, "Only the thread that writes an entry may end that.");
+        Debug.Assert((sequence & 1) == 0 && Volatile.Read(ref entry->Sequence) == sequence + 1, "Only the thread writing an entry may finish it.");
         Volatile.Write(ref entry->Sequence, sequence + 2);
     }
 

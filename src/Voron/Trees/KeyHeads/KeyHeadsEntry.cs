@@ -8,14 +8,13 @@ using Voron.Trees.Pages;
 namespace Voron.Trees.KeyHeads;
 
 /// <summary>
-/// The first four distinguishing bytes of each key of one page, stored contiguously as numbers in key order: a search reads a few
-/// cache lines sequentially instead of jumping around in the page. The heads follow this header, and after them come the children
-/// or the places of the records.
+/// The first four distinguishing bytes of the keys of one page, stored contiguously as numbers in key order: a search reads a few cache lines
+/// sequentially instead of jumping around in the page. The heads follow this header, and are followed by the children or the offsets of the records.
 /// </summary>
 /// <remarks>
-/// The prefix shared by all keys of the page is left out, so that keys with a long common prefix can be distinguished as well as
-/// others. Equal heads decide nothing: then the page itself decides. Most entries are built when a store is new to the process, too
-/// early for the runtime to have noticed that this code is worth optimising, so attributes request the optimisation.
+/// The prefix shared by all keys of the page is omitted, so that keys with a long common prefix can be distinguished as well as others. Equal heads
+/// are inconclusive: then the page itself decides. Most entries are built soon after the process has opened a store, before the runtime has
+/// identified this code as hot, so attributes request its optimization.
 /// </remarks>
 [StructLayout(LayoutKind.Explicit, Size = HeaderSize)]
 internal unsafe struct KeyHeadsEntry
@@ -27,7 +26,7 @@ internal unsafe struct KeyHeadsEntry
     /// <summary>The number of heads that the final step of a search compares at once.</summary>
     public const int KeyHeadsAtOnce = 32;
 
-    /// <summary>The page; 0, which is never a tree page, if the entry has none.</summary>
+    /// <summary>The page number; 0, which is never that of a tree page, in an unused entry.</summary>
     [FieldOffset(0)]
     public long Page;
 
@@ -35,14 +34,14 @@ internal unsafe struct KeyHeadsEntry
     [FieldOffset(8)]
     public int Count;
 
-    /// <summary>The length of the prefix that all keys of the page share; the bytes of a head follow it in the key.</summary>
+    /// <summary>The length of the prefix shared by all keys of the page. The bytes of a head follow it in the key.</summary>
     [FieldOffset(12)]
     public int PrefixLength;
 
     [FieldOffset(16)]
     private fixed byte _prefix[MaxPrefixBytes];
 
-    /// <summary>Odd while the entry is being written. Used only where threads other than the one holding the writer read the entry.</summary>
+    /// <summary>Odd while the entry is being written. Used only for entries read by threads other than the one holding the writer.</summary>
     [FieldOffset(56)]
     public uint Sequence;
 
@@ -61,7 +60,7 @@ internal unsafe struct KeyHeadsEntry
         SlottedPage.Capacity(pageSize) / (BranchRecordHeader.Size + SlottedPage.SlotSize) + 1;
 
     /// <summary>
-    /// Returns the size in bytes of a header with room for <paramref name="count"/> heads, and for those that a search reads past the last.
+    /// Returns the size in bytes of a header, <paramref name="count"/> heads, and the padding that a search reads past the last head.
     /// </summary>
     public static int KeyHeadsBytes(int count) => HeaderSize + ((count + KeyHeadsAtOnce + 7) & ~7) * sizeof(uint);
 
@@ -91,8 +90,8 @@ internal unsafe struct KeyHeadsEntry
     }
 
     /// <summary>
-    /// Fills in the heads of a leaf's keys, one for each key or for every <see cref="Step"/>-th, and the places of their records. There
-    /// are at most as many heads as a search compares at once, so that it reads no others.
+    /// Fills in the heads of a leaf's keys, one for each key or for every <see cref="Step"/>-th, and the offsets of their records. An entry has at
+    /// most as many heads as a search compares at once, so a search reads no others.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveOptimization)]
     public void FillLeaf(byte* leaf, ushort* offsets)
@@ -115,10 +114,10 @@ internal unsafe struct KeyHeadsEntry
     }
 
     /// <summary>
-    /// Finds where a key belongs: after the first <paramref name="less"/> heads and before those from <paramref name="notGreater"/> on. The
-    /// heads in between equal the key's own head, so they do not decide its place.
+    /// Finds the position of a key: after the first <paramref name="less"/> heads and before those from <paramref name="notGreater"/> on. The heads
+    /// in between equal the key's own head, so they do not decide its position.
     /// </summary>
-    /// <returns>False when the key does not begin with the prefix that all keys of the page share.</returns>
+    /// <returns>False if the key does not begin with the prefix shared by all keys of the page.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool Search(in SearchKey key, out int less, out int notGreater)
     {
@@ -138,7 +137,7 @@ internal unsafe struct KeyHeadsEntry
         return true;
     }
 
-    /// <summary>Returns a negative number when a key sorts before all keys with the prefix, 0 when it has the prefix.</summary>
+    /// <summary>Returns a negative number if a key sorts before all keys with the prefix, and 0 if it begins with the prefix.</summary>
     public int ComparePrefix(byte* key, int length) => ComparePrefix(PrefixLength, key, length);
 
     private int ComparePrefix(int prefixLength, byte* key, int length)
@@ -159,7 +158,7 @@ internal unsafe struct KeyHeadsEntry
         return head;
     }
 
-    /// <summary>Puts the largest possible head after the last one, as many times as a search may read past it.</summary>
+    /// <summary>Appends padding, the largest possible head, for as many heads as a search may read past the last one.</summary>
     public void Pad() => PadTo(Count + KeyHeadsAtOnce);
 
     private void PadTo(int count)
@@ -169,8 +168,8 @@ internal unsafe struct KeyHeadsEntry
     }
 
     /// <summary>
-    /// Counts the heads below a given one. They are sorted, so bisection narrows down the place; once only a few candidates are left,
-    /// they are all compared at once. Neither step has a branch that could be mispredicted.
+    /// Counts the heads below a given one. The heads are sorted, so bisection narrows down the position. The last few candidates are all compared at
+    /// once. Neither step has a branch that could be mispredicted.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static int CountBelow(uint* heads, int count, uint head)
@@ -207,7 +206,7 @@ internal unsafe struct KeyHeadsEntry
     }
 }
 
-/// <summary>The place of a child's number in an entry.</summary>
+/// <summary>The location of a child's page number in an entry.</summary>
 internal readonly unsafe struct ChildPlace(KeyHeadsEntry* entry, uint sequence, long* child)
 {
     public readonly KeyHeadsEntry* Entry = entry;

@@ -2,15 +2,15 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees.KeyHeads;
 
-/// <summary>The range of records in a leaf that contains a key if the leaf has it.</summary>
+/// <summary>The range of records in a leaf that includes the record of a key, if the leaf contains the key.</summary>
 internal unsafe struct LeafPlace
 {
     /// <summary>The index of the first record that can have the key.</summary>
     public int Low;
 
     /// <summary>
-    /// The index of the last record that can have the key; it may exceed the leaf's last index. If it is below <see cref="Low"/>, the leaf
-    /// does not have the key.
+    /// The index of the last record that can have the key; it may exceed the leaf's last index. If it is below <see cref="Low"/>, the leaf does not
+    /// contain the key.
     /// </summary>
     public int High;
 

@@ -2,9 +2,7 @@ using System.Buffers.Binary;
 
 namespace Voron.Trees.Pages;
 
-/// <summary>
-/// Keys of fixed-size trees as bytes, for code that handles the keys of all trees in the same way. The order of the bytes is that of the keys.
-/// </summary>
+/// <summary>Keys of fixed-size trees as bytes, for code that handles the keys of all trees alike. The bytes sort in key order.</summary>
 internal static class ArrayKey
 {
     public const int Size = sizeof(long);
@@ -18,7 +16,7 @@ internal static class ArrayKey
 
     public static void Write(long key, Span<byte> bytes) => BinaryPrimitives.WriteInt64BigEndian(bytes, key ^ long.MinValue);
 
-    /// <summary>Returns the key. Bytes that are no key stand for the lowest one.</summary>
+    /// <summary>Returns the key. Bytes of any length but eight yield the lowest key.</summary>
     public static long FromBytes(ReadOnlySpan<byte> bytes) =>
         bytes.Length == Size ? BinaryPrimitives.ReadInt64BigEndian(bytes) ^ long.MinValue : long.MinValue;
 }

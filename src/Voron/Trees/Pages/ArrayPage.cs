@@ -8,26 +8,25 @@ using Voron.Testing;
 namespace Voron.Trees.Pages;
 
 /// <summary>
-/// Reads and edits an array page: 64-bit keys in ascending order, each with a value of a fixed size. A page whose values are the page numbers of
-/// children is a branch.
+/// Reads and edits an array page: 64-bit keys in ascending order, each with a fixed-size value. A page whose values are the page numbers of children
+/// is a branch.
 /// </summary>
 /// <remarks>
 /// <para>
-/// Keys are signed and compared as such. An entry is in a <em>cell</em>, which it keeps; the order has the numbers of the cells.
+/// Keys are compared as signed integers. An entry is stored in a <em>cell</em>, which it keeps. The order contains the cell numbers.
 /// </para>
 /// <code>
 /// order:  | cells of the entries, in key order | cells that are free, the last one freed first |
 ///          0                                    entry count                        cells in use
 /// </code>
 /// <list type="number">
-/// <item>The order up to the cells in use is a permutation of their numbers: cells that were never in use are not in it.</item>
-/// <item>A page whose keys have only risen is <em>in order</em>: entry i is in cell i, no cell below the cells in use is free, and the bytes of
-/// the order have no meaning. The first change that breaks this writes the order.</item>
-/// <item>Entries at the end are dropped by lowering the count: their cells are free, and no other byte changes. So a split writes only the new
-/// page, and the journal is spared bytes that have moved.</item>
+/// <item>Up to the number of cells in use, the order is a permutation of their numbers. It does not include cells that were never used.</item>
+/// <item>A page whose keys were only appended is <em>in order</em>: entry i is in cell i, no cell below the cells in use is free, and the bytes of
+/// the order are meaningless. The first change that breaks this writes the order.</item>
+/// <item>Entries at the end are dropped by lowering counts in the header: their cells become free, and no other byte changes. Apart from that, a
+/// split writes only the new page, and the journal contains no moved bytes of the old one.</item>
 /// </list>
-/// All calls trust the page: <see cref="PageStructure"/> has checked it, and the caller has compared the size of its values and its role with
-/// those it expects.
+/// All calls trust the page: <see cref="PageStructure"/> has checked it, and the caller has checked its value size and its role.
 /// </remarks>
 internal static unsafe class ArrayPage
 {
@@ -60,7 +59,7 @@ internal static unsafe class ArrayPage
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static PageNumber Child(byte* page, in ArrayLayout layout, int index) => new(*(uint*)Value(page, layout, index));
 
-    /// <summary>Returns the number of entries with a key below one.</summary>
+    /// <summary>Returns the number of entries with keys below the given one.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int CountBelow(byte* page, in ArrayLayout layout, long key)
     {
@@ -73,7 +72,7 @@ internal static unsafe class ArrayPage
         return layout.IsWide ? ArraySearch.CountBelow(keys, (ushort*)order, count, key) : ArraySearch.CountBelow(keys, order, count, key);
     }
 
-    /// <summary>Returns the index of the entry with this key; if there is none, the complement of the index where it belongs.</summary>
+    /// <summary>Returns the index of the entry with this key; if there is none, the complement of its insertion index.</summary>
     public static int Search(byte* page, in ArrayLayout layout, long key)
     {
         var index = CountBelow(page, layout, key);
@@ -81,8 +80,8 @@ internal static unsafe class ArrayPage
     }
 
     /// <summary>
-    /// Returns the index of the child for a key in a branch: of the last one whose own key is not above it. The first child has all keys below
-    /// that of the second one.
+    /// Returns the index of the child for a key in a branch: the last child whose own key is not above that key. All keys below that of the
+    /// second child belong to the first.
     /// </summary>
     public static int FindChild(byte* page, in ArrayLayout layout, long key)
     {
@@ -90,7 +89,7 @@ internal static unsafe class ArrayPage
         return index < Count(page) && Key(page, layout, index) == key ? index : Math.Max(0, index - 1);
     }
 
-    /// <summary>Initializes a newly allocated page as empty. It must get an entry before the operation ends.</summary>
+    /// <summary>Initializes a newly allocated page as empty. An entry must be added before the operation ends.</summary>
     /// <param name="page">The page.</param>
     /// <param name="layout">The layout of its values.</param>
     /// <param name="isBranch">True if the values are children.</param>
@@ -105,7 +104,7 @@ internal static unsafe class ArrayPage
         MarkHeader(page);
     }
 
-    /// <summary>Adds an entry before the one at an index, in a page that is not full, and returns its value, to be written by the caller.</summary>
+    /// <summary>Inserts an entry at an index into a page that is not full, and returns the address of its value, which the caller writes.</summary>
     public static byte* Insert(in WritablePage page, in ArrayLayout layout, int index, long key)
     {
         var header = page.Header;
@@ -136,11 +135,11 @@ internal static unsafe class ArrayPage
         return ValueInCell(page.Bytes, layout, cell);
     }
 
-    /// <summary>Adds a child to a branch that is not full, before the one at an index.</summary>
+    /// <summary>Inserts a child at an index into a branch that is not full.</summary>
     public static void InsertChild(in WritablePage page, in ArrayLayout layout, int index, long key, PageNumber child) =>
         *(uint*)Insert(page, layout, index, key) = (uint)child.Value;
 
-    /// <summary>Returns the value of an entry, to be overwritten by the caller.</summary>
+    /// <summary>Returns the address of an entry's value, which the caller overwrites.</summary>
     public static byte* ModifyValue(in WritablePage page, in ArrayLayout layout, int index)
     {
         var cell = Cell(page.Bytes, layout, index);
@@ -148,11 +147,11 @@ internal static unsafe class ArrayPage
         return ValueInCell(page.Bytes, layout, cell);
     }
 
-    /// <summary>Sets the page of a child.</summary>
+    /// <summary>Sets the page number of a child.</summary>
     public static void SetChild(in WritablePage page, in ArrayLayout layout, int index, PageNumber child) =>
         *(uint*)ModifyValue(page, layout, index) = (uint)child.Value;
 
-    /// <summary>Sets the key of an entry, which must stay between those of its neighbours.</summary>
+    /// <summary>Sets the key of an entry, which must remain between those of its neighbours.</summary>
     public static void SetKey(in WritablePage page, in ArrayLayout layout, int index, long key)
     {
         var cell = Cell(page.Bytes, layout, index);
@@ -160,7 +159,7 @@ internal static unsafe class ArrayPage
         MarkKey(page, layout, cell);
     }
 
-    /// <summary>Gives the first child of a branch the key of one, because those before it were removed.</summary>
+    /// <summary>Gives the first child of a branch the key <see cref="ArrayLayout.FirstKey"/>, because the children before it were removed.</summary>
     public static void SetFirstKey(in WritablePage branch, in ArrayLayout layout)
     {
         SetKey(branch, layout, 0, PlantedFault.KeepKeyOfFirst ? Key(branch.Bytes, layout, 0) : ArrayLayout.FirstKey);
@@ -244,7 +243,7 @@ internal static unsafe class ArrayPage
         MarkHeader(page);
     }
 
-    // The cell lies behind the entries, or in none of the order: its place is overwritten by the last entry.
+    // The cell follows the entries in the order, or is not in it: the last entry overwrites its place.
     private static void InsertCell<T>(T* order, int index, int count, T cell)
         where T : unmanaged
     {
@@ -253,7 +252,7 @@ internal static unsafe class ArrayPage
         order[index] = cell;
     }
 
-    /// <summary>Moves the first cells behind the others.</summary>
+    /// <summary>Moves the first cells after the others.</summary>
     [SkipLocalsInit]
     private static void Rotate<T>(Span<T> cells, int first)
         where T : unmanaged
@@ -264,7 +263,7 @@ internal static unsafe class ArrayPage
         moved.CopyTo(cells[^first..]);
     }
 
-    // All of these bytes are in the first line, whatever the size of the page.
+    // All of these bytes are in the first line, whatever the page size.
     private static void MarkHeader(in WritablePage page) => page.MarkDirty(HeaderStart, HeaderBytes);
 
     private static void MarkOrder(in WritablePage page, in ArrayLayout layout, int index, int count)

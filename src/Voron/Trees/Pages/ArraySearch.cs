@@ -8,13 +8,13 @@ internal static unsafe class ArraySearch
     // Below this number of keys it is faster to compare all of them, a vector at a time, than to continue halving.
     private const int ComparedAtOnce = 32;
 
-    /// <summary>Returns the number of keys below one, among keys in order.</summary>
+    /// <summary>Returns the number of keys below the given one, among keys in ascending order.</summary>
     public static int CountBelow(long* keys, int count, long key)
     {
         var from = keys;
         while (count > ComparedAtOnce)
         {
-            // No branch depends on the comparison: half of such branches would be mispredicted.
+            // No branch depends on the comparison: half of those branches would be mispredicted.
             var half = count >>> 1;
             from += from[half - 1] < key ? half : 0;
             count -= half;
@@ -23,7 +23,7 @@ internal static unsafe class ArraySearch
         return (int)(from - keys) + CountAllBelow(from, count, key);
     }
 
-    /// <summary>Does the same for keys in the cells that an order of one byte each names.</summary>
+    /// <summary>Does the same for keys in cells listed by an order with one byte for each cell number.</summary>
     public static int CountBelow(long* keys, byte* order, int count, long key)
     {
         var from = order;
@@ -37,7 +37,7 @@ internal static unsafe class ArraySearch
         return (int)(from - order);
     }
 
-    /// <summary>Does the same for keys in the cells that an order of two bytes each names.</summary>
+    /// <summary>Does the same for keys in cells listed by an order with two bytes for each cell number.</summary>
     public static int CountBelow(long* keys, ushort* order, int count, long key)
     {
         var from = order;

@@ -2,9 +2,9 @@ using Voron.Format;
 
 namespace Voron.Trees.Pages;
 
-/// <summary>The layouts of the leaves and of the branches of a tree of array pages.</summary>
-/// <param name="pageSize">Bytes of a page.</param>
-/// <param name="valueSize">Bytes of a value.</param>
+/// <summary>The leaf and branch layouts of a tree of array pages.</summary>
+/// <param name="pageSize">The page size in bytes.</param>
+/// <param name="valueSize">The value size in bytes.</param>
 internal readonly struct ArrayShape(int pageSize, int valueSize)
 {
     public readonly ArrayLayout Leaf = new(pageSize, valueSize);

@@ -34,8 +34,8 @@ internal unsafe struct BranchPage : IRecordLayout
     }
 
     /// <summary>
-    /// Does the same as <see cref="Search"/> when it is known that the first <paramref name="low"/> separators are below the key and those
-    /// from <paramref name="high"/> on are above it. Separator i is that of entry i + 1.
+    /// Like <see cref="Search"/>, for a key known to be above the first <paramref name="low"/> separators and below those from
+    /// <paramref name="high"/> on. Separator i is that of entry i + 1.
     /// </summary>
     public static int SearchBetween(byte* page, in SearchKey key, int low, int high)
     {
@@ -78,7 +78,7 @@ internal unsafe struct BranchPage : IRecordLayout
         SlottedPage.AddHole(page, pageSize, offset + BranchRecordHeader.Size, length);
     }
 
-    /// <summary>Sets the page of a child, which has moved.</summary>
+    /// <summary>Sets the page number of a moved child.</summary>
     public static void SetChild(in WritablePage page, int index, PageNumber child)
     {
         var record = (BranchRecordHeader*)SlottedPage.Record(page.Bytes, index);

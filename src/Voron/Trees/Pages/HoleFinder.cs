@@ -15,7 +15,7 @@ internal static unsafe class HoleFinder
     /// <param name="slots">The offsets of the records; 0 where an entry has no record.</param>
     /// <param name="heapStart">The offset of the lowest record.</param>
     /// <param name="pageSize">The size of the page in bytes.</param>
-    /// <param name="size">The number of bytes that the hole must have.</param>
+    /// <param name="size">The minimum size of the hole in bytes.</param>
     /// <remarks>
     /// A bitmap of the page is built from the slots, with one bit for each byte of a 4 KiB page. In larger pages, a bit represents
     /// several bytes, and a second pass over the records determines the exact bounds of a candidate.
@@ -108,7 +108,8 @@ internal static unsafe class HoleFinder
     }
 
     /// <summary>
-    /// Returns the index of the first bit from <paramref name="at"/> on that is set, or clear; the number of bits if there is none.
+    /// Returns the index of the first bit from <paramref name="at"/> on that is set or, if <paramref name="set"/> is false, clear; the number of
+    /// bits if there is none.
     /// </summary>
     private static int Next(ulong* words, int at, bool set)
     {

@@ -2,14 +2,14 @@ using System.Diagnostics;
 
 namespace Voron.Trees.Pages;
 
-/// <summary>A place between keys: an end of a range. It needs no memory of its own, even after all keys with a prefix.</summary>
+/// <summary>A place between keys, for an end of a range. It allocates no memory, even for the place after all keys with a prefix.</summary>
 /// <remarks>
-/// The place is immediately before a byte string, which is no longer than a key plus one byte: the bytes given, and possibly one more byte.
+/// The place is immediately before a byte string: the given bytes or the first of them, and possibly one more byte.
 /// <code>
 /// before "ab"                  "ab"
 /// after "ab"                   "ab" 00          the smallest string above "ab"
-/// after the prefix "ab"        "a" 63           the last byte that can be raised is raised, those behind it are dropped
-/// after the prefix FF FF       256              above every byte: no key is behind this place
+/// after the prefix "ab"        "a" 63           the last byte below FF is incremented, the bytes after it are dropped
+/// after the prefix FF FF       256              above every byte: no key is after this place
 /// </code>
 /// The default is before all keys, as is the place before the empty string: no key is empty.
 /// </remarks>
@@ -27,13 +27,13 @@ internal readonly ref struct KeyBound
         _lastByte = lastByte;
     }
 
-    /// <summary>The place behind all keys.</summary>
+    /// <summary>The place after all keys.</summary>
     public static KeyBound End => new(default, AboveAllBytes);
 
     /// <summary>True if no key is before this place.</summary>
     public bool IsStart => _bytes.IsEmpty && _lastByte == 0;
 
-    /// <summary>True if no key is behind this place.</summary>
+    /// <summary>True if no key is after this place.</summary>
     public bool IsEnd => _lastByte == AboveAllBytes;
 
     /// <summary>The length of the string that follows this place. Not defined for the end.</summary>
@@ -52,7 +52,7 @@ internal readonly ref struct KeyBound
         return raised < 0 ? End : new KeyBound(prefix[..raised], prefix[raised] + 1);
     }
 
-    /// <summary>Returns the string itself if the caller's bytes are that string, so that it need not be copied.</summary>
+    /// <summary>Returns the string that follows this place, without a copy, if it consists of the caller's bytes alone.</summary>
     public bool TryGetBytes(out ReadOnlySpan<byte> bytes)
     {
         bytes = _bytes;

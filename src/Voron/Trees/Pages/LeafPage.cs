@@ -32,7 +32,7 @@ internal unsafe struct LeafPage : IRecordLayout
 
     public static ReadOnlySpan<byte> Key(byte* record) => new(KeyBytes(record), KeyLength(record));
 
-    /// <summary>Returns the reference to the overflow extent of a record's value, compressed or not; null when it has none.</summary>
+    /// <summary>Returns the reference to the overflow extent of a record's value, compressed or not; null if it has none.</summary>
     public static OverflowReference* Overflow(byte* record)
     {
         var behind = InlineBytes(record);
@@ -44,13 +44,13 @@ internal unsafe struct LeafPage : IRecordLayout
         };
     }
 
-    /// <summary>Returns the header of a compressed value; null when the record has none.</summary>
+    /// <summary>Returns the header of a compressed value; null if the value of the record is not compressed.</summary>
     public static PackedValue* Packed(byte* record) =>
         Kind(record) == ValueKind.Extended && ExtendedRecord.IsPacked(InlineBytes(record)) ? (PackedValue*)InlineBytes(record) : null;
 
     public static ushort LengthAndKind(int keyLength, ValueKind kind) => (ushort)(keyLength | (int)kind << LeafRecordHeader.KindShift);
 
-    /// <summary>Returns the index of the entry with this key; if there is none, the complement of the index where it belongs.</summary>
+    /// <summary>Returns the index of the entry with this key; if there is none, the complement of its insertion index.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int Search(byte* page, in SearchKey key)
     {
@@ -58,6 +58,6 @@ internal unsafe struct LeafPage : IRecordLayout
         return Find(page, key);
     }
 
-    /// <summary>Does the same as <see cref="Search"/> for a leaf that is in the cache.</summary>
+    /// <summary>Like <see cref="Search"/>, for a leaf already in the cache.</summary>
     public static int Find(byte* page, in SearchKey key) => PageSearch.Find<LeafPage>(page, 0, key);
 }

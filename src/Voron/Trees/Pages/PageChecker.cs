@@ -8,7 +8,7 @@ namespace Voron.Trees.Pages;
 internal static unsafe class PageChecker
 {
     /// <summary>Reports the problems of a page.</summary>
-    /// <returns>True if every record lies inside the page, so that the page can be walked.</returns>
+    /// <returns>True if the page can be walked: every record lies inside the page and is possible, and the keys are in ascending order.</returns>
     public static bool Check(byte* page, int pageSize, PageNumber number, PageKind kind, Action<string> report)
     {
         var header = (PageHeader*)page;

@@ -6,20 +6,20 @@ namespace Voron.Trees.Pages;
 
 /// <summary>Finds a key among the records of a page.</summary>
 /// <remarks>
-/// The loop branches on the result of each comparison. Half of these branches are mispredicted, but the processor already reads the
-/// record to which its guess leads: with pages that were not in the cache, that was faster than a loop without branches.
+/// The loop branches on the result of each comparison. Half of these branches are mispredicted, but the processor already reads the record that its
+/// guess leads to: for uncached pages, that was faster than a loop without branches.
 /// </remarks>
 internal static unsafe class PageSearch
 {
     /// <summary>
     /// Returns the index of the record with this key among those from <paramref name="first"/> on; if there is none, the complement of
-    /// the index where it belongs.
+    /// its insertion index.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int Find<T>(byte* page, int first, in SearchKey key)
         where T : struct, IRecordLayout => FindBetween<T>(page, first, SlottedPage.Count(page) - (PlantedFault.SearchMissesLast ? 2 : 1), key);
 
-    /// <summary>Does the same as <see cref="Find"/> among the records from <paramref name="low"/> to <paramref name="high"/> inclusive.</summary>
+    /// <summary>Like <see cref="Find"/>, among the records from <paramref name="low"/> to <paramref name="high"/> inclusive.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int FindBetween<T>(byte* page, int low, int high, in SearchKey key)
         where T : struct, IRecordLayout
@@ -56,7 +56,7 @@ internal static unsafe class PageSearch
         return ~low;
     }
 
-    /// <summary>Returns the index after the last record before a place between keys, at least <paramref name="first"/>.</summary>
+    /// <summary>Returns the index after the last record before a bound, but at least <paramref name="first"/>.</summary>
     public static int FindEnd<T>(byte* page, int first, scoped KeyBound bound)
         where T : struct, IRecordLayout
     {
@@ -74,7 +74,7 @@ internal static unsafe class PageSearch
         return first;
     }
 
-    /// <summary>Prefetches all keys of a page at once, before a search compares them one after the other.</summary>
+    /// <summary>Prefetches all keys of a page together, before a search compares some of them one after the other.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void PrefetchKeys(byte* page, int atMost)
     {

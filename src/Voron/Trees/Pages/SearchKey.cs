@@ -4,8 +4,8 @@ using System.Runtime.CompilerServices;
 namespace Voron.Trees.Pages;
 
 /// <summary>
-/// A key to search for, with its first eight bytes as a number, so that most comparisons are between two registers. The bytes must
-/// stay pinned for the lifetime of this value.
+/// A key to search for, with its first eight bytes as a number, so that most comparisons are between two registers. The bytes must remain pinned for
+/// the lifetime of this value.
 /// </summary>
 internal readonly unsafe struct SearchKey
 {
@@ -25,7 +25,7 @@ internal readonly unsafe struct SearchKey
             return;
         }
 
-        // Unlike with a key in a page, the memory around this key might not be readable.
+        // Unlike for a key in a page, the memory around this key might not be readable.
         ulong head = 0;
         for (var i = 0; i < length; i++)
             head |= (ulong)bytes[i] << (56 - 8 * i);
@@ -35,8 +35,8 @@ internal readonly unsafe struct SearchKey
     public ReadOnlySpan<byte> Span => new(Bytes, Length);
 
     /// <summary>
-    /// Returns the first eight bytes of a key of at least one byte inside a page, as a number padded with zeros. For a short key, the
-    /// eight bytes up to its end are read, including part of the record header before it: the page may end right after the key.
+    /// Returns the first eight bytes of a key of at least one byte inside a page, as a number padded with zeros. For a shorter key, the eight bytes
+    /// up to its end are read, including bytes of the page that precede the key: the page may end right after it.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ulong HeadInPage(byte* key, int length)
@@ -58,7 +58,7 @@ internal readonly unsafe struct SearchKey
         return CompareTail(stored, storedLength);
     }
 
-    /// <summary>Does the same as <see cref="CompareStored"/> for keys whose heads are equal.</summary>
+    /// <summary>Like <see cref="CompareStored"/>, for keys with equal heads.</summary>
     public int CompareTail(byte* stored, int storedLength)
     {
         var common = Math.Min(storedLength, Length);

@@ -4,7 +4,7 @@ using Voron.Paging;
 
 namespace Voron.Trees.Pages;
 
-/// <summary>Edits the slots and the heap of a leaf or a branch, changing and marking as few bytes as it can.</summary>
+/// <summary>Edits the slots and the heap of a leaf or a branch, changing and marking as few bytes as possible.</summary>
 /// <remarks>
 /// <code>
 /// | header, 64 bytes | slots, 2 bytes each, in key order -> | gap | &lt;- heap of records, with holes |
@@ -14,7 +14,7 @@ namespace Voron.Trees.Pages;
 /// <item>A slot holds the offset of its record. No two records overlap, and none lies below the heap start.</item>
 /// <item>The heap start is the offset of the lowest record, or the page size; a page size of 64 KiB is written as 0.</item>
 /// <item>Hole bytes = page size - heap start - bytes of all records.</item>
-/// <item>A slot may be 0 only within one edit: it then has an entry but no record (<see cref="Release{T}"/>).</item>
+/// <item>A slot may be 0 only within one edit: its entry then has no record (<see cref="Release{T}"/>).</item>
 /// </list>
 /// </remarks>
 internal static unsafe class SlottedPage
@@ -58,10 +58,8 @@ internal static unsafe class SlottedPage
         MarkHeader(page);
     }
 
-    /// <summary>
-    /// Finds room for a record, and for one more slot if it needs one: in the gap, in a hole, or by compacting.
-    /// </summary>
-    /// <returns>The offset for the record; 0 when the page has too little room.</returns>
+    /// <summary>Finds room for a record, and for one more slot if it needs one: in the gap, in a hole, or by compacting.</summary>
+    /// <returns>The offset for the record; 0 if the page has too little room.</returns>
     public static int MakeRoom<T>(in WritablePage page, int pageSize, int size, bool newSlot)
         where T : struct, IRecordLayout
     {
@@ -136,7 +134,7 @@ internal static unsafe class SlottedPage
     }
 
     /// <summary>
-    /// Releases the record of an entry. The slot stays and is 0 until the entry gets another record or is removed.
+    /// Releases the record of an entry. The slot remains and is 0 until the entry receives another record or is removed.
     /// </summary>
     public static void Release<T>(in WritablePage page, int pageSize, int index)
         where T : struct, IRecordLayout
@@ -147,7 +145,7 @@ internal static unsafe class SlottedPage
         AddHole(page, pageSize, offset, size);
     }
 
-    /// <summary>Turns bytes of the heap that no longer belong to a record into a hole. No slot points to them any more.</summary>
+    /// <summary>Turns heap bytes that no longer belong to a record into a hole. No slot may point to them any more.</summary>
     public static void AddHole(in WritablePage page, int pageSize, int offset, int size)
     {
         var header = page.Header;

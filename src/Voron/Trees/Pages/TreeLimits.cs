@@ -4,9 +4,7 @@ using Voron.Testing;
 
 namespace Voron.Trees.Pages;
 
-/// <summary>
-/// The limits that follow from the page size: the longest key, the longest value that fits into a leaf, the number of pages of an extent.
-/// </summary>
+/// <summary>Limits derived from the page size: the longest key, the longest value in a leaf, and the number of pages in an extent.</summary>
 internal static class TreeLimits
 {
     /// <summary>The maximum number of levels of a tree.</summary>
@@ -17,17 +15,15 @@ internal static class TreeLimits
 
     private const int SlotBytes = sizeof(ushort);
 
-    /// <summary>
-    /// Returns the length of the longest key in bytes: 960 with pages of 4 KiB. At least four entries with such a key fit into any page.
-    /// </summary>
+    /// <summary>Returns the maximum key length in bytes: 960 with 4 KiB pages. At least four entries with such keys fit into any page.</summary>
     public static int MaxKeyLength(int pageSize) => PageStructure.MaxKeyLength(pageSize);
 
-    /// <summary>Returns whether a value goes into the leaf: record and slot must take at most half of the page's capacity.</summary>
+    /// <summary>Returns whether a value is stored in the leaf: record and slot must take at most half of the page's capacity.</summary>
     public static bool IsInline(int pageSize, int keyLength, int valueLength) =>
         valueLength <= pageSize &&
         LeafRecordHeader.Size + keyLength + valueLength + SlotBytes <= (pageSize - PageHeader.Size) / 2;
 
-    /// <summary>Returns the number of pages of an overflow extent that holds <paramref name="length"/> bytes after its header.</summary>
+    /// <summary>Returns the number of pages in an overflow extent with <paramref name="length"/> bytes after its header.</summary>
     public static int OverflowPages(int pageSize, long length) => checked((int)((length + PageHeader.Size + pageSize - 1) / pageSize));
 
     /// <exception cref="ArgumentException">The key is empty or longer than a page of this size allows.</exception>

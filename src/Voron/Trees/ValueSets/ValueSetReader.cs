@@ -8,14 +8,14 @@ namespace Voron.Trees.ValueSets;
 /// <summary>Finds the sets of a tree of value sets.</summary>
 internal static unsafe class ValueSetReader
 {
-    /// <summary>Returns the number of values of a key; 0 if the tree does not have it.</summary>
+    /// <summary>Returns the number of values under a key; 0 if the tree does not contain it.</summary>
     public static long CountOf(TreeState keys, PageReader reader, ReadOnlySpan<byte> key)
     {
         var record = TreeReader.Find(keys, reader, key);
         return record == null ? 0 : ValueSetRecord.Read(reader, record).Count;
     }
 
-    /// <summary>Returns whether the set of a key has a value.</summary>
+    /// <summary>Returns whether the set of a key contains a value.</summary>
     /// <param name="keys">The tree.</param>
     /// <param name="large">Its companion.</param>
     /// <param name="reader">The pages of the tree.</param>
@@ -36,8 +36,8 @@ internal static unsafe class ValueSetReader
         return TreeReader.Contains(Companion(keys, large, reader), reader, ValueSetLayout.Key(set.Large.Number, value, buffer));
     }
 
-    /// <summary>Returns the companion of a tree that has a large set.</summary>
-    /// <exception cref="CorruptionException">The tree has none.</exception>
+    /// <summary>Returns the companion of a tree that contains a large set.</summary>
+    /// <exception cref="CorruptionException">The tree has no companion.</exception>
     public static TreeState Companion(TreeState keys, TreeState? large, PageReader reader)
     {
         if (large == null)

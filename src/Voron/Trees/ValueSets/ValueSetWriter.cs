@@ -10,11 +10,12 @@ using Voron.Trees.ValueSets.Records;
 
 namespace Voron.Trees.ValueSets;
 
-/// <summary>Changes the sets of a tree of value sets, each under its key.</summary>
+/// <summary>Changes the sets in a tree of value sets, each stored under its key.</summary>
 /// <remarks>
-/// A set is stored in its leaf while it fits into the largest room; then its values move to the companion, from which they come back when they take
-/// a quarter of that room, so that no set alternates between the two. A set without values has no key in the tree. The header of the tree counts the
-/// values of all sets. A failure can leave the two trees half changed: the transaction, or its savepoint, must be rolled back.
+/// A set is stored in its leaf while it fits into the largest room. After that, its values move to the companion. They return when they would take at
+/// most a quarter of that room, or when one value remains, so that no set alternates between the two forms. When a set becomes empty, its key is
+/// deleted from the tree. The header of the tree counts the values of all sets. A failure can leave the two trees half changed: the transaction, or
+/// its savepoint, must be rolled back.
 /// </remarks>
 internal unsafe ref struct ValueSetWriter
 {
@@ -22,15 +23,15 @@ internal unsafe ref struct ValueSetWriter
     private readonly TreeState _keys;
     private readonly TreeState? _large;
 
-    // Neither belongs to a page.
+    // Neither is part of a page.
     private readonly ReadOnlySpan<byte> _key;
     private readonly ReadOnlySpan<byte> _value;
 
-    // Where the record of the set is, if there is one: changes of the companion leave the leaf alone.
+    // The location of the set's record, if it exists. Changes to the companion do not move the leaf.
     private PageNumber _leaf;
     private int _index = -1;
 
-    // The values of all sets before the change: a tree that becomes empty forgets them.
+    // The number of values in all sets before the change. A tree that becomes empty resets its count.
     private readonly long _before;
 
     private ValueSetWriter(PageWriter pages, TreeState keys, TreeState? large, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
@@ -45,12 +46,12 @@ internal unsafe ref struct ValueSetWriter
 
     private readonly TreeState Companion => ValueSetReader.Companion(_keys, _large, _pages);
 
-    /// <summary>Adds a value to the set of a key; returns false, and changes nothing, if the set has it.</summary>
+    /// <summary>Adds a value to the set of a key; returns false, and changes nothing, if the set already contains it.</summary>
     /// <param name="pages">The pages of the tree.</param>
     /// <param name="keys">The tree.</param>
     /// <param name="large">Its companion.</param>
-    /// <param name="key">The key. Its bytes must not belong to a page.</param>
-    /// <param name="value">The value, of a possible length. Its bytes must not belong to a page.</param>
+    /// <param name="key">The key. Its bytes must not be part of a page.</param>
+    /// <param name="value">The value, of a valid length. Its bytes must not be part of a page.</param>
     /// <exception cref="CorruptionException">A page of the tree is damaged. The transaction can only be rolled back.</exception>
     public static bool Add(PageWriter pages, TreeState keys, TreeState? large, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
@@ -73,7 +74,7 @@ internal unsafe ref struct ValueSetWriter
         return isAdded;
     }
 
-    /// <summary>Removes a value from the set of a key; returns false, and changes nothing, if the set does not have it.</summary>
+    /// <summary>Removes a value from the set of a key; returns false, and changes nothing, if the set does not contain it.</summary>
     /// <inheritdoc cref="Add"/>
     public static bool Remove(PageWriter pages, TreeState keys, TreeState? large, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
@@ -91,7 +92,7 @@ internal unsafe ref struct ValueSetWriter
         return isRemoved;
     }
 
-    /// <summary>Removes a key with its set, and returns the number of its values.</summary>
+    /// <summary>Removes a key and its set, and returns the number of values removed.</summary>
     /// <inheritdoc cref="Add"/>
     public static long RemoveAll(PageWriter pages, TreeState keys, TreeState? large, ReadOnlySpan<byte> key)
     {
@@ -106,7 +107,7 @@ internal unsafe ref struct ValueSetWriter
         return count;
     }
 
-    /// <summary>Removes the keys of a range with their sets, and returns the number of keys.</summary>
+    /// <summary>Removes the keys in a range and their sets, and returns the number of keys removed.</summary>
     /// <inheritdoc cref="Add"/>
     public static long DeleteRange(PageWriter pages, TreeState keys, TreeState? large, KeyBound start, KeyBound end)
     {
@@ -133,7 +134,7 @@ internal unsafe ref struct ValueSetWriter
         return removed;
     }
 
-    /// <summary>Removes all keys. The number of the next large set stays.</summary>
+    /// <summary>Removes all keys. The number of the next large set is kept.</summary>
     public static void Clear(PageWriter pages, TreeState keys, TreeState? large)
     {
         RangeRemoval.DeleteAll(pages, keys);
@@ -290,7 +291,7 @@ internal unsafe ref struct ValueSetWriter
         return true;
     }
 
-    /// <summary>Moves the values of a small large set into the leaf.</summary>
+    /// <summary>Moves the values of a large set that has become small into the leaf.</summary>
     private readonly void MoveToLeaf(in LargeSetReference set)
     {
         Span<byte> room = stackalloc byte[ValueSetLayout.RoomFor((int)ValueSetLayout.FewBytes(set.Count, set.Bytes))];
@@ -319,7 +320,7 @@ internal unsafe ref struct ValueSetWriter
             Store(room);
     }
 
-    /// <summary>Moves few values and the new one to the companion.</summary>
+    /// <summary>Moves the values of a room and the new value to the companion.</summary>
     private readonly void MoveToCompanion(ReadOnlySpan<byte> room, int index)
     {
         var set = BeginLarge();
@@ -392,7 +393,7 @@ internal unsafe ref struct ValueSetWriter
 
     private readonly void StoreLarge(LargeSetReference set) => Store(MemoryMarshal.AsBytes(new ReadOnlySpan<LargeSetReference>(in set)));
 
-    // A record that keeps its length is overwritten where it is: nothing else in the leaf moves.
+    // A record that keeps its length is overwritten in place, so nothing else in the leaf moves.
     private readonly void Store(ReadOnlySpan<byte> bytes)
     {
         if (_index >= 0)

@@ -6,24 +6,26 @@ using Voron.Format;
 namespace Voron.Trees.IdSets.Pages;
 
 /// <content>
-/// Unpacking. Nothing outside of a block is read, whatever its bytes and its shape say: numbers are loaded eight bytes at a time while these are in
-/// the block, and the last ones from a copy with zeros behind it.
+/// Unpacking. It never reads outside a block, whatever the bytes and the shape claim: numbers are loaded eight bytes at a time while all eight are
+/// inside the block, and the last ones from a zero-padded copy.
 /// </content>
 internal static unsafe partial class IdBlock
 {
-    // A gap of up to that many bits lies in the eight bytes from that of its first bit on, and 127 of them do not reach 2^63.
+    // A gap of up to this many bits fits into the eight bytes starting at the byte of its first bit, and 127 such gaps add up to less than 2^63.
     private const int MaxNarrowWidth = 56;
 
-    // Four gaps of up to that many bits lie in those eight bytes.
+    // Four consecutive gaps of up to this many bits fit into those eight bytes.
     private const int MaxShortWidth = 14;
 
     /// <summary>Unpacks the ids of a block.</summary>
     /// <param name="block">The block.</param>
-    /// <param name="room">The bytes of the block.</param>
-    /// <param name="shape">Its shape, which need not be a possible one.</param>
+    /// <param name="room">The number of bytes in the block.</param>
+    /// <param name="shape">Its shape, which may be impossible.</param>
     /// <param name="first">The first id.</param>
-    /// <param name="ids">Has room for <see cref="MaxIds"/> ids.</param>
-    /// <returns>False if the block is malformed: it has no room for the shape, or an id would be above the largest one.</returns>
+    /// <param name="ids">Receives the ids; has room for <see cref="MaxIds"/> of them.</param>
+    /// <returns>
+    /// False if the block is malformed: the shape does not fit into it, the first id is negative, or an id would exceed the largest possible one.
+    /// </returns>
     public static bool TryUnpack(byte* block, int room, in IdBlockShape shape, long first, long* ids)
     {
         if (!shape.FitsIn(room) || first < 0)
@@ -44,16 +46,16 @@ internal static unsafe partial class IdBlock
             return TryUnpackWide(block, room, shape, ids);
         }
 
-        // Narrow gaps do not wrap: if an id is above the largest one, so is the last.
+        // The sum of narrow gaps cannot wrap around: if any id exceeds the largest possible one, so does the last.
         return ids[gaps] >= 0;
     }
 
     /// <summary>Unpacks the payloads of a block.</summary>
     /// <param name="block">The block.</param>
-    /// <param name="room">The bytes of the block.</param>
-    /// <param name="shape">Its shape, which need not be a possible one.</param>
-    /// <param name="payloads">Has room for <see cref="MaxIds"/> payloads.</param>
-    /// <returns>False if the block has no room for the shape.</returns>
+    /// <param name="room">The number of bytes in the block.</param>
+    /// <param name="shape">Its shape, which may be impossible.</param>
+    /// <param name="payloads">Receives the payloads; has room for <see cref="MaxIds"/> of them.</param>
+    /// <returns>False if the shape does not fit into the block.</returns>
     public static bool TryUnpackPayloads(byte* block, int room, in IdBlockShape shape, byte* payloads)
     {
         if (!shape.FitsIn(room))
@@ -98,7 +100,7 @@ internal static unsafe partial class IdBlock
         var target = (ulong*)ids + 1;
         var end = target + gaps;
 
-        // Four short gaps lie in the eight bytes from that of the first bit on. The sum grows by one addition for all of them.
+        // Four short gaps fit into the eight bytes starting at the byte of the first bit. A single addition advances the running sum by all four.
         for (; width <= MaxShortWidth && end - target >= 4; target += 4)
         {
             var bits = Unsafe.ReadUnaligned<ulong>(source + (bit >> 3)) >> (bit & 7);
@@ -125,7 +127,7 @@ internal static unsafe partial class IdBlock
         }
     }
 
-    // Wide gaps take up to nine bytes. They occur in sets of a few ids, or of random ones.
+    // A wide gap spans up to nine bytes. Wide gaps occur in sets with few ids or with random ids.
     [SkipLocalsInit]
     private static bool TryUnpackWide(byte* block, int room, in IdBlockShape shape, long* ids)
     {
@@ -150,7 +152,7 @@ internal static unsafe partial class IdBlock
             if (shift != 0)
                 gap |= (ulong)source[sizeof(ulong)] << (64 - shift);
 
-            // Neither number has the highest bit, so the sum cannot wrap.
+            // Neither the id nor the gap has its highest bit set, so the sum cannot wrap around.
             id += (gap & mask) + 1;
             if (id > long.MaxValue)
                 return false;
@@ -168,7 +170,7 @@ internal static unsafe partial class IdBlock
         var end = stackalloc byte[2 * sizeof(ulong)];
         var at = shape.PayloadOffset;
 
-        // Eight payloads have as many bytes as one has bits.
+        // Eight payloads take as many bytes as one payload has bits.
         for (var i = 0; i < shape.Count; i += 8, at += width)
         {
             var source = block + at;
@@ -186,7 +188,7 @@ internal static unsafe partial class IdBlock
         }
     }
 
-    /// <summary>Gives each of eight numbers, which follow each other, a byte of its own.</summary>
+    /// <summary>Spreads eight packed numbers over the eight bytes of the result.</summary>
     private static ulong Spread(ulong packed, ulong mask, int width)
     {
         if (Bmi2.X64.IsSupported)

@@ -10,7 +10,7 @@ internal static unsafe partial class IdBlock
 {
     public const int MaxIds = IdBlockShape.MaxIds;
 
-    /// <summary>Returns the shape in which ids and payloads take the fewest bytes.</summary>
+    /// <summary>Returns the shape that stores ids and payloads in the fewest bytes.</summary>
     /// <param name="ids">The ids, in ascending order.</param>
     /// <param name="payloads">The payloads.</param>
     /// <param name="count">Their number, at least one.</param>
@@ -22,9 +22,9 @@ internal static unsafe partial class IdBlock
         return new IdBlockShape(count, Width(gaps), Width(Highest(payloads, count)));
     }
 
-    /// <summary>Returns the bytes that ids and payloads take in full blocks, with the entries of these blocks.</summary>
+    /// <summary>Returns the number of bytes that ids and payloads take in full blocks, including the directory entries of those blocks.</summary>
     /// <param name="ids">The ids, in ascending order.</param>
-    /// <param name="payloads">A payload for each.</param>
+    /// <param name="payloads">The payloads, one for each id.</param>
     public static long PackedBytes(ReadOnlySpan<long> ids, ReadOnlySpan<byte> payloads)
     {
         var bytes = 0L;
@@ -47,9 +47,9 @@ internal static unsafe partial class IdBlock
         return highest;
     }
 
-    /// <summary>Writes a block: the bytes up to <see cref="IdBlockShape.Size"/>, and none beyond it.</summary>
+    /// <summary>Writes a block: all bytes up to <see cref="IdBlockShape.Size"/>, and none beyond it.</summary>
     /// <param name="block">The block.</param>
-    /// <param name="shape">A shape in which all ids and payloads have room.</param>
+    /// <param name="shape">A shape that fits all ids and payloads.</param>
     /// <param name="ids">The ids, in ascending order.</param>
     /// <param name="payloads">The payloads.</param>
     public static void Pack(byte* block, in IdBlockShape shape, long* ids, byte* payloads)
@@ -70,10 +70,10 @@ internal static unsafe partial class IdBlock
         bits.End();
     }
 
-    /// <summary>Writes an id behind the last one of a tail.</summary>
+    /// <summary>Appends an id to a tail.</summary>
     /// <param name="tail">The block.</param>
-    /// <param name="shape">Its shape without the id; it is not full.</param>
-    /// <param name="gap">The gap between the last id and this one, less one. It has room in the width of the tail.</param>
+    /// <param name="shape">Its shape before the id is appended. The block must not be full.</param>
+    /// <param name="gap">The gap between the last id and this one, minus one. It must fit into the gap width of the tail.</param>
     /// <param name="payload">The payload of the id.</param>
     public static void Append(byte* tail, in IdBlockShape shape, ulong gap, byte payload)
     {
@@ -85,20 +85,20 @@ internal static unsafe partial class IdBlock
         tail[shape.PayloadOffset + shape.Count] = payload;
     }
 
-    // The bytes between gaps and payloads are part of the block: two blocks with the same ids are equal.
+    // The bytes between gaps and payloads are part of the block. Clearing them makes blocks with the same ids and payloads equal.
     private static void ClearGapRoom(byte* block, in IdBlockShape shape) =>
         new Span<byte>(block + shape.GapBytes, shape.PayloadOffset - shape.GapBytes).Clear();
 
     private static int Width(ulong bits) => 64 - BitOperations.LeadingZeroCount(bits);
 
-    /// <summary>Writes numbers of any width one behind the other, and no byte beyond the last one.</summary>
+    /// <summary>Writes numbers of any width one after another, and no byte beyond the last one.</summary>
     private ref struct BitWriter(byte* target)
     {
         private byte* _target = target;
         private ulong _waiting;
         private int _bits;
 
-        /// <summary>Adds the lowest bits of a number, of which the others are 0.</summary>
+        /// <summary>Adds the lowest <paramref name="width"/> bits of a number, whose other bits are 0.</summary>
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         public void Add(ulong number, int width)
         {

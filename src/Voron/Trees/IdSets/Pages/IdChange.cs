@@ -1,8 +1,8 @@
 namespace Voron.Trees.IdSets.Pages;
 
-/// <summary>A change of a set. Changes that are applied together are in ascending order of ids, with each id once.</summary>
+/// <summary>A change to a set. Changes applied together are in ascending order of their ids, each id at most once.</summary>
 /// <param name="Id">The id.</param>
-/// <param name="Payload">The payload with which the id is added; <see cref="Removal"/> if it is removed.</param>
+/// <param name="Payload">The payload of the id to add; <see cref="Removal"/> to remove the id.</param>
 internal readonly record struct IdChange(long Id, short Payload)
 {
     public const short Removal = -1;

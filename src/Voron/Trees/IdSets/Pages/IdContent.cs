@@ -2,12 +2,12 @@ using Voron.Format;
 
 namespace Voron.Trees.IdSets.Pages;
 
-/// <summary>Ids that take the place of blocks, in at most two blocks of their own.</summary>
+/// <summary>Ids that replace existing blocks, in at most two new blocks.</summary>
 /// <param name="ids">The ids, in ascending order.</param>
 /// <param name="payloads">The payloads.</param>
-/// <param name="count">Their number, at most those of two blocks.</param>
+/// <param name="count">Their number, at most that of two full blocks.</param>
 /// <param name="isAtEnd">
-/// True if the ids are the last ones of a set to whose end ids are added: the first block is filled, and the last one becomes the tail, or stays it.
+/// True if the ids are the last ones of a set that grows at its end. The first block is then filled, and the last block becomes or remains the tail.
 /// </param>
 internal readonly unsafe ref struct IdContent(long* ids, byte* payloads, int count, bool isAtEnd)
 {

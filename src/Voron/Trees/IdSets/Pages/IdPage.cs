@@ -5,12 +5,12 @@ using Voron.Primitives;
 
 namespace Voron.Trees.IdSets.Pages;
 
-/// <summary>Reads an id page: a directory of blocks, and the blocks behind it.</summary>
+/// <summary>Reads an id page: a directory of blocks, and a heap that contains the blocks.</summary>
 /// <remarks>
 /// <code>
-/// | header, 64 bytes | directory, 16 bytes a block, ids ascending -> | gap | &lt;- heap of blocks, in rooms of 16 bytes, with holes |
+/// | header, 64 bytes | directory, 16 bytes per block, ids ascending -> | gap | &lt;- heap of blocks, in units of 16 bytes, with holes |
 /// </code>
-/// All calls trust what <see cref="PageStructure"/> has checked; the ids of a block are checked when it is unpacked.
+/// All members rely on the checks of <see cref="PageStructure"/>. The ids of a block are checked when it is unpacked.
 /// </remarks>
 internal static unsafe class IdPage
 {
@@ -26,14 +26,14 @@ internal static unsafe class IdPage
         return start == 0 ? pageSize : start;
     }
 
-    /// <summary>Returns the bytes that directory and blocks take.</summary>
+    /// <summary>Returns the number of bytes used by the directory and the blocks.</summary>
     public static int UsedBytes(byte* page, int pageSize) =>
         pageSize - HeapStart(page, pageSize) - ((PageHeader*)page)->HoleBytes + Count(page) * IdBlockEntry.Size;
 
-    /// <summary>Returns the bytes that directory and blocks can take.</summary>
+    /// <summary>Returns the number of bytes available to the directory and the blocks.</summary>
     public static int Capacity(int pageSize) => pageSize - PageHeader.Size;
 
-    /// <summary>Returns the index of the block that has an id, if the page has it; of the first one if all ids are above it.</summary>
+    /// <summary>Returns the index of the only block that can contain an id; that of the first block if all ids of the page are above it.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int FindBlock(byte* page, long id)
     {
@@ -50,7 +50,9 @@ internal static unsafe class IdPage
         return low;
     }
 
-    /// <summary>Returns the index of the block that has an id, searching upwards from a block that does not begin above it.</summary>
+    /// <summary>
+    /// Returns the index of the only block that can contain an id, searching upwards from a block that does not begin above the id.
+    /// </summary>
     public static int Gallop(byte* page, int from, long id)
     {
         var entries = Entries(page);
@@ -62,7 +64,7 @@ internal static unsafe class IdPage
             step *= 2;
         }
 
-        // The block is from here on, and before the one that is too high.
+        // The block is this one or a later one, and before the block that is too high.
         var above = Math.Min(count, from + step);
         while (above - from > 1)
         {
@@ -80,8 +82,8 @@ internal static unsafe class IdPage
     /// <param name="reader">The source of the page, for messages.</param>
     /// <param name="page">The page.</param>
     /// <param name="index">The block.</param>
-    /// <param name="ids">Has room for a block.</param>
-    /// <exception cref="CorruptionException">An id of the block is too large, or not below those of the next block.</exception>
+    /// <param name="ids">Receives the ids; has room for a block.</param>
+    /// <exception cref="CorruptionException">An id of the block is too large, or not below the ids of the next block.</exception>
     public static int Unpack(PageReader reader, byte* page, int index, long* ids)
     {
         ref readonly var entry = ref Entries(page)[index];

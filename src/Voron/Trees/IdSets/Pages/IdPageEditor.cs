@@ -5,10 +5,10 @@ using Voron.Paging;
 
 namespace Voron.Trees.IdSets.Pages;
 
-/// <summary>Edits the directory and the blocks of an id page, changing and marking as few bytes as it can.</summary>
+/// <summary>Edits the directory and the blocks of an id page, changing and marking as few bytes as possible.</summary>
 /// <remarks>
-/// A block whose new bytes have room where it is stays there. Otherwise it moves, to the gap or to a hole; only if neither has room are the blocks
-/// of the page moved together.
+/// A block stays in place while its new bytes fit there. Otherwise it moves to the gap or to a hole. Only if neither has room are all blocks of
+/// the page compacted.
 /// </remarks>
 internal static unsafe class IdPageEditor
 {
@@ -16,7 +16,7 @@ internal static unsafe class IdPageEditor
     private const int WordBits = 64;
     private const int MaxNewBlocks = 2;
 
-    // More room than this is not kept for a block that has shrunk.
+    // The most unused room that a shrunken block keeps.
     private const int MostSlack = 4 * Unit;
 
     private const int HeaderCountOffset = 48;
@@ -33,12 +33,12 @@ internal static unsafe class IdPageEditor
         MarkHeader(page);
     }
 
-    /// <summary>Puts ids into the place of blocks; returns false, and changes nothing, when the page has no room for them.</summary>
+    /// <summary>Replaces blocks with ids; returns false, and changes nothing, when the page has no room for them.</summary>
     /// <param name="page">The page.</param>
     /// <param name="pageSize">Its size in bytes.</param>
     /// <param name="index">The first block.</param>
-    /// <param name="removed">The number of blocks, which may be 0.</param>
-    /// <param name="content">The ids, which are no part of the page.</param>
+    /// <param name="removed">The number of blocks to replace, which may be 0.</param>
+    /// <param name="content">The ids, which must not be stored in the page.</param>
     public static bool TryReplace(in WritablePage page, int pageSize, int index, int removed, in IdContent content)
     {
         var blocks = content.Blocks;
@@ -74,7 +74,9 @@ internal static unsafe class IdPageEditor
         return true;
     }
 
-    /// <summary>Returns whether an id can be added to the last block without moving anything: the block is a tail with room for the gap.</summary>
+    /// <summary>
+    /// Returns whether an id can be appended to the last block in place: the block is a tail that is not full, and the gap fits its width.
+    /// </summary>
     /// <param name="page">The page.</param>
     /// <param name="last">The last id of the page.</param>
     /// <param name="id">The id, which is above it.</param>
@@ -84,7 +86,7 @@ internal static unsafe class IdPageEditor
         return entry.IsTail && entry.Count < IdBlockShape.MaxIds && (ulong)(id - last - 1) >> entry.GapWidth == 0;
     }
 
-    /// <summary>Adds an id to the tail, in which it has room.</summary>
+    /// <summary>Appends an id to the tail, which must have room for it.</summary>
     /// <param name="page">The page.</param>
     /// <param name="last">The last id of the page.</param>
     /// <param name="id">The id, which is above it.</param>
@@ -102,7 +104,7 @@ internal static unsafe class IdPageEditor
         MarkEntries(page, index, 1);
     }
 
-    /// <summary>Copies blocks to the end of another page, which has room for them and only lower ids.</summary>
+    /// <summary>Copies blocks to the end of another page, which has room for them and contains only lower ids.</summary>
     public static void AppendBlocks(byte* source, int from, int to, in WritablePage target, int pageSize)
     {
         var needed = (to - from) * IdBlockEntry.Size;
@@ -128,14 +130,14 @@ internal static unsafe class IdPageEditor
         MarkHeader(target);
     }
 
-    /// <summary>Drops the blocks from <paramref name="count"/> on, which are now in another page. No bytes move.</summary>
+    /// <summary>Drops the blocks from index <paramref name="count"/> on, which are now in another page. Moves no bytes.</summary>
     public static void Truncate(in WritablePage page, int pageSize, int count)
     {
         page.Header->EntryCount = (ushort)count;
         Recount(page, pageSize);
     }
 
-    /// <summary>Returns the number of blocks that stay in a page of which about half of the bytes go to another one.</summary>
+    /// <summary>Returns the number of blocks that stay in a page when about half of its bytes move to another page.</summary>
     public static int Half(byte* page, int pageSize)
     {
         var entries = IdPage.Entries(page);
@@ -163,7 +165,7 @@ internal static unsafe class IdPageEditor
         page.MarkDirty(entry.Place, shape.Size);
     }
 
-    /// <summary>Makes entries without bytes in the place of others, whose bytes become holes.</summary>
+    /// <summary>Replaces entries with entries that have no bytes. The bytes of the old ones become holes.</summary>
     private static void MakeEntries(in WritablePage page, int pageSize, int index, int removed, int added)
     {
         var entries = IdPage.Entries(page.Bytes);
@@ -189,7 +191,7 @@ internal static unsafe class IdPageEditor
         Recount(page, pageSize);
     }
 
-    /// <summary>Gives a block room in the gap or in a hole. The page has enough bytes, though perhaps not in one piece.</summary>
+    /// <summary>Gives a block room in the gap or in a hole. The page has enough free bytes, but perhaps not contiguously.</summary>
     private static void Place(in WritablePage page, int pageSize, int index, int room)
     {
         if (room == 0)
@@ -209,7 +211,7 @@ internal static unsafe class IdPageEditor
         Recount(page, pageSize);
     }
 
-    /// <summary>Returns the first place above the lowest block with that many free bytes; 0 if there is none.</summary>
+    /// <summary>Returns the offset of the first hole with room for that many bytes, above the lowest block; 0 if there is none.</summary>
     [SkipLocalsInit]
     private static int FindHole(byte* page, int pageSize, int room)
     {

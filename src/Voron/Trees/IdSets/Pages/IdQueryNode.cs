@@ -1,14 +1,14 @@
 namespace Voron.Trees.IdSets.Pages;
 
-/// <summary>A query over sets of ids: a set, or an operation on other queries. It goes forward only.</summary>
+/// <summary>A query over sets of ids: a set, or an operation on other queries. It only moves forward.</summary>
 /// <remarks>
-/// In an intersection the query with the fewest ids leads, and the others seek what it has: they pass over the blocks in between without unpacking
-/// them. In a union of more than a few queries, a heap has the query with the lowest id on top. A node is one of five kinds, told apart by a number
-/// instead of a virtual call, since each id costs several calls.
+/// In an intersection, the query with the fewest ids leads, and the others seek its ids, skipping the blocks in between without unpacking them. In a
+/// union of more than a few queries, a heap keeps the query with the lowest id on top. A node has one of five kinds, distinguished by a number
+/// instead of a virtual call, because each id costs several calls.
 /// </remarks>
 internal sealed class IdQueryNode
 {
-    // In a union, no more queries than that are all asked for each id.
+    // A union of at most this many queries asks all of them for each id.
     private const int FewOperands = 8;
 
     private readonly Operation _operation;
@@ -17,18 +17,18 @@ internal sealed class IdQueryNode
     private readonly long _firstId;
     private readonly long _lastId;
 
-    // The queries of a large union that are not over, by their current ids, once all of them have been asked.
+    // The unfinished queries of a large union, ordered by their current ids. Filled once all of them have been asked.
     private readonly PriorityQueue<IdQueryNode, long>? _queue;
     private bool _isQueued;
 
     private bool _isStarted;
     private bool _isOver;
 
-    // The current id was sought, and has not been filled into a buffer.
+    // Set when a seek has found the current id and no fill has copied it yet.
     private bool _isPending;
 
     /// <summary>A query for the ids of a set.</summary>
-    /// <param name="set">The set; null for one without ids. Its place is that of the query.</param>
+    /// <param name="set">The set; null for an empty one. Its position is that of the query.</param>
     public IdQueryNode(IdSetCursor? set)
     {
         _operation = Operation.Set;
@@ -37,8 +37,8 @@ internal sealed class IdQueryNode
         MostIds = set?.Count ?? 0;
     }
 
-    /// <summary>A query for the ids of a part of a set, each less the first one of the part.</summary>
-    /// <param name="set">The set; null for one without ids. Its place is that of the query.</param>
+    /// <summary>A query for the ids in a part of a set. It returns each id minus <paramref name="firstId"/>.</summary>
+    /// <param name="set">The set; null for an empty one. Its position is that of the query.</param>
     /// <param name="firstId">The lowest id.</param>
     /// <param name="lastId">The highest id.</param>
     public IdQueryNode(IdSetCursor? set, long firstId, long lastId)
@@ -69,18 +69,18 @@ internal sealed class IdQueryNode
         AndNot,
     }
 
-    /// <summary>No more than that many ids can be found.</summary>
+    /// <summary>The maximum number of ids that the query can find.</summary>
     public long MostIds { get; }
 
-    /// <summary>The number of operations on the longest way to a set.</summary>
+    /// <summary>The number of operations on the longest path to a set.</summary>
     public int Depth { get; }
 
-    /// <summary>The id that was found last.</summary>
+    /// <summary>The id found last.</summary>
     public long Current { get; private set; }
 
     /// <summary>Returns a query for the ids that all queries find.</summary>
-    /// <param name="queries">At least one query. Each belongs to this query from now on.</param>
-    /// <exception cref="ArgumentException">There is no query: all ids there are would be found.</exception>
+    /// <param name="queries">The queries, at least one. The new query owns them from now on.</param>
+    /// <exception cref="ArgumentException">There is no query. The result would be all possible ids.</exception>
     public static IdQueryNode And(params ReadOnlySpan<IdQueryNode> queries)
     {
         if (queries.IsEmpty)
@@ -91,7 +91,7 @@ internal sealed class IdQueryNode
     }
 
     /// <summary>Returns a query for the ids that at least one of the queries finds.</summary>
-    /// <param name="queries">The queries. Each belongs to this query from now on.</param>
+    /// <param name="queries">The queries. The new query owns them from now on.</param>
     public static IdQueryNode Or(params ReadOnlySpan<IdQueryNode> queries)
     {
         var most = 0L;
@@ -100,27 +100,29 @@ internal sealed class IdQueryNode
         return new IdQueryNode(Operation.Or, queries.ToArray(), most);
     }
 
-    /// <summary>Returns a query for the ids that one query finds, and the other one does not.</summary>
+    /// <summary>Returns a query for the ids that the first query finds and the second does not.</summary>
     public static IdQueryNode AndNot(IdQueryNode query, IdQueryNode without) => new(Operation.AndNot, [query, without], query.MostIds);
 
-    /// <summary>Goes to the next id, or to the first one; returns false when there is none.</summary>
-    /// <exception cref="CorruptionException">A page is damaged. The query stays where it was.</exception>
+    /// <summary>Moves to the next id, or to the first one; returns false when there is none.</summary>
+    /// <exception cref="CorruptionException">A page is damaged. The query keeps its position.</exception>
     public bool MoveNext()
     {
         _isPending = false;
         return _isStarted && Current == long.MaxValue ? End() : Advance(_isStarted ? Current + 1 : 0);
     }
 
-    /// <summary>Goes to the first id that is not below one, and not before the current one; returns false when there is none.</summary>
+    /// <summary>Moves to the first id at or above <paramref name="id"/>, but never back; returns false when there is none.</summary>
     /// <inheritdoc cref="MoveNext"/>
     public bool Seek(long id) => _isPending = Advance(id);
 
     /// <summary>
-    /// Copies ids, and goes to the last of them. The first one is the id that <see cref="Seek"/> has found, directly after it; otherwise the one
-    /// behind the current id.
+    /// Copies ids, and moves to the last one copied. Directly after <see cref="Seek"/>, the first id copied is the one that it found; otherwise it is
+    /// the id after the current one.
     /// </summary>
     /// <returns>The number of ids; 0 when there are no more.</returns>
-    /// <exception cref="CorruptionException">A page is damaged. The query is where it was, since nothing says what has been copied.</exception>
+    /// <exception cref="CorruptionException">
+    /// A page is damaged. The query keeps its position, since the caller cannot know how many ids were copied.
+    /// </exception>
     public int Fill(Span<long> ids)
     {
         var (isStarted, current, isPending) = (_isStarted, Current, _isPending);
@@ -150,7 +152,7 @@ internal sealed class IdQueryNode
         return filled;
     }
 
-    // The parts are ahead of the query, and go forward only.
+    // The operands are ahead of the query and only move forward, so they begin again.
     private void Restart()
     {
         _isStarted = _isOver = _isPending = _isQueued = false;
@@ -175,7 +177,7 @@ internal sealed class IdQueryNode
             _ => SeekInDifference(id),
         };
 
-        // Not before: a page on the way may be damaged.
+        // Set only now, because a damaged page may have made the seek throw.
         _isStarted = true;
         return isFound;
     }
@@ -185,7 +187,7 @@ internal sealed class IdQueryNode
         if (_set == null)
             return End();
 
-        // Most ids are next to the one before.
+        // Most ids directly follow the previous one.
         if (_set.IsOnId && _set.Current < id && !_set.MoveNext())
             return End();
         if ((!_set.IsOnId || _set.Current < id) && !_set.Seek(id))
@@ -215,7 +217,7 @@ internal sealed class IdQueryNode
             if (operand.Current == id)
                 continue;
 
-            // The leading query continues from an id that this one has.
+            // The leading query continues at the id that this one has found.
             id = operand.Current;
             at = operand == lead ? 0 : -1;
         }
@@ -242,7 +244,7 @@ internal sealed class IdQueryNode
         return true;
     }
 
-    // A page on the way may be damaged: the queue only changes behind a query that has been asked.
+    // A damaged page may make a seek throw, so the queue changes only after the query has been asked.
     private bool SeekInQueue(PriorityQueue<IdQueryNode, long> queue, long id)
     {
         if (!_isQueued)

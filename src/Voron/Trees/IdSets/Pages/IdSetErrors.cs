@@ -12,7 +12,7 @@ internal static unsafe class IdSetErrors
     public static void ThrowBlock(PageReader reader, byte* page, int index, in IdBlockEntry entry) =>
         throw new CorruptionException(
             $"Block {index} in page {((PageHeader*)page)->PageNumber} of '{reader.FilePath}' is malformed: its {entry.Count} ids from {entry.First} on, " +
-            $"with gaps of {entry.GapWidth} bits, leave its room of {entry.Room} bytes, or reach the next block, or are above {long.MaxValue}.");
+            $"with gaps of {entry.GapWidth} bits, exceed its room of {entry.Room} bytes, reach the next block, or are above {long.MaxValue}.");
 
     [DoesNotReturn]
     public static void ThrowKind(PageReader reader, byte* page, PageNumber number, PageKind expected) =>
@@ -23,7 +23,7 @@ internal static unsafe class IdSetErrors
     [DoesNotReturn]
     public static void ThrowBounds(PageReader reader, PageNumber page, long lowest, long highest) =>
         throw new CorruptionException(
-            $"Page {page} of '{reader.FilePath}' is linked to a set of ids for those from {lowest} to {highest}, but has ids that are not among them.");
+            $"Page {page} of '{reader.FilePath}' is linked to a set of ids for the range {lowest} to {highest}, but has ids outside that range.");
 
     [DoesNotReturn]
     public static void ThrowDepth(PageReader reader, int depth) =>
@@ -31,13 +31,13 @@ internal static unsafe class IdSetErrors
 
     [DoesNotReturn]
     public static void ThrowCount(PageReader reader, long ids, long pages) =>
-        throw new CorruptionException($"A set of ids in '{reader.FilePath}' has other numbers of ids and pages than the {ids} and {pages} that it claims.");
+        throw new CorruptionException($"A set of ids in '{reader.FilePath}' claims {ids} ids and {pages} pages, but its actual counts differ.");
 
-    /// <summary>Checks the numbers that the record of a set claims against those that the tree counts for all sets.</summary>
+    /// <summary>Checks the counts claimed by the record of a set against the tree's totals for all sets.</summary>
     /// <param name="reader">The source of the record, for messages.</param>
     /// <param name="claimed">The ids and pages of the set.</param>
     /// <param name="all">The ids and pages of all sets.</param>
-    /// <exception cref="CorruptionException">The set claims more than all sets have.</exception>
+    /// <exception cref="CorruptionException">The set claims more than all sets have together.</exception>
     public static void CheckClaims(PageReader reader, (long Ids, long Pages) claimed, (long Ids, long Pages) all)
     {
         if (claimed.Ids <= all.Ids && claimed.Pages <= all.Pages)
@@ -46,7 +46,7 @@ internal static unsafe class IdSetErrors
             $"A set of ids in '{reader.FilePath}' claims {claimed.Ids} ids and {claimed.Pages} pages, but all sets of its tree have {all.Ids} and {all.Pages}.");
     }
 
-    /// <summary>Checks the shape that the record of a set claims, before its pages are walked.</summary>
+    /// <summary>Checks the shape claimed by the record of a set, before its pages are walked.</summary>
     /// <exception cref="CorruptionException">The set claims no level or too many, or more pages than the file has.</exception>
     public static void CheckShape(PageReader reader, in IdSetReference set)
     {
@@ -64,7 +64,7 @@ internal static unsafe class IdSetErrors
     public static void ThrowInline(PageReader reader, in FewIdsHeader header) =>
         throw new CorruptionException(
             $"A record in a leaf of '{reader.FilePath}' is malformed: its {header.Count} ids from {header.First} on, with gaps of {header.GapWidth} bits, " +
-            $"do not fit into it, or are above {long.MaxValue}.");
+            $"do not fit into the record, or are above {long.MaxValue}.");
 
     [DoesNotReturn]
     public static void ThrowLost() => throw new InvalidOperationException(
@@ -72,5 +72,5 @@ internal static unsafe class IdSetErrors
 
     [DoesNotReturn]
     public static void ThrowShared(PageReader reader, PageNumber page) =>
-        throw new CorruptionException($"Page {page} of '{reader.FilePath}' is linked to a set of ids twice.");
+        throw new CorruptionException($"Page {page} of '{reader.FilePath}' is linked twice in a set of ids.");
 }

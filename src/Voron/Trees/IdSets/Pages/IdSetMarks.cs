@@ -4,7 +4,7 @@ using Voron.Primitives;
 
 namespace Voron.Trees.IdSets.Pages;
 
-/// <summary>The marks in the headers of the pages of a set, by which a search of a damaged file finds out where they belong.</summary>
+/// <summary>The marks in the page headers of a set, which show where the pages belong when a damaged file is searched.</summary>
 /// <param name="TreeMark">The mark of the tree: <see cref="PageHeader.TreeMark"/>.</param>
 /// <param name="OwnerHash">The hash of the key that owns the set: <see cref="PageHeader.OwnerHash"/>.</param>
 internal readonly unsafe record struct IdSetMarks(uint TreeMark, uint OwnerHash)
@@ -14,7 +14,7 @@ internal readonly unsafe record struct IdSetMarks(uint TreeMark, uint OwnerHash)
     /// <summary>Returns the marks of the set of a key.</summary>
     public static IdSetMarks Of(PageWriter writer, uint treeId, ReadOnlySpan<byte> key) => new(writer.TreeMark(treeId), Hash(key));
 
-    /// <summary>Returns the hash of a key: the lower half of its checksum, and never 0.</summary>
+    /// <summary>Returns the hash of a key: the lower half of its checksum, but never 0.</summary>
     public static uint Hash(ReadOnlySpan<byte> key) => Math.Max(1, (uint)Checksum.Compute(key, seed: 0));
 
     /// <summary>Checks the marks of a page before it is changed, freed or moved: a damaged link may lead to a page of another set.</summary>

@@ -5,7 +5,7 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees.IdSets.Pages;
 
-/// <summary>The path from the root of a set to an id page: at each level the page, and the index of the child that comes next.</summary>
+/// <summary>The path from the root of a set to an id page: at each level, the page and the index of the child taken.</summary>
 internal unsafe struct IdSetPath
 {
     private fixed long _pages[IdSetReference.MaxDepth];
@@ -19,10 +19,10 @@ internal unsafe struct IdSetPath
     /// <summary>True if the path takes the last child at every level, so that no id page follows.</summary>
     public readonly bool IsAtEnd => Highest == long.MaxValue;
 
-    /// <summary>The lowest id that the id page may have.</summary>
+    /// <summary>The lowest id that the id page may contain.</summary>
     public readonly long Lowest => _lowest[LeafLevel];
 
-    /// <summary>The highest id that the id page may have: the next page begins behind it.</summary>
+    /// <summary>The highest id that the id page may contain. The next page begins after it.</summary>
     public readonly long Highest => _highest[LeafLevel];
 
     public readonly PageNumber Leaf => Page(LeafLevel);
@@ -31,9 +31,9 @@ internal unsafe struct IdSetPath
 
     public readonly int Index(int level) => _indexes[level];
 
-    /// <summary>Descends to the id page that has an id, or should have it.</summary>
+    /// <summary>Descends to the id page that contains an id, or would contain it.</summary>
     /// <exception cref="CorruptionException">
-    /// A page on the path is of another kind, or on the path twice, or begins its children at ids that do not belong to it.
+    /// A page on the path is of the wrong kind, is on the path twice, or has children that begin at ids outside its own range.
     /// </exception>
     public void Descend(PageReader reader, in ArrayLayout layout, in IdSetReference set, long id)
     {
@@ -56,7 +56,7 @@ internal unsafe struct IdSetPath
         DescendBelow(reader, layout, 0, new PageNumber(set.Root), first);
     }
 
-    /// <summary>Steps to the next id page, or to the previous one; returns false when there is none, and stays.</summary>
+    /// <summary>Steps to the next or the previous id page; returns false, and stays in place, when there is none.</summary>
     public bool TryStep(PageReader reader, in ArrayLayout layout, int step)
     {
         for (var level = LeafLevel - 1; level >= 0; level--)
@@ -72,7 +72,7 @@ internal unsafe struct IdSetPath
         return false;
     }
 
-    /// <summary>Checks that two pages, which are about to be merged, are not the same one, and not among the first pages of the path.</summary>
+    /// <summary>Checks that two pages about to be merged are distinct, and that neither is on the path above their level.</summary>
     /// <param name="reader">The source of the pages, for messages.</param>
     /// <param name="level">The level of the two pages.</param>
     /// <param name="left">The first page.</param>
@@ -87,7 +87,7 @@ internal unsafe struct IdSetPath
     }
 
     /// <summary>Returns the id page at the end of the path.</summary>
-    /// <exception cref="CorruptionException">The page is of another kind, or has blocks of ids that belong to other pages.</exception>
+    /// <exception cref="CorruptionException">The page is of another kind, or contains blocks of ids that belong to other pages.</exception>
     public readonly byte* ReadIds(PageReader reader)
     {
         var page = IdPage.Read(reader, Leaf);
@@ -98,7 +98,7 @@ internal unsafe struct IdSetPath
     }
 
     /// <summary>Returns an array page of a set.</summary>
-    /// <exception cref="CorruptionException">The page is no branch.</exception>
+    /// <exception cref="CorruptionException">The page is not a branch.</exception>
     public static byte* ReadBranch(PageReader reader, PageNumber number)
     {
         var page = reader.Read(number);
@@ -131,7 +131,7 @@ internal unsafe struct IdSetPath
     {
         Set(reader, level, page, index);
 
-        // Only the first key of a page can be the lowest number.
+        // Only the first key of a page can be `long.MinValue`, so subtracting 1 from a later key cannot overflow.
         var lowest = index > 0 ? ArrayPage.Key(branch, layout, index) : _lowest[level];
         var highest = index + 1 < ArrayPage.Count(branch) ? ArrayPage.Key(branch, layout, index + 1) - 1 : _highest[level];
         if (lowest < _lowest[level] || highest > _highest[level] || lowest > highest)

@@ -5,17 +5,17 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees.IdSets.Pages;
 
-/// <summary>Reads sets with pages of their own as a whole.</summary>
+/// <summary>Searches, copies and scans sets with pages of their own.</summary>
 internal static unsafe class IdSetReader
 {
-    /// <summary>Returns whether a set has an id, and its payload.</summary>
+    /// <summary>Returns whether a set contains an id, and the payload of that id.</summary>
     /// <param name="reader">The pages.</param>
     /// <param name="set">The set.</param>
     /// <param name="id">The id.</param>
-    /// <param name="ids">Has room for a block.</param>
-    /// <param name="payloads">Has room for a block.</param>
-    /// <param name="payload">The payload; 0 if the set does not have the id.</param>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <param name="ids">Scratch space for the ids of a block.</param>
+    /// <param name="payloads">Scratch space for the payloads of a block.</param>
+    /// <param name="payload">The payload; 0 if the set does not contain the id.</param>
+    /// <exception cref="CorruptionException">A page on the path is damaged.</exception>
     public static bool TryFind(PageReader reader, in IdSetReference set, long id, long* ids, byte* payloads, out byte payload)
     {
         payload = 0;
@@ -31,13 +31,13 @@ internal static unsafe class IdSetReader
         return true;
     }
 
-    /// <summary>Copies the ids and payloads of a set that has fewer than <paramref name="most"/>, and returns their number.</summary>
+    /// <summary>Copies all ids and payloads of a set with fewer than <paramref name="most"/> ids, and returns their number.</summary>
     /// <param name="reader">The pages.</param>
     /// <param name="set">The set.</param>
-    /// <param name="ids">Has room for that many ids, and for a block more.</param>
-    /// <param name="payloads">Has room for as many payloads.</param>
+    /// <param name="ids">Receives the ids; has room for <paramref name="most"/> ids and one more block.</param>
+    /// <param name="payloads">Receives the payloads; has room for as many.</param>
     /// <param name="most">The limit.</param>
-    /// <exception cref="CorruptionException">The set has another number of ids than it claims, or is damaged.</exception>
+    /// <exception cref="CorruptionException">The set does not have the number of ids that it claims, or is damaged.</exception>
     public static int ReadAll(PageReader reader, in IdSetReference set, long* ids, byte* payloads, int most)
     {
         var layout = ArrayLayout.OfBranches(reader.PageSize);
@@ -65,11 +65,11 @@ internal static unsafe class IdSetReader
         return count;
     }
 
-    /// <summary>Returns whether a set has a page from one on. Reads array pages only.</summary>
+    /// <summary>Returns whether a set has a page numbered <paramref name="first"/> or higher. Reads array pages only.</summary>
     /// <param name="reader">The pages.</param>
     /// <param name="set">The set.</param>
-    /// <param name="first">The first page of interest.</param>
-    /// <param name="passed">Receives the number of pages of the set that were looked at.</param>
+    /// <param name="first">The lowest page number of interest.</param>
+    /// <param name="passed">Receives the number of pages of the set that were examined.</param>
     /// <exception cref="CorruptionException">The set has more pages than it claims, or is damaged.</exception>
     public static bool HasPagesFrom(PageReader reader, in IdSetReference set, long first, out long passed)
     {

@@ -6,12 +6,12 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees.IdSets.Pages;
 
-/// <content>Dividing, merging and freeing the pages of a set.</content>
+/// <content>Splits, merges and frees the pages of a set.</content>
 internal unsafe ref partial struct IdSetWriter
 {
-    /// <summary>Frees all pages of a set, which is without a root afterwards.</summary>
+    /// <summary>Frees all pages of a set. Afterwards, the reference has no root.</summary>
     /// <exception cref="CorruptionException">
-    /// A page of the set is damaged or belongs to another set, or the set has another number of pages than it claims.
+    /// A page of the set is damaged or belongs to another set, or the set does not have the number of pages that it claims.
     /// </exception>
     public static void FreeAll(PageWriter pages, in IdSetMarks marks, ref IdSetReference set)
     {
@@ -23,11 +23,11 @@ internal unsafe ref partial struct IdSetWriter
         set = default;
     }
 
-    /// <summary>Frees pages at the end of a set, with their ids, until enough are free. What remains is a whole set.</summary>
+    /// <summary>Frees pages at the end of a set, together with their ids, until enough are free. The remaining set is consistent.</summary>
     /// <param name="pages">The pages.</param>
     /// <param name="marks">The marks of the set.</param>
-    /// <param name="set">The set, which has more pages than are to be freed.</param>
-    /// <param name="most">The number of pages to free. It may become as many more as the set has levels.</param>
+    /// <param name="set">The set, which must have more pages than are to be freed.</param>
+    /// <param name="most">The number of pages to free. Up to as many more as the set has levels may be freed.</param>
     /// <inheritdoc cref="FreeAll"/>
     public static void FreeSome(PageWriter pages, in IdSetMarks marks, ref IdSetReference set, long most)
     {
@@ -55,7 +55,7 @@ internal unsafe ref partial struct IdSetWriter
 
     private static void Free(PageWriter pages, in IdSetMarks marks, PageNumber page, int depth, ref long left)
     {
-        // A page that leads to itself would be freed for ever.
+        // Without this check, a page linked to itself would be freed forever.
         if (--left < 0)
             IdSetErrors.ThrowShared(pages, page);
         if (depth > 1)
@@ -101,7 +101,7 @@ internal unsafe ref partial struct IdSetWriter
         InsertChild(_path.LeafLevel - 1, IdPage.Entries(right.Bytes)[0].First, rightNumber);
     }
 
-    /// <summary>Adds a child to a branch, directly after the one that the path takes. The path is not valid afterwards.</summary>
+    /// <summary>Adds a child to a branch, directly after the child on the path. Invalidates the path.</summary>
     private void InsertChild(int level, long key, PageNumber child)
     {
         if (level < 0)
@@ -164,7 +164,7 @@ internal unsafe ref partial struct IdSetWriter
         return page;
     }
 
-    /// <summary>Frees the id page of the path, which has no ids any more.</summary>
+    /// <summary>Frees the id page of the path, whose ids are no longer counted.</summary>
     private void RemoveLeaf()
     {
         var leaf = _path.Leaf;
@@ -174,9 +174,9 @@ internal unsafe ref partial struct IdSetWriter
             FindLastPage();
     }
 
-    /// <summary>Removes a child of the path's branch at a level, and the branch itself if it was the only one.</summary>
+    /// <summary>Removes a child from the path's branch at a level, and the branch itself if that was its only child.</summary>
     /// <param name="level">The level of the branch; -1 for the reference to the root.</param>
-    /// <param name="index">The child; -1 for the one that the path takes.</param>
+    /// <param name="index">The child; -1 for the child on the path.</param>
     private void RemoveChild(int level, int index)
     {
         if (level < 0)
@@ -192,7 +192,7 @@ internal unsafe ref partial struct IdSetWriter
         ArrayPage.Remove(branch, _layout, at);
         var count = ArrayPage.Count(branch.Bytes);
 
-        // The child that becomes the first one also gets the ids below its own key.
+        // The new first child also covers the ids below its own key.
         if (at == 0 && count > 0)
             ArrayPage.SetFirstKey(branch, _layout);
         if (count == 0)
@@ -233,7 +233,7 @@ internal unsafe ref partial struct IdSetWriter
             TryMergeBranches(level, parent, index - 1);
     }
 
-    /// <summary>Moves the children of the branch after an index into the one at that index, if they fit comfortably.</summary>
+    /// <summary>Moves the children of the branch after an index into the branch at that index, if they fit comfortably.</summary>
     private bool TryMergeBranches(int level, byte* parent, int index)
     {
         if (index < 0 || index + 1 >= ArrayPage.Count(parent))
@@ -250,14 +250,14 @@ internal unsafe ref partial struct IdSetWriter
         var target = _pages.Modify(leftNumber);
         ArrayPage.Append(right, _layout, 0, ArrayPage.Count(right), target);
 
-        // The first child of the right page gets the key of its page from the parent.
+        // The first child of the right page takes the key of that page in the parent.
         ArrayPage.SetKey(target, _layout, count, key);
         FreePage(rightNumber);
         RemoveChild(level - 1, index + 1);
         return true;
     }
 
-    /// <summary>Merges the id page of the path with a neighbour if it has become nearly empty. The path is not valid afterwards.</summary>
+    /// <summary>Merges the id page of the path with a neighbour if less than a third of it is in use. Invalidates the path.</summary>
     private void MergeLeaf()
     {
         if (_path.LeafLevel == 0 || IdPage.UsedBytes(_pages.Read(_path.Leaf), _pages.PageSize) >= IdPage.Capacity(_pages.PageSize) / 3)

@@ -9,16 +9,16 @@ namespace Voron.Trees.IdSets.Pages;
 
 /// <summary>Changes a set with pages of its own: id pages, and array pages above them.</summary>
 /// <remarks>
-/// The reference to the set changes with it, and the caller writes it back. Without a root the set is empty. A full page is divided before
-/// anything in it has changed, and the change then begins again at the root; so each step leaves a whole set. Dividing a page drops the upper
-/// blocks, which are in the new page then. Ids that are added at the end begin an empty page.
+/// Changes update the reference to the set, which the caller writes back. Without a root, the set is empty. A full page is split before anything in
+/// it changes, and the change then restarts at the root, so each step leaves a consistent set. A split copies the upper blocks to a new page before
+/// it drops them. Ids appended at the end start a new page instead.
 /// </remarks>
 internal unsafe ref partial struct IdSetWriter
 {
-    // Fewer changes at the end are written into the tail one by one: each takes a few bytes of the journal.
+    // Up to this many changes at the end are written into the tail one by one. Each takes a few bytes in the journal.
     private const int FewChanges = 4;
 
-    // A block that has shrunk below the first number takes in the next one, if both together are no more than the second.
+    // A block that has shrunk below the first number of ids absorbs the next block if both together have at most the second number.
     private const int SmallBlock = 32;
     private const int ComfortableBlock = 96;
 
@@ -32,7 +32,7 @@ internal unsafe ref partial struct IdSetWriter
     private IdSetReference _set;
     private IdSetPath _path;
 
-    // The changed block: the number of its ids, and by how many there are more than before.
+    // The changed block: the number of its ids now and before, and whether anything in it has changed.
     private int _count;
     private int _oldCount;
     private bool _isChanged;
@@ -53,7 +53,7 @@ internal unsafe ref partial struct IdSetWriter
     /// <param name="pages">The pages.</param>
     /// <param name="marks">The marks of the set.</param>
     /// <param name="set">The set, without a root if it has no pages yet; afterwards, without a root if it is empty.</param>
-    /// <param name="changes">The changes, in ascending order of ids, with each id once.</param>
+    /// <param name="changes">The changes, in ascending order of their ids, each id at most once.</param>
     /// <exception cref="CorruptionException">A page of the set is damaged. The transaction can only be rolled back.</exception>
     [SkipLocalsInit]
     public static void Apply(PageWriter pages, in IdSetMarks marks, ref IdSetReference set, scoped ReadOnlySpan<IdChange> changes)
@@ -67,7 +67,7 @@ internal unsafe ref partial struct IdSetWriter
         set = writer._set;
     }
 
-    /// <summary>Returns the number of changes that are done.</summary>
+    /// <summary>Applies the first changes, and returns their number.</summary>
     private int ApplySome(scoped ReadOnlySpan<IdChange> changes)
     {
         if (_set.Root == 0)
@@ -150,7 +150,7 @@ internal unsafe ref partial struct IdSetWriter
         return done;
     }
 
-    /// <summary>Returns the first changes, those of ids up to the highest one of a block, as far as a block can take them.</summary>
+    /// <summary>Returns the first changes, those to ids up to the highest one of a block, but no more than a block can hold.</summary>
     private static ReadOnlySpan<IdChange> UpTo(ReadOnlySpan<IdChange> changes, long highest)
     {
         var count = 0;
@@ -159,7 +159,7 @@ internal unsafe ref partial struct IdSetWriter
         return changes[..count];
     }
 
-    /// <summary>Merges the ids of a block with changes; returns whether all changes add ids behind those of the block.</summary>
+    /// <summary>Merges the ids of a block with changes; returns whether all changes add ids after those of the block.</summary>
     private bool Merge(byte* page, int block, scoped ReadOnlySpan<IdChange> changes)
     {
         _oldCount = IdPage.Unpack(_pages, page, block, _oldIds);
@@ -209,7 +209,7 @@ internal unsafe ref partial struct IdSetWriter
     /// <summary>Writes the merged ids in place of a block; returns false, and changes nothing, when the page has no room.</summary>
     /// <param name="number">The page.</param>
     /// <param name="block">The block.</param>
-    /// <param name="isAtEnd">True if more ids are expected behind these: the block becomes the tail, or stays it.</param>
+    /// <param name="isAtEnd">True if more ids are expected after these: the block becomes or remains the tail.</param>
     private bool TryWrite(PageNumber number, int block, bool isAtEnd)
     {
         var added = _count - _oldCount;
@@ -233,7 +233,7 @@ internal unsafe ref partial struct IdSetWriter
         return true;
     }
 
-    /// <summary>Begins an empty page with the ids behind those of the last block, which the last page has no room for.</summary>
+    /// <summary>Starts a new page with the ids after those of the last block, for which the last page has no room.</summary>
     private int StartPage(PageNumber number, int block, int changes)
     {
         if (IdPage.Entries(_pages.Read(number))[block].IsTail)

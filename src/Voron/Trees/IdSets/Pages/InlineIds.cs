@@ -6,13 +6,13 @@ namespace Voron.Trees.IdSets.Pages;
 /// <summary>Reads and writes sets of ids stored in their leaf record.</summary>
 internal static unsafe class InlineIds
 {
-    /// <summary>Unpacks the ids of a record of the first two forms, and returns their number.</summary>
+    /// <summary>Unpacks the ids of a record of one of the first two forms, and returns their number.</summary>
     /// <param name="reader">The source of the record, for messages.</param>
-    /// <param name="behind">The bytes behind the key: a sound record.</param>
+    /// <param name="behind">The bytes after the key: a sound record.</param>
     /// <param name="length">Their number.</param>
-    /// <param name="ids">Has room for a block.</param>
-    /// <param name="payloads">Has room for a block.</param>
-    /// <exception cref="CorruptionException">An id would be above the largest one.</exception>
+    /// <param name="ids">Receives the ids; has room for a block.</param>
+    /// <param name="payloads">Receives the payloads; has room for a block.</param>
+    /// <exception cref="CorruptionException">The ids do not fit into the record, or an id would exceed the largest possible one.</exception>
     public static int Unpack(PageReader reader, byte* behind, int length, long* ids, byte* payloads)
     {
         if (*(ExtendedForm*)behind == ExtendedForm.OneId)
@@ -30,7 +30,7 @@ internal static unsafe class InlineIds
         return header.Count;
     }
 
-    /// <summary>Returns whether the ids of a record of the first two forms can be unpacked.</summary>
+    /// <summary>Returns whether the ids of a record of one of the first two forms can be unpacked.</summary>
     public static bool AreSound(byte* behind, int length)
     {
         if (*(ExtendedForm*)behind == ExtendedForm.OneId)
@@ -40,7 +40,7 @@ internal static unsafe class InlineIds
         return IdBlock.TryUnpack(behind + FewIdsHeader.Size, length - FewIdsHeader.Size, header.Shape, header.First, ids);
     }
 
-    /// <summary>Returns the number of ids of a record of any form.</summary>
+    /// <summary>Returns the number of ids in a record of any form.</summary>
     public static long Count(byte* behind) => *(ExtendedForm*)behind switch
     {
         ExtendedForm.OneId => 1,
@@ -53,7 +53,7 @@ internal static unsafe class InlineIds
     /// <param name="ids">The ids, at least one.</param>
     /// <param name="payloads">The payloads.</param>
     /// <param name="count">Their number.</param>
-    /// <param name="most">The most bytes that the record may have.</param>
+    /// <param name="most">The maximum number of bytes of the record.</param>
     public static int Write(byte* behind, long* ids, byte* payloads, int count, int most)
     {
         if (count == 1)

@@ -5,16 +5,16 @@ using Voron.Paging;
 
 namespace Voron.Trees.ValueSets.Records;
 
-/// <summary>Reads a set of few values in its room. Reads nothing outside of the room, whatever its bytes are.</summary>
+/// <summary>Reads a set of few values in its room. Never reads outside the room, whatever its bytes are.</summary>
 /// <remarks>
 /// <code>
-///   | header | places, 2 bytes each, in the order of the values -> | gap | &lt;- values, each behind its length, with holes |
-///   0        8                                                     heap start                                       room
+///   | header | offsets, 2 bytes each, in the order of the values -> | gap | &lt;- values, each after its length, with holes |
+///   0        8                                                            heap start                                room
 /// </code>
 /// </remarks>
 internal static class FewValues
 {
-    /// <summary>Returns null if a room can have this header, otherwise a description of the impossible values.</summary>
+    /// <summary>Returns null if a room can have this header, otherwise a description of the impossible fields.</summary>
     public static string? FindFault(ReadOnlySpan<byte> room, int pageSize)
     {
         if (room.Length < FewValuesHeader.Size || room.Length > ValueSetLayout.MaxRoom(pageSize))
@@ -28,7 +28,7 @@ internal static class FewValues
     }
 
     /// <summary>
-    /// Returns null if all values are possible and in order, otherwise a description of the first that is not. The header has no fault.
+    /// Returns null if all values are possible and in order, otherwise a description of the first that is not. The header must be valid.
     /// </summary>
     public static string? FindValueFault(PageReader reader, ReadOnlySpan<byte> room)
     {
@@ -43,14 +43,14 @@ internal static class FewValues
         }
 
         return used != room.Length - header.HeapStart - header.HoleBytes
-            ? $"{header.Count} values that take {used} bytes, which is not what it claims"
+            ? $"{header.Count} values that take {used} bytes, which contradicts its header"
             : null;
     }
 
     public static int Count(ReadOnlySpan<byte> room) => Header(room).Count;
 
     /// <summary>Returns a value.</summary>
-    /// <exception cref="CorruptionException">The value leaves the room.</exception>
+    /// <exception cref="CorruptionException">The value extends beyond the room.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ReadOnlySpan<byte> ValueAt(PageReader reader, ReadOnlySpan<byte> room, int index)
     {
@@ -63,7 +63,7 @@ internal static class FewValues
         return room.Slice(offset + sizeof(ushort), length);
     }
 
-    /// <summary>Returns the index of a value; if the set does not have it, the complement of the index where it belongs.</summary>
+    /// <summary>Returns the index of a value; if the set does not contain it, the complement of the index where it belongs.</summary>
     /// <inheritdoc cref="ValueAt"/>
     public static int Search(PageReader reader, ReadOnlySpan<byte> room, ReadOnlySpan<byte> value)
     {
@@ -83,7 +83,7 @@ internal static class FewValues
         return ~low;
     }
 
-    /// <summary>Returns the bytes of the room that are in use: without gap and holes.</summary>
+    /// <summary>Returns the number of bytes in use in the room, excluding the gap and the holes.</summary>
     public static int UsedBytes(ReadOnlySpan<byte> room)
     {
         ref readonly var header = ref Header(room);

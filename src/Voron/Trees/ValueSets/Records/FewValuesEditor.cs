@@ -6,10 +6,10 @@ using Voron.Paging;
 
 namespace Voron.Trees.ValueSets.Records;
 
-/// <summary>Changes a set of few values in its room. What stays in the set stays where it is, so that the journal has little of a change.</summary>
+/// <summary>Changes a set of few values in its room. Remaining values stay in place, so that a change takes few bytes in the journal.</summary>
 internal static class FewValuesEditor
 {
-    /// <summary>Begins a set without values. All bytes of the room are set.</summary>
+    /// <summary>Initializes a room with an empty set. Sets all bytes of the room.</summary>
     public static void Begin(Span<byte> room)
     {
         room.Clear();
@@ -20,10 +20,10 @@ internal static class FewValuesEditor
 
     /// <summary>Adds a value at an index, if the gap or the holes have room for it.</summary>
     /// <param name="reader">The source of the record, for messages.</param>
-    /// <param name="room">The room, whose header has no fault.</param>
-    /// <param name="index">The index that the value gets.</param>
-    /// <param name="value">The value, which does not belong to the room.</param>
-    /// <exception cref="CorruptionException">The values leave the room.</exception>
+    /// <param name="room">The room. Its header must be valid.</param>
+    /// <param name="index">The index of the new value.</param>
+    /// <param name="value">The value. Its bytes must not be part of the room.</param>
+    /// <exception cref="CorruptionException">The values extend beyond the room.</exception>
     public static bool TryInsert(PageReader reader, Span<byte> room, int index, ReadOnlySpan<byte> value)
     {
         var needed = value.Length + FewValuesHeader.BytesOfValue;
@@ -60,7 +60,7 @@ internal static class FewValuesEditor
         slots = slots[..^1];
         header.Count--;
 
-        // A value at the start of the heap, and the holes behind it, become part of the gap.
+        // A value at the start of the heap, and the holes after it, become part of the gap.
         var holes = header.HoleBytes + size;
         if (offset == header.HeapStart)
         {
@@ -78,7 +78,7 @@ internal static class FewValuesEditor
         header.HoleBytes = (ushort)holes;
     }
 
-    /// <summary>Copies the values to another room, which has room for them, without the holes.</summary>
+    /// <summary>Copies the values, without the holes, to another room that can hold them.</summary>
     /// <inheritdoc cref="TryInsert"/>
     public static void Copy(PageReader reader, ReadOnlySpan<byte> room, Span<byte> target)
     {

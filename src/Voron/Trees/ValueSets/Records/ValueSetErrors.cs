@@ -5,7 +5,7 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees.ValueSets.Records;
 
-/// <summary>Throws the exceptions for damaged sets of values, and for values that no set can have.</summary>
+/// <summary>Throws the exceptions for damaged sets of values, and for values that no set can contain.</summary>
 internal static unsafe class ValueSetErrors
 {
     /// <summary>Checks the length of a value.</summary>
@@ -26,16 +26,16 @@ internal static unsafe class ValueSetErrors
 
     [DoesNotReturn]
     public static void ThrowPlace(PageReader reader, int index, int count, int offset, int room) => ThrowRecord(
-        reader, $"value {index} of {count} at offset {offset}, which leaves its room of {room} bytes");
+        reader, $"value {index} of {count} at offset {offset}, which extends beyond its room of {room} bytes");
 
     [DoesNotReturn]
     public static void ThrowSum(PageReader reader, int count, int room) =>
-        ThrowRecord(reader, $"{count} values that take other bytes of its room of {room} than it claims");
+        ThrowRecord(reader, $"{count} values whose total length in a room of {room} bytes contradicts its header");
 
-    /// <summary>The values of the companion are not those that the record of the key claims.</summary>
+    /// <summary>The values in the companion do not match the claims of the key's record.</summary>
     [DoesNotReturn]
     public static void ThrowCount(PageReader reader, in LargeSetReference set) => throw new CorruptionException(
-        $"Large set {set.Number} in '{reader.FilePath}' has other values than the {set.Count} of {set.Bytes} bytes that the record of its key claims.");
+        $"Large set {set.Number} in '{reader.FilePath}' does not match the record of its key, which claims {set.Count} values of {set.Bytes} bytes.");
 
     [DoesNotReturn]
     public static void ThrowAll(PageReader reader, long count, long all) => throw new CorruptionException(
@@ -43,7 +43,7 @@ internal static unsafe class ValueSetErrors
 
     [DoesNotReturn]
     public static void ThrowCompanion(PageReader reader, uint treeId) => throw new CorruptionException(
-        $"The catalog of '{reader.FilePath}' has no tree of the large sets of the tree with id {treeId}. Run Verify, or restore a backup.");
+        $"The catalog of '{reader.FilePath}' lacks the tree for the large sets of the tree with id {treeId}. Run Verify, or restore a backup.");
 
     [DoesNotReturn]
     public static void ThrowNumber(PageReader reader) => throw new CorruptionException(

@@ -6,7 +6,7 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees.ValueSets.Records;
 
-/// <summary>The record of a key in a tree of value sets, whose form and numbers are possible.</summary>
+/// <summary>The record of a key in a tree of value sets, whose form and fields are possible.</summary>
 internal readonly unsafe ref struct ValueSetRecord
 {
     private ValueSetRecord(ReadOnlySpan<byte> bytes) => Bytes = bytes;
@@ -19,7 +19,7 @@ internal readonly unsafe ref struct ValueSetRecord
     /// <summary>The only value of a set of one.</summary>
     public ReadOnlySpan<byte> OnlyValue => Bytes[1..];
 
-    /// <summary>The reference of a large set.</summary>
+    /// <summary>The reference to a large set.</summary>
     public LargeSetReference Large => MemoryMarshal.Read<LargeSetReference>(Bytes);
 
     /// <summary>The number of values.</summary>
@@ -30,8 +30,8 @@ internal readonly unsafe ref struct ValueSetRecord
         _ => Large.Count,
     };
 
-    /// <summary>Reads a record of a leaf.</summary>
-    /// <exception cref="CorruptionException">No set has such a record.</exception>
+    /// <summary>Reads a record from a leaf.</summary>
+    /// <exception cref="CorruptionException">No set can have such a record.</exception>
     public static ValueSetRecord Read(PageReader reader, byte* record)
     {
         if (LeafPage.Kind(record) != ValueKind.Inline)
