@@ -79,7 +79,7 @@ internal static class LayerRules
             (Api,
             [
                 "Keys", "Paging", "ChangeTracking", "Journal", "Trees/Pages", "Trees/IdSets/Pages", "Trees", "Trees/FixedSize", "Trees/IdSets",
-                "Trees/ValueSets", "Trees/Kinds", "Trees/Batches", "Recovery", "Snapshots", "Transactions", "Flushing", "Staging", "Maintenance",
+                "Trees/ValueSets", "Trees/Batches", "Recovery", "Snapshots", "Transactions", "Flushing", "Staging", "Maintenance",
                 "Diagnostics", "Opening", "Compaction", "Dropping", "Dictionaries", "Backup",
             ]),
             ("Tables", ["Keys", "Trees/Pages", "Trees", "Recording", "Transactions", Api]),

@@ -49,7 +49,7 @@ internal static class PutCommand
     {
         DumpKind.Fixed => new DumpEntry(section, 0) { Number = KeyBounds.ParseNumber(key), Value = value },
         DumpKind.Ids => new DumpEntry(section, 0) { Key = KeyText.Parse(key), Number = KeyBounds.ParseNumber(KeyText.Format(value)), Value = [0] },
-        _ => new DumpEntry(section, 0) { Key = KeyText.Parse(key), Value = value },
+        DumpKind.Plain or DumpKind.Values or DumpKind.Table => new DumpEntry(section, 0) { Key = KeyText.Parse(key), Value = value },
     };
 
     private static async Task<byte[]> ReadInputAsync(CancellationToken stop)

@@ -139,6 +139,6 @@ internal static class TreesCommand
         TreeKind.IdSets => "id sets",
         TreeKind.ValueSets => "value sets",
         TreeKind.FixedSize => "fixed-size",
-        _ => "ordinary",
+        TreeKind.Plain => "ordinary",
     };
 }

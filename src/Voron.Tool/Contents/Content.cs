@@ -19,7 +19,7 @@ internal abstract class Content
         TreeKind.FixedSize => new FixedContent(reading.OpenFixedTree(name)),
         TreeKind.IdSets => new IdContent(reading.OpenIdTree(name)),
         TreeKind.ValueSets => new ValueContent(reading.OpenValueSetTree(name)),
-        _ => TableContent.FindTable(reading, name),
+        null => TableContent.FindTable(reading, name),
     };
 
     /// <summary>Opens all trees, then all tables.</summary>

@@ -33,6 +33,6 @@ internal sealed record DumpSection(string? Name, DumpKind Kind)
         DumpKind.Ids => "tree of id sets",
         DumpKind.Values => "tree of value sets",
         DumpKind.Table => $"table of version {Version} with {(Keys == null ? "row ids as keys" : $"keys of the kind {Keys}")}",
-        _ => "ordinary tree",
+        DumpKind.Plain => "ordinary tree",
     };
 }

@@ -121,7 +121,7 @@ internal sealed class JsonLinesWriter : DumpWriter
         DumpKind.Fixed => "fixed-size",
         DumpKind.Ids => "id sets",
         DumpKind.Values => "value sets",
-        _ => "ordinary",
+        DumpKind.Plain or DumpKind.Table => "ordinary",
     };
 
     public override void Write(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)

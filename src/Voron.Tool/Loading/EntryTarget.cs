@@ -28,7 +28,7 @@ internal abstract class EntryTarget
         DumpKind.Ids => new IdTarget(writing.CreateIdTree(name)),
         DumpKind.Values => new ValueTarget(writing.CreateValueSetTree(name)),
         DumpKind.Table => TableTarget.Create(writing, section, name),
-        _ => new PlainTarget(writing.CreateTree(name)),
+        DumpKind.Plain => new PlainTarget(writing.CreateTree(name)),
     };
 
     /// <summary>Whether there is an entry.</summary>

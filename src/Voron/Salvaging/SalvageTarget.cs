@@ -57,16 +57,13 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
         if (!_isWriting)
             _writing = _environment.BeginWrite();
         _isWriting = true;
-        if (systemName != null && form.Kind == TreeKind.IdSets)
-            _idTree = new WriteIdTree(_writing.CreateSystemTree(systemName, form.Kind));
-        else if (systemName != null)
-            _tree = new WriteTree(_writing.CreateSystemTree(systemName, form.Kind));
-        else if (form.Kind == TreeKind.FixedSize)
-            _fixedTree = _writing.CreateFixedTree(name, form.ValueSize);
-        else if (form.Kind == TreeKind.IdSets)
-            _idTree = _writing.CreateIdTree(name);
-        else
-            _tree = _writing.CreateTree(name);
+        var tree = systemName != null ? _writing.CreateSystemTree(systemName, form.Kind) : null;
+        (_tree, _fixedTree, _idTree) = form.Kind switch
+        {
+            TreeKind.Plain or TreeKind.ValueSets => (tree != null ? new WriteTree(tree) : _writing.CreateTree(name), default, default),
+            TreeKind.FixedSize => (default(WriteTree), _writing.CreateFixedTree(name, form.ValueSize), default(WriteIdTree)),
+            TreeKind.IdSets => (default, default, tree != null ? new WriteIdTree(tree) : _writing.CreateIdTree(name)),
+        };
     }
 
     public bool TryBeginSet(ReadOnlySpan<byte> key)

@@ -12,6 +12,6 @@ internal readonly record struct TreeForm(TreeKind Kind, int ValueSize = 0)
     {
         TreeKind.FixedSize => new TreeForm(TreeKind.FixedSize, (int)header.NestedValues),
         TreeKind.ValueSets => default,
-        _ => new TreeForm(header.Kind),
+        TreeKind.Plain or TreeKind.IdSets => new TreeForm(header.Kind),
     };
 }

@@ -151,8 +151,11 @@ internal sealed class TreeState
         NestedPages = 0;
 
         // The size of the values of an array stays with the tree.
-        if (Kind != TreeKind.FixedSize)
-            NestedValues = 0;
+        NestedValues = Kind switch
+        {
+            TreeKind.Plain or TreeKind.IdSets or TreeKind.ValueSets => 0,
+            TreeKind.FixedSize => NestedValues,
+        };
     }
 
     /// <exception cref="CorruptionException">The tree claims no level, or more levels than a tree can have.</exception>

@@ -115,7 +115,7 @@ public sealed class TreeCopyTests : IDisposable
     {
         _source.Write(writing => writing.CreateTree("tree").Put("a"u8, "b"u8));
         using var reading = _source.BeginRead();
-        using var copy = TreeCopy.Begin(reading, "tree"u8.ToArray(), TreeKind.Plain, _source.Path);
+        using var copy = TreeCopy.Begin(reading, "tree"u8.ToArray(), TreeKind.Plain);
         using var writing = _copy.BeginWrite();
         copy.Invoking(tree => tree.CopySome(writing, 1, new CancellationToken(canceled: true))).Should().Throw<OperationCanceledException>();
         copy.HasMore.Should().BeTrue();
@@ -130,7 +130,7 @@ public sealed class TreeCopyTests : IDisposable
     {
         var bytes = new List<long>();
         using var reading = _source.BeginRead();
-        using var copy = TreeCopy.Begin(reading, "tree"u8.ToArray(), kind, _source.Path);
+        using var copy = TreeCopy.Begin(reading, "tree"u8.ToArray(), kind);
         do
         {
             using var writing = _copy.BeginWrite();

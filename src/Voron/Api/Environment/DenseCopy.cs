@@ -84,7 +84,7 @@ internal sealed class DenseCopy(
 
                 // That of its root.
                 _pending += _engine.PageSize;
-                using var copy = TreeCopy.Begin(reading, name, tree.Kind, _path);
+                using var copy = TreeCopy.Begin(reading, name, tree.Kind);
                 do
                 {
                     var bytes = copy.CopySome(WritingTo(target), Left, stop);

@@ -2,7 +2,6 @@ using System.Buffers;
 using Voron.Format;
 using Voron.Trees;
 using Voron.Trees.IdSets.Pages;
-using Voron.Trees.Kinds;
 using Voron.Trees.Pages;
 
 namespace Voron;
@@ -21,15 +20,12 @@ internal abstract class TreeCopy : IDisposable
     /// <param name="reading">The snapshot, which stays open until the copying has ended.</param>
     /// <param name="name">The bytes of the tree's name.</param>
     /// <param name="kind">The kind of the tree.</param>
-    /// <param name="path">The environment of the snapshot, for messages.</param>
-    public static TreeCopy Begin(ReadTransaction reading, byte[] name, TreeKind kind, string path) => kind switch
+    public static TreeCopy Begin(ReadTransaction reading, byte[] name, TreeKind kind) => kind switch
     {
         TreeKind.Plain => new OfEntries(reading, name),
         TreeKind.FixedSize => new OfFixedValues(reading, Catalog.Decode(name)),
         TreeKind.IdSets => new OfIdSets(reading, name),
         TreeKind.ValueSets => new OfValueSets(reading, Catalog.Decode(name)),
-        _ => throw new InvalidOperationException(
-            $"The {Catalog.Describe(name)} in '{path}' is {TreeKinds.Of(kind).Description}, which cannot be copied in the order of its keys."),
     };
 
     /// <summary>Copies the next entries.</summary>

@@ -9,7 +9,7 @@ internal sealed class TreeKindDescriptor
     public required string Description { get; init; }
 
     /// <summary>The feature that an environment with a tree of this kind has in its header.</summary>
-    public FormatFeatures Feature { get; init; }
+    public required FormatFeatures Feature { get; init; }
 
     /// <summary>The form of branches and leaves.</summary>
     public PageForm Pages { get; init; } = PageForm.Slotted;
@@ -25,28 +25,7 @@ internal sealed class TreeKindDescriptor
 internal static class TreeKinds
 {
     // Indexed by the kind.
-    private static readonly TreeKindDescriptor[] Table =
-    [
-        new() { Description = "a tree of keys and values" },
-        new()
-        {
-            Description = "a tree of value sets",
-            Feature = FormatFeatures.ValueSets,
-            HasCompanion = true,
-        },
-        new()
-        {
-            Description = "a tree of id sets",
-            Feature = FormatFeatures.IdSets,
-            HasIdSets = true,
-        },
-        new()
-        {
-            Description = "a fixed-size tree",
-            Feature = FormatFeatures.FixedSizeTrees,
-            Pages = PageForm.Array,
-        },
-    ];
+    private static readonly TreeKindDescriptor[] Table = Array.ConvertAll(Enum.GetValues<TreeKind>(), Describe);
 
     public static bool IsKnown(TreeKind kind) => (uint)kind < (uint)Table.Length;
 
@@ -63,4 +42,31 @@ internal static class TreeKinds
     public static InvalidOperationException Mismatch(ReadOnlySpan<byte> name, TreeKind kind, TreeKind wanted, string path) => new(
         $"The {Catalog.Describe(name)} in '{path}' is {Of(kind).Description}, and was opened as {Of(wanted).Description}. A tree keeps the kind with " +
         "which it was created: use the calls for that kind, or another name.");
+
+    private static TreeKindDescriptor Describe(TreeKind kind) => kind switch
+    {
+        TreeKind.Plain => new()
+        {
+            Description = "a tree of keys and values",
+            Feature = FormatFeatures.None,
+        },
+        TreeKind.ValueSets => new()
+        {
+            Description = "a tree of value sets",
+            Feature = FormatFeatures.ValueSets,
+            HasCompanion = true,
+        },
+        TreeKind.IdSets => new()
+        {
+            Description = "a tree of id sets",
+            Feature = FormatFeatures.IdSets,
+            HasIdSets = true,
+        },
+        TreeKind.FixedSize => new()
+        {
+            Description = "a fixed-size tree",
+            Feature = FormatFeatures.FixedSizeTrees,
+            Pages = PageForm.Array,
+        },
+    };
 }
