@@ -105,26 +105,10 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
         PagesNeedingBase += needsBasePage ? 1 : 0;
         Debug.Assert(!needsBasePage || version.Pages == 1);
         Pages += version.Pages;
-        switch (((PageHeader*)version.Frame)->Kind)
-        {
-            case PageKind.Leaf:
-                Leaves++;
-                break;
-            case PageKind.Branch:
-                Branches++;
-                break;
-            case PageKind.Ids:
-                Leaves++;
-                break;
-            case PageKind.Array when (((PageHeader*)version.Frame)->Flags & ArrayLayout.BranchFlag) == 0:
-                Leaves++;
-                break;
-            case PageKind.Array:
-                Branches++;
-                break;
-            case PageKind.Overflow:
-                Overflows += version.Pages;
-                break;
-        }
+        var header = (PageHeader*)version.Frame;
+        var isLeaf = PageStructure.IsLeaf(*header);
+        Leaves += isLeaf == true ? 1 : 0;
+        Branches += isLeaf == false ? 1 : 0;
+        Overflows += header->Kind == PageKind.Overflow ? version.Pages : 0;
     }
 }

@@ -21,6 +21,15 @@ internal static unsafe class PageStructure
     /// <summary>Returns the number of pages of an overflow extent that holds that many bytes.</summary>
     public static long ExtentPages(int pageSize, long length) => (length + PageHeader.Size + pageSize - 1) / pageSize;
 
+    /// <summary>True for a leaf of a tree and for a page of ids, false for a branch of a tree or of a set; null for any other page.</summary>
+    public static bool? IsLeaf(in PageHeader header) => header.Kind switch
+    {
+        PageKind.Leaf or PageKind.Ids => true,
+        PageKind.Branch => false,
+        PageKind.Array => (header.Flags & ArrayLayout.BranchFlag) == 0,
+        _ => null,
+    };
+
     /// <summary>Returns null if the page is sound, otherwise a description of the fault, to follow "is malformed: ".</summary>
     /// <param name="page">The page, or all pages of an extent.</param>
     /// <param name="pages">The number of pages present in memory.</param>

@@ -255,13 +255,10 @@ internal sealed unsafe class PageDescriber
 
     private PageContent ContentOf(in PageHeader header) => header.Kind switch
     {
-        PageKind.Leaf => PageContent.Leaf,
-        PageKind.Branch => PageContent.Branch,
-        PageKind.Array => (header.Flags & ArrayLayout.BranchFlag) == 0 ? PageContent.Leaf : PageContent.Branch,
         PageKind.Ids => PageContent.Ids,
         PageKind.Overflow => PageContent.Overflow,
         PageKind.SectionMap => FindMapRole() ?? PageContent.SectionMap,
-        _ => PageContent.Unknown,
+        _ => PageStructure.IsLeaf(header) switch { true => PageContent.Leaf, false => PageContent.Branch, null => PageContent.Unknown },
     };
 
     private PageDescription AddEntries(PageDescription description)

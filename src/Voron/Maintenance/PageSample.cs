@@ -4,7 +4,7 @@ using Voron.Primitives;
 using Voron.Snapshots;
 using Voron.Transactions;
 using Voron.Trees.IdSets.Pages;
-using Voron.Trees.Pages;
+using Voron.Trees.Kinds;
 
 namespace Voron.Maintenance;
 
@@ -56,17 +56,10 @@ internal static unsafe class PageSample
         var header = (PageHeader*)page;
         if (header->PageNumber != number)
             return null;
-        if (header->Kind == PageKind.Array)
-        {
-            var layout = new ArrayLayout(pageSize, ArrayPage.ValueSize(page));
-            return new SampledPage(!ArrayPage.IsBranch(page), header->TreeMark, ArrayPage.Count(page) / (double)layout.Capacity);
-        }
-
         if (header->Kind == PageKind.Ids)
             return new SampledPage(true, header->TreeMark, IdPage.UsedBytes(page, pageSize) / (double)IdPage.Capacity(pageSize));
-        if (header->Kind is not (PageKind.Leaf or PageKind.Branch))
-            return null;
-        var used = SlottedPage.UsedBytes(page, pageSize) / (double)(pageSize - PageHeader.Size);
-        return new SampledPage(header->Kind == PageKind.Leaf, header->TreeMark, Math.Clamp(used, 0, 1));
+        return PageForm.Find(header->Kind) is { } form
+            ? new SampledPage(form.IsLeaf(page), header->TreeMark, form.UsedFraction(page, pageSize))
+            : null;
     }
 }

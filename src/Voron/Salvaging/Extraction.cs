@@ -2,6 +2,7 @@ using Voron.Format;
 using Voron.Paging;
 using Voron.Testing;
 using Voron.Trees;
+using Voron.Trees.Kinds;
 using Voron.Trees.Pages;
 
 namespace Voron.Salvaging;
@@ -90,7 +91,7 @@ internal sealed unsafe partial class Extraction : ITreeWalkHost, IDisposable
     void ITreeWalkHost.TakeLeaf(byte* leaf)
     {
         if (_tree == null && ((PageHeader*)leaf)->Kind != PageKind.Leaf)
-            _catalog.Lose(new LostKeys(null, null, ((PageHeader*)leaf)->PageNumber, "It is a page of a fixed-size tree, not of the catalog."));
+            _catalog.Lose(new LostKeys(null, null, ((PageHeader*)leaf)->PageNumber, "It is a page of a tree of another kind, not of the catalog."));
         else if (_tree == null)
             TakeNames(leaf);
         else
@@ -316,9 +317,9 @@ internal sealed unsafe partial class Extraction : ITreeWalkHost, IDisposable
         if (tree.Form != form)
             (tree, room) = (LostTree(header->TreeMark, header->PageNumber, form), null);
         EnterInTarget(tree, form);
-        if (form.Kind == TreeKind.FixedSize)
+        if (PageForm.Find(header->Kind) is { HasReferences: false } pages)
         {
-            TakeArrayEntries(tree, leaf, new ArrayLayout(_pages.PageSize, form.ValueSize), room);
+            TakeInlineEntries(tree, leaf, pages, room);
             return;
         }
 
@@ -331,12 +332,12 @@ internal sealed unsafe partial class Extraction : ITreeWalkHost, IDisposable
         }
     }
 
-    private void TakeArrayEntries(TreeFindings tree, byte* leaf, in ArrayLayout layout, LostKeys? room)
+    private void TakeInlineEntries(TreeFindings tree, byte* leaf, PageForm pages, LostKeys? room)
     {
-        for (var i = 0; i < ArrayPage.Count(leaf); i++)
+        for (var i = 0; i < TreePageView.Count(leaf); i++)
         {
-            _value.Open(ArrayPage.Value(leaf, layout, i), layout.ValueSize);
-            if (_target.TakesValues && !_target.TryAdd(ArrayKey.ToBytes(ArrayPage.Key(leaf, layout, i)), _value, out _))
+            _value.Open(pages.Value(leaf, _pages.PageSize, i, out var length), length);
+            if (_target.TakesValues && !_target.TryAdd(TreePageView.Key(leaf, i, _pages.PageSize), _value, out _))
             {
                 tree.CountSuperseded();
                 continue;

@@ -51,7 +51,7 @@ internal static unsafe class SeedSearch
             file.Read(page * pageSize, new Span<byte>(buffer.Bytes, pageSize));
             var header = buffer.Header;
             if (header->PageNumber != page || header->Checksum == Checksum.None
-                || header->Kind is not (PageKind.Leaf or PageKind.Branch or PageKind.Array or PageKind.Ids or PageKind.SectionMap))
+                || (PageStructure.IsLeaf(*header) == null && header->Kind != PageKind.SectionMap))
                 continue;
             var length = (nuint)(pageSize - PageHeader.UnjournaledBytes);
             var candidate = Checksum.FindSeedBase(buffer.Bytes + PageHeader.UnjournaledBytes, length, page, header->Checksum);

@@ -30,7 +30,13 @@ internal abstract unsafe class PageForm
     /// <summary>True if a leaf refers to pages outside of it, or to dictionaries.</summary>
     public abstract bool HasReferences { get; }
 
-    public static PageForm Of(PageKind kind) => kind == PageKind.Array ? Array : Slotted;
+    /// <summary>Returns the form of the pages of a kind; null if trees have no such pages.</summary>
+    public static PageForm? Find(PageKind kind) => kind switch
+    {
+        PageKind.Leaf or PageKind.Branch => Slotted,
+        PageKind.Array => Array,
+        _ => null,
+    };
 
     /// <summary>The number of entries of a page, or of children of a branch.</summary>
     public static int Count(byte* page) => ((PageHeader*)page)->EntryCount;
@@ -42,6 +48,15 @@ internal abstract unsafe class PageForm
     public abstract byte* ReadLeaf(PageReader reader, TreeState state, PageNumber page);
 
     public abstract bool IsLeaf(byte* page);
+
+    /// <summary>Returns the used part of the space for records of a page that may be damaged, from 0 to 1.</summary>
+    public abstract double UsedFraction(byte* page, int pageSize);
+
+    /// <summary>Returns the kind of the tree that a leaf shows, and the size of its values; 0 if each has its own.</summary>
+    public abstract (TreeKind Kind, int ValueSize) KindOf(byte* leaf);
+
+    /// <summary>Returns the value of an entry in the leaf itself; null if it is elsewhere, or no value.</summary>
+    public abstract byte* Value(byte* leaf, int pageSize, int index, out int length);
 
     public abstract PageNumber Child(byte* branch, int pageSize, int index);
 
@@ -90,6 +105,24 @@ internal abstract unsafe class PageForm
         public override byte* ReadLeaf(PageReader reader, TreeState state, PageNumber page) => TreePages.ReadLeaf(reader, page);
 
         public override bool IsLeaf(byte* page) => ((PageHeader*)page)->Kind == PageKind.Leaf;
+
+        public override double UsedFraction(byte* page, int pageSize) =>
+            Math.Clamp(SlottedPage.UsedBytes(page, pageSize) / (double)(pageSize - PageHeader.Size), 0, 1);
+
+        // A tree has sets of ids under all of its keys, or under none.
+        public override (TreeKind Kind, int ValueSize) KindOf(byte* leaf)
+        {
+            var first = Count(leaf) > 0 ? SlottedPage.Record(leaf, 0) : null;
+            var hasSets = first != null && LeafPage.Kind(first) == ValueKind.Extended && LeafPage.Packed(first) == null;
+            return (hasSets ? TreeKind.IdSets : TreeKind.Plain, 0);
+        }
+
+        public override byte* Value(byte* leaf, int pageSize, int index, out int length)
+        {
+            var record = SlottedPage.Record(leaf, index);
+            length = LeafPage.InlineLength(record);
+            return LeafPage.Kind(record) == ValueKind.Inline ? LeafPage.InlineBytes(record) : null;
+        }
 
         public override PageNumber Child(byte* branch, int pageSize, int index) => BranchPage.Child(branch, index);
 
@@ -143,6 +176,17 @@ internal abstract unsafe class PageForm
             FixedSizePages.ReadLeaf(reader, page, state.Shape(reader.PageSize).Leaf);
 
         public override bool IsLeaf(byte* page) => ((PageHeader*)page)->Kind == PageKind.Array && !ArrayPage.IsBranch(page);
+
+        public override double UsedFraction(byte* page, int pageSize) =>
+            ArrayPage.Count(page) / (double)new ArrayLayout(pageSize, ArrayPage.ValueSize(page)).Capacity;
+
+        public override (TreeKind Kind, int ValueSize) KindOf(byte* leaf) => (TreeKind.FixedSize, ArrayPage.ValueSize(leaf));
+
+        public override byte* Value(byte* leaf, int pageSize, int index, out int length)
+        {
+            length = ArrayPage.ValueSize(leaf);
+            return ArrayPage.Value(leaf, new ArrayLayout(pageSize, length), index);
+        }
 
         public override PageNumber Child(byte* branch, int pageSize, int index) => ArrayPage.Child(branch, ArrayLayout.OfBranches(pageSize), index);
 
