@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using System.Text;
+using Voron.Format;
 using Voron.Tool.Dumps;
 
 namespace Voron.Tool.Tests;
@@ -18,7 +19,7 @@ public sealed class ToolDumpTests : IDisposable
     {
         using var written = new MemoryStream();
         using var writer = new MdbWriter(written);
-        writer.Begin(new DumpSection("t", DumpKind.Plain));
+        writer.Begin(new DumpSection("t", TreeKind.Plain));
         var first = (byte)0;
         var refused = () => writer.Write("k"u8, MemoryMarshal.CreateReadOnlySpan(ref first, MdbWriter.LongestValueBytes + 1));
         refused.Should().Throw<ToolException>().WithMessage("*key k has*jsonlines*");

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Voron.Format;
 using Voron.Tool.Contents;
 using Voron.Tool.Dumps;
 using Voron.Tool.Streams;
@@ -57,7 +58,7 @@ internal static class DumpCommand
 
     private static void Write(List<Content> contents, KeyBounds keys, Stream stream, DumpForm form, CancellationToken stop)
     {
-        var version = contents.TrueForAll(content => content.Section.Kind == DumpKind.Plain) ? 1 : 2;
+        var version = contents.TrueForAll(content => content.Section.Kind == TreeKind.Plain) ? 1 : 2;
         using var dump = form == DumpForm.Mdb ? (DumpWriter)new MdbWriter(stream) : new JsonLinesWriter(stream, version);
         foreach (var content in contents)
         {

@@ -34,7 +34,7 @@ internal static class LoadCommand
                 ThrowIfRefused(environment, targets, resumes);
                 var load = new LoadRun(environment, dump, nameOf, resumes);
                 load.Run(stop);
-                var tables = targets.Count(target => target.Section.Kind == DumpKind.Table);
+                var tables = targets.Count(target => target.Section.IsTable);
                 output.WriteFacts(
                 [
                     ("trees", targets.Count - tables), ("tables", tables), ("entries", load.Loaded),
@@ -68,7 +68,7 @@ internal static class LoadCommand
         using var trial = environment.BeginWrite();
         foreach (var (section, name) in targets)
         {
-            var what = section.Kind == DumpKind.Table ? "table" : "tree";
+            var what = section.IsTable ? "table" : "tree";
             try
             {
                 if (!EntryTarget.Create(trial, section, name).IsEmpty && !resumes)

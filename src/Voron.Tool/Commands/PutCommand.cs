@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Voron.Format;
 using Voron.Tool.Contents;
 using Voron.Tool.Dumps;
 using Voron.Tool.Loading;
@@ -36,7 +37,7 @@ internal static class PutCommand
             {
                 // An existing id keeps its payload.
                 var target = EntryTarget.Create(writing, section, name);
-                if (section.Kind != DumpKind.Ids || !target.Has(entry))
+                if (section.Kind != TreeKind.IdSets || !target.Has(entry))
                     target.Put(entry);
             });
             return ExitCode.Done;
@@ -47,9 +48,9 @@ internal static class PutCommand
     /// <exception cref="ToolException">The key is to be a number, but is none.</exception>
     public static DumpEntry EntryOf(DumpSection section, string key, byte[] value) => section.Kind switch
     {
-        DumpKind.Fixed => new DumpEntry(section, 0) { Number = KeyBounds.ParseNumber(key), Value = value },
-        DumpKind.Ids => new DumpEntry(section, 0) { Key = KeyText.Parse(key), Number = KeyBounds.ParseNumber(KeyText.Format(value)), Value = [0] },
-        DumpKind.Plain or DumpKind.Values or DumpKind.Table => new DumpEntry(section, 0) { Key = KeyText.Parse(key), Value = value },
+        TreeKind.FixedSize => new DumpEntry(section, 0) { Number = KeyBounds.ParseNumber(key), Value = value },
+        TreeKind.IdSets => new DumpEntry(section, 0) { Key = KeyText.Parse(key), Number = KeyBounds.ParseNumber(KeyText.Format(value)), Value = [0] },
+        TreeKind.Plain or TreeKind.ValueSets or null => new DumpEntry(section, 0) { Key = KeyText.Parse(key), Value = value },
     };
 
     private static async Task<byte[]> ReadInputAsync(CancellationToken stop)

@@ -3,6 +3,7 @@ using Voron.Feeds;
 using Voron.Format;
 using Voron.Tables;
 using Voron.Tool.Shell;
+using Voron.Trees.Kinds;
 
 namespace Voron.Tool.Commands;
 
@@ -49,7 +50,8 @@ internal static class TreesCommand
                 var tree = reading.GetTreeStatistics(name, out var header);
                 rows.Add(
                 [
-                    name, tree.Entries, tree.Depth, tree.LeafPages, tree.BranchPages, tree.OverflowPages, tree.NestedPages, NameOf(header.Kind),
+                    name, tree.Entries, tree.Depth, tree.LeafPages, tree.BranchPages, tree.OverflowPages, tree.NestedPages,
+                    TreeKinds.Of(header.Kind).Name,
                     header.Kind == TreeKind.IdSets ? header.NestedValues : null, header.Kind == TreeKind.ValueSets ? header.NestedValues : null,
                 ]);
             }
@@ -132,13 +134,5 @@ internal static class TreesCommand
         IndexState.Ready => "ready",
         IndexState.Building => "building",
         _ => "failed",
-    };
-
-    private static string NameOf(TreeKind kind) => kind switch
-    {
-        TreeKind.IdSets => "id sets",
-        TreeKind.ValueSets => "value sets",
-        TreeKind.FixedSize => "fixed-size",
-        TreeKind.Plain => "ordinary",
     };
 }

@@ -1,3 +1,4 @@
+using Voron.Format;
 using Voron.Tool.Dumps;
 
 namespace Voron.Tool.Contents;
@@ -5,7 +6,7 @@ namespace Voron.Tool.Contents;
 /// <summary>A fixed-size tree.</summary>
 internal sealed class FixedContent(FixedTree tree) : Content
 {
-    public override DumpSection Section => new(tree.Name, DumpKind.Fixed) { ValueBytes = tree.ValueSize };
+    public override DumpSection Section => new(tree.Name, TreeKind.FixedSize) { ValueBytes = tree.ValueSize };
 
     public override bool Show(string key, EntryOutput output)
     {

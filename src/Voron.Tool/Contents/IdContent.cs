@@ -1,3 +1,4 @@
+using Voron.Format;
 using Voron.Tool.Dumps;
 
 namespace Voron.Tool.Contents;
@@ -5,7 +6,7 @@ namespace Voron.Tool.Contents;
 /// <summary>A tree of id sets.</summary>
 internal sealed class IdContent(IdTree tree) : Content
 {
-    public override DumpSection Section => new(tree.Name, DumpKind.Ids);
+    public override DumpSection Section => new(tree.Name, TreeKind.IdSets);
 
     /// <summary>A line for each id, with its payload.</summary>
     public override bool Show(string key, EntryOutput output)

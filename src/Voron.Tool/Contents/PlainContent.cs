@@ -1,3 +1,4 @@
+using Voron.Format;
 using Voron.Tool.Dumps;
 
 namespace Voron.Tool.Contents;
@@ -7,7 +8,7 @@ internal sealed class PlainContent(Tree tree) : Content
 {
     private const int ShownValueBytes = 60;
 
-    public override DumpSection Section => new(tree.Name, DumpKind.Plain);
+    public override DumpSection Section => new(tree.Name, TreeKind.Plain);
 
     public override bool Show(string key, EntryOutput output)
     {

@@ -33,7 +33,7 @@ internal sealed class TableContent : Content
             ? new TableContent(reading, schema)
             : null;
 
-    public override DumpSection Section => new(_schema.Name, DumpKind.Table)
+    public override DumpSection Section => new(_schema.Name, null)
     {
         Version = _schema.Version,
         Keys = _schema.HasRowIdKeys ? null : _schema.KeyCodec,

@@ -1,3 +1,4 @@
+using Voron.Format;
 using Voron.Tool.Dumps;
 
 namespace Voron.Tool.Contents;
@@ -5,7 +6,7 @@ namespace Voron.Tool.Contents;
 /// <summary>A tree of value sets.</summary>
 internal sealed class ValueContent(ValueSetTree tree) : Content
 {
-    public override DumpSection Section => new(tree.Name, DumpKind.Values);
+    public override DumpSection Section => new(tree.Name, TreeKind.ValueSets);
 
     /// <summary>A line for each value.</summary>
     public override bool Show(string key, EntryOutput output)

@@ -1,3 +1,5 @@
+using Voron.Format;
+
 namespace Voron.Tool.Dumps;
 
 /// <summary>An entry of a dump, or the line that begins a tree or a table.</summary>
@@ -17,7 +19,7 @@ internal readonly record struct DumpEntry(DumpSection Section, long Line)
     /// <summary>Returns whether an entry directly before this one has the same place.</summary>
     public bool Repeats(in DumpEntry before) =>
         before.Value != null && before.Section == Section && before.Number == Number && before.Key.AsSpan().SequenceEqual(Key)
-        && (Section.Kind != DumpKind.Values || before.Value.AsSpan().SequenceEqual(Value));
+        && (Section.Kind != TreeKind.ValueSets || before.Value.AsSpan().SequenceEqual(Value));
 
     /// <summary>The key for a message.</summary>
     public string KeyText => Key == null ? $"{Number}" : Tool.KeyText.Format(Key);

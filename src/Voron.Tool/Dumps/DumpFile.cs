@@ -1,3 +1,4 @@
+using Voron.Format;
 using Voron.Tool.Streams;
 
 namespace Voron.Tool.Dumps;
@@ -86,7 +87,7 @@ internal sealed class DumpFile : IDisposable
             last = entry;
             if (entry.Key is { Length: var length })
                 (shortest, longest) = (Math.Min(shortest, length), Math.Max(longest, length));
-            if (entry is { Section.Kind: DumpKind.Values, Value: { } value })
+            if (entry is { Section.Kind: TreeKind.ValueSets, Value: { } value })
                 longestValue = Math.Max(longestValue, value.Length);
         }
 

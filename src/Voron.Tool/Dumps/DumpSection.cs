@@ -1,20 +1,15 @@
-namespace Voron.Tool.Dumps;
+using Voron.Format;
+using Voron.Trees.Kinds;
 
-/// <summary>The kinds of content of a dump.</summary>
-internal enum DumpKind
-{
-    Plain,
-    Fixed,
-    Ids,
-    Values,
-    Table,
-}
+namespace Voron.Tool.Dumps;
 
 /// <summary>A tree or a table of a dump.</summary>
 /// <param name="Name">The name; null if the dump has none.</param>
-/// <param name="Kind">The kind.</param>
-internal sealed record DumpSection(string? Name, DumpKind Kind)
+/// <param name="Kind">The kind of the tree; null for a table.</param>
+internal sealed record DumpSection(string? Name, TreeKind? Kind)
 {
+    public bool IsTable => Kind == null;
+
     /// <summary>The number of bytes of each value of a fixed-size tree.</summary>
     public int ValueBytes { get; init; }
 
@@ -27,12 +22,8 @@ internal sealed record DumpSection(string? Name, DumpKind Kind)
     /// <summary>The id that the next row of a table gets.</summary>
     public long NextRow { get; init; }
 
-    public override string ToString() => Kind switch
-    {
-        DumpKind.Fixed => $"fixed-size tree with values of {ValueBytes} bytes",
-        DumpKind.Ids => "tree of id sets",
-        DumpKind.Values => "tree of value sets",
-        DumpKind.Table => $"table of version {Version} with {(Keys == null ? "row ids as keys" : $"keys of the kind {Keys}")}",
-        DumpKind.Plain => "ordinary tree",
-    };
+    /// <summary>Describes it, with an article.</summary>
+    public override string ToString() => Kind is not { } kind
+        ? $"a table of version {Version} with {(Keys == null ? "row ids as keys" : $"keys of the kind {Keys}")}"
+        : TreeKinds.Of(kind).Description + (kind == TreeKind.FixedSize ? $" with values of {ValueBytes} bytes" : "");
 }

@@ -2,7 +2,9 @@ using System.Buffers;
 using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json;
+using Voron.Format;
 using Voron.Tables;
+using Voron.Trees.Kinds;
 
 namespace Voron.Tool.Dumps;
 
@@ -12,7 +14,7 @@ internal static class JsonLinesReader
     public static IEnumerable<DumpEntry> Read(LineReader lines, CancellationToken stop)
     {
         using var hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
-        var section = new DumpSection(null, DumpKind.Plain);
+        var section = new DumpSection(null, TreeKind.Plain);
         var (trees, entries) = (0L, 0L);
         while (lines.TryRead(out var line))
         {
@@ -52,40 +54,43 @@ internal static class JsonLinesReader
         {
             if (line.Tree != null || line.Version <= 0 || line.NextRow < 0)
                 throw lines.Bad("a table must have a version above 0 and the id of its next row");
-            return new DumpSection(line.Table, DumpKind.Table) { Version = line.Version, Keys = line.Keys, NextRow = line.NextRow };
+            return new DumpSection(line.Table, null) { Version = line.Version, Keys = line.Keys, NextRow = line.NextRow };
         }
 
-        foreach (var kind in (DumpKind[])[DumpKind.Plain, DumpKind.Fixed, DumpKind.Ids, DumpKind.Values])
-        {
-            if ((line.Kind ?? JsonLinesWriter.NameOf(DumpKind.Plain)) == JsonLinesWriter.NameOf(kind))
-                return new DumpSection(line.Tree, kind) { ValueBytes = line.ValueBytes };
-        }
-
-        throw lines.Bad($"trees of the kind '{line.Kind}' are not known");
+        var kind = line.Kind == null ? TreeKind.Plain : TreeKinds.Find(line.Kind) ?? throw lines.Bad($"trees of the kind '{line.Kind}' are not known");
+        return new DumpSection(line.Tree, kind) { ValueBytes = line.ValueBytes };
     }
 
-    private static DumpEntry ReadEntry(DumpSection section, Line line, LineReader lines, IncrementalHash hash)
+    private static DumpEntry ReadEntry(DumpSection section, Line line, LineReader lines, IncrementalHash hash) => section.Kind switch
     {
-        switch (section.Kind)
-        {
-            case DumpKind.Fixed:
-                var number = line.N ?? throw lines.Bad("an entry of a fixed-size tree must have \"n\"");
-                var fixedValue = BytesOf(line.V, line.V64, "v", lines);
-                if (fixedValue.Length != section.ValueBytes)
-                    throw lines.Bad($"the value has {fixedValue.Length} bytes, and those of the tree have {section.ValueBytes}");
-                return new DumpEntry(section, lines.Number) { Number = number, Value = fixedValue };
-            case DumpKind.Ids:
-                if (line.Id is not >= 0)
-                    throw lines.Bad("an entry of a tree of id sets must have an \"id\" that is not negative");
-                var set = BytesOf(line.K, line.K64, "k", lines);
-                return new DumpEntry(section, lines.Number) { Key = set, Number = line.Id.Value, Value = [line.Payload] };
-            case DumpKind.Table:
-                return ReadRow(section, line, lines);
-            default:
-                var key = BytesOf(line.K, line.K64, "k", lines);
-                var value = line.Parts > 0 ? ReadParts(line, lines, hash) : BytesOf(line.V, line.V64, "v", lines);
-                return new DumpEntry(section, lines.Number) { Key = key, Value = value };
-        }
+        TreeKind.Plain or TreeKind.ValueSets => ReadKeyAndValue(section, line, lines, hash),
+        TreeKind.FixedSize => ReadFixedValue(section, line, lines),
+        TreeKind.IdSets => ReadId(section, line, lines),
+        null => ReadRow(section, line, lines),
+    };
+
+    private static DumpEntry ReadKeyAndValue(DumpSection section, Line line, LineReader lines, IncrementalHash hash)
+    {
+        var key = BytesOf(line.K, line.K64, "k", lines);
+        var value = line.Parts > 0 ? ReadParts(line, lines, hash) : BytesOf(line.V, line.V64, "v", lines);
+        return new DumpEntry(section, lines.Number) { Key = key, Value = value };
+    }
+
+    private static DumpEntry ReadFixedValue(DumpSection section, Line line, LineReader lines)
+    {
+        var number = line.N ?? throw lines.Bad("an entry of a fixed-size tree must have \"n\"");
+        var value = BytesOf(line.V, line.V64, "v", lines);
+        return value.Length == section.ValueBytes
+            ? new DumpEntry(section, lines.Number) { Number = number, Value = value }
+            : throw lines.Bad($"the value has {value.Length} bytes, and those of the tree have {section.ValueBytes}");
+    }
+
+    private static DumpEntry ReadId(DumpSection section, Line line, LineReader lines)
+    {
+        if (line.Id is not >= 0)
+            throw lines.Bad("an entry of a tree of id sets must have an \"id\" that is not negative");
+        var key = BytesOf(line.K, line.K64, "k", lines);
+        return new DumpEntry(section, lines.Number) { Key = key, Number = line.Id.Value, Value = [line.Payload] };
     }
 
     private static DumpEntry ReadRow(DumpSection section, Line line, LineReader lines)

@@ -4,6 +4,8 @@ using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json;
 using System.Text.Unicode;
+using Voron.Format;
+using Voron.Trees.Kinds;
 
 namespace Voron.Tool.Dumps;
 
@@ -98,31 +100,22 @@ internal sealed class JsonLinesWriter : DumpWriter
     {
         _trees++;
         BeginLine();
-        _json.WriteString(section.Kind == DumpKind.Table ? "table" : "tree", section.Name);
-        if (section.Kind == DumpKind.Table)
+        _json.WriteString(section.IsTable ? "table" : "tree", section.Name);
+        if (section.Kind is not { } kind)
         {
             _json.WriteNumber("version", section.Version);
             _json.WriteString("keys", section.Keys);
             _json.WriteNumber("nextRow", section.NextRow);
         }
-        else if (section.Kind != DumpKind.Plain)
+        else if (kind != TreeKind.Plain)
         {
-            _json.WriteString("kind", NameOf(section.Kind));
-            if (section.Kind == DumpKind.Fixed)
+            _json.WriteString("kind", TreeKinds.Of(kind).Name);
+            if (kind == TreeKind.FixedSize)
                 _json.WriteNumber("valueBytes", section.ValueBytes);
         }
 
         EndLine();
     }
-
-    /// <summary>Returns the name of a kind of tree in the line that begins it.</summary>
-    public static string NameOf(DumpKind kind) => kind switch
-    {
-        DumpKind.Fixed => "fixed-size",
-        DumpKind.Ids => "id sets",
-        DumpKind.Values => "value sets",
-        DumpKind.Plain or DumpKind.Table => "ordinary",
-    };
 
     public override void Write(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {

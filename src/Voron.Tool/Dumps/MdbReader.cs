@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Text;
 using System.Text.Unicode;
+using Voron.Format;
 
 namespace Voron.Tool.Dumps;
 
@@ -13,7 +14,7 @@ internal static class MdbReader
         while (ReadHeader(lines) is { } header)
         {
             sections++;
-            var section = new DumpSection(header.Database, DumpKind.Plain);
+            var section = new DumpSection(header.Database, TreeKind.Plain);
             yield return new DumpEntry(section, lines.Number);
             while (ReadData(lines, header.IsPrint) is { } key)
             {

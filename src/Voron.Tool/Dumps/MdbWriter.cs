@@ -1,4 +1,5 @@
 using System.Text;
+using Voron.Format;
 
 namespace Voron.Tool.Dumps;
 
@@ -21,10 +22,10 @@ internal sealed class MdbWriter(Stream stream) : DumpWriter
     public override void Begin(DumpSection section)
     {
         var name = section.Name ?? "";
-        if (section.Kind != DumpKind.Plain)
+        if (section.Kind != TreeKind.Plain)
         {
             throw new ToolException(
-                ExitCode.Usage, $"'{name}' is a {section}, and this format has ordinary trees alone. Use the format jsonlines.");
+                ExitCode.Usage, $"'{name}' is {section}, and this format has ordinary trees alone. Use the format jsonlines.");
         }
 
         if (name.AsSpan().ContainsAny('\n', '\r'))

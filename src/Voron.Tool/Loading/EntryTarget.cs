@@ -1,3 +1,4 @@
+using Voron.Format;
 using Voron.Tool.Contents;
 using Voron.Tool.Dumps;
 
@@ -11,8 +12,8 @@ internal abstract class EntryTarget
     public static DumpSection Find(StorageEnvironment environment, string name)
     {
         using var reading = environment.BeginRead();
-        var section = Content.Find(reading, name)?.Section ?? new DumpSection(name, DumpKind.Plain);
-        return section.Kind != DumpKind.Table
+        var section = Content.Find(reading, name)?.Section ?? new DumpSection(name, TreeKind.Plain);
+        return !section.IsTable
             ? section
             : throw new ToolException(
                 ExitCode.Usage, $"'{name}' is a table. Only its program can change rows: it has the functions that compute the keys of the indexes.");
@@ -24,11 +25,11 @@ internal abstract class EntryTarget
     /// <exception cref="ArgumentException">No tree can have the name.</exception>
     public static EntryTarget Create(WriteTransaction writing, DumpSection section, string name) => section.Kind switch
     {
-        DumpKind.Fixed => new FixedTarget(writing.CreateFixedTree(name, section.ValueBytes)),
-        DumpKind.Ids => new IdTarget(writing.CreateIdTree(name)),
-        DumpKind.Values => new ValueTarget(writing.CreateValueSetTree(name)),
-        DumpKind.Table => TableTarget.Create(writing, section, name),
-        DumpKind.Plain => new PlainTarget(writing.CreateTree(name)),
+        TreeKind.Plain => new PlainTarget(writing.CreateTree(name)),
+        TreeKind.FixedSize => new FixedTarget(writing.CreateFixedTree(name, section.ValueBytes)),
+        TreeKind.IdSets => new IdTarget(writing.CreateIdTree(name)),
+        TreeKind.ValueSets => new ValueTarget(writing.CreateValueSetTree(name)),
+        null => TableTarget.Create(writing, section, name),
     };
 
     /// <summary>Whether there is an entry.</summary>

@@ -71,7 +71,7 @@ internal sealed class LoadRun(StorageEnvironment environment, DumpFile dump, Fun
             }
 
             target.Put(entry);
-            bytes += Math.Max((entry.Key?.Length ?? sizeof(long)) + entry.Value.Length, section.Kind == DumpKind.Table ? BytesPerRow : 0);
+            bytes += Math.Max((entry.Key?.Length ?? sizeof(long)) + entry.Value.Length, section.IsTable ? BytesPerRow : 0);
             put++;
         }
 

@@ -40,7 +40,7 @@ internal sealed class TableTarget : EntryTarget
         if (schema.Version != section.Version || keys != section.Keys)
         {
             throw new ToolException(
-                ExitCode.InUse, $"There is a table '{name}' of another version, or with keys of another kind, than the dump's, which is a {section}.");
+                ExitCode.InUse, $"There is a table '{name}' of another version, or with keys of another kind, than the dump's, which is {section}.");
         }
 
         if (writing.FindSystemTree(SystemTree.RowsName(schema.Id), TreeKind.Plain)!.StateAsIs.IsRecorded)

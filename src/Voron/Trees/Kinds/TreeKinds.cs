@@ -5,6 +5,9 @@ namespace Voron.Trees.Kinds;
 /// <summary>One kind of tree: the facts by which code that serves all kinds treats its trees.</summary>
 internal sealed class TreeKindDescriptor
 {
+    /// <summary>The name of the kind, as the tool shows it and as dumps have it.</summary>
+    public required string Name { get; init; }
+
     /// <summary>The kind for messages, such as "a fixed-size tree".</summary>
     public required string Description { get; init; }
 
@@ -38,6 +41,10 @@ internal static class TreeKinds
         | ((header.Flags & TreeHeader.RecordedFlag) != 0 ? FormatFeatures.ChangeFeeds : FormatFeatures.None)
         | ((header.Flags & TreeHeader.CompressedFlag) != 0 ? FormatFeatures.CompressedValues : FormatFeatures.None);
 
+    /// <summary>Returns the kind of a name; null if there is none.</summary>
+    public static TreeKind? Find(string name) =>
+        Array.FindIndex(Table, row => row.Name == name) is >= 0 and var at ? (TreeKind)at : null;
+
     /// <summary>Reports that a tree is opened as one of another kind.</summary>
     public static InvalidOperationException Mismatch(ReadOnlySpan<byte> name, TreeKind kind, TreeKind wanted, string path) => new(
         $"The {Catalog.Describe(name)} in '{path}' is {Of(kind).Description}, and was opened as {Of(wanted).Description}. A tree keeps the kind with " +
@@ -47,23 +54,27 @@ internal static class TreeKinds
     {
         TreeKind.Plain => new()
         {
+            Name = "ordinary",
             Description = "a tree of keys and values",
             Feature = FormatFeatures.None,
         },
         TreeKind.ValueSets => new()
         {
+            Name = "value sets",
             Description = "a tree of value sets",
             Feature = FormatFeatures.ValueSets,
             HasCompanion = true,
         },
         TreeKind.IdSets => new()
         {
+            Name = "id sets",
             Description = "a tree of id sets",
             Feature = FormatFeatures.IdSets,
             HasIdSets = true,
         },
         TreeKind.FixedSize => new()
         {
+            Name = "fixed-size",
             Description = "a fixed-size tree",
             Feature = FormatFeatures.FixedSizeTrees,
             Pages = PageForm.Array,
