@@ -95,77 +95,43 @@ public readonly partial struct Cursor : IDisposable
     /// <summary>Returns the bytes that the value of the entry has, and those that it takes, if it is a compressed one.</summary>
     internal bool TryGetPackedLengths(out int plain, out long stored) => Opened.Cursor.TryGetPackedLengths(out plain, out stored);
 
+    /// <summary>Begins a call that reads in the transaction.</summary>
     /// <inheritdoc cref="CursorLease.Enter"/>
-    internal TransactionOwner Enter(out bool mark) => Lease.Enter(_generation, out mark);
+    internal ReadingCall Read() => new(Lease, _generation);
 
     /// <summary>Moves to the first entry whose key is at least <paramref name="key"/>; false when there is none.</summary>
     public bool Seek(ReadOnlySpan<byte> key)
     {
-        var owner = Lease.Enter(_generation, out var mark);
-        try
-        {
-            return _lease.Cursor.Seek(key);
-        }
-        finally
-        {
-            owner.Leave(mark);
-        }
+        using var call = new ReadingCall(Lease, _generation);
+        return _lease.Cursor.Seek(key);
     }
 
     /// <summary>Moves to the entry with that key; false when the tree does not have it.</summary>
     public bool SeekExact(ReadOnlySpan<byte> key)
     {
-        var owner = Lease.Enter(_generation, out var mark);
-        try
-        {
-            return _lease.Cursor.SeekExact(key);
-        }
-        finally
-        {
-            owner.Leave(mark);
-        }
+        using var call = new ReadingCall(Lease, _generation);
+        return _lease.Cursor.SeekExact(key);
     }
 
     /// <summary>Moves to the last entry whose key is at most <paramref name="key"/>; false when there is none.</summary>
     public bool SeekForPrevious(ReadOnlySpan<byte> key)
     {
-        var owner = Lease.Enter(_generation, out var mark);
-        try
-        {
-            return _lease.Cursor.SeekForPrevious(key);
-        }
-        finally
-        {
-            owner.Leave(mark);
-        }
+        using var call = new ReadingCall(Lease, _generation);
+        return _lease.Cursor.SeekForPrevious(key);
     }
 
     /// <summary>Moves to the first entry; false when the tree is empty.</summary>
     public bool SeekFirst()
     {
-        var owner = Lease.Enter(_generation, out var mark);
-        try
-        {
-            return _lease.Cursor.SeekFirst();
-        }
-        finally
-        {
-            owner.Leave(mark);
-        }
+        using var call = new ReadingCall(Lease, _generation);
+        return _lease.Cursor.SeekFirst();
     }
 
     /// <summary>Moves to the last entry; false when the tree is empty.</summary>
     public bool SeekLast()
     {
-        var owner = Lease.Enter(_generation, out var mark);
-        try
-        {
-            return _lease.Cursor.SeekLast();
-        }
-        finally
-        {
-            owner.Leave(mark);
-        }
+        using var call = new ReadingCall(Lease, _generation);
+        return _lease.Cursor.SeekLast();
     }
 
     /// <summary>
@@ -173,14 +139,14 @@ public readonly partial struct Cursor : IDisposable
     /// is the first whose key is greater.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool MoveNext() => Opened.Cursor.TryStepNext() || MoveNextSlowly();
+    public bool MoveNext() => Opened.Cursor.TryStepNext() || MoveSlowly(1);
 
     /// <summary>
     /// Moves to the previous entry, or to the last when the cursor has no position; false at the start. If the entry has been deleted, the
     /// previous one is the last whose key is less.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool MovePrevious() => Opened.Cursor.TryStepPrevious() || MovePreviousSlowly();
+    public bool MovePrevious() => Opened.Cursor.TryStepPrevious() || MoveSlowly(-1);
 
     /// <summary>
     /// Deletes the entry that the cursor is on. The cursor is on no entry then, until <see cref="MoveNext"/> goes to the entry after the deleted
@@ -204,43 +170,15 @@ public readonly partial struct Cursor : IDisposable
     [MethodImpl(MethodImplOptions.NoInlining)]
     private ReadOnlySpan<byte> ValueElsewhere()
     {
-        var owner = Lease.Enter(_generation, out var mark);
-        try
-        {
-            return _lease.Cursor.Value;
-        }
-        finally
-        {
-            owner.Leave(mark);
-        }
+        using var call = new ReadingCall(Lease, _generation);
+        return _lease.Cursor.Value;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private bool MoveNextSlowly()
+    private bool MoveSlowly(int step)
     {
-        var owner = Lease.Enter(_generation, out var mark);
-        try
-        {
-            return _lease.Cursor.MoveNext();
-        }
-        finally
-        {
-            owner.Leave(mark);
-        }
-    }
-
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private bool MovePreviousSlowly()
-    {
-        var owner = Lease.Enter(_generation, out var mark);
-        try
-        {
-            return _lease.Cursor.MovePrevious();
-        }
-        finally
-        {
-            owner.Leave(mark);
-        }
+        using var call = new ReadingCall(Lease, _generation);
+        return step > 0 ? _lease.Cursor.MoveNext() : _lease.Cursor.MovePrevious();
     }
 
     [DoesNotReturn]

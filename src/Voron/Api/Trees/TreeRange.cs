@@ -202,15 +202,10 @@ public readonly ref partial struct TreeRange
                 return false;
 
             bool found;
-            var owner = _handle.Enter(out var mark);
-            try
+            using (_handle.Read())
             {
                 found = _hasBegun ? _walk.Continue(_cursor!) : _walk.Begin(_cursor!, _slice);
                 _hasBegun = true;
-            }
-            finally
-            {
-                owner.Leave(mark);
             }
 
             _hasEnded = !found;
