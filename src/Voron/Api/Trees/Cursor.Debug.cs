@@ -8,14 +8,12 @@ namespace Voron;
 public readonly partial struct Cursor
 {
     /// <summary>Describes the cursor by its place, with the key of its entry as text, or in hexadecimal if it is no printable UTF-8.</summary>
-    public override string ToString() => _lease?.Describe(_generation) is { } place ? $"cursor {place}" : $"cursor ({DescribeEnd()})";
-
-    private string DescribeEnd() => _lease == null ? "never opened" : "closed";
+    public override string ToString() => _handle.Describe("cursor", static (lease, generation) => lease.Describe(generation));
 
     private sealed class DebugView(Cursor cursor)
     {
         /// <summary>Null when the cursor is closed.</summary>
-        public string? Place => cursor._lease?.Describe(cursor._generation);
+        public string? Place => cursor._handle.PlaceOf(static (lease, generation) => lease.Describe(generation));
 
         public bool IsClosed => Place == null;
     }

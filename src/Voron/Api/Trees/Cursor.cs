@@ -1,6 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
-using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron;
@@ -23,17 +22,12 @@ namespace Voron;
 /// </remarks>
 public readonly partial struct Cursor : IDisposable
 {
-    private readonly CursorLease _lease;
-    private readonly long _generation;
+    private readonly CursorHandle _handle;
 
-    internal Cursor(CursorLease lease, long generation)
-    {
-        _lease = lease;
-        _generation = generation;
-    }
+    internal Cursor(CursorLease lease, long generation) => _handle = new CursorHandle(lease, generation);
 
     /// <summary>True while the cursor is on an entry.</summary>
-    public bool IsOnEntry => Opened.Cursor.IsOnEntry;
+    public bool IsOnEntry => _handle.Opened.Cursor.IsOnEntry;
 
     /// <summary>The key of the entry; valid until the cursor moves or the transaction writes.</summary>
     /// <exception cref="InvalidOperationException">The cursor is on no entry, or its entry or its tree has been deleted.</exception>
@@ -41,7 +35,7 @@ public readonly partial struct Cursor : IDisposable
     {
         [UnscopedRef]
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get => Opened.Cursor.Key;
+        get => _handle.Opened.Cursor.Key;
     }
 
     /// <summary>The value of the entry; valid until the transaction ends, or in a write transaction until its next write.</summary>
@@ -51,11 +45,11 @@ public readonly partial struct Cursor : IDisposable
     {
         [UnscopedRef]
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get => Opened.Cursor.TryGetInlineValue(out var value) ? value : ValueElsewhere();
+        get => _handle.Opened.Cursor.TryGetInlineValue(out var value) ? value : ValueElsewhere();
     }
 
     /// <summary>The length of the value in bytes, known without reading its pages.</summary>
-    public long ValueLength => Opened.Cursor.ValueLength;
+    public long ValueLength => _handle.Opened.Cursor.ValueLength;
 
     /// <summary>The entry: its key and its value, and copies of them. It may be kept after the next move.</summary>
     /// <exception cref="InvalidOperationException">The cursor is on no entry, or its entry or its tree has been deleted.</exception>
@@ -63,75 +57,51 @@ public readonly partial struct Cursor : IDisposable
     {
         get
         {
-            var lease = Opened;
+            var lease = _handle.Opened;
             lease.Cursor.RequireEntry();
             return TreeEntry.At(lease.Tree, lease.Tree.Generation, lease.Cursor);
         }
     }
 
-    private CursorLease Lease
-    {
-        [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get
-        {
-            var lease = _lease;
-            if (lease == null)
-                ThrowDefault();
-            return lease;
-        }
-    }
-
-    private CursorLease Opened
-    {
-        [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get
-        {
-            var lease = Lease;
-            lease.ThrowIfClosed(_generation);
-            return lease;
-        }
-    }
-
     /// <summary>Returns the bytes that the value of the entry has, and those that it takes, if it is a compressed one.</summary>
-    internal bool TryGetPackedLengths(out int plain, out long stored) => Opened.Cursor.TryGetPackedLengths(out plain, out stored);
+    internal bool TryGetPackedLengths(out int plain, out long stored) => _handle.Opened.Cursor.TryGetPackedLengths(out plain, out stored);
 
-    /// <summary>Begins a call that reads in the transaction.</summary>
-    /// <inheritdoc cref="CursorLease.Enter"/>
-    internal ReadingCall Read() => new(Lease, _generation);
+    /// <inheritdoc cref="CursorHandle.Read"/>
+    internal ReadingCall Read() => _handle.Read();
 
     /// <summary>Moves to the first entry whose key is at least <paramref name="key"/>; false when there is none.</summary>
     public bool Seek(ReadOnlySpan<byte> key)
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.Cursor.Seek(key);
+        using var call = _handle.Read();
+        return _handle.Lease.Cursor.Seek(key);
     }
 
     /// <summary>Moves to the entry with that key; false when the tree does not have it.</summary>
     public bool SeekExact(ReadOnlySpan<byte> key)
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.Cursor.SeekExact(key);
+        using var call = _handle.Read();
+        return _handle.Lease.Cursor.SeekExact(key);
     }
 
     /// <summary>Moves to the last entry whose key is at most <paramref name="key"/>; false when there is none.</summary>
     public bool SeekForPrevious(ReadOnlySpan<byte> key)
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.Cursor.SeekForPrevious(key);
+        using var call = _handle.Read();
+        return _handle.Lease.Cursor.SeekForPrevious(key);
     }
 
     /// <summary>Moves to the first entry; false when the tree is empty.</summary>
     public bool SeekFirst()
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.Cursor.SeekFirst();
+        using var call = _handle.Read();
+        return _handle.Lease.Cursor.SeekFirst();
     }
 
     /// <summary>Moves to the last entry; false when the tree is empty.</summary>
     public bool SeekLast()
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.Cursor.SeekLast();
+        using var call = _handle.Read();
+        return _handle.Lease.Cursor.SeekLast();
     }
 
     /// <summary>
@@ -139,14 +109,14 @@ public readonly partial struct Cursor : IDisposable
     /// is the first whose key is greater.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool MoveNext() => Opened.Cursor.TryStepNext() || MoveSlowly(1);
+    public bool MoveNext() => _handle.Opened.Cursor.TryStepNext() || MoveSlowly(1);
 
     /// <summary>
     /// Moves to the previous entry, or to the last when the cursor has no position; false at the start. If the entry has been deleted, the
     /// previous one is the last whose key is less.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool MovePrevious() => Opened.Cursor.TryStepPrevious() || MoveSlowly(-1);
+    public bool MovePrevious() => _handle.Opened.Cursor.TryStepPrevious() || MoveSlowly(-1);
 
     /// <summary>
     /// Deletes the entry that the cursor is on. The cursor is on no entry then, until <see cref="MoveNext"/> goes to the entry after the deleted
@@ -156,31 +126,28 @@ public readonly partial struct Cursor : IDisposable
     /// <exception cref="InvalidOperationException">The transaction is a read transaction, or the cursor has no position.</exception>
     public bool Delete()
     {
-        var lease = Opened;
+        var lease = _handle.Opened;
         if (lease.Tree.Owner.Write == null)
             throw new InvalidOperationException("The cursor belongs to a read transaction and cannot delete an entry.");
         return TreeEditor.DeleteCurrent(lease.Tree, lease.Cursor);
     }
 
     /// <summary>Closes the cursor. Further calls of this method do nothing.</summary>
-    public void Dispose() => _lease?.Return(_generation);
+    public void Dispose() => _handle.Dispose();
 
     // Calls that read other pages mark the transaction as being read in. A step within a page does not, because marking would cost as
     // much as the step.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private ReadOnlySpan<byte> ValueElsewhere()
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.Cursor.Value;
+        using var call = _handle.Read();
+        return _handle.Lease.Cursor.Value;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool MoveSlowly(int step)
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return step > 0 ? _lease.Cursor.MoveNext() : _lease.Cursor.MovePrevious();
+        using var call = _handle.Read();
+        return step > 0 ? _handle.Lease.Cursor.MoveNext() : _handle.Lease.Cursor.MovePrevious();
     }
-
-    [DoesNotReturn]
-    private static void ThrowDefault() => EndedErrors.ThrowDefault("cursor", nameof(Tree.OpenCursor));
 }

@@ -1,7 +1,6 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
-using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron;
@@ -15,22 +14,17 @@ namespace Voron;
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly struct FixedCursor : IDisposable
 {
-    private readonly CursorLease _lease;
-    private readonly long _generation;
+    private readonly CursorHandle _handle;
 
-    internal FixedCursor(CursorLease lease, long generation)
-    {
-        _lease = lease;
-        _generation = generation;
-    }
+    internal FixedCursor(CursorLease lease, long generation) => _handle = new CursorHandle(lease, generation);
 
     /// <summary>True while the cursor is on an entry.</summary>
     public bool IsOnEntry
     {
         get
         {
-            using var call = new ReadingCall(Lease, _generation);
-            return _lease.FixedSize.IsOnEntry;
+            using var call = _handle.Read();
+            return _handle.Lease.FixedSize.IsOnEntry;
         }
     }
 
@@ -39,7 +33,7 @@ public readonly struct FixedCursor : IDisposable
     public long Key
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get => Opened.FixedSize.Key;
+        get => _handle.Opened.FixedSize.Key;
     }
 
     /// <summary>The value of the entry; valid until the transaction ends, or in a write transaction until its next write.</summary>
@@ -48,30 +42,7 @@ public readonly struct FixedCursor : IDisposable
     {
         [UnscopedRef]
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get => Opened.FixedSize.Value;
-    }
-
-    private CursorLease Lease
-    {
-        [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get
-        {
-            var lease = _lease;
-            if (lease == null)
-                ThrowDefault();
-            return lease;
-        }
-    }
-
-    private CursorLease Opened
-    {
-        [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get
-        {
-            var lease = Lease;
-            lease.ThrowIfClosed(_generation);
-            return lease;
-        }
+        get => _handle.Opened.FixedSize.Value;
     }
 
     /// <summary>Returns the value of the entry as a type without copying it; valid as long as <see cref="Value"/>.</summary>
@@ -93,36 +64,36 @@ public readonly struct FixedCursor : IDisposable
     /// <summary>Moves to the first entry whose key is at least <paramref name="key"/>; false when there is none.</summary>
     public bool Seek(long key)
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.FixedSize.Seek(key);
+        using var call = _handle.Read();
+        return _handle.Lease.FixedSize.Seek(key);
     }
 
     /// <summary>Moves to the entry with that key; false when the tree does not have it.</summary>
     public bool SeekExact(long key)
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.FixedSize.SeekExact(key);
+        using var call = _handle.Read();
+        return _handle.Lease.FixedSize.SeekExact(key);
     }
 
     /// <summary>Moves to the last entry whose key is at most <paramref name="key"/>; false when there is none.</summary>
     public bool SeekForPrevious(long key)
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.FixedSize.SeekForPrevious(key);
+        using var call = _handle.Read();
+        return _handle.Lease.FixedSize.SeekForPrevious(key);
     }
 
     /// <summary>Moves to the first entry; false when the tree is empty.</summary>
     public bool SeekFirst()
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.FixedSize.SeekFirst();
+        using var call = _handle.Read();
+        return _handle.Lease.FixedSize.SeekFirst();
     }
 
     /// <summary>Moves to the last entry; false when the tree is empty.</summary>
     public bool SeekLast()
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.FixedSize.SeekLast();
+        using var call = _handle.Read();
+        return _handle.Lease.FixedSize.SeekLast();
     }
 
     /// <summary>
@@ -130,21 +101,21 @@ public readonly struct FixedCursor : IDisposable
     /// is the first whose key is greater.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool MoveNext() => Opened.FixedSize.TryStepNext() || MoveSlowly(1);
+    public bool MoveNext() => _handle.Opened.FixedSize.TryStepNext() || MoveSlowly(1);
 
     /// <summary>
     /// Moves to the previous entry, or to the last when the cursor has no position; false at the start. If the entry has been deleted, the
     /// previous one is the last whose key is less.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool MovePrevious() => Opened.FixedSize.TryStepPrevious() || MoveSlowly(-1);
+    public bool MovePrevious() => _handle.Opened.FixedSize.TryStepPrevious() || MoveSlowly(-1);
 
     /// <summary>Deletes the entry that the cursor is on. The cursor is on no entry then, until it moves to a neighbour.</summary>
     /// <returns>False when the entry had already been deleted, by the cursor or through the tree.</returns>
     /// <exception cref="InvalidOperationException">The transaction is a read transaction, or the cursor has no position.</exception>
     public bool Delete()
     {
-        var lease = Opened;
+        var lease = _handle.Opened;
         if (lease.Tree.Owner.Write is not { } write)
             throw new InvalidOperationException("The cursor belongs to a read transaction and cannot delete an entry.");
         write.ThrowIfBroken();
@@ -159,20 +130,16 @@ public readonly struct FixedCursor : IDisposable
     }
 
     /// <summary>Closes the cursor. Further calls of this method do nothing.</summary>
-    public void Dispose() => _lease?.Return(_generation);
+    public void Dispose() => _handle.Dispose();
 
     /// <summary>Describes the cursor by its place. Any thread may call this at any time.</summary>
-    public override string ToString() =>
-        _lease?.DescribeFixedSize(_generation) is { } place ? $"cursor {place}" : $"cursor ({(_lease == null ? "never opened" : "closed")})";
+    public override string ToString() => _handle.Describe("cursor", static (lease, generation) => lease.DescribeFixedSize(generation));
 
     // A step within a page does not mark the transaction as being read in, because marking would cost as much as the step.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool MoveSlowly(int step)
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return step > 0 ? _lease.FixedSize.MoveNext() : _lease.FixedSize.MovePrevious();
+        using var call = _handle.Read();
+        return step > 0 ? _handle.Lease.FixedSize.MoveNext() : _handle.Lease.FixedSize.MovePrevious();
     }
-
-    [DoesNotReturn]
-    private static void ThrowDefault() => EndedErrors.ThrowDefault("cursor", nameof(FixedTree.OpenCursor));
 }

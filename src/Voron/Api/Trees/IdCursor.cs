@@ -1,7 +1,5 @@
 using System.Diagnostics;
-using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
-using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron;
@@ -15,14 +13,9 @@ namespace Voron;
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly struct IdCursor : IDisposable
 {
-    private readonly CursorLease _lease;
-    private readonly long _generation;
+    private readonly CursorHandle _handle;
 
-    internal IdCursor(CursorLease lease, long generation)
-    {
-        _lease = lease;
-        _generation = generation;
-    }
+    internal IdCursor(CursorLease lease, long generation) => _handle = new CursorHandle(lease, generation);
 
     /// <summary>The number of ids of the set; 0 while the tree does not have the key.</summary>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
@@ -32,8 +25,8 @@ public readonly struct IdCursor : IDisposable
     {
         get
         {
-            using var call = new ReadingCall(Lease, _generation);
-            return _lease.Ids.Count;
+            using var call = _handle.Read();
+            return _handle.Lease.Ids.Count;
         }
     }
 
@@ -43,8 +36,8 @@ public readonly struct IdCursor : IDisposable
     {
         get
         {
-            using var call = new ReadingCall(Lease, _generation);
-            return _lease.Ids.IsOnId;
+            using var call = _handle.Read();
+            return _handle.Lease.Ids.IsOnId;
         }
     }
 
@@ -56,8 +49,8 @@ public readonly struct IdCursor : IDisposable
     {
         get
         {
-            using var call = new ReadingCall(Lease, _generation);
-            return _lease.Ids.Id;
+            using var call = _handle.Read();
+            return _handle.Lease.Ids.Id;
         }
     }
 
@@ -67,31 +60,8 @@ public readonly struct IdCursor : IDisposable
     {
         get
         {
-            using var call = new ReadingCall(Lease, _generation);
-            return _lease.Ids.Payload;
-        }
-    }
-
-    private CursorLease Lease
-    {
-        [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get
-        {
-            var lease = _lease;
-            if (lease == null)
-                ThrowDefault();
-            return lease;
-        }
-    }
-
-    private CursorLease Opened
-    {
-        [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get
-        {
-            var lease = Lease;
-            lease.ThrowIfClosed(_generation);
-            return lease;
+            using var call = _handle.Read();
+            return _handle.Lease.Ids.Payload;
         }
     }
 
@@ -101,32 +71,32 @@ public readonly struct IdCursor : IDisposable
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool Seek(long id)
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.Ids.Seek(id);
+        using var call = _handle.Read();
+        return _handle.Lease.Ids.Seek(id);
     }
 
     /// <summary>Moves to the last id that is at most <paramref name="id"/>; false when there is none.</summary>
     /// <inheritdoc cref="Seek"/>
     public bool SeekForPrevious(long id)
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.Ids.SeekForPrevious(id);
+        using var call = _handle.Read();
+        return _handle.Lease.Ids.SeekForPrevious(id);
     }
 
     /// <summary>Moves to the first id; false when the set is empty.</summary>
     /// <inheritdoc cref="Seek"/>
     public bool SeekFirst()
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.Ids.SeekFirst();
+        using var call = _handle.Read();
+        return _handle.Lease.Ids.SeekFirst();
     }
 
     /// <summary>Moves to the last id; false when the set is empty.</summary>
     /// <inheritdoc cref="Seek"/>
     public bool SeekLast()
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.Ids.SeekLast();
+        using var call = _handle.Read();
+        return _handle.Lease.Ids.SeekLast();
     }
 
     /// <summary>
@@ -137,7 +107,7 @@ public readonly struct IdCursor : IDisposable
     /// <exception cref="InvalidOperationException">The last seek failed, or the tree has been deleted in this transaction.</exception>
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool MoveNext() => Opened.Ids.TryStepNext() || MoveSlowly(1);
+    public bool MoveNext() => _handle.Opened.Ids.TryStepNext() || MoveSlowly(1);
 
     /// <summary>
     /// Moves to the previous id, or to the last when the cursor has no position; false at the start. If the id has been removed, the previous one is
@@ -145,7 +115,7 @@ public readonly struct IdCursor : IDisposable
     /// </summary>
     /// <inheritdoc cref="MoveNext"/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool MovePrevious() => Opened.Ids.TryStepPrevious() || MoveSlowly(-1);
+    public bool MovePrevious() => _handle.Opened.Ids.TryStepPrevious() || MoveSlowly(-1);
 
     /// <summary>
     /// Copies the ids that follow, beginning with one to which a seek went. The cursor is on the last of them afterwards, or past the end when there
@@ -170,25 +140,21 @@ public readonly struct IdCursor : IDisposable
     {
         if (!payloads.IsEmpty && payloads.Length < ids.Length)
             throw new ArgumentException($"There is room for {ids.Length} ids, but only for {payloads.Length} payloads.", nameof(payloads));
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.Ids.Fill(ids, payloads);
+        using var call = _handle.Read();
+        return _handle.Lease.Ids.Fill(ids, payloads);
     }
 
     /// <summary>Closes the cursor. Further calls of this method do nothing.</summary>
-    public void Dispose() => _lease?.Return(_generation);
+    public void Dispose() => _handle.Dispose();
 
     /// <summary>Describes the cursor by its place. Any thread may call this at any time.</summary>
-    public override string ToString() =>
-        _lease?.DescribeIds(_generation) is { } place ? $"id cursor {place}" : $"id cursor ({(_lease == null ? "never opened" : "closed")})";
+    public override string ToString() => _handle.Describe("id cursor", static (lease, generation) => lease.DescribeIds(generation));
 
     // A step within a block does not mark the transaction as being read in, because marking would cost more than the step.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool MoveSlowly(int step)
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return step > 0 ? _lease.Ids.MoveNext() : _lease.Ids.MovePrevious();
+        using var call = _handle.Read();
+        return step > 0 ? _handle.Lease.Ids.MoveNext() : _handle.Lease.Ids.MovePrevious();
     }
-
-    [DoesNotReturn]
-    private static void ThrowDefault() => EndedErrors.ThrowDefault("cursor", nameof(IdTree.OpenIds));
 }

@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
-using Voron.Primitives;
 using Voron.Transactions;
 using Voron.Trees.IdSets;
 
@@ -14,14 +13,9 @@ namespace Voron;
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly struct IdKeyCursor : IDisposable
 {
-    private readonly CursorLease _lease;
-    private readonly long _generation;
+    private readonly CursorHandle _handle;
 
-    internal IdKeyCursor(CursorLease lease, long generation)
-    {
-        _lease = lease;
-        _generation = generation;
-    }
+    internal IdKeyCursor(CursorLease lease, long generation) => _handle = new CursorHandle(lease, generation);
 
     /// <summary>True while the cursor is on a key.</summary>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
@@ -31,8 +25,8 @@ public readonly struct IdKeyCursor : IDisposable
     {
         get
         {
-            using var call = new ReadingCall(Lease, _generation);
-            return _lease.Cursor.IsOnEntry;
+            using var call = _handle.Read();
+            return _handle.Lease.Cursor.IsOnEntry;
         }
     }
 
@@ -45,8 +39,8 @@ public readonly struct IdKeyCursor : IDisposable
         [UnscopedRef]
         get
         {
-            using var call = new ReadingCall(Lease, _generation);
-            return _lease.Cursor.Key;
+            using var call = _handle.Read();
+            return _handle.Lease.Cursor.Key;
         }
     }
 
@@ -58,19 +52,8 @@ public readonly struct IdKeyCursor : IDisposable
     {
         get
         {
-            using var call = new ReadingCall(Lease, _generation);
-            return IdTreeReader.CountOf(_lease.Cursor);
-        }
-    }
-
-    private CursorLease Lease
-    {
-        get
-        {
-            var lease = _lease;
-            if (lease == null)
-                ThrowDefault();
-            return lease;
+            using var call = _handle.Read();
+            return IdTreeReader.CountOf(_handle.Lease.Cursor);
         }
     }
 
@@ -80,40 +63,40 @@ public readonly struct IdKeyCursor : IDisposable
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool Seek(ReadOnlySpan<byte> key)
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.Cursor.Seek(key);
+        using var call = _handle.Read();
+        return _handle.Lease.Cursor.Seek(key);
     }
 
     /// <summary>Moves to that key; false when the tree does not have it.</summary>
     /// <inheritdoc cref="Seek"/>
     public bool SeekExact(ReadOnlySpan<byte> key)
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.Cursor.SeekExact(key);
+        using var call = _handle.Read();
+        return _handle.Lease.Cursor.SeekExact(key);
     }
 
     /// <summary>Moves to the last key that is at most <paramref name="key"/>; false when there is none.</summary>
     /// <inheritdoc cref="Seek"/>
     public bool SeekForPrevious(ReadOnlySpan<byte> key)
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.Cursor.SeekForPrevious(key);
+        using var call = _handle.Read();
+        return _handle.Lease.Cursor.SeekForPrevious(key);
     }
 
     /// <summary>Moves to the first key; false when the tree is empty.</summary>
     /// <inheritdoc cref="Seek"/>
     public bool SeekFirst()
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.Cursor.SeekFirst();
+        using var call = _handle.Read();
+        return _handle.Lease.Cursor.SeekFirst();
     }
 
     /// <summary>Moves to the last key; false when the tree is empty.</summary>
     /// <inheritdoc cref="Seek"/>
     public bool SeekLast()
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.Cursor.SeekLast();
+        using var call = _handle.Read();
+        return _handle.Lease.Cursor.SeekLast();
     }
 
     /// <summary>
@@ -125,8 +108,8 @@ public readonly struct IdKeyCursor : IDisposable
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool MoveNext()
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.Cursor.MoveNext();
+        using var call = _handle.Read();
+        return _handle.Lease.Cursor.MoveNext();
     }
 
     /// <summary>
@@ -136,8 +119,8 @@ public readonly struct IdKeyCursor : IDisposable
     /// <inheritdoc cref="MoveNext"/>
     public bool MovePrevious()
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.Cursor.MovePrevious();
+        using var call = _handle.Read();
+        return _handle.Lease.Cursor.MovePrevious();
     }
 
     /// <summary>Returns a cursor over the ids of the key, which this cursor may leave meanwhile.</summary>
@@ -151,20 +134,16 @@ public readonly struct IdKeyCursor : IDisposable
     public IdQuery Query() => new(LeaseIds(out var lease), lease);
 
     /// <summary>Closes the cursor. Further calls of this method do nothing.</summary>
-    public void Dispose() => _lease?.Return(_generation);
+    public void Dispose() => _handle.Dispose();
 
     /// <summary>Describes the cursor by its place. Any thread may call this at any time.</summary>
-    public override string ToString() =>
-        _lease?.Describe(_generation) is { } place ? $"key cursor {place}" : $"key cursor ({(_lease == null ? "never opened" : "closed")})";
+    public override string ToString() => _handle.Describe("key cursor", static (lease, generation) => lease.Describe(generation));
 
     private CursorLease LeaseIds(out long leaseGeneration)
     {
         // Read before the key, which is refused when the transaction has ended: so the tree is that of this cursor.
-        var tree = (OpenTree)Lease.Tree;
+        var tree = (OpenTree)_handle.Opened.Tree;
         var generation = tree.Generation;
         return tree.OpenSet(generation, Key, out leaseGeneration);
     }
-
-    [DoesNotReturn]
-    private static void ThrowDefault() => EndedErrors.ThrowDefault("cursor", nameof(IdTree.OpenCursor));
 }

@@ -1,7 +1,5 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
-using System.Runtime.CompilerServices;
-using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron;
@@ -15,14 +13,9 @@ namespace Voron;
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly struct ValueCursor : IDisposable
 {
-    private readonly CursorLease _lease;
-    private readonly long _generation;
+    private readonly CursorHandle _handle;
 
-    internal ValueCursor(CursorLease lease, long generation)
-    {
-        _lease = lease;
-        _generation = generation;
-    }
+    internal ValueCursor(CursorLease lease, long generation) => _handle = new CursorHandle(lease, generation);
 
     /// <summary>The number of values of the set; 0 while the tree does not have the key.</summary>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
@@ -32,8 +25,8 @@ public readonly struct ValueCursor : IDisposable
     {
         get
         {
-            using var call = new ReadingCall(Lease, _generation);
-            return _lease.ValueSets.CountOfBound;
+            using var call = _handle.Read();
+            return _handle.Lease.ValueSets.CountOfBound;
         }
     }
 
@@ -43,8 +36,8 @@ public readonly struct ValueCursor : IDisposable
     {
         get
         {
-            using var call = new ReadingCall(Lease, _generation);
-            return _lease.ValueSets.IsOnPair;
+            using var call = _handle.Read();
+            return _handle.Lease.ValueSets.IsOnPair;
         }
     }
 
@@ -57,20 +50,8 @@ public readonly struct ValueCursor : IDisposable
         [UnscopedRef]
         get
         {
-            using var call = new ReadingCall(Lease, _generation);
-            return _lease.ValueSets.Value;
-        }
-    }
-
-    private CursorLease Lease
-    {
-        [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get
-        {
-            var lease = _lease;
-            if (lease == null)
-                ThrowDefault();
-            return lease;
+            using var call = _handle.Read();
+            return _handle.Lease.ValueSets.Value;
         }
     }
 
@@ -80,40 +61,40 @@ public readonly struct ValueCursor : IDisposable
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool Seek(ReadOnlySpan<byte> value)
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.ValueSets.SeekBound(value, 1, out _);
+        using var call = _handle.Read();
+        return _handle.Lease.ValueSets.SeekBound(value, 1, out _);
     }
 
     /// <summary>Moves to that value; false when the set does not have it. The cursor is then on the one after it, if there is one.</summary>
     /// <inheritdoc cref="Seek"/>
     public bool SeekExact(ReadOnlySpan<byte> value)
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.ValueSets.SeekBound(value, 1, out var exact) && exact;
+        using var call = _handle.Read();
+        return _handle.Lease.ValueSets.SeekBound(value, 1, out var exact) && exact;
     }
 
     /// <summary>Moves to the last value that is at most <paramref name="value"/>; false when there is none.</summary>
     /// <inheritdoc cref="Seek"/>
     public bool SeekForPrevious(ReadOnlySpan<byte> value)
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.ValueSets.SeekBound(value, -1, out _);
+        using var call = _handle.Read();
+        return _handle.Lease.ValueSets.SeekBound(value, -1, out _);
     }
 
     /// <summary>Moves to the first value; false when the set is empty.</summary>
     /// <inheritdoc cref="Seek"/>
     public bool SeekFirst()
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.ValueSets.SeekFirst();
+        using var call = _handle.Read();
+        return _handle.Lease.ValueSets.SeekFirst();
     }
 
     /// <summary>Moves to the last value; false when the set is empty.</summary>
     /// <inheritdoc cref="Seek"/>
     public bool SeekLast()
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.ValueSets.SeekLast();
+        using var call = _handle.Read();
+        return _handle.Lease.ValueSets.SeekLast();
     }
 
     /// <summary>
@@ -125,8 +106,8 @@ public readonly struct ValueCursor : IDisposable
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool MoveNext()
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.ValueSets.Move(1);
+        using var call = _handle.Read();
+        return _handle.Lease.ValueSets.Move(1);
     }
 
     /// <summary>
@@ -136,18 +117,13 @@ public readonly struct ValueCursor : IDisposable
     /// <inheritdoc cref="MoveNext"/>
     public bool MovePrevious()
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.ValueSets.Move(-1);
+        using var call = _handle.Read();
+        return _handle.Lease.ValueSets.Move(-1);
     }
 
     /// <summary>Closes the cursor. Further calls of this method do nothing.</summary>
-    public void Dispose() => _lease?.Return(_generation);
+    public void Dispose() => _handle.Dispose();
 
     /// <summary>Describes the cursor by its place. Any thread may call this at any time.</summary>
-    public override string ToString() => _lease?.DescribeValueSets(_generation) is { } place
-        ? $"value cursor {place}"
-        : $"value cursor ({(_lease == null ? "never opened" : "closed")})";
-
-    [DoesNotReturn]
-    private static void ThrowDefault() => EndedErrors.ThrowDefault("cursor", nameof(ValueSetTree.OpenValues));
+    public override string ToString() => _handle.Describe("value cursor", static (lease, generation) => lease.DescribeValueSets(generation));
 }

@@ -1,7 +1,5 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
-using System.Runtime.CompilerServices;
-using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron;
@@ -15,14 +13,9 @@ namespace Voron;
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly struct ValueSetCursor : IDisposable
 {
-    private readonly CursorLease _lease;
-    private readonly long _generation;
+    private readonly CursorHandle _handle;
 
-    internal ValueSetCursor(CursorLease lease, long generation)
-    {
-        _lease = lease;
-        _generation = generation;
-    }
+    internal ValueSetCursor(CursorLease lease, long generation) => _handle = new CursorHandle(lease, generation);
 
     /// <summary>True while the cursor is on a pair.</summary>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
@@ -32,8 +25,8 @@ public readonly struct ValueSetCursor : IDisposable
     {
         get
         {
-            using var call = new ReadingCall(Lease, _generation);
-            return _lease.ValueSets.IsOnPair;
+            using var call = _handle.Read();
+            return _handle.Lease.ValueSets.IsOnPair;
         }
     }
 
@@ -46,8 +39,8 @@ public readonly struct ValueSetCursor : IDisposable
         [UnscopedRef]
         get
         {
-            using var call = new ReadingCall(Lease, _generation);
-            return _lease.ValueSets.Key;
+            using var call = _handle.Read();
+            return _handle.Lease.ValueSets.Key;
         }
     }
 
@@ -58,8 +51,8 @@ public readonly struct ValueSetCursor : IDisposable
         [UnscopedRef]
         get
         {
-            using var call = new ReadingCall(Lease, _generation);
-            return _lease.ValueSets.Value;
+            using var call = _handle.Read();
+            return _handle.Lease.ValueSets.Value;
         }
     }
 
@@ -69,20 +62,8 @@ public readonly struct ValueSetCursor : IDisposable
     {
         get
         {
-            using var call = new ReadingCall(Lease, _generation);
-            return _lease.ValueSets.CountOfKey;
-        }
-    }
-
-    private CursorLease Lease
-    {
-        [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get
-        {
-            var lease = _lease;
-            if (lease == null)
-                ThrowDefault();
-            return lease;
+            using var call = _handle.Read();
+            return _handle.Lease.ValueSets.CountOfKey;
         }
     }
 
@@ -92,56 +73,56 @@ public readonly struct ValueSetCursor : IDisposable
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool Seek(ReadOnlySpan<byte> key)
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.ValueSets.SeekKey(key, 1);
+        using var call = _handle.Read();
+        return _handle.Lease.ValueSets.SeekKey(key, 1);
     }
 
     /// <summary>Moves to the first pair that is at least the given one, by key and then by value; false when there is none.</summary>
     /// <inheritdoc cref="Seek(ReadOnlySpan{byte})"/>
     public bool Seek(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.ValueSets.Seek(key, value, 1, out _);
+        using var call = _handle.Read();
+        return _handle.Lease.ValueSets.Seek(key, value, 1, out _);
     }
 
     /// <summary>Moves to that pair; false when the tree does not have it. The cursor is then on the one after it, if there is one.</summary>
     /// <inheritdoc cref="Seek(ReadOnlySpan{byte})"/>
     public bool SeekExact(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.ValueSets.Seek(key, value, 1, out var exact) && exact;
+        using var call = _handle.Read();
+        return _handle.Lease.ValueSets.Seek(key, value, 1, out var exact) && exact;
     }
 
     /// <summary>Moves to the last value of the last key that is at most <paramref name="key"/>; false when there is none.</summary>
     /// <inheritdoc cref="Seek(ReadOnlySpan{byte})"/>
     public bool SeekForPrevious(ReadOnlySpan<byte> key)
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.ValueSets.SeekKey(key, -1);
+        using var call = _handle.Read();
+        return _handle.Lease.ValueSets.SeekKey(key, -1);
     }
 
     /// <summary>Moves to the last pair that is at most the given one, by key and then by value; false when there is none.</summary>
     /// <inheritdoc cref="Seek(ReadOnlySpan{byte})"/>
     public bool SeekForPrevious(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.ValueSets.Seek(key, value, -1, out _);
+        using var call = _handle.Read();
+        return _handle.Lease.ValueSets.Seek(key, value, -1, out _);
     }
 
     /// <summary>Moves to the first value of the first key; false when the tree is empty.</summary>
     /// <inheritdoc cref="Seek(ReadOnlySpan{byte})"/>
     public bool SeekFirst()
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.ValueSets.SeekFirst();
+        using var call = _handle.Read();
+        return _handle.Lease.ValueSets.SeekFirst();
     }
 
     /// <summary>Moves to the last value of the last key; false when the tree is empty.</summary>
     /// <inheritdoc cref="Seek(ReadOnlySpan{byte})"/>
     public bool SeekLast()
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.ValueSets.SeekLast();
+        using var call = _handle.Read();
+        return _handle.Lease.ValueSets.SeekLast();
     }
 
     /// <summary>
@@ -153,8 +134,8 @@ public readonly struct ValueSetCursor : IDisposable
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool MoveNext()
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.ValueSets.Move(1);
+        using var call = _handle.Read();
+        return _handle.Lease.ValueSets.Move(1);
     }
 
     /// <summary>
@@ -164,34 +145,29 @@ public readonly struct ValueSetCursor : IDisposable
     /// <inheritdoc cref="MoveNext"/>
     public bool MovePrevious()
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.ValueSets.Move(-1);
+        using var call = _handle.Read();
+        return _handle.Lease.ValueSets.Move(-1);
     }
 
     /// <summary>Moves to the first value of the next key, or to the first pair when the cursor has no position; false at the end.</summary>
     /// <inheritdoc cref="MoveNext"/>
     public bool MoveToNextKey()
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.ValueSets.MoveKey(1);
+        using var call = _handle.Read();
+        return _handle.Lease.ValueSets.MoveKey(1);
     }
 
     /// <summary>Moves to the last value of the previous key, or to the last pair when the cursor has no position; false at the start.</summary>
     /// <inheritdoc cref="MoveNext"/>
     public bool MoveToPreviousKey()
     {
-        using var call = new ReadingCall(Lease, _generation);
-        return _lease.ValueSets.MoveKey(-1);
+        using var call = _handle.Read();
+        return _handle.Lease.ValueSets.MoveKey(-1);
     }
 
     /// <summary>Closes the cursor. Further calls of this method do nothing.</summary>
-    public void Dispose() => _lease?.Return(_generation);
+    public void Dispose() => _handle.Dispose();
 
     /// <summary>Describes the cursor by its place. Any thread may call this at any time.</summary>
-    public override string ToString() => _lease?.DescribeValueSets(_generation) is { } place
-        ? $"value set cursor {place}"
-        : $"value set cursor ({(_lease == null ? "never opened" : "closed")})";
-
-    [DoesNotReturn]
-    private static void ThrowDefault() => EndedErrors.ThrowDefault("cursor", nameof(ValueSetTree.OpenCursor));
+    public override string ToString() => _handle.Describe("value set cursor", static (lease, generation) => lease.DescribeValueSets(generation));
 }
