@@ -342,9 +342,12 @@ internal sealed class TableSession
 
     private void Refresh(TableFunctions functions)
     {
+        // The rollback may have closed the tree of schemas, and the transaction may use its object for another tree.
         var schemas = new Tree(_schemas, _schemas.Generation);
-        if (!schemas.TryGet(functions.SchemaKey, out var bytes))
+        var isOpen = _rollbacks == RollbackCount || _trees.TryOpen(SystemTree.Schemas, out schemas);
+        if (!isOpen || !schemas.TryGet(functions.SchemaKey, out var bytes))
             throw new InvalidOperationException($"The table '{functions.Name}' has been dropped in this transaction.");
+        _schemas = schemas.Opened;
         if (functions == Functions && Binding.IsOf(bytes) && _rollbacks == RollbackCount)
             _schemaChanges = _schemas.StateAsIs.ChangeCount;
         else

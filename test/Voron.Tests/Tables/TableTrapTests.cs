@@ -1,4 +1,6 @@
 using System.Text;
+using Voron.Feeds;
+using Voron.Recording;
 using Voron.Tables;
 using Voron.Tests.Faults;
 
@@ -113,6 +115,29 @@ public sealed class TableTrapTests : IDisposable
             table.Upsert(new Item("a", "net", 300, "two") { Tags = ["y"] });
         });
         _environment.MustBeSound(TableKit.Items, 1);
+    }
+
+    // The deletion of a feed that has lost its source finds the rows by the id of their tree, before any call reads the schema of their table.
+    [Fact]
+    public void A_handle_remains_usable_when_a_rollback_closes_the_tree_of_schemas_but_not_that_of_the_rows()
+    {
+        _environment.Insert(TableKit.Items, new Item("a"));
+        _environment.Write(writing =>
+        {
+            writing.CreateFeed("feed");
+            writing.RecordTable("feed", "items");
+            FeedEditor.OpenFeeds(writing).Delete(FeedKeys.Source(1, 1)).Should().BeTrue();
+        });
+        _environment.Write(writing =>
+        {
+            writing.DeleteFeed("feed").Should().BeTrue();
+            using var savepoint = writing.CreateSavepoint();
+            var table = writing.OpenTable(TableKit.Items);
+            savepoint.Rollback();
+            writing.CreateTree("takes the object of the closed tree");
+            table.Insert(new Item("b"));
+        });
+        _environment.MustBeSound(TableKit.Items, 2);
     }
 
     [Fact]
