@@ -78,12 +78,12 @@ internal static class LayerRules
         [
             (Api,
             [
-                "Keys", "Paging", "ChangeTracking", "Journal", "Trees/Pages", "Trees/IdSets/Pages", "Trees", "Trees/FixedSize", "Trees/IdSets",
-                "Trees/ValueSets", "Trees/Batches", "Recovery", "Snapshots", "Transactions", "Flushing", "Staging", "Maintenance",
-                "Diagnostics", "Opening", "Compaction", "Dropping", "Dictionaries", "Backup",
+                "Keys", "Recording", "Paging", "ChangeTracking", "Journal", "Trees/Pages", "Trees/IdSets/Pages", "Trees", "Trees/FixedSize",
+                "Trees/IdSets", "Trees/ValueSets", "Trees/Kinds", "Trees/Batches", "Recovery", "Snapshots", "Transactions", "Flushing", "Staging",
+                "Maintenance", "Diagnostics", "Opening", "Compaction", "Dropping", "Dictionaries", "Backup",
             ]),
-            ("Tables", ["Keys", "Trees/Pages", "Trees", "Recording", "Transactions", Api]),
-            ("Feeds", ["Paging", "Trees", "Trees/Kinds", "Recording", "Transactions", Api, "Tables"]),
+            ("Tables", ["Keys", "Trees", "Transactions", Api]),
+            ("Feeds", ["Trees", "Recording", "Transactions", Api, "Tables"]),
             ("Salvaging",
             [
                 "Paging", "Scratch", "FreeSpace", "Journal", "Trees/Pages", "Trees/IdSets/Pages", "Trees/ValueSets/Records", "Trees", "Trees/Kinds",

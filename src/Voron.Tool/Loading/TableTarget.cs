@@ -19,9 +19,9 @@ internal sealed class TableTarget : EntryTarget
     {
         _name = schema.Name;
         _kind = schema.HasRowIdKeys ? null : schema.KeyCodec;
-        _rows = new WriteTree(writing.FindSystemTree(SystemTree.RowsName(schema.Id), TreeKind.Plain)!);
+        _rows = writing.FindSystemTree(SystemTree.RowsName(schema.Id))!.Value;
         if (_kind != null)
-            _keys = new WriteTree(writing.FindSystemTree(schema.Indexes[0].TreeName(schema.Id), TreeKind.Plain)!);
+            _keys = writing.FindSystemTree(schema.Indexes[0].TreeName(schema.Id))!.Value;
     }
 
     /// <exception cref="ToolException">There is a table of that name that has indexes, or another version, or keys of another kind.</exception>
@@ -43,10 +43,10 @@ internal sealed class TableTarget : EntryTarget
                 ExitCode.InUse, $"There is a table '{name}' of another version, or with keys of another kind, than the dump's, which is {section}.");
         }
 
-        if (writing.FindSystemTree(SystemTree.RowsName(schema.Id), TreeKind.Plain)!.StateAsIs.IsRecorded)
+        if (writing.FindSystemTree(SystemTree.RowsName(schema.Id))!.Value.IsRecorded)
             throw new ToolException(ExitCode.InUse, $"A feed records the table '{name}', and only its program can record rows.");
         var target = new TableTarget(writing, schema);
-        var schemas = new WriteTree(writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!);
+        var schemas = writing.FindSystemTree(SystemTree.Schemas)!.Value;
         if (section.NextRow > TableCounters.NextOfTable(schemas, SchemaKeys.NextRow(schema.Id)))
             TableCounters.SaveNextOfTable(schemas, SchemaKeys.NextRow(schema.Id), section.NextRow);
         return target;

@@ -3,7 +3,6 @@ using System.Text;
 using Voron.Format;
 using Voron.Recording;
 using Voron.Tables;
-using Voron.Transactions;
 using Voron.Trees;
 
 namespace Voron.Feeds;
@@ -15,14 +14,14 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
     private const ushort FirstFeed = 1;
 
     /// <summary>Opens or creates the feed tree.</summary>
-    public static WriteTree OpenFeeds(WriteTransaction transaction) => new(transaction.CreateSystemTree(SystemTree.Feeds, TreeKind.Plain));
+    public static WriteTree OpenFeeds(WriteTransaction transaction) => transaction.CreateSystemTree(SystemTree.Feeds);
 
     /// <summary>Opens the rows of a table; null if it does not exist.</summary>
-    public static OpenTree? FindRows(WriteTransaction transaction, string table)
+    public static WriteTree? FindRows(WriteTransaction transaction, string table)
     {
         if (new TableTreeOpener(transaction).FindSchema(table, SchemaKeys.Table(table)) is not { } schema)
             return null;
-        return transaction.FindSystemTree(SystemTree.RowsName(schema.Id), TreeKind.Plain) ?? throw new CorruptionException(
+        return transaction.FindSystemTree(SystemTree.RowsName(schema.Id)) ?? throw new CorruptionException(
             $"The rows of table '{table}' are missing in '{transaction.DataFilePath}'. Run Verify, or restore a backup.");
     }
 
@@ -48,7 +47,7 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
             Stamp = NewStamp(),
             CreatedId = transaction.TransactionId,
         };
-        transaction.CreateSystemTree(SystemTree.ChangesName(feed.Number, stackalloc byte[SystemTree.ChangesNameBytes]), TreeKind.Plain);
+        transaction.CreateSystemTree(SystemTree.ChangesName(feed.Number, stackalloc byte[SystemTree.ChangesNameBytes]));
         feeds.Put(key, With(feed, options ?? new FeedOptions()).ToBytes());
     }
 
@@ -65,7 +64,7 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
             // Another feed may now record the tree of a source that has ended.
             if (source.EndedId != 0 || Find(source, sourceName) is not { } tree)
                 continue;
-            transaction.SetRecorded(tree, isRecorded: false);
+            transaction.UnmarkRecorded(tree);
             feeds.Delete(FeedKeys.Tree(source.TreeId));
             treeIds.Remove(source.TreeId);
         }
@@ -74,7 +73,7 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
         foreach (var treeId in treeIds)
         {
             if (transaction.FindTree(treeId) is { } tree)
-                transaction.SetRecorded(tree, isRecorded: false);
+                transaction.UnmarkRecorded(tree);
             feeds.Delete(FeedKeys.Tree(treeId));
         }
 
@@ -88,7 +87,7 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
 
     /// <summary>Records the changes of a tree from here on.</summary>
     /// <exception cref="InvalidOperationException">Another feed records them.</exception>
-    public void Record(string name, FeedRecord feed, OpenTree tree, FeedSource source, RecordedContent content)
+    public void Record(string name, FeedRecord feed, WriteTree tree, FeedSource source, RecordedContent content)
     {
         var wanted = new TreeRecording
         {
@@ -97,7 +96,7 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
             Feed = feed.Number,
             MaxValueBytes = feed.MaxValueBytes,
         };
-        if (tree.SettledState().IsRecorded)
+        if (tree.IsRecorded)
         {
             if (!TryGetCurrent(tree, out var current))
                 throw Unknown(tree);
@@ -113,33 +112,22 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
             Stop(tree);
         }
 
-        var treeId = tree.StateAsIs.TreeId;
-        var bytes = Encoding.UTF8.GetBytes(source.Name);
-        transaction.EditSources(sources => sources.Add(treeId, wanted, bytes));
-        transaction.SetRecorded(tree, isRecorded: true);
-        transaction.RecordSource(tree, begins: true);
+        transaction.StartRecording(tree, wanted, Encoding.UTF8.GetBytes(source.Name));
     }
 
     /// <summary>Stops recording the changes of a tree; false if none were recorded.</summary>
-    public bool Stop(OpenTree tree)
+    public bool Stop(WriteTree tree)
     {
-        if (!tree.SettledState().IsRecorded)
+        if (!tree.IsRecorded)
             return false;
         if (!TryGetCurrent(tree, out var current))
         {
             // The entry is damaged or missing: without the mark, the tree can be used again.
-            transaction.SetRecorded(tree, isRecorded: false);
+            transaction.UnmarkRecorded(tree);
             return true;
         }
 
-        var (treeId, transactionId) = (tree.StateAsIs.TreeId, transaction.TransactionId);
-        transaction.RecordSource(tree, begins: false);
-        transaction.SetRecorded(tree, isRecorded: false);
-        transaction.EditSources(sources =>
-        {
-            sources.End(current.Feed, current.Source, transactionId);
-            sources.Forget(treeId);
-        });
+        transaction.StopRecording(tree, current.Feed, current.Source);
         return true;
     }
 
@@ -189,28 +177,28 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
         return registry.Names().Find(name => registry.Get(name).Number == feed) ?? $"{feed}";
     }
 
-    private bool TryGetCurrent(OpenTree tree, out TreeRecording current)
+    private bool TryGetCurrent(WriteTree tree, out TreeRecording current)
     {
         current = default;
-        return OpenFeeds(transaction).TryGet(FeedKeys.Tree(tree.StateAsIs.TreeId), out var bytes) && TreeRecording.TryRead(bytes, out current);
+        return OpenFeeds(transaction).TryGet(FeedKeys.Tree(tree.TreeId), out var bytes) && TreeRecording.TryRead(bytes, out current);
     }
 
-    private CorruptionException Unknown(OpenTree tree) => new(
-        $"The {Catalog.Describe(tree.Name)} in '{transaction.DataFilePath}' is marked as recorded, but no feed has it. Stop recording it, and record it again.");
+    private CorruptionException Unknown(WriteTree tree) => new(
+        $"The {tree.Description} in '{transaction.DataFilePath}' is marked as recorded, but no feed has it. Stop recording it, and record it again.");
 
     // The recording of a tree contains the limit of its feed.
     private void ChangeLimit(WriteTree feeds, ushort feed, int maxValueBytes)
     {
         foreach (var (treeId, recording) in TreesOf(feeds, feed))
             feeds.Put(FeedKeys.Tree(treeId), (recording with { MaxValueBytes = maxValueBytes }).ToBytes());
-        transaction.EditSources(static _ => { });
+        transaction.NoteRecordingsChanged();
     }
 
     // A source that has not ended has the same name as its tree.
-    private OpenTree? Find(SourceRecord source, string name)
+    private WriteTree? Find(SourceRecord source, string name)
     {
-        var tree = source.IsTable ? FindRows(transaction, name) : transaction.FindTree(name);
-        return tree?.StateAsIs.TreeId == source.TreeId ? tree : null;
+        var tree = source.IsTable ? FindRows(transaction, name) : transaction.TryOpenTree(name, out var found) ? found : null;
+        return tree?.TreeId == source.TreeId ? tree : null;
     }
 }
 

@@ -228,7 +228,7 @@ internal readonly struct FeedRegistry(TableTreeOpener trees, Lineage lineage)
     public static long BytesOf(Tree changes)
     {
         var pages = changes.GetStatistics();
-        return (pages.LeafPages + pages.BranchPages + pages.OverflowPages) * changes.Opened.Owner.Pages.PageSize;
+        return (pages.LeafPages + pages.BranchPages + pages.OverflowPages) * changes.PageSize;
     }
 
     public static FeedOptions ToOptions(in FeedRecord feed) => new()

@@ -217,7 +217,7 @@ internal sealed class FeedRetention(
             feeds.Put(FeedRegistry.FeedKey(name), feed.ToBytes());
             ForgetSources(feeds, registry, feed);
             var last = ChangeKey.Write(cut.TransactionId, cut.Ordinal, stackalloc byte[ChangeKey.Bytes]).ToArray();
-            var deleted = new WriteTree(changes.Opened).DeleteRange(KeyRange.Through(last));
+            var deleted = new WriteTree(changes).DeleteRange(KeyRange.Through(last));
             await SchedulePoint.UntilCompleted(writing.CommitAsync(CancellationToken.None)).ConfigureAwait(false);
             foreach (var consumer in passed)
                 FeedLog.CutPastConsumer(engine.Logger, consumer.Name, name, engine.Disk.Path, consumer.Position.ToString(), cut.ToString());

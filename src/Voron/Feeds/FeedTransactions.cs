@@ -1,8 +1,5 @@
-using Voron.Format;
 using Voron.Recording;
 using Voron.Tables;
-using Voron.Transactions;
-using Voron.Trees.Kinds;
 
 namespace Voron.Feeds;
 
@@ -255,14 +252,14 @@ public static class FeedTransactions
         return registry.NewestOf(feed, record);
     }
 
-    private static OpenTree? FindTree(WriteTransaction transaction, string name)
+    private static WriteTree? FindTree(WriteTransaction transaction, string name)
     {
-        var tree = transaction.FindTreeOfAnyKind(name);
-        if (tree != null && tree.StateAsIs.Kind != TreeKind.Plain)
+        var tree = transaction.FindTreeToRecord(name, out var otherKind);
+        if (otherKind != null)
         {
             throw new InvalidOperationException(
                 $"A feed records trees of keys and values, and tables, only: the tree '{name}' in '{transaction.DataFilePath}' is " +
-                $"{TreeKinds.Of(tree.StateAsIs.Kind).Description}. Write what its consumers need to a tree or a table as well, and record that.");
+                $"{otherKind}. Write what its consumers need to a tree or a table as well, and record that.");
         }
 
         return tree;

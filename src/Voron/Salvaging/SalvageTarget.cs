@@ -57,12 +57,12 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
         if (!_isWriting)
             _writing = _environment.BeginWrite();
         _isWriting = true;
-        var tree = systemName != null ? _writing.CreateSystemTree(systemName, form.Kind) : null;
         (_tree, _fixedTree, _idTree) = form.Kind switch
         {
-            TreeKind.Plain or TreeKind.ValueSets => (tree != null ? new WriteTree(tree) : _writing.CreateTree(name), default, default),
-            TreeKind.FixedSize => (default(WriteTree), _writing.CreateFixedTree(name, form.ValueSize), default(WriteIdTree)),
-            TreeKind.IdSets => (default, default, tree != null ? new WriteIdTree(tree) : _writing.CreateIdTree(name)),
+            TreeKind.Plain or TreeKind.ValueSets =>
+                (systemName != null ? _writing.CreateSystemTree(systemName) : _writing.CreateTree(name), default(WriteFixedTree), default(WriteIdTree)),
+            TreeKind.FixedSize => (default, _writing.CreateFixedTree(name, form.ValueSize), default),
+            TreeKind.IdSets => (default, default, systemName != null ? _writing.CreateSystemIdTree(systemName) : _writing.CreateIdTree(name)),
         };
     }
 

@@ -33,11 +33,11 @@ internal sealed class SharedSalvage
             return SharedMembers.Enter(writing, shape, table);
         }
 
-        var schemas = new WriteTree(writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!);
+        var schemas = writing.FindSystemTree(SystemTree.Schemas)!.Value;
         if (_emptied.Add(place.Number))
         {
             writing.DeleteSystemTree(name);
-            writing.CreateSystemTree(name, TreeKind.IdSets);
+            writing.CreateSystemIdTree(name);
             schemas.DeleteRange(KeyRange.Prefix(SchemaKeys.MembersOf(place.Number)));
         }
 

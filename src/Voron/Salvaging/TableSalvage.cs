@@ -53,9 +53,8 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
     {
         var schemas = new List<TableSchema>();
         using var writing = environment.BeginWrite();
-        if (writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain) is not { } open)
+        if (writing.FindSystemTree(SystemTree.Schemas) is not { } tree)
             return schemas;
-        var tree = new WriteTree(open);
         var unfit = new List<byte[]>();
         foreach (var entry in tree.Prefix(SchemaKeys.Tables))
         {
@@ -95,9 +94,9 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
             .Where(index => index.Id != IndexSchema.PrimaryKey && !(areRowsWhole && IsWhole(schema, index))).ToList();
         using (var writing = environment.BeginWrite())
         {
-            writing.CreateSystemTree(SystemTree.RowsName(schema.Id), TreeKind.Plain);
+            writing.CreateSystemTree(SystemTree.RowsName(schema.Id));
             if (!schema.HasRowIdKeys)
-                writing.CreateSystemTree(SystemTree.IndexName(schema.Id, IndexSchema.PrimaryKey, isUnique: true), TreeKind.Plain);
+                writing.CreateSystemTree(SystemTree.IndexName(schema.Id, IndexSchema.PrimaryKey, isUnique: true));
             writing.Commit();
         }
 
@@ -154,7 +153,7 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
         if (keys.Count == 0)
             return;
         using var writing = environment.BeginWrite();
-        var tree = new WriteTree(writing.CreateSystemTree(name, TreeKind.Plain));
+        var tree = writing.CreateSystemTree(name);
         foreach (var key in keys)
             tree.Delete(key);
         writing.Commit();
@@ -166,7 +165,7 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
     {
         using var writing = environment.BeginWrite();
         _ = new TableTreeOpener(writing).TryOpen(SystemTree.RowsName(schema.Id), out Tree rows);
-        var schemas = new WriteTree(writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!);
+        var schemas = writing.FindSystemTree(SystemTree.Schemas)!.Value;
         var stored = TableCounters.NextOfTable(schemas, SchemaKeys.NextRow(schema.Id));
         var behindRows = TableCounters.BehindLastRow(rows);
         var next = Math.Max(Math.Max(stored, behindRows), lastId + 1);
@@ -220,7 +219,7 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
     private void ReserveNumbers(List<TableSchema> schemas)
     {
         using var writing = environment.BeginWrite();
-        var tree = new WriteTree(writing.CreateSystemTree(SystemTree.Schemas, TreeKind.Plain));
+        var tree = writing.CreateSystemTree(SystemTree.Schemas);
         var used = schemas.Select(schema => (int)schema.Id)
             .Concat(schemas.SelectMany(schema => schema.Indexes).Select(index => (int)(index.Shared?.Number ?? 0)))
             .Concat(_trees.Keys.Select(Convert.FromHexString).Where(name => name.Length > SystemTree.Schemas.Length)

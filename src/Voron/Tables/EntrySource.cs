@@ -37,7 +37,14 @@ internal sealed class EntrySource : RowSource
 
     public override ReadOnlySpan<byte> Key => _cursor.Key;
 
-    public override OpenTree Walked => _tree.Opened;
+    public override ChangesAheadOfQuery BeginWalk()
+    {
+        var walk = new ChangesAheadOfQuery();
+        _tree.BeginWalk(walk);
+        return walk;
+    }
+
+    public override void EndWalk(ChangesAheadOfQuery walk) => _tree.EndWalk(walk);
 
     public override bool HasRows => _isOfRows;
 

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using Voron.Format;
 using Voron.Testing;
 using Voron.Trees;
 
@@ -32,10 +31,7 @@ internal static class FormerMembers
         {
             using var writing = await environment.BeginWriteAsync(stop).ConfigureAwait(false);
             pace.Begin();
-            if (writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain) is not { } open)
-                return;
-            var schemas = new WriteTree(open);
-            if (!TryFind(schemas, passed, out var place, out var from))
+            if (writing.FindSystemTree(SystemTree.Schemas) is not { } schemas || !TryFind(schemas, passed, out var place, out var from))
                 return;
             try
             {
@@ -79,10 +75,9 @@ internal static class FormerMembers
     // Returns the key at which the next step continues; null at the end.
     private static byte[]? RemoveIds(WriteTransaction writing, SharedPlace place, byte[] from, TimeSpan hold)
     {
-        if (writing.FindSystemTree(place.TreeName, TreeKind.IdSets) is not { } open)
+        if (writing.FindSystemIdTree(place.TreeName) is not { } tree)
             return null;
         var began = Stopwatch.GetTimestamp();
-        var tree = new WriteIdTree(open);
         var ids = new long[IdsTogether];
         using var keys = tree.OpenCursor();
         var found = keys.Seek(from);

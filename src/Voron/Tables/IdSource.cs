@@ -47,7 +47,14 @@ internal sealed class IdSource : RowSource
 
     public override long EntryId => RowId + _firstId;
 
-    public override OpenTree Walked => _tree.Opened;
+    public override ChangesAheadOfQuery BeginWalk()
+    {
+        var walk = new ChangesAheadOfQuery();
+        _tree.BeginWalk(walk);
+        return walk;
+    }
+
+    public override void EndWalk(ChangesAheadOfQuery walk) => _tree.EndWalk(walk);
 
     /// <summary>Returns another source of all ids of the tree, at the start of the same range.</summary>
     public IdSource Again() => new(_tree, _range);

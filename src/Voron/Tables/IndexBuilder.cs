@@ -105,7 +105,7 @@ internal static class IndexBuilder
         if (expiry == before || PlantedFault.LeaveHeadWithoutExpiry)
             return row;
         var changed = RowLayout.WithExpiry(row, expiry);
-        new WriteTree(session.Rows.Opened).Put(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]), changed);
+        new WriteTree(session.Rows).Put(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]), changed);
         return session.Copy(changed);
     }
 

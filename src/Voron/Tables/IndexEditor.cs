@@ -15,14 +15,14 @@ internal static class IndexEditor
         if (!index.Schema!.IsUnique)
         {
             var id = PlantedFault.AddWithoutMember ? rowId : index.Schema.FirstId + rowId;
-            new WriteIdTree(index.Ids.Opened).Add(keys[key], id);
-            index.Ids.Opened.NoteEntry(keys[key], id, wasThere: false);
+            new WriteIdTree(index.Ids).Add(keys[key], id);
+            index.Ids.NoteEntry(keys[key], id, wasThere: false);
             return;
         }
 
         if (!IsBound(index, keys, key))
             return;
-        var entries = new WriteTree(index.Entries.Opened);
+        var entries = new WriteTree(index.Entries);
         if (index.State == IndexState.Building && RowLookup.TryFindId(session, index.Entries, keys[key], out var other) && other != rowId)
         {
             session.Save(session.Schema.With(index.Schema with
@@ -36,7 +36,7 @@ internal static class IndexEditor
 
         Span<byte> value = stackalloc byte[RowKey.Bytes];
         entries.Put(keys[key], RowKey.Write(rowId, value));
-        index.Entries.Opened.NoteEntry(keys[key], rowId, wasThere: false);
+        index.Entries.NoteEntry(keys[key], rowId, wasThere: false);
     }
 
     /// <summary>Removes a key of a row.</summary>
@@ -49,8 +49,8 @@ internal static class IndexEditor
     {
         if (!index.Schema!.IsUnique)
         {
-            new WriteIdTree(index.Ids.Opened).Remove(keys[key], index.Schema.FirstId + rowId);
-            index.Ids.Opened.NoteEntry(keys[key], index.Schema.FirstId + rowId, wasThere: !isExpired);
+            new WriteIdTree(index.Ids).Remove(keys[key], index.Schema.FirstId + rowId);
+            index.Ids.NoteEntry(keys[key], index.Schema.FirstId + rowId, wasThere: !isExpired);
             return;
         }
 
@@ -58,8 +58,8 @@ internal static class IndexEditor
         Span<byte> value = stackalloc byte[RowKey.Bytes];
         if (!IsBound(index, keys, key))
             return;
-        new WriteTree(index.Entries.Opened).DeleteIf(keys[key], RowKey.Write(rowId, value));
-        index.Entries.Opened.NoteEntry(keys[key], rowId, wasThere: !isExpired);
+        new WriteTree(index.Entries).DeleteIf(keys[key], RowKey.Write(rowId, value));
+        index.Entries.NoteEntry(keys[key], rowId, wasThere: !isExpired);
     }
 
     /// <summary>

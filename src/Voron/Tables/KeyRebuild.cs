@@ -77,7 +77,7 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
 
         foreach (var key in wrong)
         {
-            new WriteTree(entries.Opened).Delete(key);
+            new WriteTree(entries).Delete(key);
             _removed++;
         }
     }

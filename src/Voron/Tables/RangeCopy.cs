@@ -1,5 +1,3 @@
-using Voron.Trees.Pages;
-
 namespace Voron.Tables;
 
 /// <summary>A key range that owns copies of its bounds, for a query that outlives the call that created it.</summary>
@@ -10,8 +8,8 @@ internal sealed class RangeCopy
 
     public RangeCopy(KeyRange range)
     {
-        _start = Copy(range.Start);
-        _end = range.End.IsEnd ? null : Copy(range.End);
+        _start = range.CopyStart();
+        _end = range.CopyEnd();
         IsEmpty = range.IsEmpty;
     }
 
@@ -33,14 +31,4 @@ internal sealed class RangeCopy
 
     /// <summary>Returns whether a key is before the end of the range.</summary>
     public bool IsBeforeEnd(ReadOnlySpan<byte> key) => _end == null || key.SequenceCompareTo(_end) < 0;
-
-    private static byte[] Copy(KeyBound bound)
-    {
-        // Only empty ranges start after all keys.
-        if (bound.IsEnd || bound.IsStart)
-            return [];
-        var bytes = new byte[bound.Length];
-        bound.CopyTo(bytes);
-        return bytes;
-    }
 }

@@ -1,4 +1,3 @@
-using Voron.Recording;
 using Voron.Testing;
 
 namespace Voron.Tables;
@@ -37,8 +36,8 @@ internal static class RowEditor
             AddPrimaryKey(session, RowKey.Write(rowId, key));
         try
         {
-            new WriteTree(session.Rows.Opened).Put(RowKey.Write(rowId, key), row);
-            session.Rows.Opened.NoteEntry(key, rowId, wasThere: false);
+            new WriteTree(session.Rows).Put(RowKey.Write(rowId, key), row);
+            session.Rows.NoteEntry(key, rowId, wasThere: false);
             session.NoteRowId(rowId);
             for (var slot = first; slot < session.Binding.Slots.Length; slot++)
             {
@@ -47,8 +46,8 @@ internal static class RowEditor
                     Add(session, slot, keys, i, rowId);
             }
 
-            if (session.IsRecorded)
-                session.Record(RecordedOperation.Insert, KeyOf(session, session.NewKeys, rowId, key), default, row);
+            if (session.Rows.IsRecorded)
+                session.Rows.RecordInsert(KeyOf(session, session.NewKeys, rowId, key), row);
         }
         catch (Exception e) when (session.Break(e))
         {
@@ -116,11 +115,11 @@ internal static class RowEditor
         Span<byte> key = stackalloc byte[RowKey.Bytes];
         try
         {
-            new WriteTree(session.Rows.Opened).Put(RowKey.Write(rowId, key), row);
+            new WriteTree(session.Rows).Put(RowKey.Write(rowId, key), row);
             for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
                 ApplyDifference(session, slot, rowId);
-            if (session.IsRecorded)
-                session.Record(RecordedOperation.Update, KeyOf(session, session.NewKeys, rowId, key), old, row);
+            if (session.Rows.IsRecorded)
+                session.Rows.RecordUpdate(KeyOf(session, session.NewKeys, rowId, key), old, row);
             return version;
         }
         catch (Exception e) when (session.Break(e))
@@ -145,8 +144,8 @@ internal static class RowEditor
             KeepRowId(session, rowId);
             if (version.Value >> VersionBits > session.Trees.Writing.TransactionId && !PlantedFault.ReuseRowVersions)
                 session.SaveNextVersion(version.Value + 1);
-            new WriteTree(session.Rows.Opened).Delete(RowKey.Write(rowId, key));
-            session.Rows.Opened.NoteEntry(key, rowId, wasThere: !isExpired);
+            new WriteTree(session.Rows).Delete(RowKey.Write(rowId, key));
+            session.Rows.NoteEntry(key, rowId, wasThere: !isExpired);
             for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
             {
                 var keys = session.OldKeys[slot];
@@ -154,8 +153,8 @@ internal static class RowEditor
                     Remove(session, slot, keys, i, rowId, isExpired);
             }
 
-            if (session.IsRecorded)
-                session.Record(RecordedOperation.Delete, KeyOf(session, session.OldKeys, rowId, key), old, default);
+            if (session.Rows.IsRecorded)
+                session.Rows.RecordDelete(KeyOf(session, session.OldKeys, rowId, key), old);
         }
         catch (Exception e) when (session.Break(e))
         {
@@ -185,12 +184,12 @@ internal static class RowEditor
     // The last check shares a search with the first write: it adds the key unless another row has it.
     private static void AddPrimaryKey(TableSession session, ReadOnlySpan<byte> rowId)
     {
-        var entries = new WriteTree(session.IndexOf(0).Entries.Opened);
+        var entries = new WriteTree(session.IndexOf(0).Entries);
         var key = session.NewKeys[0][0];
         if (!entries.Insert(key, rowId) && RowLookup.TryFindId(session, entries, key, out var other))
             throw new DuplicateKeyException(session.Schema.Name, "", key, null, other);
         if (RowKey.TryRead(rowId, out var id))
-            session.IndexOf(0).Entries.Opened.NoteEntry(key, id, wasThere: false);
+            session.IndexOf(0).Entries.NoteEntry(key, id, wasThere: false);
     }
 
     private static void CheckUnique(TableSession session, long? rowId, int firstSlot)

@@ -35,7 +35,6 @@ public sealed class RowQuery<TRow> : IDisposable
     private readonly RowSource _source;
     private readonly PageOrder _order;
     private readonly long _now;
-    private readonly OpenTree? _walked;
     private readonly ChangesAheadOfQuery? _walk;
 
     // For a combination of id sets: rows inserted later have at least this id.
@@ -63,10 +62,8 @@ public sealed class RowQuery<TRow> : IDisposable
         _now = session.Now;
         if (!session.Trees.CanWrite)
             return;
-        _walked = source.Walked;
-        if (_walked != null)
-            _walked.Begin(_walk = new ChangesAheadOfQuery());
-        else if (functions.KeyCodec != null)
+        _walk = source.BeginWalk();
+        if (_walk == null && functions.KeyCodec != null)
             _endId = session.NextRowId();
     }
 
@@ -205,7 +202,7 @@ public sealed class RowQuery<TRow> : IDisposable
         if (_left == 0 || !Advance())
         {
             _state = State.AtEnd;
-            _walked?.End(_walk!);
+            EndWalk();
             ReturnBatch();
             return false;
         }
@@ -225,7 +222,7 @@ public sealed class RowQuery<TRow> : IDisposable
         if (_state == State.Disposed)
             return;
         _state = State.Disposed;
-        _walked?.End(_walk!);
+        EndWalk();
         ReturnBatch();
         _source.Dispose();
     }
@@ -302,6 +299,12 @@ public sealed class RowQuery<TRow> : IDisposable
         _rowId = rowId;
     }
 
+    private void EndWalk()
+    {
+        if (_walk != null)
+            _source.EndWalk(_walk);
+    }
+
     // From here on, another query may use the batch.
     private void ReturnBatch()
     {
@@ -328,7 +331,7 @@ public sealed class RowQuery<TRow> : IDisposable
             EndedErrors.ThrowQuery();
 
         // Throws if the transaction has ended, or was rolled back to a savepoint that is older than the table's handle.
-        _ = _rows.Opened;
+        _rows.RequireOpen();
     }
 
     private void RequireRow()

@@ -11,8 +11,13 @@ internal abstract class RowSource : IDisposable
     /// <summary>Distinguishes the entry from others with the same key.</summary>
     public virtual long EntryId => RowId;
 
-    /// <summary>The tree that the source walks; null for a combination of id sets.</summary>
-    public virtual OpenTree? Walked => null;
+    /// <summary>Begins to note the entries that are changed ahead of the query; null for a combination of id sets, which walks no tree.</summary>
+    public virtual ChangesAheadOfQuery? BeginWalk() => null;
+
+    /// <summary>Ends what <see cref="BeginWalk"/> has begun. May be called more than once.</summary>
+    public virtual void EndWalk(ChangesAheadOfQuery walk)
+    {
+    }
 
     /// <summary>The key that led to the row, valid until the next move or write; empty if there is none.</summary>
     public abstract ReadOnlySpan<byte> Key { get; }

@@ -38,7 +38,7 @@ internal static class SchemaPlan
         }
 
         ThrowIfUnwanted(functions, schema);
-        TableCreation.Compress(transaction, session.Rows.Opened, functions);
+        TableCreation.Compress(transaction, new WriteTree(session.Rows), functions);
         var changed = DropIndexes(transaction, functions, schema with { Version = functions.Version }, dropped, out var leavesPages);
         var kept = changed.Indexes.Select(index => index.Id).ToList();
         var ready = new List<string>();
@@ -92,7 +92,7 @@ internal static class SchemaPlan
         if (new TableTreeOpener(transaction).FindSchema(table, key) is not { } schema || schema.Find(name) is not { } index)
             return null;
         var leavesPages = Drop(transaction, schema, index);
-        var schemas = new WriteTree(transaction.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!);
+        var schemas = transaction.FindSystemTree(SystemTree.Schemas)!.Value;
         schemas.Put(key, (schema with { Indexes = [.. schema.Indexes.Where(other => other != index)] }).ToBytes());
         return leavesPages;
     }

@@ -29,7 +29,6 @@ public sealed class SharedIndexQuery : IDisposable
     private readonly SharedIndex _index;
     private readonly IdSource _source;
     private readonly bool _canWrite;
-    private readonly OpenTree? _walked;
     private readonly ChangesAheadOfQuery? _walk;
     private SharedRoster.Member _member;
     private PageToken _after;
@@ -46,8 +45,7 @@ public sealed class SharedIndexQuery : IDisposable
         _index = index;
         _source = new IdSource(roster.Ids, keys);
         _canWrite = canWrite;
-        _walked = canWrite ? _source.Walked : null;
-        _walked?.Begin(_walk = new ChangesAheadOfQuery());
+        _walk = canWrite ? _source.BeginWalk() : null;
     }
 
     private enum State
@@ -187,7 +185,7 @@ public sealed class SharedIndexQuery : IDisposable
         RequireRow();
         row = default;
         var session = table.Session;
-        if (session.Rows.Opened.Owner != _roster.Ids.Opened.Owner)
+        if (!_roster.Ids.IsBeside(session.Rows))
             throw new ArgumentException($"The table '{table.Name}' is open in another transaction than the query.", nameof(table));
         if (session.Schema.Id != _member.Schema.Id)
             return false;
@@ -208,7 +206,8 @@ public sealed class SharedIndexQuery : IDisposable
         if (_state == State.Disposed)
             return;
         _state = State.Disposed;
-        _walked?.End(_walk!);
+        if (_walk != null)
+            _source.EndWalk(_walk);
         _source.Dispose();
     }
 
@@ -256,7 +255,7 @@ public sealed class SharedIndexQuery : IDisposable
             EndedErrors.ThrowQuery();
 
         // Throws if the transaction has ended, or was rolled back to a savepoint that is older than the index.
-        _ = _roster.Ids.Opened;
+        _roster.Ids.RequireOpen();
     }
 
     private void RequireRow()

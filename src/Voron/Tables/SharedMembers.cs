@@ -28,7 +28,7 @@ internal static class SharedMembers
     /// <exception cref="StorageFullException">All table numbers, or all member numbers of the index, have been used.</exception>
     public static SharedPlace Enter(WriteTransaction transaction, IndexShape index, string table)
     {
-        var schemas = new WriteTree(transaction.CreateSystemTree(SystemTree.Schemas, TreeKind.Plain));
+        var schemas = transaction.CreateSystemTree(SystemTree.Schemas);
         var key = SchemaKeys.SharedIndex(index.Name, index.Version);
         var (number, next) = TryReadNumbers(schemas, key, out var known)
             ? known
@@ -41,7 +41,7 @@ internal static class SharedMembers
         }
 
         var place = new SharedPlace(number, next);
-        transaction.CreateSystemTree(place.TreeName, TreeKind.IdSets);
+        transaction.CreateSystemIdTree(place.TreeName);
         SaveNumbers(schemas, key, number, (ushort)(PlantedFault.ReuseMember ? next : next + 1));
         Put(schemas, place, Current, Encoding.UTF8.GetBytes(table));
         return place;
@@ -53,7 +53,7 @@ internal static class SharedMembers
     /// <returns>True if it was the last member: then only the index tree is left, which the caller deletes.</returns>
     public static bool Leave(WriteTransaction transaction, IndexSchema index)
     {
-        var schemas = new WriteTree(transaction.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!);
+        var schemas = transaction.FindSystemTree(SystemTree.Schemas)!.Value;
         var place = index.Shared!.Value;
         schemas.Delete(SchemaKeys.Member(place));
         if (HasMembers(schemas, place.Number))

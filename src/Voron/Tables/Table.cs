@@ -69,7 +69,7 @@ public readonly struct Table<TKey, TRow>
         {
             if (_functions == null)
                 EndedErrors.ThrowDefault("table", nameof(TableTransactions.OpenTable));
-            return (TableSession)_rows.Opened.Companion!;
+            return (TableSession)_rows.Companion!;
         }
     }
 
@@ -316,7 +316,7 @@ public readonly struct Table<TKey, TRow>
     {
         ArgumentNullException.ThrowIfNull(ids);
         var session = Session;
-        if (!ids.IsOver(session.Rows.Opened.Owner, SystemTree.IndexName(session.Schema.Id, 0, isUnique: false).AsSpan(0, SystemTree.RowsNameBytes)))
+        if (!ids.IsOver(session.Rows, SystemTree.IndexName(session.Schema.Id, 0, isUnique: false).AsSpan(0, SystemTree.RowsNameBytes)))
             throw new ArgumentException($"The ids are not those of table '{Name}' in this transaction: {nameof(Ids)} returns them.", nameof(ids));
         return new RowQuery<TRow>(session, _functions!, new CombinedSource(ids), PageOrderKind.RowIds);
     }

@@ -1,5 +1,3 @@
-using Voron.Format;
-using Voron.Transactions;
 using Voron.Trees;
 
 namespace Voron.Tables;
@@ -21,7 +19,7 @@ internal static class TableCreation
                 schema = AddIndex(transaction, schema, shape, limit: 0);
             schemas.Put(functions.SchemaKey, schema.ToBytes());
         }
-        catch (Exception e) when (transaction.Body.Scope.Break(e))
+        catch (Exception e) when (transaction.Break(e))
         {
             throw;
         }
@@ -47,7 +45,7 @@ internal static class TableCreation
 
     private static TableSchema NewSchema(WriteTransaction transaction, string name, int version, string? keyCodec, out WriteTree schemas)
     {
-        schemas = new WriteTree(transaction.CreateSystemTree(SystemTree.Schemas, TreeKind.Plain));
+        schemas = transaction.CreateSystemTree(SystemTree.Schemas);
         return new TableSchema
         {
             Name = name,
@@ -60,8 +58,8 @@ internal static class TableCreation
         };
     }
 
-    private static OpenTree CreateRows(WriteTransaction transaction, TableSchema schema) =>
-        transaction.CreateSystemTree(SystemTree.RowsName(schema.Id), TreeKind.Plain);
+    private static WriteTree CreateRows(WriteTransaction transaction, TableSchema schema) =>
+        transaction.CreateSystemTree(SystemTree.RowsName(schema.Id));
 
     /// <summary>Adds an index to a schema, and creates its tree.</summary>
     /// <param name="transaction">The transaction.</param>
@@ -98,11 +96,16 @@ internal static class TableCreation
     }
 
     /// <summary>Creates the tree of an index.</summary>
-    public static void CreateTree(WriteTransaction transaction, TableSchema schema, IndexSchema index) =>
-        transaction.CreateSystemTree(index.TreeName(schema.Id), index.IsUnique ? TreeKind.Plain : TreeKind.IdSets);
+    public static void CreateTree(WriteTransaction transaction, TableSchema schema, IndexSchema index)
+    {
+        if (index.IsUnique)
+            transaction.CreateSystemTree(index.TreeName(schema.Id));
+        else
+            transaction.CreateSystemIdTree(index.TreeName(schema.Id));
+    }
 
     /// <summary>Sets the compression of new rows, if the definition specifies one.</summary>
-    public static void Compress(WriteTransaction transaction, OpenTree rows, TableFunctions functions)
+    public static void Compress(WriteTransaction transaction, WriteTree rows, TableFunctions functions)
     {
         if (functions.Compression is { } wanted && wanted != transaction.GetCompression(rows))
             transaction.SetCompression(rows, wanted);
@@ -115,10 +118,7 @@ internal static class TableCreation
     public static bool Delete(WriteTransaction transaction, string name, Action<WriteTransaction, byte[]> deleteTree)
     {
         var key = SchemaKeys.Table(name);
-        if (transaction.FindSystemTree(SystemTree.Schemas, TreeKind.Plain) is not { } open)
-            return false;
-        var schemas = new WriteTree(open);
-        if (!schemas.TryGet(key, out var bytes))
+        if (transaction.FindSystemTree(SystemTree.Schemas) is not { } schemas || !schemas.TryGet(key, out var bytes))
             return false;
         var schema = TableSchema.Parse(name, bytes, transaction.DataFilePath);
         schemas.Delete(key);

@@ -1,6 +1,4 @@
 using System.Diagnostics.CodeAnalysis;
-using Voron.Recording;
-using Voron.Transactions;
 using Voron.Trees;
 
 namespace Voron.Tables;
@@ -15,7 +13,7 @@ internal sealed class TableSession
     private const int MaxKeptBytes = 64 << 10;
 
     private TableTreeOpener _trees;
-    private OpenTree _schemas = null!;
+    private Tree _schemas;
     private long _schemaChanges;
     private OpenIndex[] _indexes = [];
     private byte[] _old = [];
@@ -25,7 +23,6 @@ internal sealed class TableSession
     private long _nextRowId;
     private long _nextVersion;
     private Tree _rows;
-    private OpenTree _rowTree = null!;
     private long _rollbacks;
     private Stamp _stamp;
     private bool _isInCallback;
@@ -89,12 +86,11 @@ internal sealed class TableSession
         var binding = functions.Bind(bytes, trees.DataFilePath);
         if (!trees.TryOpen(binding.RowsName, out Tree rows))
             throw MissingTree(binding.Schema, binding.RowsName, trees);
-        var open = rows.Opened;
-        if (open.Companion is not TableSession session)
-            open.Companion = session = new TableSession();
+        if (rows.Companion is not TableSession session)
+            rows.Attach(session = new TableSession());
         if (session._isInCallback)
             ThrowInCallback();
-        session.Begin(trees, schemas.Opened, functions, binding, rows);
+        session.Begin(trees, schemas, functions, binding, rows);
         return session;
     }
 
@@ -112,7 +108,7 @@ internal sealed class TableSession
             ThrowInCallback();
 
         // A rollback may have closed trees that were opened since its savepoint, while the row tree remains open.
-        if (functions != Functions || !_schemas.IsSettled || _schemas.StateAsIs.ChangeCount != _schemaChanges || _rollbacks != RollbackCount)
+        if (functions != Functions || !_schemas.IsSettled || _schemas.ChangeCount != _schemaChanges || _rollbacks != _rows.RollbackCount)
             Refresh(functions);
     }
 
@@ -122,7 +118,7 @@ internal sealed class TableSession
     /// <inheritdoc cref="Enter"/>
     public void EnterToWrite(TableFunctions functions)
     {
-        _rowTree.Owner.Write!.ThrowIfBroken();
+        _rows.ThrowIfBroken();
         Enter(functions);
         if (Binding.Refusal is { } refusal)
             throw new SchemaMismatchException(functions.Name, refusal);
@@ -157,7 +153,7 @@ internal sealed class TableSession
     /// <exception cref="InvalidOperationException">The functions have changed the table, or have rolled back to a savepoint.</exception>
     public void RequireUnchanged()
     {
-        _ = _rows.Opened;
+        _rows.RequireOpen();
         if (_stamp != CurrentStamp())
         {
             throw new InvalidOperationException(
@@ -207,15 +203,7 @@ internal sealed class TableSession
     /// <summary>
     /// Notes that a call has failed midway: the transaction can only be rolled back. Always returns false, for use in an exception filter.
     /// </summary>
-    public bool Break(Exception cause) => _rowTree.Owner.Write!.Break(cause);
-
-    /// <summary>True if a feed records changes of the rows.</summary>
-    public bool IsRecorded => _rowTree.StateAsIs.IsRecorded;
-
-    /// <summary>Records a completed change of a row. If that fails, the caller breaks the transaction.</summary>
-    /// <inheritdoc cref="ChangeRecorder.RecordRow"/>
-    public void Record(RecordedOperation operation, ReadOnlySpan<byte> key, ReadOnlySpan<byte> old, ReadOnlySpan<byte> row) =>
-        _rowTree.Owner.Write!.Recorder.RecordRow(_rowTree, operation, key, old, row);
+    public bool Break(Exception cause) => _rows.Break(cause);
 
     /// <summary>Reads a row, and computes the time at which it expires.</summary>
     /// <inheritdoc cref="TableFunctions.ReadExpiry"/>
@@ -297,7 +285,7 @@ internal sealed class TableSession
     /// <summary>Replaces the schema of the table.</summary>
     public void Save(TableSchema schema)
     {
-        new WriteTree(_schemas).Put(Functions.SchemaKey, schema.ToBytes());
+        SchemasToWrite.Put(Functions.SchemaKey, schema.ToBytes());
         Refresh(Functions);
     }
 
@@ -311,23 +299,22 @@ internal sealed class TableSession
     public static CorruptionException MissingTree(TableSchema schema, ReadOnlySpan<byte> name, TableTreeOpener trees) => new(
         $"The {SystemTree.Describe(name)}, '{schema.Name}', is missing in '{trees.DataFilePath}'. Run Verify, or restore a backup.");
 
-    private long Stored(ReadOnlySpan<byte> key) => TableCounters.NextOfTable(new Tree(_schemas, _schemas.Generation), key);
+    private long Stored(ReadOnlySpan<byte> key) => TableCounters.NextOfTable(_schemas, key);
 
-    private void Begin(TableTreeOpener trees, OpenTree schemas, TableFunctions functions, TableBinding binding, Tree rows)
+    private void Begin(TableTreeOpener trees, Tree schemas, TableFunctions functions, TableBinding binding, Tree rows)
     {
         // An operation of a group commit opens the table again, in the same transaction.
-        if (_rowTree != rows.Opened || rows.Generation != _rows.Generation)
+        if (!_rows.IsSame(rows))
             TrimBuffers();
         _trees = trees;
         _schemas = schemas;
         _nextRowId = _nextVersion = -1;
         _rows = rows;
-        _rowTree = rows.Opened;
         if (KeyBuffer.Length != trees.MaxKeyLength)
             KeyBuffer = new byte[trees.MaxKeyLength];
         Bind(functions, binding);
         if (binding.PassesExpired && trees.CanWrite && functions.ExpirySlot >= 0 && binding.Refusal == null)
-            _rowTree.Owner.Write!.NoteExpiringTable(functions);
+            trees.Writing.NoteExpiringTable(functions);
     }
 
     // A single large row must not keep its memory for as long as the transaction's objects are pooled.
@@ -343,13 +330,13 @@ internal sealed class TableSession
     private void Refresh(TableFunctions functions)
     {
         // The rollback may have closed the tree of schemas, and the transaction may use its object for another tree.
-        var schemas = new Tree(_schemas, _schemas.Generation);
-        var isOpen = _rollbacks == RollbackCount || _trees.TryOpen(SystemTree.Schemas, out schemas);
+        var schemas = _schemas;
+        var isOpen = _rollbacks == _rows.RollbackCount || _trees.TryOpen(SystemTree.Schemas, out schemas);
         if (!isOpen || !schemas.TryGet(functions.SchemaKey, out var bytes))
             throw new InvalidOperationException($"The table '{functions.Name}' has been dropped in this transaction.");
-        _schemas = schemas.Opened;
-        if (functions == Functions && Binding.IsOf(bytes) && _rollbacks == RollbackCount)
-            _schemaChanges = _schemas.StateAsIs.ChangeCount;
+        _schemas = schemas;
+        if (functions == Functions && Binding.IsOf(bytes) && _rollbacks == _rows.RollbackCount)
+            _schemaChanges = _schemas.ChangeCount;
         else
             Bind(functions, functions.Bind(bytes, _trees.DataFilePath));
     }
@@ -370,13 +357,11 @@ internal sealed class TableSession
             _indexes[slot] = Open(binding.Schema, binding.Slots[slot], binding.TreeNames[slot]);
         Now = binding.PassesExpired ? _trees.Now : RowExpiry.Never;
         (Functions, Binding) = (functions, binding);
-        _schemaChanges = _schemas.StateAsIs.ChangeCount;
-        _rollbacks = RollbackCount;
+        _schemaChanges = _schemas.ChangeCount;
+        _rollbacks = _rows.RollbackCount;
     }
 
-    private long RollbackCount => _rowTree.Owner.Write?.RollbackCount ?? 0;
-
-    private Stamp CurrentStamp() => new(_rowTree.Generation, _rowTree.StateAsIs.ChangeCount, _schemas.StateAsIs.ChangeCount, RollbackCount);
+    private Stamp CurrentStamp() => new(_rows.ChangeCount, _schemas.ChangeCount, _rows.RollbackCount);
 
     private OpenIndex Open(TableSchema schema, IndexSchema? index, byte[] name)
     {
@@ -393,8 +378,8 @@ internal sealed class TableSession
     private static void ThrowInCallback() => throw new InvalidOperationException(
         "A function of the table's definition calls the table. An index function and a row codec must depend on the row alone.");
 
-    /// <summary>Changes whenever the table or its transaction does.</summary>
-    private readonly record struct Stamp(long Generation, long RowChanges, long SchemaChanges, long Rollbacks);
+    /// <summary>Changes whenever the table does, or its transaction is rolled back to a savepoint.</summary>
+    private readonly record struct Stamp(long RowChanges, long SchemaChanges, long Rollbacks);
 }
 
 /// <summary>An index opened by a transaction. The default stands for an index that does not exist in the environment.</summary>

@@ -1,4 +1,3 @@
-using Voron.Format;
 using Voron.Trees;
 
 namespace Voron.Tables;
@@ -24,7 +23,7 @@ internal readonly struct TableTreeOpener
     public string DataFilePath => _canWrite ? _writing.DataFilePath : _reading.DataFilePath;
 
     /// <summary>The current time for expiry, in milliseconds since 1970: the same for the whole transaction.</summary>
-    public long Now => _canWrite ? _writing.Body.ReadTime() : _reading.Body.ReadTime();
+    public long Now => _canWrite ? _writing.Now : _reading.Now;
 
     /// <summary>The maximum length of a key in bytes.</summary>
     public int MaxKeyLength => _canWrite ? _writing.MaxKeyLength : _reading.MaxKeyLength;
@@ -37,9 +36,9 @@ internal readonly struct TableTreeOpener
     {
         if (!_canWrite)
             return _reading.TryFindTree(name, out tree);
-        var open = _writing.FindSystemTree(name, TreeKind.Plain);
-        tree = open == null ? default : new Tree(open, open.Generation);
-        return open != null;
+        var found = _writing.FindSystemTree(name);
+        tree = found.GetValueOrDefault();
+        return found.HasValue;
     }
 
     /// <summary>Reads the schema of a table; null if it does not exist.</summary>
@@ -54,8 +53,8 @@ internal readonly struct TableTreeOpener
     {
         if (!_canWrite)
             return _reading.TryFindTree(name, out tree);
-        var open = _writing.FindSystemTree(name, TreeKind.IdSets);
-        tree = open == null ? default : new IdTree(open, open.Generation);
-        return open != null;
+        var found = _writing.FindSystemIdTree(name);
+        tree = found.GetValueOrDefault();
+        return found.HasValue;
     }
 }

@@ -193,9 +193,9 @@ public sealed class CompressedSurroundingsTests : IDisposable
         using var again = StorageEnvironment.Open(Store, CompressionKit.Options());
         again.Write(writing =>
         {
-            var treeId = writing.FindTree(CompressionKit.TreeName)!.StateAsIs.TreeId;
+            var treeId = writing.OpenTree(CompressionKit.TreeName).TreeId;
             var name = Voron.Trees.SystemTree.DictionariesName(treeId, new byte[Voron.Trees.SystemTree.DictionariesNameBytes]);
-            new WriteTree(writing.FindSystemTree(name, TreeKind.Plain)!).Put([1], new byte[100]);
+            writing.FindSystemTree(name)!.Value.Put([1], new byte[100]);
         });
         var get = () => again.Write(writing => writing.OpenTree(CompressionKit.TreeName).Get(CompressionKit.Key(1)));
         get.Should().Throw<CorruptionException>().WithMessage("*key*tree with id*dictionary 1*");

@@ -300,7 +300,7 @@ public sealed class FeedSurroundingsTests : IDisposable
         {
             if (losesSource)
                 FeedEditor.OpenFeeds(writing).Delete(FeedKeys.Source(1, 1)).Should().BeTrue();
-            var changes = new WriteTree(writing.CreateSystemTree(SystemTree.ChangesName(1, new byte[SystemTree.ChangesNameBytes]), TreeKind.Plain));
+            var changes = writing.CreateSystemTree(SystemTree.ChangesName(1, new byte[SystemTree.ChangesNameBytes]));
             if (!losesSource)
                 changes.Put(ChangeKey.Write(position.TransactionId, position.Ordinal, new byte[ChangeKey.Bytes]), [0, 0]);
         });
@@ -310,7 +310,7 @@ public sealed class FeedSurroundingsTests : IDisposable
     private static uint TreeId(StorageEnvironment environment)
     {
         using var writing = environment.BeginWrite();
-        return writing.FindTree(FeedKit.TreeName)!.StateAsIs.TreeId;
+        return writing.OpenTree(FeedKit.TreeName).TreeId;
     }
 
     private StorageEnvironment Open() => StorageEnvironment.Open(Store, FeedKit.Options());

@@ -91,7 +91,7 @@ public sealed class FeedVerificationTests : IDisposable
     private void Damage(ReadOnlySpan<byte> tree, Action<WriteTree> damage)
     {
         using var writing = _environment.BeginWrite();
-        damage(new WriteTree(writing.CreateSystemTree(tree, TreeKind.Plain)));
+        damage(writing.CreateSystemTree(tree));
         writing.Commit();
     }
 }

@@ -103,7 +103,7 @@ public sealed class SharedIndexSalvageTests : IDisposable
                 // Of the tables, "first" is left, with the number 1. The index has the number 2.
                 writing.DeleteTable("second").Should().BeTrue();
                 writing.DeleteSystemTree(SystemTree.IndexName(2, 1, isUnique: false)).Should().BeTrue();
-                new WriteTree(writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!).Delete(SchemaKeys.NextTable).Should().BeTrue();
+                writing.FindSystemTree(SystemTree.Schemas)!.Value.Delete(SchemaKeys.NextTable).Should().BeTrue();
             });
         }
 
@@ -125,7 +125,7 @@ public sealed class SharedIndexSalvageTests : IDisposable
         {
             environment.Write(static writing =>
             {
-                var schemas = new WriteTree(writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!);
+                var schemas = writing.FindSystemTree(SystemTree.Schemas)!.Value;
                 schemas.Delete(SchemaKeys.Table("first")).Should().BeTrue();
                 schemas.Delete(SchemaKeys.Table("second")).Should().BeTrue();
             });

@@ -81,8 +81,8 @@ public sealed class ExpirySurroundingsTests : IDisposable
         environment.Write(writing =>
         {
             var schema = TableSession.Open(new TableTreeOpener(writing), ExpiryKit.Items.Functions)!.Schema;
-            var index = new WriteIdTree(writing.FindSystemTree(schema.Expiring!.TreeName(schema.Id), TreeKind.IdSets)!);
-            var rows = new WriteTree(writing.FindSystemTree(SystemTree.RowsName(schema.Id), TreeKind.Plain)!);
+            var index = writing.FindSystemIdTree(schema.Expiring!.TreeName(schema.Id))!.Value;
+            var rows = writing.FindSystemTree(SystemTree.RowsName(schema.Id))!.Value;
             var key = RowExpiry.WriteKey(RowExpiry.Of(ExpiryKit.Start.AddMinutes(1)), new byte[RowExpiry.KeyBytes]);
             var rowKey = RowKey.Write(1, new byte[RowKey.Bytes]);
             if (damage == "an entry less")
@@ -104,7 +104,7 @@ public sealed class ExpirySurroundingsTests : IDisposable
         environment.Write(writing =>
         {
             var schema = TableSession.Open(new TableTreeOpener(writing), ExpiryKit.Items.Functions)!.Schema;
-            var index = new WriteIdTree(writing.FindSystemTree(schema.Expiring!.TreeName(schema.Id), TreeKind.IdSets)!);
+            var index = writing.FindSystemIdTree(schema.Expiring!.TreeName(schema.Id))!.Value;
             index.Add(RowExpiry.WriteKey(0, new byte[RowExpiry.KeyBytes]), 2);
             index.Add(RowExpiry.WriteKey(0, new byte[RowExpiry.KeyBytes]), 1_000_000);
         });

@@ -206,7 +206,7 @@ public sealed class SharedIndexSurroundingsTests : IDisposable
 
     private void SetNextMember(SharedIndex index, int next) => _environment.Write(writing =>
     {
-        var schemas = new WriteTree(writing.FindSystemTree(SystemTree.Schemas, TreeKind.Plain)!);
+        var schemas = writing.FindSystemTree(SystemTree.Schemas)!.Value;
         var key = SchemaKeys.SharedIndex(index.Name, index.Version);
         schemas.TryGet(key, out var numbers).Should().BeTrue();
         schemas.Put(key, (byte[])[.. numbers[..2], (byte)next, (byte)(next >> 8)]);

@@ -38,7 +38,7 @@ public sealed class ForgedFeedTests
         environment.Put(1, 10);
         environment.Write(writing =>
         {
-            var feeds = new WriteTree(writing.CreateSystemTree(SystemTree.Feeds, TreeKind.Plain));
+            var feeds = writing.CreateSystemTree(SystemTree.Feeds);
             feeds.Put([2, .. name], new byte[FeedRecord.Size]);
         });
 

@@ -47,7 +47,7 @@ internal static class RepeatedCases
                 writing.CompressValues(name, ValueCompression.Fast);
             });
             Write(environment, writing =>
-                writing.Body.InstallDictionary(writing.FindTree(name)!.StateAsIs.TreeId, last: 0, ratio: 500_000, dictionary));
+                writing.Body.InstallDictionary(writing.OpenTree(name).TreeId, last: 0, ratio: 500_000, dictionary));
             Write(environment, writing => writing.OpenTree(name).Put([1], dictionary.AsSpan(100, 400)));
         }
 

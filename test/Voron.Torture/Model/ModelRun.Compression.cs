@@ -52,7 +52,7 @@ internal sealed partial class ModelRun
         using var transaction = _environment.BeginWrite();
         var id = transaction.TransactionId;
         History.Add("install a dictionary", name);
-        var treeId = transaction.FindTree(name)!.StateAsIs.TreeId;
+        var treeId = transaction.OpenTree(name).TreeId;
         var length = _random.Next(100, MostDictionaryBytes);
         var from = Pad.Bytes.Length / 2 + _random.Next(Pad.Bytes.Length / 2 - length);
         var last = transaction.Body.GetCompression(treeId).LastDictionary;

@@ -133,9 +133,9 @@ internal sealed class DenseCopy(
         uint copyId;
         using (var writing = target.BeginWrite())
         {
-            var tree = writing.CreateSystemTree(name, TreeKind.Plain);
+            var tree = writing.CreateSystemTree(name);
             writing.SetCompression(tree, (ValueCompression)settings.Mode);
-            copyId = tree.StateAsIs.TreeId;
+            copyId = tree.TreeId;
             writing.Commit();
         }
 

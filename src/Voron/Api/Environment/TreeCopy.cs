@@ -75,7 +75,7 @@ internal abstract class TreeCopy : IDisposable
 
         public override void Dispose() => _cursor.Dispose();
 
-        protected override void OpenCopy(WriteTransaction writing) => _copy = new WriteTree(writing.CreateSystemTree(_name, TreeKind.Plain));
+        protected override void OpenCopy(WriteTransaction writing) => _copy = writing.CreateSystemTree(_name);
 
         protected override long PutCurrent()
         {
@@ -145,7 +145,7 @@ internal abstract class TreeCopy : IDisposable
             ArrayPool<byte>.Shared.Return(_payloads);
         }
 
-        protected override void OpenCopy(WriteTransaction writing) => _copy = new WriteIdTree(writing.CreateSystemTree(_name, TreeKind.IdSets));
+        protected override void OpenCopy(WriteTransaction writing) => _copy = writing.CreateSystemIdTree(_name);
 
         protected override long PutCurrent()
         {

@@ -4,7 +4,7 @@ using Voron.Trees;
 
 namespace Voron;
 
-/// <content>Trees of the engine's own, by the bytes of their names.</content>
+/// <content>What tables and feeds need of a transaction: trees of the engine's own, by the bytes of their names.</content>
 public readonly partial struct ReadTransaction
 {
     /// <summary>The path of the data file, for messages.</summary>
@@ -15,6 +15,9 @@ public readonly partial struct ReadTransaction
 
     /// <summary>The maximum length of a key in bytes.</summary>
     internal int MaxKeyLength => Trees.Pages.TreeLimits.MaxKeyLength(Body.Pages.PageSize);
+
+    /// <summary>The time at which the transaction judges the expiry of rows, in milliseconds since 1970: the same until it ends.</summary>
+    internal long Now => Body.ReadTime();
 
     /// <summary>Opens a tree of entries by the bytes of its name; a default value, with false, when there is none of that name.</summary>
     internal bool TryFindTree(ReadOnlySpan<byte> name, out Tree tree)

@@ -1,5 +1,3 @@
-using Voron.Transactions;
-
 namespace Voron;
 
 /// <content>Compressed values.</content>
@@ -34,9 +32,9 @@ public readonly partial struct WriteTransaction
     public void CompressValues(string name, ValueCompression compression)
     {
         CheckCompression(compression, nameof(compression));
-        var open = FindTree(name) ?? throw new KeyNotFoundException(
-            $"There is no tree '{name}' in '{DataFilePath}' whose values could be compressed. Create it first.");
-        Body.SetCompression(open, compression);
+        if (!TryOpenTree(name, out var tree))
+            throw new KeyNotFoundException($"There is no tree '{name}' in '{DataFilePath}' whose values could be compressed. Create it first.");
+        SetCompression(tree, compression);
     }
 
     /// <summary>Returns how the new values of a tree are compressed.</summary>
@@ -48,8 +46,9 @@ public readonly partial struct WriteTransaction
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public ValueCompression GetValueCompression(string name)
     {
-        var open = FindTree(name) ?? throw new KeyNotFoundException($"There is no tree '{name}' in '{DataFilePath}'.");
-        return (ValueCompression)Body.GetCompression(open.StateAsIs.TreeId).Mode;
+        return TryOpenTree(name, out var tree)
+            ? GetCompression(tree)
+            : throw new KeyNotFoundException($"There is no tree '{name}' in '{DataFilePath}'.");
     }
 
     /// <exception cref="ArgumentOutOfRangeException">There is no such compression.</exception>
@@ -60,8 +59,8 @@ public readonly partial struct WriteTransaction
     }
 
     /// <summary>Sets how the values of a tree are compressed.</summary>
-    internal void SetCompression(OpenTree tree, ValueCompression compression) => Body.SetCompression(tree, compression);
+    internal void SetCompression(WriteTree tree, ValueCompression compression) => Body.SetCompression(tree.Opened, compression);
 
     /// <summary>Returns how the values of a tree are compressed.</summary>
-    internal ValueCompression GetCompression(OpenTree tree) => (ValueCompression)Body.GetCompression(tree.StateAsIs.TreeId).Mode;
+    internal ValueCompression GetCompression(WriteTree tree) => (ValueCompression)Body.GetCompression(tree.TreeId).Mode;
 }

@@ -2,10 +2,11 @@ using Voron.Dropping;
 using Voron.Format;
 using Voron.Transactions;
 using Voron.Trees;
+using Voron.Trees.Kinds;
 
 namespace Voron;
 
-/// <content>Trees of the engine's own, by the bytes of their names.</content>
+/// <content>What tables and feeds need of a transaction: trees of the engine's own, by the bytes of their names, and recorded trees.</content>
 public readonly partial struct WriteTransaction
 {
     /// <summary>The path of the data file, for messages.</summary>
@@ -17,69 +18,97 @@ public readonly partial struct WriteTransaction
     /// <summary>The maximum length of a key in bytes.</summary>
     internal int MaxKeyLength => Trees.Pages.TreeLimits.MaxKeyLength(Body.WritePages.PageSize);
 
-    /// <summary>Opens a tree by the bytes of its name, or creates it when there is none of that name.</summary>
-    internal OpenTree CreateSystemTree(ReadOnlySpan<byte> name, TreeKind kind) => Body.CreateTree(name, kind);
+    /// <summary>The time at which the transaction judges the expiry of rows, in milliseconds since 1970: the same until it ends.</summary>
+    internal long Now => Body.ReadTime();
 
-    /// <summary>Opens a system tree; null when there is none of that name.</summary>
-    internal OpenTree? FindSystemTree(ReadOnlySpan<byte> name, TreeKind kind) => Body.OpenTree(name, kind);
+    /// <inheritdoc cref="WriteScope.Break"/>
+    internal bool Break(Exception cause) => Body.Scope.Break(cause);
 
-    /// <summary>Finds a tree of a user; null when there is none of that name.</summary>
-    internal OpenTree? FindTree(string name) =>
-        Body.OpenTree(Catalog.Encode(name, stackalloc byte[Trees.Pages.TreeLimits.MaxNameBytes]), TreeKind.Plain);
+    /// <summary>Opens a tree of entries by the bytes of its name, or creates it when there is none of that name.</summary>
+    internal WriteTree CreateSystemTree(ReadOnlySpan<byte> name) => new(Body.CreateTree(name));
 
-    /// <summary>Finds a tree by its name, whatever its kind.</summary>
-    internal OpenTree? FindTreeOfAnyKind(string name) => Body.OpenTree(Catalog.Encode(name, stackalloc byte[Trees.Pages.TreeLimits.MaxNameBytes]));
+    /// <summary>Opens a tree of id sets by the bytes of its name, or creates it when there is none of that name.</summary>
+    internal WriteIdTree CreateSystemIdTree(ReadOnlySpan<byte> name) => new(Body.CreateTree(name, TreeKind.IdSets));
+
+    /// <summary>Opens a tree of entries by the bytes of its name; null when there is none of that name.</summary>
+    internal WriteTree? FindSystemTree(ReadOnlySpan<byte> name) => ToHandle(Body.OpenTree(name, TreeKind.Plain));
+
+    /// <summary>Opens a tree of id sets by the bytes of its name; null when there is none of that name.</summary>
+    internal WriteIdTree? FindSystemIdTree(ReadOnlySpan<byte> name) =>
+        Body.OpenTree(name, TreeKind.IdSets) is { } open ? new WriteIdTree(open) : null;
+
+    /// <summary>Opens a tree of a user that a feed could record; null when there is none of that name, or it is of another kind.</summary>
+    /// <param name="name">The name of the tree.</param>
+    /// <param name="otherKind">Describes that kind; null if the tree has entries, or does not exist.</param>
+    internal WriteTree? FindTreeToRecord(string name, out string? otherKind)
+    {
+        var open = Body.OpenTree(Catalog.Encode(name, stackalloc byte[Trees.Pages.TreeLimits.MaxNameBytes]));
+        otherKind = open == null || open.StateAsIs.Kind == TreeKind.Plain ? null : TreeKinds.Of(open.StateAsIs.Kind).Description;
+        return otherKind == null ? ToHandle(open) : null;
+    }
 
     /// <summary>Finds a tree of a user, or the rows of a table, by its id; null when there is none. Opens all of them.</summary>
-    internal OpenTree? FindTree(uint treeId)
+    internal WriteTree? FindTree(uint treeId)
     {
         var body = Body;
         foreach (var name in TreeNames.List(body))
         {
             if (body.OpenTree(Catalog.Encode(name, new byte[Trees.Pages.TreeLimits.MaxNameBytes])) is { } tree && tree.StateAsIs.TreeId == treeId)
-                return tree;
+                return ToHandle(tree);
         }
 
         foreach (var (name, header) in TreeNames.ListSystem(body))
         {
             if (header.TreeId == treeId)
-                return body.OpenTree(name);
+                return ToHandle(body.OpenTree(name));
         }
 
         return null;
     }
 
+    /// <inheritdoc cref="WriteScope.NoteExpiringTable"/>
+    internal void NoteExpiringTable(object table) => Body.Scope.NoteExpiringTable(table);
+
     /// <summary>Notes that a table has been deleted.</summary>
     internal void NoteDeletedTable(string name) => Body.Scope.NoteDeletedTable(name);
 
-    /// <summary>Begins or ends the recording of a tree's changes.</summary>
-    internal void SetRecorded(OpenTree tree, bool isRecorded) => Body.SetRecorded(tree, isRecorded);
-
-    /// <summary>Records that a feed records the changes of a tree from here on, or does so no more.</summary>
-    internal void RecordSource(OpenTree tree, bool begins)
+    /// <summary>Makes a tree a source of a feed, which records its changes from here on. A failure breaks the transaction.</summary>
+    /// <param name="tree">The tree.</param>
+    /// <param name="recording">How its changes are recorded. The source number is assigned here.</param>
+    /// <param name="name">The name of the tree or table in UTF-8.</param>
+    /// <exception cref="StorageFullException">There is not enough space, or the feed has used all source numbers.</exception>
+    internal void StartRecording(WriteTree tree, TreeRecording recording, ReadOnlySpan<byte> name)
     {
-        var scope = Body.Scope;
-        scope.BeginChange();
+        var (body, open) = (Body, tree.Opened);
+        body.Scope.BeginChange();
         try
         {
-            scope.Recorder.RecordSource(tree, begins);
+            Sources(body).Add(open.StateAsIs.TreeId, recording, name);
+            body.SetRecorded(open, isRecorded: true);
+            body.Scope.Recorder.RecordSource(open, begins: true);
         }
-        catch (Exception e) when (scope.Break(e))
+        catch (Exception e) when (body.Scope.Break(e))
         {
             throw;
         }
     }
 
-    /// <summary>Changes the sources of feeds.</summary>
-    /// <param name="change">Makes the change; a failure breaks the transaction.</param>
-    internal void EditSources(Action<SourceEditor> change)
+    /// <summary>Ends a source of a feed, which keeps it as long as it contains its changes. A failure breaks the transaction.</summary>
+    /// <param name="tree">The tree.</param>
+    /// <param name="feed">The number of the feed.</param>
+    /// <param name="source">The number of the source.</param>
+    /// <exception cref="CorruptionException">The source is missing or damaged.</exception>
+    internal void StopRecording(WriteTree tree, ushort feed, uint source)
     {
-        var body = Body;
+        var (body, open) = (Body, tree.Opened);
         body.Scope.BeginChange();
         try
         {
-            var feeds = body.CreateTree(SystemTree.Feeds).SettledState();
-            change(new SourceEditor(body.WritePages, feeds));
+            body.Scope.Recorder.RecordSource(open, begins: false);
+            body.SetRecorded(open, isRecorded: false);
+            var sources = Sources(body);
+            sources.End(feed, source, body.WritePages.Id);
+            sources.Forget(open.StateAsIs.TreeId);
             body.Scope.Recorder.BeginEpoch();
         }
         catch (Exception e) when (body.Scope.Break(e))
@@ -88,10 +117,20 @@ public readonly partial struct WriteTransaction
         }
     }
 
+    /// <summary>Removes the mark of a recorded tree whose entry in the tree of feeds is damaged or missing, or is deleted by the caller.</summary>
+    internal void UnmarkRecorded(WriteTree tree) => Body.SetRecorded(tree.Opened, isRecorded: false);
+
+    /// <summary>Notes that the caller has changed entries of recorded trees in the tree of feeds.</summary>
+    internal void NoteRecordingsChanged() => Body.Scope.Recorder.BeginEpoch();
+
     /// <summary>Deletes a system tree, and frees its pages.</summary>
     internal bool DeleteSystemTree(ReadOnlySpan<byte> name) => Body.DeleteTree(name);
 
     /// <summary>Takes its name from a system tree. Its pages are freed at once if they are few; otherwise the environment has to free them.</summary>
     /// <returns>True if pages are left, to be freed in the background after the commit.</returns>
     internal bool DropSystemTree(ReadOnlySpan<byte> name) => Body.DropTree(name, DropPace.PagesAtOnce).HasPages;
+
+    private static WriteTree? ToHandle(OpenTree? open) => open == null ? null : new WriteTree(open);
+
+    private static SourceEditor Sources(WriteTransactionBody body) => new(body.WritePages, body.CreateTree(SystemTree.Feeds).SettledState());
 }

@@ -196,8 +196,11 @@ public sealed class IdQuery : IDisposable
     };
 
     /// <summary>Returns whether all sets are of trees of that transaction whose names begin with these bytes.</summary>
-    internal bool IsOver(TransactionOwner owner, ReadOnlySpan<byte> namePrefix)
+    /// <param name="tree">A tree of the transaction.</param>
+    /// <param name="namePrefix">The bytes.</param>
+    internal bool IsOver(Tree tree, ReadOnlySpan<byte> namePrefix)
     {
+        var owner = tree.Opened.Owner;
         foreach (var set in _sets)
         {
             if (set.Owner != owner || !set.TreeName.StartsWith(namePrefix))

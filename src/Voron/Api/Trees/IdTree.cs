@@ -14,7 +14,7 @@ namespace Voron;
 /// set is empty does not exist.
 /// </remarks>
 [DebuggerDisplay("{ToString(),nq}")]
-public readonly struct IdTree
+public readonly partial struct IdTree
 {
     private readonly OpenTree _tree;
     private readonly long _generation;

@@ -10,7 +10,7 @@ namespace Voron;
 /// then all changes of a set are made together. Ids are 0 to 2^63 - 1.
 /// </remarks>
 [DebuggerDisplay("{ToString(),nq}")]
-public readonly struct WriteIdTree
+public readonly partial struct WriteIdTree
 {
     private readonly IdTree _tree;
 

@@ -88,7 +88,7 @@ public sealed class ForgedValueSetTests : IDisposable
     {
         Change((writing, id) =>
         {
-            var large = new WriteTree(writing.FindSystemTree(Companion(id), TreeKind.Plain)!);
+            var large = writing.FindSystemTree(Companion(id))!.Value;
             large.Put("x"u8, default);
             large.Put([0, 0, 0, 0, 0, 0, 0, 1, 1], "bytes"u8);
             large.Delete(ValueSetLayout.NextNumberKey);
@@ -120,7 +120,7 @@ public sealed class ForgedValueSetTests : IDisposable
         _environment.Write(writing =>
         {
             writing.DeleteTree("t");
-            writing.CreateSystemTree(Companion(77), TreeKind.Plain);
+            writing.CreateSystemTree(Companion(77));
         });
         Problems().Should().ContainSingle().Which.Should().Contain("there is no tree of value sets with id 77");
     }
