@@ -83,7 +83,7 @@ internal static class LayerRules
                 "Maintenance", "Diagnostics", "Opening", "Compaction", "Dropping", "Dictionaries", "Backup",
             ]),
             ("Tables", ["Keys", "Trees", "Transactions", Api]),
-            ("Feeds", ["Trees", "Recording", "Transactions", Api, "Tables"]),
+            ("Feeds", ["Trees", "Recording", Api, "Tables"]),
             ("Salvaging",
             [
                 "Paging", "Scratch", "FreeSpace", "Journal", "Trees/Pages", "Trees/IdSets/Pages", "Trees/ValueSets/Records", "Trees", "Trees/Kinds",

@@ -120,7 +120,7 @@ public static class FeedReading
         [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         var batch = new ChangeBatch(maxBatchBytes);
-        using var wait = environment.WaitForCommits(cancellationToken);
+        using var wait = new CommitWait(environment, cancellationToken);
         ChangePosition? after = null;
         while (true)
         {

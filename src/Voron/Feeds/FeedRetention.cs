@@ -1,10 +1,8 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.ExceptionServices;
 using Voron.Format;
-using Voron.Primitives;
 using Voron.Recording;
 using Voron.Testing;
-using Voron.Transactions;
 
 namespace Voron.Feeds;
 
@@ -17,54 +15,36 @@ namespace Voron.Feeds;
 /// the writer: the last change that may be deleted, at the end of a transaction, however large that is. Then a write transaction checks the cut and
 /// the consumers again, moves the cut, and deletes the changes up to it, most of them as whole leaves. There is one run at a time.
 /// </remarks>
-/// <param name="engine">The environment.</param>
-/// <param name="beginRead">Begins a read transaction.</param>
-/// <param name="beginWrite">Begins a write transaction.</param>
 [SuppressMessage("Design", "CA1001", Justification = "A semaphore without a wait handle needs no disposal.")]
-internal sealed class FeedRetention(
-    Engine engine, Func<ReadTransaction> beginRead, Func<CancellationToken, ValueTask<WriteTransaction>> beginWrite)
-    : IThreadPoolWorkItem
+internal sealed class FeedRetention
 {
     private const long BytesBetweenRuns = 4 << 20;
     private const long BytesOfStep = 4 << 20;
     private const int PartAtOnce = 32;
 
-    private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(1);
-
     private readonly SemaphoreSlim _oneRun = new(1);
-
-    // Used only by the background run, of which there is one at a time.
-    private readonly SteadyClock _clock = engine.CreateDeletionClock(engine.Options.CommitClock);
+    private readonly BackgroundRun _background;
     private long _recorded;
-    private long _ranAtTick = Environment.TickCount64 - (long)LongestPause.TotalMilliseconds;
-    private int _isBackgroundRunning;
+
+    /// <param name="background">Runs the deletion in the background.</param>
+    public FeedRetention(BackgroundRun background)
+    {
+        _background = background;
+        background.Work = TrimInBackgroundAsync;
+    }
 
     /// <summary>Notes that a transaction has recorded changes. Called by the holder of the writer; starts a run if one is due.</summary>
     public void OnRecorded(long bytes)
     {
         _recorded += bytes;
-        var isDue = _recorded >= BytesBetweenRuns || Environment.TickCount64 - _ranAtTick >= LongestPause.TotalMilliseconds;
-        if (!isDue || !engine.Options.BackgroundFlush || Interlocked.Exchange(ref _isBackgroundRunning, 1) != 0)
-            return;
-        _recorded = 0;
-        _ranAtTick = Environment.TickCount64;
-        try
-        {
-            SchedulePoint.Queue(this);
-        }
-        catch (OutOfMemoryException)
-        {
-            // The next change tries again.
-            Volatile.Write(ref _isBackgroundRunning, 0);
-        }
+        if (_background.TryBegin(isUrgent: _recorded >= BytesBetweenRuns))
+            _recorded = 0;
     }
-
-    void IThreadPoolWorkItem.Execute() => _ = RunInBackgroundAsync();
 
     /// <summary>Deletes the changes that exceed the limits of the feeds, as of now. Returns the number of changes deleted.</summary>
     /// <exception cref="CorruptionException">A feed is damaged. The others have been trimmed.</exception>
     /// <exception cref="OperationCanceledException">Cancelled. What was deleted stays deleted.</exception>
-    public Task<long> TrimAsync(CancellationToken stop) => TrimAsync(engine.Options.CommitClock.GetUtcNow().UtcTicks, stop);
+    public Task<long> TrimAsync(CancellationToken stop) => TrimAsync(_background.Options.CommitClock.GetUtcNow().UtcTicks, stop);
 
     private async Task<long> TrimAsync(long now, CancellationToken stop)
     {
@@ -75,7 +55,7 @@ internal sealed class FeedRetention(
             Run run;
             List<string> names;
             CorruptionException? damagedName;
-            using (var reading = beginRead())
+            using (var reading = _background.BeginRead())
             {
                 run = new Run(now, reading.TransactionId);
                 names = new FeedRegistry(reading).Names(out damagedName);
@@ -119,42 +99,24 @@ internal sealed class FeedRetention(
         return deleted;
     }
 
-    // Never throws.
-    private async Task RunInBackgroundAsync()
+    private async Task TrimInBackgroundAsync(long now, CancellationToken stop)
     {
         try
         {
-            if (!engine.Users.TryAddWork())
-                return;
-            try
-            {
-                var deleted = await TrimAsync(_clock.Read(), engine.Closing.Token).ConfigureAwait(false);
-                if (deleted > 0)
-                    FeedLog.Trimmed(engine.Logger, engine.Disk.Path, deleted);
-            }
-            finally
-            {
-                engine.Users.RemoveWork();
-            }
+            var deleted = await TrimAsync(now, stop).ConfigureAwait(false);
+            if (deleted > 0)
+                FeedLog.Trimmed(_background.Logger, _background.Path, deleted);
         }
-        catch (Exception e) when (e is OperationCanceledException or ObjectDisposedException)
+        catch (Exception e) when (e is not (OperationCanceledException or ObjectDisposedException))
         {
-            // The environment is being closed: the next run continues.
-        }
-        catch (Exception e)
-        {
-            FeedLog.TrimFailed(engine.Logger, engine.Disk.Path, e.Message, e);
-        }
-        finally
-        {
-            Volatile.Write(ref _isBackgroundRunning, 0);
+            FeedLog.TrimFailed(_background.Logger, _background.Path, e.Message, e);
         }
     }
 
     // Returns the end of the next step; null if there is nothing to delete.
     private Step? FindStep(string name, Run run, CancellationToken stop)
     {
-        using var reading = beginRead();
+        using var reading = _background.BeginRead();
         var registry = new FeedRegistry(reading);
         if (!registry.TryGet(name, out var feed))
             return null;
@@ -199,7 +161,7 @@ internal sealed class FeedRetention(
 
     private async Task<long> CutAsync(string name, Step step, CancellationToken stop)
     {
-        var writing = await beginWrite(stop).ConfigureAwait(false);
+        var writing = await _background.BeginWriteAsync(stop).ConfigureAwait(false);
         try
         {
             var registry = new FeedRegistry(writing);
@@ -218,9 +180,9 @@ internal sealed class FeedRetention(
             ForgetSources(feeds, registry, feed);
             var last = ChangeKey.Write(cut.TransactionId, cut.Ordinal, stackalloc byte[ChangeKey.Bytes]).ToArray();
             var deleted = new WriteTree(changes).DeleteRange(KeyRange.Through(last));
-            await SchedulePoint.UntilCompleted(writing.CommitAsync(CancellationToken.None)).ConfigureAwait(false);
+            await BackgroundRun.CommitAsync(writing).ConfigureAwait(false);
             foreach (var consumer in passed)
-                FeedLog.CutPastConsumer(engine.Logger, consumer.Name, name, engine.Disk.Path, consumer.Position.ToString(), cut.ToString());
+                FeedLog.CutPastConsumer(_background.Logger, consumer.Name, name, _background.Path, consumer.Position.ToString(), cut.ToString());
             return deleted;
         }
         finally

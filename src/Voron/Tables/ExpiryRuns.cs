@@ -1,7 +1,5 @@
 using System.Collections.Concurrent;
-using Voron.Primitives;
 using Voron.Testing;
-using Voron.Transactions;
 
 namespace Voron.Tables;
 
@@ -12,21 +10,17 @@ namespace Voron.Tables;
 /// </code>
 /// A deletion needs the functions of the definition, so one definition per table name is kept until the table is deleted.
 /// </remarks>
-/// <param name="engine">The engine of the environment.</param>
-/// <param name="beginRead">Begins a read transaction.</param>
-/// <param name="write">Runs an operation of a group commit.</param>
-internal sealed class ExpiryRuns(
-    Engine engine, Func<ReadTransaction> beginRead, Func<Func<WriteTransaction, long>, CancellationToken, ValueTask<long>> write)
-    : IThreadPoolWorkItem
+internal sealed class ExpiryRuns
 {
-    private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(1);
-
-    // Used only by the run, of which there is one at a time.
-    private readonly SteadyClock _clock = engine.CreateDeletionClock(TimeProvider.System);
-
+    private readonly BackgroundRun _run;
     private readonly ConcurrentDictionary<string, TableFunctions> _tables = new();
-    private long _ranAtTick = Environment.TickCount64 - (long)LongestPause.TotalMilliseconds;
-    private int _isRunning;
+
+    /// <param name="run">Runs the deletion.</param>
+    public ExpiryRuns(BackgroundRun run)
+    {
+        _run = run;
+        run.Work = SweepAllAsync;
+    }
 
     /// <summary>The number of tables whose definitions are kept.</summary>
     public int Tables => _tables.Count;
@@ -35,16 +29,13 @@ internal sealed class ExpiryRuns(
     /// <param name="table">The definition of the table.</param>
     public void OnOpened(object table)
     {
-        if (!engine.Options.BackgroundFlush)
+        if (!_run.IsEnabled)
             return;
         try
         {
             var functions = (TableFunctions)table;
             if (!_tables.TryGetValue(functions.Name, out var known) || known != functions)
                 _tables[functions.Name] = functions;
-            if (Environment.TickCount64 - _ranAtTick < LongestPause.TotalMilliseconds || Interlocked.Exchange(ref _isRunning, 1) != 0)
-                return;
-            _ranAtTick = Environment.TickCount64;
         }
         catch (OutOfMemoryException)
         {
@@ -52,64 +43,28 @@ internal sealed class ExpiryRuns(
             return;
         }
 
-        Begin();
+        _run.TryBegin();
     }
 
     /// <summary>Forgets a table that a transaction has deleted. After a rollback, the next transaction that opens the table notes it again.</summary>
     public void OnDeleted(string name) => _ = PlantedFault.KeepDroppedDefinitions || _tables.TryRemove(name, out _);
 
-    private void Begin()
+    private async Task SweepAllAsync(long now, CancellationToken stop)
     {
-        try
-        {
-            SchedulePoint.Queue(this);
-        }
-        catch (OutOfMemoryException)
-        {
-            // The next run does the work.
-            Volatile.Write(ref _isRunning, 0);
-        }
+        foreach (var (_, functions) in _tables)
+            await SweepAsync(functions, now, stop).ConfigureAwait(false);
     }
 
-    void IThreadPoolWorkItem.Execute() => _ = RunAsync();
-
-    // Never throws.
-    private async Task RunAsync()
-    {
-        try
-        {
-            if (!engine.Users.TryAddWork())
-                return;
-            try
-            {
-                foreach (var (_, functions) in _tables)
-                    await SweepAsync(functions).ConfigureAwait(false);
-            }
-            finally
-            {
-                engine.Users.RemoveWork();
-            }
-        }
-        catch (Exception e) when (e is OperationCanceledException or ObjectDisposedException)
-        {
-            // The environment is being closed: the next run continues.
-        }
-        finally
-        {
-            Volatile.Write(ref _isRunning, 0);
-        }
-    }
-
-    private async Task SweepAsync(TableFunctions functions)
+    private async Task SweepAsync(TableFunctions functions, long now, CancellationToken stop)
     {
         try
         {
             // A time provider set by the caller is used as is.
-            var until = engine.Options.TimeProvider?.GetUtcNow().UtcTicks ?? _clock.Read();
-            var sweep = new ExpirySweep(new DateTimeOffset(until, TimeSpan.Zero), beginRead, write, functions);
-            var deleted = await sweep.RunAsync(engine.Closing.Token).ConfigureAwait(false);
+            var until = _run.Options.TimeProvider?.GetUtcNow().UtcTicks ?? now;
+            var sweep = new ExpirySweep(new DateTimeOffset(until, TimeSpan.Zero), _run.BeginRead, _run.WriteAsync, functions);
+            var deleted = await sweep.RunAsync(stop).ConfigureAwait(false);
             if (deleted > 0)
-                TableLog.ExpiredDeleted(engine.Logger, functions.Name, engine.Disk.Path, deleted);
+                TableLog.ExpiredDeleted(_run.Logger, functions.Name, _run.Path, deleted);
         }
         catch (KeyNotFoundException)
         {
@@ -122,7 +77,7 @@ internal sealed class ExpiryRuns(
         }
         catch (Exception e) when (e is not (OperationCanceledException or ObjectDisposedException))
         {
-            TableLog.ExpiryFailed(engine.Logger, functions.Name, engine.Disk.Path, e.Message, e);
+            TableLog.ExpiryFailed(_run.Logger, functions.Name, _run.Path, e.Message, e);
         }
     }
 }

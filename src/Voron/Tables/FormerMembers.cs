@@ -45,7 +45,7 @@ internal static class FormerMembers
             {
                 // The remaining ids have no effect, and the caller has done everything else.
                 passed.Add(place);
-                TableLog.FormerMemberLeft(environment.Internals.Engine.Logger, place.Number, environment.Path, e.Message, e);
+                TableLog.FormerMemberLeft(environment.Logger, place.Number, environment.Path, e.Message, e);
             }
         }
     }

@@ -13,19 +13,16 @@ internal sealed class BackgroundDeletions
     private readonly string _path;
 
     /// <param name="engine">The environment, which is open for writing.</param>
-    /// <param name="beginRead">Begins a read transaction.</param>
-    /// <param name="beginWrite">Begins a write transaction.</param>
-    /// <param name="write">Runs an operation of a group commit.</param>
+    /// <param name="feeds">Runs the deletion of old changes.</param>
+    /// <param name="tables">Runs the deletion of expired rows.</param>
     /// <param name="calls">Runs the deletion that a caller wants.</param>
-    public BackgroundDeletions(
-        Engine engine, Func<ReadTransaction> beginRead, Func<CancellationToken, ValueTask<WriteTransaction>> beginWrite,
-        Func<Func<WriteTransaction, long>, CancellationToken, ValueTask<long>> write, LongCalls calls)
+    public BackgroundDeletions(Engine engine, BackgroundRun feeds, BackgroundRun tables, LongCalls calls)
     {
         _calls = calls;
-        _path = engine.Disk.Path;
-        _retention = new FeedRetention(engine, beginRead, beginWrite);
+        _path = feeds.Path;
+        _retention = new FeedRetention(feeds);
         engine.OnRecorded = _retention.OnRecorded;
-        _expiry = new ExpiryRuns(engine, beginRead, write);
+        _expiry = new ExpiryRuns(tables);
         engine.OnExpiringTable = _expiry.OnOpened;
         engine.OnDeletedTable = _expiry.OnDeleted;
     }

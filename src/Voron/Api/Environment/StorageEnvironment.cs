@@ -1,7 +1,6 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using Voron.Diagnostics;
-using Voron.Feeds;
 using Voron.Maintenance;
 using Voron.Opening;
 using Voron.Primitives;
@@ -43,7 +42,7 @@ public sealed partial class StorageEnvironment : IDisposable, IAsyncDisposable
         _compactions = new CompactionCalls(opened, calls);
         if (_engine.Options.ReadOnly)
             return;
-        _deletions = new BackgroundDeletions(_engine, BeginRead, BeginWriteAsync, WriteAsync, calls);
+        _deletions = new BackgroundDeletions(_engine, RunOf(_engine.Options.CommitClock), RunOf(TimeProvider.System), calls);
         _writing = opened.BeginWriting(() => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None));
         _drops = new DropCalls(opened, calls);
         _dictionaries = new DictionaryCalls(opened, calls);
@@ -194,19 +193,6 @@ public sealed partial class StorageEnvironment : IDisposable, IAsyncDisposable
 
     /// <summary>The parts that tests and the command-line tool need.</summary>
     internal EnvironmentInternals Internals => new(_opened, _drops?.Dropper);
-
-    /// <inheritdoc cref="BackgroundDeletions.ExpiringTables"/>
-    internal int ExpiringTables => _deletions?.ExpiringTables ?? 0;
-
-    /// <summary>Prepares for waiting until transactions are durable.</summary>
-    internal DurableCommitWait WaitForCommits(CancellationToken cancellationToken) => new(_engine, cancellationToken);
-
-    /// <inheritdoc cref="FeedTransactions.TrimFeedsAsync"/>
-    internal async ValueTask<long> TrimFeedsNowAsync(CancellationToken cancellationToken)
-    {
-        _ = RequireWritable(nameof(FeedTransactions.TrimFeedsAsync));
-        return await _deletions!.TrimFeedsAsync(cancellationToken).ConfigureAwait(false);
-    }
 
     /// <summary>Returns the parts that write, for a call that needs them.</summary>
     /// <param name="call">The member that was called.</param>

@@ -1,29 +1,27 @@
-using Voron.Primitives;
-
-namespace Voron.Transactions;
+namespace Voron.Feeds;
 
 /// <summary>Waits repeatedly for the next durable transaction. Holds nothing while it waits.</summary>
-internal sealed class DurableCommitWait : IDisposable
+internal sealed class CommitWait : IDisposable
 {
     // How often a waiting caller checks whether a write has failed.
     private static readonly TimeSpan LookPause = TimeSpan.FromSeconds(1);
 
-    private readonly Engine _engine;
+    private readonly StorageEnvironment _environment;
     private readonly CancellationToken _cancellation;
     private readonly CancellationTokenSource _stop;
     private Task _next = Task.CompletedTask;
 
-    /// <param name="engine">The environment.</param>
+    /// <param name="environment">The environment.</param>
     /// <param name="cancellation">Ends a wait.</param>
-    public DurableCommitWait(Engine engine, CancellationToken cancellation)
+    public CommitWait(StorageEnvironment environment, CancellationToken cancellation)
     {
-        _engine = engine;
+        _environment = environment;
         _cancellation = cancellation;
-        _stop = CancellationTokenSource.CreateLinkedTokenSource(cancellation, engine.Closing.Token);
+        _stop = CancellationTokenSource.CreateLinkedTokenSource(cancellation, environment.ClosingToken);
     }
 
     /// <summary>Begins to watch. Afterwards the caller looks for news, and waits if it finds none.</summary>
-    public void Arm() => _next = _engine.MadeDurable.Arm();
+    public void Arm() => _next = _environment.NextDurableCommit();
 
     /// <summary>Waits for the next transaction that becomes durable after <see cref="Arm"/>, or for a second.</summary>
     /// <exception cref="OperationCanceledException">The wait was cancelled.</exception>
@@ -37,13 +35,13 @@ internal sealed class DurableCommitWait : IDisposable
         }
         catch (TimeoutException)
         {
-            _engine.Poison.ThrowIfPoisoned();
+            _environment.ThrowIfPoisoned();
         }
         catch (OperationCanceledException e)
         {
             if (_cancellation.IsCancellationRequested)
                 throw new OperationCanceledException("The enumeration of changes was cancelled.", e, _cancellation);
-            throw EndedErrors.Environment(_engine.Disk.Path, " It was closed while a consumer of a change feed waited for changes.");
+            throw _environment.ClosedError(" It was closed while a consumer of a change feed waited for changes.");
         }
     }
 

@@ -1,0 +1,36 @@
+using Microsoft.Extensions.Logging;
+using Voron.Feeds;
+using Voron.Primitives;
+
+namespace Voron;
+
+/// <content>What tables and feeds need of an environment.</content>
+public sealed partial class StorageEnvironment
+{
+    internal ILogger Logger => _engine.Logger;
+
+    /// <summary>Cancelled when closing begins.</summary>
+    internal CancellationToken ClosingToken => _engine.Closing.Token;
+
+    /// <inheritdoc cref="BackgroundDeletions.ExpiringTables"/>
+    internal int ExpiringTables => _deletions?.ExpiringTables ?? 0;
+
+    /// <summary>Returns a task that completes with the next transaction that becomes durable after this call.</summary>
+    internal Task NextDurableCommit() => _engine.MadeDurable.Arm();
+
+    /// <exception cref="EnvironmentPoisonedException">A write has failed.</exception>
+    internal void ThrowIfPoisoned() => _engine.Poison.ThrowIfPoisoned();
+
+    /// <summary>Returns the exception for a call that finds the environment closed.</summary>
+    /// <param name="detail">What the call did meanwhile, as a sentence after a space.</param>
+    internal ObjectDisposedException ClosedError(string detail) => EndedErrors.Environment(Path, detail);
+
+    /// <inheritdoc cref="FeedTransactions.TrimFeedsAsync"/>
+    internal async ValueTask<long> TrimFeedsNowAsync(CancellationToken cancellationToken)
+    {
+        _ = RequireWritable(nameof(FeedTransactions.TrimFeedsAsync));
+        return await _deletions!.TrimFeedsAsync(cancellationToken).ConfigureAwait(false);
+    }
+
+    private BackgroundRun RunOf(TimeProvider clock) => new(_engine, clock, BeginRead, BeginWriteAsync, WriteAsync);
+}
