@@ -82,7 +82,7 @@ internal static class LayerRules
                 "Trees/IdSets", "Trees/ValueSets", "Trees/Kinds", "Trees/Batches", "Recovery", "Snapshots", "Transactions", "Flushing", "Staging",
                 "Maintenance", "Diagnostics", "Opening", "Compaction", "Dropping", "Dictionaries", "Backup",
             ]),
-            ("Tables", ["Keys", "Trees", "Transactions", Api]),
+            ("Tables", ["Keys", "Trees", Api]),
             ("Feeds", ["Trees", "Recording", Api, "Tables"]),
             ("Salvaging",
             [
@@ -99,6 +99,7 @@ internal static class LayerRules
     [
         ("Api/Environment/BackgroundDeletions.cs", "Feeds/FeedRetention.cs"),
         ("Api/Environment/BackgroundDeletions.cs", "Tables/ExpiryRuns.cs"),
+        ("Api/Environment/BackgroundDeletions.cs", "Tables/KnownTables.cs"),
     ];
 
     /// <summary>Folders that belong to the layer above them.</summary>

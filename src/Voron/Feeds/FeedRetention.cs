@@ -16,35 +16,28 @@ namespace Voron.Feeds;
 /// the consumers again, moves the cut, and deletes the changes up to it, most of them as whole leaves. There is one run at a time.
 /// </remarks>
 [SuppressMessage("Design", "CA1001", Justification = "A semaphore without a wait handle needs no disposal.")]
-internal sealed class FeedRetention
+/// <param name="background">Runs the deletion in the background.</param>
+internal sealed class FeedRetention(BackgroundRun background)
 {
     private const long BytesBetweenRuns = 4 << 20;
     private const long BytesOfStep = 4 << 20;
     private const int PartAtOnce = 32;
 
     private readonly SemaphoreSlim _oneRun = new(1);
-    private readonly BackgroundRun _background;
     private long _recorded;
-
-    /// <param name="background">Runs the deletion in the background.</param>
-    public FeedRetention(BackgroundRun background)
-    {
-        _background = background;
-        background.Work = TrimInBackgroundAsync;
-    }
 
     /// <summary>Notes that a transaction has recorded changes. Called by the holder of the writer; starts a run if one is due.</summary>
     public void OnRecorded(long bytes)
     {
         _recorded += bytes;
-        if (_background.TryBegin(isUrgent: _recorded >= BytesBetweenRuns))
+        if (background.TryBegin(isUrgent: _recorded >= BytesBetweenRuns))
             _recorded = 0;
     }
 
     /// <summary>Deletes the changes that exceed the limits of the feeds, as of now. Returns the number of changes deleted.</summary>
     /// <exception cref="CorruptionException">A feed is damaged. The others have been trimmed.</exception>
     /// <exception cref="OperationCanceledException">Cancelled. What was deleted stays deleted.</exception>
-    public Task<long> TrimAsync(CancellationToken stop) => TrimAsync(_background.Options.CommitClock.GetUtcNow().UtcTicks, stop);
+    public Task<long> TrimAsync(CancellationToken stop) => TrimAsync(background.Options.CommitClock.GetUtcNow().UtcTicks, stop);
 
     private async Task<long> TrimAsync(long now, CancellationToken stop)
     {
@@ -55,7 +48,7 @@ internal sealed class FeedRetention
             Run run;
             List<string> names;
             CorruptionException? damagedName;
-            using (var reading = _background.BeginRead())
+            using (var reading = background.BeginRead())
             {
                 run = new Run(now, reading.TransactionId);
                 names = new FeedRegistry(reading).Names(out damagedName);
@@ -99,24 +92,27 @@ internal sealed class FeedRetention
         return deleted;
     }
 
-    private async Task TrimInBackgroundAsync(long now, CancellationToken stop)
+    /// <summary>Deletes them in a background run. Throws only if the environment is being closed.</summary>
+    /// <param name="now">The current time in ticks.</param>
+    /// <param name="stop">Cancelled when the environment is closed.</param>
+    public async Task TrimInBackgroundAsync(long now, CancellationToken stop)
     {
         try
         {
             var deleted = await TrimAsync(now, stop).ConfigureAwait(false);
             if (deleted > 0)
-                FeedLog.Trimmed(_background.Logger, _background.Path, deleted);
+                FeedLog.Trimmed(background.Logger, background.Path, deleted);
         }
         catch (Exception e) when (e is not (OperationCanceledException or ObjectDisposedException))
         {
-            FeedLog.TrimFailed(_background.Logger, _background.Path, e.Message, e);
+            FeedLog.TrimFailed(background.Logger, background.Path, e.Message, e);
         }
     }
 
     // Returns the end of the next step; null if there is nothing to delete.
     private Step? FindStep(string name, Run run, CancellationToken stop)
     {
-        using var reading = _background.BeginRead();
+        using var reading = background.BeginRead();
         var registry = new FeedRegistry(reading);
         if (!registry.TryGet(name, out var feed))
             return null;
@@ -161,7 +157,7 @@ internal sealed class FeedRetention
 
     private async Task<long> CutAsync(string name, Step step, CancellationToken stop)
     {
-        var writing = await _background.BeginWriteAsync(stop).ConfigureAwait(false);
+        var writing = await background.BeginWriteAsync(stop).ConfigureAwait(false);
         try
         {
             var registry = new FeedRegistry(writing);
@@ -182,7 +178,7 @@ internal sealed class FeedRetention
             var deleted = new WriteTree(changes).DeleteRange(KeyRange.Through(last));
             await BackgroundRun.CommitAsync(writing).ConfigureAwait(false);
             foreach (var consumer in passed)
-                FeedLog.CutPastConsumer(_background.Logger, consumer.Name, name, _background.Path, consumer.Position.ToString(), cut.ToString());
+                FeedLog.CutPastConsumer(background.Logger, consumer.Name, name, background.Path, consumer.Position.ToString(), cut.ToString());
             return deleted;
         }
         finally

@@ -1,5 +1,4 @@
 using Voron.Testing;
-using Voron.Transactions;
 
 namespace Voron.Tables;
 
@@ -40,11 +39,11 @@ internal sealed class EntrySource : RowSource
     public override ChangesAheadOfQuery BeginWalk()
     {
         var walk = new ChangesAheadOfQuery();
-        _tree.BeginWalk(walk);
+        _tree.Listen(walk);
         return walk;
     }
 
-    public override void EndWalk(ChangesAheadOfQuery walk) => _tree.EndWalk(walk);
+    public override void EndWalk(ChangesAheadOfQuery walk) => _tree.StopListening(walk);
 
     public override bool HasRows => _isOfRows;
 

@@ -1,5 +1,3 @@
-using Voron.Transactions;
-
 namespace Voron.Tables;
 
 /// <summary>The rows in an index of id sets, in the order of its keys; rows with equal keys in id order.</summary>
@@ -50,11 +48,11 @@ internal sealed class IdSource : RowSource
     public override ChangesAheadOfQuery BeginWalk()
     {
         var walk = new ChangesAheadOfQuery();
-        _tree.BeginWalk(walk);
+        _tree.Listen(walk);
         return walk;
     }
 
-    public override void EndWalk(ChangesAheadOfQuery walk) => _tree.EndWalk(walk);
+    public override void EndWalk(ChangesAheadOfQuery walk) => _tree.StopListening(walk);
 
     /// <summary>Returns another source of all ids of the tree, at the start of the same range.</summary>
     public IdSource Again() => new(_tree, _range);

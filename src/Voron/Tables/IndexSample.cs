@@ -1,3 +1,5 @@
+using Voron.Testing;
+
 namespace Voron.Tables;
 
 /// <summary>
@@ -43,6 +45,31 @@ internal static class IndexSample
             if (CheckRow(session, cursor, mustRead) && i % RowsPerEntry == 0)
                 CheckNeighbours(session);
         }
+    }
+
+    /// <summary>Compares the rows with the indexes, if the environment has not compared one of these since it was opened.</summary>
+    /// <param name="session">The table, which the caller has just opened to write.</param>
+    /// <param name="tables">What the environment remembers.</param>
+    /// <exception cref="IndexMismatchException">An index contains other keys than its function returns.</exception>
+    public static void CheckOnce(TableSession session, KnownTables tables)
+    {
+        // A definition that must not write computes no keys.
+        if (session.Binding.Refusal != null || PlantedFault.BelieveIndexFunctions)
+            return;
+        var sampled = tables.SampledOf(session.Functions);
+        var ready = session.Binding.Slots.Where(index => index?.State == IndexState.Ready).Select(index => index!.Id).ToList();
+        try
+        {
+            if (!sampled.Contain(session.Schema.Id, ready))
+                Check(session, session.Trees.Writing.TransactionId, mustRead: false);
+        }
+        catch (CorruptionException)
+        {
+            // The calls that need a damaged page report it. The rows on other pages can still be written.
+        }
+
+        sampled.Add(ready);
+        session.Sampled = session.Binding;
     }
 
     /// <summary>Returns whether an index contains a key of a row.</summary>

@@ -2,7 +2,6 @@ using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using Voron.Primitives;
 using Voron.Testing;
-using Voron.Transactions;
 
 namespace Voron.Tables;
 

@@ -1,5 +1,3 @@
-using Voron.Transactions;
-
 namespace Voron.Tables;
 
 /// <summary>The source of a query's row ids: an index, the rows themselves, or a combination of id sets.</summary>

@@ -132,7 +132,7 @@ internal static class TableCreation
                 deleteTree(transaction, index.TreeName(schema.Id));
         }
 
-        transaction.NoteDeletedTable(name);
+        KnownTables.Of(transaction).OnDeleted(name);
         return true;
     }
 }

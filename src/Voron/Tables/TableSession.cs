@@ -314,7 +314,7 @@ internal sealed class TableSession
             KeyBuffer = new byte[trees.MaxKeyLength];
         Bind(functions, binding);
         if (binding.PassesExpired && trees.CanWrite && functions.ExpirySlot >= 0 && binding.Refusal == null)
-            trees.Writing.NoteExpiringTable(functions);
+            KnownTables.Of(trees.Writing).OnExpiring(functions);
     }
 
     // A single large row must not keep its memory for as long as the transaction's objects are pooled.

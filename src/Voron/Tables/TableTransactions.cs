@@ -54,7 +54,7 @@ public static class TableTransactions
         ArgumentNullException.ThrowIfNull(definition);
         var session = TableSession.Open(new TableTreeOpener(transaction), definition.Functions);
         if (session != null && session.Sampled != session.Binding)
-            SampledIndexes.Check(session, transaction.Body.Scope);
+            IndexSample.CheckOnce(session, KnownTables.Of(transaction));
         table = session == null ? default : new WriteTable<TKey, TRow>(new Table<TKey, TRow>(definition.Functions, session.Rows));
         return session != null;
     }

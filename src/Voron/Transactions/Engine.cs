@@ -28,20 +28,11 @@ internal sealed class Engine : ReadingEngine
     /// <summary>Raised with each transaction that becomes durable, when it is published.</summary>
     public DurableCommitSignal MadeDurable { get; } = new();
 
-    /// <summary>Called by the holder of the writer when a transaction with recorded changes is submitted, with their number of bytes.</summary>
-    public Action<long>? OnRecorded { get; set; }
+    /// <summary>The layers above; null when the environment is opened for reading only.</summary>
+    public ILayersAbove? Above { get; set; }
 
     /// <summary>Called by the holder of the writer when a tree needs a dictionary, with the tree's id.</summary>
     public Action<uint>? OnTrainingWanted { get; set; }
-
-    /// <summary>
-    /// Called in a write transaction that opens a table with expiring rows, with its definition. Throws nothing. Null when the environment is
-    /// opened for reading only.
-    /// </summary>
-    public Action<object>? OnExpiringTable { get; set; }
-
-    /// <summary>Called in a write transaction that deletes a table, with its name. Throws nothing.</summary>
-    public Action<string>? OnDeletedTable { get; set; }
 
     /// <summary>The free pages reserved for staged values; null when the environment is opened for reading only.</summary>
     public ReservedPages? Reserved { get; set; }

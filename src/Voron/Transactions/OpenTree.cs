@@ -22,7 +22,7 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     private byte[] _name = [];
     private PutBuffer? _puts;
     private bool _hasStored;
-    private List<ChangesAheadOfQuery>? _walks;
+    private List<IEntryListener>? _listeners;
 
     /// <param name="owner">The transaction.</param>
     /// <param name="log">The log in which it keeps the states of trees at its savepoints; null for a reader.</param>
@@ -75,37 +75,35 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         Operation = 0;
         Pending = Work.None;
         _hasStored = false;
-        _walks = null;
+        _listeners = null;
         Recorded?.Forget();
         LargeSets = null;
         StateAsIs.Load(header);
     }
 
-    /// <summary>Starts notifying a query of added and removed entries.</summary>
-    public void Begin(ChangesAheadOfQuery walk) => (_walks ??= []).Add(walk);
+    /// <summary>Starts notifying a listener of added and removed entries.</summary>
+    public void Listen(IEntryListener listener) => (_listeners ??= []).Add(listener);
 
-    /// <summary>Stops notifying a query.</summary>
-    public void End(ChangesAheadOfQuery walk)
+    /// <summary>Stops notifying a listener.</summary>
+    public void StopListening(IEntryListener listener)
     {
-        if (_walks?.Remove(walk) == true && _walks.Count == 0)
-            _walks = null;
+        if (_listeners?.Remove(listener) == true && _listeners.Count == 0)
+            _listeners = null;
     }
 
-    /// <summary>Notifies queries that an entry was added or removed. Called by a layer above, which knows the entries.</summary>
-    /// <param name="key">The key.</param>
-    /// <param name="id">Distinguishes entries with equal keys.</param>
-    /// <param name="wasThere">True if a query would have found it before: it was removed, and counted until then.</param>
+    /// <summary>Notifies the listeners that an entry was added or removed. Called by a layer above, which knows the entries.</summary>
+    /// <inheritdoc cref="IEntryListener.Note"/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void NoteEntry(ReadOnlySpan<byte> key, long id, bool wasThere)
     {
-        if (_walks != null)
-            Tell(key, id, wasThere);
+        if (_listeners != null)
+            Notify(key, id, wasThere);
     }
 
-    private void Tell(ReadOnlySpan<byte> key, long id, bool wasThere)
+    private void Notify(ReadOnlySpan<byte> key, long id, bool wasThere)
     {
-        foreach (var walk in _walks!)
-            walk.Note(key, id, wasThere);
+        foreach (var listener in _listeners!)
+            listener.Note(key, id, wasThere);
     }
 
     /// <exception cref="InvalidOperationException">The tree is of another kind.</exception>

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Runtime.CompilerServices;
 using Voron.Primitives;
 using Voron.Testing;
 
@@ -28,13 +27,8 @@ internal sealed class WriteScope
     /// <summary>The name of the environment in metrics and activities.</summary>
     public string EnvironmentName => _engine.Name.Text;
 
-    /// <summary>Notes that the transaction has opened a table with expiring rows.</summary>
-    /// <param name="table">Its definition.</param>
-    public void NoteExpiringTable(object table) => _engine.OnExpiringTable?.Invoke(table);
-
-    /// <summary>Notes that the transaction has deleted a table.</summary>
-    /// <param name="name">Its name.</param>
-    public void NoteDeletedTable(string name) => _engine.OnDeletedTable?.Invoke(name);
+    /// <inheritdoc cref="Engine.Above"/>
+    public ILayersAbove? Above => _engine.Above;
 
     /// <summary>The copy-on-write pages.</summary>
     public CopyOnWritePages Pages { get; }
@@ -56,9 +50,6 @@ internal sealed class WriteScope
 
     /// <summary>Compresses values.</summary>
     public DictionaryPacker Packer { get; }
-
-    /// <summary>What was found of tables when they were first opened to write, as long as their definitions are in use.</summary>
-    public ConditionalWeakTable<object, object> Sampled { get; } = [];
 
     /// <summary>The savepoint of the group-commit operation that runs.</summary>
     public OperationSavepoint Operation { get; }

@@ -314,7 +314,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
         if (_engine.Journal!.IsPublishedEarly(sequence))
             _engine.Observers.Durations.End(TimedWork.Commit, began);
         if (Scope.Recorder.RecordedBytes > 0)
-            _engine.OnRecorded?.Invoke(Scope.Recorder.RecordedBytes);
+            _engine.Above?.OnRecorded(Scope.Recorder.RecordedBytes);
         foreach (var treeId in Scope.Packer.TakeWanted())
             _engine.OnTrainingWanted?.Invoke(treeId);
         End(committed: true);

@@ -5,30 +5,32 @@ using Voron.Transactions;
 namespace Voron;
 
 /// <summary>What an environment deletes in the background for the layers above it: old changes of feeds, and expired rows of tables.</summary>
-internal sealed class BackgroundDeletions
+internal sealed class BackgroundDeletions : ILayersAbove
 {
     private readonly FeedRetention _retention;
-    private readonly ExpiryRuns _expiry;
+    private readonly KnownTables _tables;
     private readonly LongCalls _calls;
     private readonly string _path;
 
-    /// <param name="engine">The environment, which is open for writing.</param>
     /// <param name="feeds">Runs the deletion of old changes.</param>
     /// <param name="tables">Runs the deletion of expired rows.</param>
     /// <param name="calls">Runs the deletion that a caller wants.</param>
-    public BackgroundDeletions(Engine engine, BackgroundRun feeds, BackgroundRun tables, LongCalls calls)
+    public BackgroundDeletions(BackgroundRun feeds, BackgroundRun tables, LongCalls calls)
     {
         _calls = calls;
         _path = feeds.Path;
         _retention = new FeedRetention(feeds);
-        engine.OnRecorded = _retention.OnRecorded;
-        _expiry = new ExpiryRuns(tables);
-        engine.OnExpiringTable = _expiry.OnOpened;
-        engine.OnDeletedTable = _expiry.OnDeleted;
+        _tables = new KnownTables(tables);
+        feeds.Work = _retention.TrimInBackgroundAsync;
+        tables.Work = new ExpiryRuns(tables, _tables).SweepAllAsync;
     }
 
     /// <summary>The number of tables with expiring rows whose definitions are kept.</summary>
-    public int ExpiringTables => _expiry.Tables;
+    public int ExpiringTables => _tables.Expiring.Count;
+
+    object ILayersAbove.Companion => _tables;
+
+    void ILayersAbove.OnRecorded(long bytes) => _retention.OnRecorded(bytes);
 
     /// <inheritdoc cref="FeedTransactions.TrimFeedsAsync"/>
     public ValueTask<long> TrimFeedsAsync(CancellationToken cancellationToken)

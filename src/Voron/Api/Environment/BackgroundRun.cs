@@ -29,8 +29,8 @@ internal sealed class BackgroundRun(
     private int _isRunning;
 
     /// <summary>
-    /// The work, with the time at which it begins, in ticks. Set once, by the owner. It logs its own failures, and leaves only those of a closed
-    /// environment to the caller.
+    /// The work, with the time at which it begins, in ticks. Set once, before the first run. It logs its own failures, and throws only if the
+    /// environment is being closed.
     /// </summary>
     public Func<long, CancellationToken, Task> Work { get; set; } = static (_, _) => Task.CompletedTask;
 

@@ -42,7 +42,7 @@ public sealed partial class StorageEnvironment : IDisposable, IAsyncDisposable
         _compactions = new CompactionCalls(opened, calls);
         if (_engine.Options.ReadOnly)
             return;
-        _deletions = new BackgroundDeletions(_engine, RunOf(_engine.Options.CommitClock), RunOf(TimeProvider.System), calls);
+        _engine.Above = _deletions = new BackgroundDeletions(RunOf(_engine.Options.CommitClock), RunOf(TimeProvider.System), calls);
         _writing = opened.BeginWriting(() => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None));
         _drops = new DropCalls(opened, calls);
         _dictionaries = new DictionaryCalls(opened, calls);

@@ -66,11 +66,8 @@ public readonly partial struct WriteTransaction
         return null;
     }
 
-    /// <inheritdoc cref="WriteScope.NoteExpiringTable"/>
-    internal void NoteExpiringTable(object table) => Body.Scope.NoteExpiringTable(table);
-
-    /// <summary>Notes that a table has been deleted.</summary>
-    internal void NoteDeletedTable(string name) => Body.Scope.NoteDeletedTable(name);
+    /// <inheritdoc cref="ILayersAbove.Companion"/>
+    internal object Companion => Body.Scope.Above!.Companion;
 
     /// <summary>Makes a tree a source of a feed, which records its changes from here on. A failure breaks the transaction.</summary>
     /// <param name="tree">The tree.</param>

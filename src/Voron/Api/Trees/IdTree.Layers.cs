@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using Voron.Transactions;
+using Voron.Trees;
 
 namespace Voron;
 
@@ -12,11 +13,11 @@ public readonly partial struct IdTree
     /// <inheritdoc cref="Tree.RequireOpen"/>
     internal void RequireOpen() => _ = Opened;
 
-    /// <inheritdoc cref="Tree.BeginWalk"/>
-    internal void BeginWalk(ChangesAheadOfQuery walk) => Opened.Begin(walk);
+    /// <inheritdoc cref="Tree.Listen"/>
+    internal void Listen(IEntryListener listener) => Opened.Listen(listener);
 
-    /// <inheritdoc cref="Tree.EndWalk"/>
-    internal void EndWalk(ChangesAheadOfQuery walk) => _tree.End(walk);
+    /// <inheritdoc cref="Tree.StopListening"/>
+    internal void StopListening(IEntryListener listener) => _tree.StopListening(listener);
 
     /// <inheritdoc cref="OpenTree.NoteEntry"/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using Voron.Recording;
 using Voron.Transactions;
+using Voron.Trees;
 
 namespace Voron;
 
@@ -40,11 +41,11 @@ public readonly partial struct Tree
     /// <summary>Attaches a <see cref="Companion"/>.</summary>
     internal void Attach(object companion) => Opened.Companion = companion;
 
-    /// <inheritdoc cref="OpenTree.Begin"/>
-    internal void BeginWalk(ChangesAheadOfQuery walk) => Opened.Begin(walk);
+    /// <inheritdoc cref="OpenTree.Listen"/>
+    internal void Listen(IEntryListener listener) => Opened.Listen(listener);
 
-    /// <summary>Stops notifying a query. Does not check the handle.</summary>
-    internal void EndWalk(ChangesAheadOfQuery walk) => _tree.End(walk);
+    /// <summary>Stops notifying a listener. Does not check the handle.</summary>
+    internal void StopListening(IEntryListener listener) => _tree.StopListening(listener);
 
     /// <inheritdoc cref="OpenTree.NoteEntry"/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

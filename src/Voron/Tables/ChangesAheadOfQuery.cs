@@ -1,7 +1,8 @@
 using System.Text;
 using Voron.Testing;
+using Voron.Trees;
 
-namespace Voron.Transactions;
+namespace Voron.Tables;
 
 /// <summary>
 /// The entries added to a tree and removed from it ahead of a query, which returns the entries that existed when it began: otherwise, a query
@@ -10,7 +11,7 @@ namespace Voron.Transactions;
 /// <remarks>
 /// Its memory grows with the entries changed ahead of the query. A rollback to a savepoint needs no notification: only the first change counts.
 /// </remarks>
-internal sealed class ChangesAheadOfQuery
+internal sealed class ChangesAheadOfQuery : IEntryListener
 {
     private readonly Dictionary<(long Id, string Key), bool> _wasThere = [];
     private byte[] _key = [];
@@ -29,10 +30,7 @@ internal sealed class ChangesAheadOfQuery
         (_keyLength, _id) = (key.Length, id);
     }
 
-    /// <summary>Notes that an entry was added to the tree or removed from it.</summary>
-    /// <param name="key">The key.</param>
-    /// <param name="id">Distinguishes entries with equal keys.</param>
-    /// <param name="wasThere">True if the query would have found it before.</param>
+    /// <inheritdoc/>
     public void Note(ReadOnlySpan<byte> key, long id, bool wasThere)
     {
         if (IsAhead(key, id))
