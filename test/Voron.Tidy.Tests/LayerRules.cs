@@ -102,6 +102,18 @@ internal static class LayerRules
         ("Api/Environment/BackgroundDeletions.cs", "Tables/KnownTables.cs"),
     ];
 
+    /// <summary>
+    /// The internal types of the engine whose names or members occur in Tables and Feeds, as few as possible: a change of one of them concerns
+    /// both layers. What they need besides is in the files named Layers.cs of the API, as members of the public types. Public types do not count,
+    /// among them all that Contracts has, and neither do those of Testing, whose switches belong to all layers.
+    /// </summary>
+    private static readonly string[] KnownAbove =
+    [
+        "BackgroundRun", "ChangeKey", "ChangeRecord", "Checksum", "EndedErrors", "FeedKeys", "FeedRecord", "IEntryListener",
+        "KeyErrors", "KeyText", "Lineage", "OrderedBits", "RandomId", "RecordedOperation", "RecordedParts", "SourceRecord",
+        "SystemTree", "TreeHeader", "TreeRecording", "Utf8Text",
+    ];
+
     /// <summary>Folders that belong to the layer above them.</summary>
     private static readonly string[] PartsOfLayers =
         ["IO/Posix", "IO/Windows", "Api/Environment", "Api/Keys", "Api/Transactions", "Api/Trees"];
@@ -125,6 +137,31 @@ internal static class LayerRules
     /// <summary>References to a layer that the referring one may not use.</summary>
     public static IReadOnlyList<SourceReference> ForbiddenReferences(SourceGraph graph) =>
         graph.References.Where(reference => IsForbidden(reference.From, reference.To)).ToList();
+
+    /// <summary>Says which internal types of the engine Tables and Feeds use that are not in the list, and which of the list they do not use.</summary>
+    public static IReadOnlyList<string> DifferencesAbove(SourceGraph graph)
+    {
+        var uses = TypesAbove(graph);
+        return
+        [
+            .. uses.Where(use => !KnownAbove.Contains(use.Type)).Select(use => $"{use.Type} is used by {use.By}, and is not in the list"),
+            .. KnownAbove.Except(uses.Select(use => use.Type)).Select(type => $"{type} is in the list, and is used by no file"),
+        ];
+    }
+
+    /// <summary>Returns the internal types of the engine that Tables and Feeds use, each with the files that do.</summary>
+    public static IReadOnlyList<(string Type, string By)> TypesAbove(SourceGraph graph)
+    {
+        string[] above = ["Tables", "Feeds"];
+        return graph.References
+            .Where(reference => above.Contains(Layer(reference.From)) && !above.Contains(Layer(reference.To)) && Layer(reference.To) != "Testing")
+            .SelectMany(reference => reference.Symbols.Select(symbol => (Type: symbol.Split('.')[0], reference.From)))
+            .Where(use => graph.InternalTypes.Contains(use.Type))
+            .GroupBy(use => use.Type, use => use.From)
+            .Select(uses => (uses.Key, string.Join(", ", uses.Distinct())))
+            .OrderBy(use => use.Key, StringComparer.Ordinal)
+            .ToList();
+    }
 
     /// <summary>The lines of the table that permit a layer to use one that is not below it.</summary>
     public static IReadOnlyList<string> WrongPermissions() =>

@@ -37,6 +37,13 @@ public sealed class LayerTests(LayerTests.Engine engine) : IClassFixture<LayerTe
     }
 
     [Fact]
+    public void Tables_and_feeds_use_the_internal_types_of_the_engine_that_the_list_has()
+    {
+        var found = LayerRules.DifferencesAbove(engine.Graph);
+        Assert.True(found.Count == 0, Lines($"{found.Count} differences between the list and the sources", found));
+    }
+
+    [Fact]
     public void No_files_use_each_other()
     {
         var found = LayerRules.ForbiddenCycles(engine.Graph);
@@ -106,6 +113,20 @@ public sealed class LayerTests(LayerTests.Engine engine) : IClassFixture<LayerTe
             new("Trees/Tree.cs", "namespace Voron.Trees; class Tree { Voron.Paging.Page? _page; }"),
         ]);
         LayerRules.ForbiddenReferences(graph).Select(reference => reference.ToString()).Should().Equal("Journal/Record.cs -> Paging/Page.cs: Page");
+    }
+
+    [Fact]
+    public void Internal_types_that_tables_and_feeds_name_or_use_without_their_names_are_found()
+    {
+        var graph = SourceGraph.Of(
+        [
+            new("Testing/Fault.cs", "namespace Voron.Testing; class Fault { }"),
+            new("Trees/Text.cs", "namespace Voron.Trees; class Text { public Part? Part; } class Part { public int Length; }"),
+            new("Api/Trees/Tree.cs", "namespace Voron; public class Tree { internal Voron.Trees.Text? Text; }"),
+            new("Tables/Row.cs", "namespace Voron.Tables; class Row { Voron.Testing.Fault? _fault; int M(Tree tree) => tree.Text!.Part!.Length; }"),
+            new("Feeds/Feed.cs", "namespace Voron.Feeds; class Feed { Voron.Tables.Row? _row; Voron.Trees.Part? _part; }"),
+        ]);
+        LayerRules.TypesAbove(graph).Should().Equal(("Part", "Feeds/Feed.cs, Tables/Row.cs"), ("Text", "Tables/Row.cs"));
     }
 
     [Fact]

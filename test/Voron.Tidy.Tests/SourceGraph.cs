@@ -27,6 +27,8 @@ internal sealed class SourceGraph
             new(OutputKind.DynamicallyLinkedLibrary, allowUnsafe: true));
         foreach (var type in Types(compilation.Assembly.GlobalNamespace))
             JoinFiles(DeclaringFiles(type));
+        InternalTypes = Types(compilation.Assembly.GlobalNamespace)
+            .Where(type => type.DeclaredAccessibility != Accessibility.Public).Select(type => type.Name).ToHashSet();
 
         var found = files.AsParallel().Select(file => (file.Path, Uses: Uses(compilation.GetSemanticModel(file.Tree)))).ToList();
         Unresolved = found.SelectMany(file => file.Uses.Unresolved).ToList();
@@ -42,6 +44,9 @@ internal sealed class SourceGraph
     public IReadOnlyDictionary<string, SourceText> Files { get; }
 
     public IReadOnlyList<SourceReference> References { get; }
+
+    /// <summary>The names of the outermost types that are not public.</summary>
+    public IReadOnlySet<string> InternalTypes { get; }
 
     /// <summary>Names in code that have no symbol, with their places. Code that generators write is resolved by its declaration.</summary>
     public IReadOnlyList<string> Unresolved { get; }
