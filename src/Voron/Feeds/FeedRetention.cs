@@ -15,8 +15,8 @@ namespace Voron.Feeds;
 /// the writer: the last change that may be deleted, at the end of a transaction, however large that is. Then a write transaction checks the cut and
 /// the consumers again, moves the cut, and deletes the changes up to it, most of them as whole leaves. There is one run at a time.
 /// </remarks>
-[SuppressMessage("Design", "CA1001", Justification = "A semaphore without a wait handle needs no disposal.")]
 /// <param name="background">Runs the deletion in the background.</param>
+[SuppressMessage("Design", "CA1001", Justification = "A semaphore without a wait handle needs no disposal.")]
 internal sealed class FeedRetention(BackgroundRun background)
 {
     private const long BytesBetweenRuns = 4 << 20;

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Format;
 
-/// <summary>A feed as its environment has it.</summary>
+/// <summary>The record of a feed in its environment.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct FeedRecord
 {
@@ -19,11 +19,11 @@ internal struct FeedRecord
     [FieldOffset(4)]
     public int MaxValueBytes;
 
-    /// <summary>A random number, which positions carry: those of another feed with the same name are recognised by it.</summary>
+    /// <summary>A random number stored in each position, which exposes positions of another feed with the same name.</summary>
     [FieldOffset(8)]
     public long Stamp;
 
-    /// <summary>The transaction that has created the feed.</summary>
+    /// <summary>The transaction that created the feed.</summary>
     [FieldOffset(16)]
     public long CreatedId;
 
@@ -44,12 +44,12 @@ internal struct FeedRecord
     [FieldOffset(56)]
     public long HoldLimitBytes;
 
-    /// <summary>Returns true if the record can be one.</summary>
+    /// <summary>True if all fields have possible values.</summary>
     public readonly bool IsPossible =>
         Form == CurrentForm && Number != 0 && MaxValueBytes >= 0 && CreatedId > 0 && CutId >= 0 && MaxAgeTicks >= 0 && MaxBytes >= 0
         && HoldLimitBytes >= 0;
 
-    /// <summary>Reads a record; false if the bytes are none.</summary>
+    /// <summary>Reads a record; returns false if the bytes are not a valid record.</summary>
     public static bool TryRead(ReadOnlySpan<byte> bytes, out FeedRecord record)
     {
         record = default;

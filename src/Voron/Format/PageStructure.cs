@@ -34,7 +34,7 @@ internal static unsafe class PageStructure
     /// <param name="page">The page, or all pages of an extent.</param>
     /// <param name="pages">The number of pages present in memory.</param>
     /// <param name="number">The page number that the page should have.</param>
-    /// <param name="pageSize">Bytes of a page.</param>
+    /// <param name="pageSize">The page size in bytes.</param>
     public static string? FindFault(byte* page, long pages, long number, int pageSize)
     {
         var header = (PageHeader*)page;

@@ -1,6 +1,6 @@
 namespace Voron.Format;
 
-/// <summary>What a feed records of each change, beside its key. The numbers are stored.</summary>
+/// <summary>The parts of each change that a feed records in addition to the key. The numbers are stored on disk.</summary>
 [Flags]
 internal enum RecordedParts : byte
 {

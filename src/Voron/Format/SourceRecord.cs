@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Format;
 
-/// <summary>The beginning of a source of a feed, before its name.</summary>
+/// <summary>The start of the record of a feed's source. The name of the source follows.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct SourceRecord
 {
@@ -15,7 +15,7 @@ internal struct SourceRecord
     [FieldOffset(1)]
     public RecordedParts Parts;
 
-    /// <summary>The tree whose changes are recorded; in a table, that of its rows.</summary>
+    /// <summary>The tree whose changes are recorded; for a table, the tree of its rows.</summary>
     [FieldOffset(4)]
     public uint TreeId;
 
@@ -30,7 +30,7 @@ internal struct SourceRecord
         init => Kind = value ? (byte)1 : (byte)0;
     }
 
-    /// <summary>Reads a record; false if the bytes are none.</summary>
+    /// <summary>Reads a record; returns false if the bytes are not a valid record.</summary>
     public static bool TryRead(ReadOnlySpan<byte> bytes, out SourceRecord record, out ReadOnlySpan<byte> name)
     {
         record = default;

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Format;
 
-/// <summary>How the changes of a tree are recorded: what a writer needs of the feed and the source.</summary>
+/// <summary>How the changes of a tree are recorded: the properties of the feed and the source that a writer needs.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct TreeRecording
 {
@@ -31,7 +31,7 @@ internal struct TreeRecording
         init => Kind = value ? (byte)1 : (byte)0;
     }
 
-    /// <summary>Reads a record; false if the bytes are none.</summary>
+    /// <summary>Reads a record; returns false if the bytes are not a valid record.</summary>
     public static bool TryRead(ReadOnlySpan<byte> bytes, out TreeRecording record)
     {
         record = default;

@@ -4,38 +4,38 @@ using Voron.Format;
 namespace Voron.Trees;
 
 /// <summary>
-/// The trees of the engine's own: their names in the catalog begin with FF, a byte that UTF-8 never has, so no user can name one. They come last,
-/// and are in no list of names. The second byte says what a tree is.
+/// The engine's own trees. Their names in the catalog begin with FF, a byte that never occurs in UTF-8, so no user can name one. They sort last, and
+/// appear in no list of names. The second byte identifies the type of tree.
 /// </summary>
 /// <remarks>
 /// <code>
 ///   FF S                 the schemas of all tables
 ///   FF R table           the rows of a table, by row id
-///   FF U table index     the primary key of a table (index 0), or a unique index: from keys to row ids
-///   FF I table index     another index: from keys to sets of row ids
+///   FF U table index     the primary key of a table (index 0), or a unique index: keys to row ids
+///   FF I table index     any other index: keys to sets of row ids
 ///   FF C                 the change feeds
-///   FF C feed            the changes of a feed, by transaction and place in it
+///   FF C feed            the changes of a feed, by transaction and position in the transaction
 ///   FF D tree            a dropped tree, until all of its pages are free
-///   FF V tree            the values of the large sets of a tree of value sets, by the numbers of the sets
-///   FF Z tree            the dictionaries with which the values of a tree are compressed, by their numbers
+///   FF V tree            the values of the large sets of a tree of value sets, by set number
+///   FF Z tree            the compression dictionaries of a tree, by number
 /// </code>
-/// The numbers of tables, indexes and feeds have two bytes, the id of a tree has four, all in big-endian order.
+/// Table, index and feed numbers have two bytes, a tree id has four, all in big-endian order.
 /// </remarks>
 internal static class SystemTree
 {
     /// <summary>The length in bytes of the name of a dropped tree: FF, D, and the id of the tree in big-endian order.</summary>
     public const int DroppedNameBytes = 2 + sizeof(uint);
 
-    /// <summary>The length in bytes of the name of a table's rows.</summary>
+    /// <summary>The length in bytes of the name of a table's row tree.</summary>
     public const int RowsNameBytes = 2 + sizeof(ushort);
 
-    /// <summary>The length in bytes of the name of an index.</summary>
+    /// <summary>The length in bytes of the name of an index tree.</summary>
     public const int IndexNameBytes = 2 + (2 * sizeof(ushort));
 
-    /// <summary>The length in bytes of the name of a feed's changes.</summary>
+    /// <summary>The length in bytes of the name of a feed's change tree.</summary>
     public const int ChangesNameBytes = 2 + sizeof(ushort);
 
-    /// <summary>The length in bytes of the name of a tree's dictionaries.</summary>
+    /// <summary>The length in bytes of the name of a tree's dictionary tree.</summary>
     public const int DictionariesNameBytes = 2 + sizeof(uint);
 
     /// <summary>The length in bytes of the name of the companion of a tree of value sets.</summary>
@@ -51,27 +51,27 @@ internal static class SystemTree
     private const byte Unique = (byte)'U';
     private const byte Index = (byte)'I';
 
-    /// <summary>The place before all system trees.</summary>
+    /// <summary>The common prefix of the names of all system trees, which sorts before them.</summary>
     public static ReadOnlySpan<byte> First => [Mark];
 
-    /// <summary>The place before all dropped trees.</summary>
+    /// <summary>The common prefix of the names of all dropped trees, which sorts before them.</summary>
     public static ReadOnlySpan<byte> FirstDropped => [Mark, Dropped];
 
-    /// <summary>The name of the tree that has the schemas of all tables.</summary>
+    /// <summary>The name of the tree of all table schemas.</summary>
     public static ReadOnlySpan<byte> Schemas => [Mark, Schema];
 
-    /// <summary>The name of the tree that has all change feeds.</summary>
+    /// <summary>The name of the tree of all change feeds.</summary>
     public static ReadOnlySpan<byte> Feeds => [Mark, Feed];
 
     public static bool Is(ReadOnlySpan<byte> name) => name.StartsWith(First);
 
-    /// <summary>Returns whether a tree was dropped, and loses its pages step by step. Its number of entries is not kept up to date.</summary>
+    /// <summary>Returns whether a tree was dropped. Its pages are freed step by step, and its entry count is not kept up to date.</summary>
     public static bool IsDropped(ReadOnlySpan<byte> name) => name.StartsWith(FirstDropped) && name.Length == DroppedNameBytes;
 
     /// <summary>Returns whether a tree belongs to the tables.</summary>
     public static bool IsOfTables(ReadOnlySpan<byte> name) => name.SequenceEqual(Schemas) || IsRows(name) || IsIndex(name);
 
-    /// <summary>Returns whether a tree has the rows of a table.</summary>
+    /// <summary>Returns whether a tree contains the rows of a table.</summary>
     public static bool IsRows(ReadOnlySpan<byte> name) => name is [Mark, Rows, ..] && name.Length == RowsNameBytes;
 
     /// <summary>Returns whether a tree is an index of a table.</summary>
@@ -80,20 +80,20 @@ internal static class SystemTree
     /// <summary>Returns whether a tree belongs to the change feeds.</summary>
     public static bool IsOfFeeds(ReadOnlySpan<byte> name) => name.SequenceEqual(Feeds) || (name.StartsWith(Feeds) && name.Length == ChangesNameBytes);
 
-    /// <summary>Returns whether a tree has the dictionaries of another one.</summary>
+    /// <summary>Returns whether a tree contains the dictionaries of another tree.</summary>
     public static bool IsDictionaries(ReadOnlySpan<byte> name) => name is [Mark, Compression, ..] && name.Length == DictionariesNameBytes;
 
     /// <summary>Returns whether a tree is the companion of a tree of value sets.</summary>
     public static bool IsLargeSets(ReadOnlySpan<byte> name) => name is [Mark, LargeSets, ..] && name.Length == LargeSetsNameBytes;
 
-    /// <summary>Returns whether a name is that of a system tree of a kind that this engine does not know.</summary>
+    /// <summary>Returns whether a name is that of a system tree of a kind unknown to this engine.</summary>
     public static bool IsUnknown(ReadOnlySpan<byte> name) =>
         Is(name) && !IsDropped(name) && !IsOfTables(name) && !IsOfFeeds(name) && !IsDictionaries(name) && !IsLargeSets(name);
 
-    /// <summary>The kind of a tree of the tables.</summary>
+    /// <summary>Returns the kind of a tree that belongs to the tables.</summary>
     public static TreeKind Kind(ReadOnlySpan<byte> name) => name is [Mark, Index, ..] ? TreeKind.IdSets : TreeKind.Plain;
 
-    /// <summary>The feature that an environment with a tree of this name has in its header.</summary>
+    /// <summary>Returns the feature recorded in the header of an environment with a tree of this name.</summary>
     public static FormatFeatures Feature(ReadOnlySpan<byte> name)
     {
         if (IsOfTables(name))
@@ -105,7 +105,7 @@ internal static class SystemTree
         return IsOfFeeds(name) ? FormatFeatures.ChangeFeeds : FormatFeatures.None;
     }
 
-    /// <summary>Writes the name under which a dropped tree stays until all of its pages are free.</summary>
+    /// <summary>Writes the name of a dropped tree, kept until all of its pages are free.</summary>
     public static ReadOnlySpan<byte> DroppedName(uint treeId, Span<byte> buffer)
     {
         FirstDropped.CopyTo(buffer);
@@ -113,7 +113,7 @@ internal static class SystemTree
         return buffer[..DroppedNameBytes];
     }
 
-    /// <summary>Returns the name of the tree of a table's rows.</summary>
+    /// <summary>Returns the name of a table's row tree.</summary>
     public static byte[] RowsName(ushort table)
     {
         byte[] name = [Mark, Rows, 0, 0];
@@ -121,7 +121,7 @@ internal static class SystemTree
         return name;
     }
 
-    /// <summary>Returns the name of the tree of an index.</summary>
+    /// <summary>Returns the name of an index tree.</summary>
     public static byte[] IndexName(ushort table, ushort index, bool isUnique)
     {
         byte[] name = [Mark, isUnique ? Unique : Index, 0, 0, 0, 0];
@@ -130,7 +130,7 @@ internal static class SystemTree
         return name;
     }
 
-    /// <summary>Writes the name of the tree of a feed's changes.</summary>
+    /// <summary>Writes the name of a feed's change tree.</summary>
     public static ReadOnlySpan<byte> ChangesName(ushort feed, Span<byte> buffer)
     {
         Feeds.CopyTo(buffer);
@@ -138,16 +138,16 @@ internal static class SystemTree
         return buffer[..ChangesNameBytes];
     }
 
-    /// <summary>Writes the name of the tree of a tree's dictionaries.</summary>
+    /// <summary>Writes the name of a tree's dictionary tree.</summary>
     public static ReadOnlySpan<byte> DictionariesName(uint treeId, Span<byte> buffer) => NameBeside(Compression, treeId, buffer);
 
-    /// <summary>Returns the id of the tree whose dictionaries a tree has.</summary>
+    /// <summary>Returns the id of the tree to which a dictionary tree belongs.</summary>
     public static uint DictionariesOf(ReadOnlySpan<byte> name) => BinaryPrimitives.ReadUInt32BigEndian(name[2..]);
 
     /// <summary>Writes the name of the companion of a tree of value sets.</summary>
     public static ReadOnlySpan<byte> LargeSetsName(uint treeId, Span<byte> buffer) => NameBeside(LargeSets, treeId, buffer);
 
-    /// <summary>Returns the id of the tree whose companion a tree is.</summary>
+    /// <summary>Returns the id of the tree to which a companion belongs.</summary>
     public static uint LargeSetsOf(ReadOnlySpan<byte> name) => BinaryPrimitives.ReadUInt32BigEndian(name[2..]);
 
     /// <summary>Returns the id in the name of a dropped tree.</summary>
@@ -176,7 +176,7 @@ internal static class SystemTree
         return index == 0 ? $"primary key of table {table}" : $"index {index} of table {table}";
     }
 
-    // Of a tree that belongs to another one.
+    // Writes the name of a tree that belongs to another one.
     private static ReadOnlySpan<byte> NameBeside(byte kind, uint treeId, Span<byte> buffer)
     {
         (buffer[0], buffer[1]) = (Mark, kind);

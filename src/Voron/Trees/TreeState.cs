@@ -8,8 +8,8 @@ using Voron.Trees.Pages;
 namespace Voron.Trees;
 
 /// <summary>
-/// A tree as one transaction has it open: the fields of its header, which change with the tree, and its open cursors. Designed for
-/// pooling: <see cref="Load"/> resets it.
+/// A tree opened by one transaction: the fields of its header, which change with the tree, and its open cursors. Designed for pooling:
+/// <see cref="Load"/> resets it.
 /// </summary>
 internal sealed class TreeState
 {
@@ -18,13 +18,13 @@ internal sealed class TreeState
     // Only cursors that are on an entry: the others hold no page.
     private TreeCursor? _firstCursor;
 
-    // Kept as they are for the header.
+    // Preserved unchanged for the header.
     private byte _otherFlags;
 
     private ArrayShape _shape;
 
     /// <param name="keyHeads">The key heads of the pages over which the tree is open; null to search in the pages alone.</param>
-    /// <param name="owner">Notified before each change; null if nothing changes, or if no change is ever rolled back.</param>
+    /// <param name="owner">Notified before each change; null if the tree never changes, or if no change is ever rolled back.</param>
     public TreeState(TransactionKeyHeads? keyHeads = null, ITreeOwner? owner = null)
     {
         KeyHeads = keyHeads;
@@ -38,8 +38,8 @@ internal sealed class TreeState
     }
 
     /// <summary>
-    /// The key heads of the pages over which the tree is open; null to search in the pages alone. They never change, because a pooled state
-    /// stays with its transaction body, and that body with its source of pages.
+    /// The key heads of the pages over which the tree is open; null to search in the pages alone. They never change, because a pooled state always
+    /// belongs to the same transaction body, and that body to the same source of pages.
     /// </summary>
     public TransactionKeyHeads? KeyHeads { get; }
 
@@ -67,17 +67,17 @@ internal sealed class TreeState
 
     public uint TreeId { get; set; }
 
-    /// <summary>True if the changes of the tree are recorded in a feed.</summary>
+    /// <summary>True if changes to the tree are recorded in a feed.</summary>
     public bool IsRecorded { get; set; }
 
     /// <summary>True if new values of the tree are compressed.</summary>
     public bool IsCompressed { get; set; }
 
-    /// <summary>Compresses the new values of the tree; null where nothing is written to it.</summary>
+    /// <summary>Compresses new values of the tree; null where the tree is not written.</summary>
     public ValuePacker? Packer { get; init; }
 
     /// <summary>
-    /// True if entries have pages of their own, or numbers that the header sums up: leaves must then be read before they are freed.
+    /// True if entries have pages of their own, or counts that the header sums up: leaves must then be read before they are freed.
     /// </summary>
     public bool HasMoreThanLeaves => OverflowPages != 0 || Kind == TreeKind.IdSets;
 
@@ -87,7 +87,7 @@ internal sealed class TreeState
     public bool Changed { get; set; }
 
     /// <summary>
-    /// A counter that rises with each change and with each rollback: an address into the tree's pages is valid while it stays the same.
+    /// A counter that increases with each change and each rollback: an address into the tree's pages is valid while it remains the same.
     /// </summary>
     public long ChangeCount { get; private set; }
 
@@ -96,7 +96,7 @@ internal sealed class TreeState
     /// </summary>
     internal PageNumber RightmostLeaf { get; set; }
 
-    /// <summary>Loads a header of this or another tree. Open cursors find their place again by their keys.</summary>
+    /// <summary>Loads a header of this or another tree. Open cursors restore their positions by key.</summary>
     public void Load(in TreeHeader header)
     {
         ChangeCount++;
@@ -128,7 +128,7 @@ internal sealed class TreeState
         return ref _shape;
     }
 
-    /// <summary>Notes that a leaf or a branch has been freed.</summary>
+    /// <summary>Records that a leaf or a branch has been freed.</summary>
     public void CountFreed(bool isLeaf)
     {
         if (isLeaf)
@@ -139,7 +139,7 @@ internal sealed class TreeState
         Changed = true;
     }
 
-    /// <summary>Notes that the tree has no page any more.</summary>
+    /// <summary>Records that the tree no longer has any pages.</summary>
     public void SetEmpty()
     {
         Root = PageNumber.None;
@@ -150,7 +150,7 @@ internal sealed class TreeState
         OverflowPages = 0;
         NestedPages = 0;
 
-        // The size of the values of an array stays with the tree.
+        // A fixed-size tree keeps its value size.
         NestedValues = Kind switch
         {
             TreeKind.Plain or TreeKind.IdSets or TreeKind.ValueSets => 0,
@@ -158,7 +158,7 @@ internal sealed class TreeState
         };
     }
 
-    /// <exception cref="CorruptionException">The tree claims no level, or more levels than a tree can have.</exception>
+    /// <exception cref="CorruptionException">The tree claims zero levels, or more than a tree can have.</exception>
     public void CheckDepth(PageReader reader)
     {
         if ((uint)(Depth - 1) >= TreeLimits.MaxDepth)
@@ -181,8 +181,8 @@ internal sealed class TreeState
     };
 
     /// <summary>
-    /// Prepares cursors and owner for a change. Must be called before each change, while the pages are still as the cursors know them.
-    /// Cursors keep their keys and release their pages, and the owner keeps the header if a savepoint needs it.
+    /// Prepares cursors and owner for a change. Must be called before each change, while the pages still match the positions of the cursors. Cursors
+    /// save their keys and release their pages, and the owner keeps the header if a savepoint needs it.
     /// </summary>
     public void PrepareForChange()
     {
@@ -193,7 +193,7 @@ internal sealed class TreeState
     }
 
     /// <summary>
-    /// Makes the cursors keep their keys and release their pages. Must be called before a rollback to a savepoint, which is followed by
+    /// Makes the cursors save their keys and release their pages. Must be called before a rollback to a savepoint, which is followed by
     /// <see cref="Load"/>.
     /// </summary>
     /// <remarks>Each cursor leaves the list until it is on an entry again, so an unused cursor costs nothing.</remarks>

@@ -3,7 +3,7 @@ namespace Voron;
 /// <summary>Refuses asynchronous operations of a group commit, which return before they have finished.</summary>
 internal static class AsynchronousOperation
 {
-    /// <summary>The message of the compiler.</summary>
+    /// <summary>The error message of the compiler.</summary>
     public const string Message =
         "The operation must not be asynchronous: its transaction ends when it returns, which an async method does at its first await. Do the asynchronous " +
         "work before the call, or use BeginWriteAsync and CommitAsync.";

@@ -4,7 +4,7 @@ using Voron.Transactions;
 
 namespace Voron;
 
-/// <summary>What an environment deletes in the background for the layers above it: old changes of feeds, and expired rows of tables.</summary>
+/// <summary>The background deletions of an environment for the layers above it: old changes of feeds, and expired rows of tables.</summary>
 internal sealed class BackgroundDeletions : ILayersAbove
 {
     private readonly FeedRetention _retention;
@@ -14,7 +14,7 @@ internal sealed class BackgroundDeletions : ILayersAbove
 
     /// <param name="feeds">Runs the deletion of old changes.</param>
     /// <param name="tables">Runs the deletion of expired rows.</param>
-    /// <param name="calls">Runs the deletion that a caller wants.</param>
+    /// <param name="calls">Runs the deletions that callers request.</param>
     public BackgroundDeletions(BackgroundRun feeds, BackgroundRun tables, LongCalls calls)
     {
         _calls = calls;
@@ -38,7 +38,7 @@ internal sealed class BackgroundDeletions : ILayersAbove
         var call = new LongCall(
             LongWork.Other,
             nameof(FeedTransactions.TrimFeedsAsync),
-            $"The deletion of old changes from the feeds of '{_path}' was cancelled. What was deleted stays deleted.",
+            $"The deletion of old changes from the feeds of '{_path}' was cancelled. Deleted changes stay deleted.",
             " It was closed while old changes were deleted from its feeds. The next run continues with them.",
             $"There is not enough memory to delete old changes from the feeds of '{_path}': ");
         return _calls.RunAsync(call, _retention.TrimAsync, cancellationToken);

@@ -18,7 +18,7 @@ namespace Voron;
 /// <param name="beginWrite">Begins a write transaction.</param>
 /// <param name="write">Runs an operation of a group commit.</param>
 internal sealed class BackgroundRun(
-    Engine engine, TimeProvider clock, Func<ReadTransaction> beginRead, Func<CancellationToken, ValueTask<WriteTransaction>> beginWrite,
+    ReadingEngine engine, TimeProvider clock, Func<ReadTransaction> beginRead, Func<CancellationToken, ValueTask<WriteTransaction>> beginWrite,
     Func<Func<WriteTransaction, long>, CancellationToken, ValueTask<long>> write) : IThreadPoolWorkItem
 {
     private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(1);

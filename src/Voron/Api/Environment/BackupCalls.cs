@@ -19,7 +19,7 @@ internal sealed class BackupCalls(OpenedEngine opened, LongCalls calls)
     private readonly Engine _engine = opened.Engine;
     private readonly string _path = opened.Engine.Disk.Path;
 
-    /// <summary>Copies the environment to an empty disk, where it can be opened at once.</summary>
+    /// <summary>Copies the environment to an empty disk, where it can be opened immediately.</summary>
     /// <param name="open">Opens the disk, which is disposed.</param>
     /// <param name="options">The options; null for the defaults.</param>
     /// <param name="cancellationToken">Cancels the copying.</param>
@@ -46,7 +46,7 @@ internal sealed class BackupCalls(OpenedEngine opened, LongCalls calls)
     }
 
     /// <summary>Backs up the environment.</summary>
-    /// <param name="open">Opens what the backup is written to.</param>
+    /// <param name="open">Opens the output of the backup.</param>
     /// <param name="options">The options, which are copied; null for the defaults.</param>
     /// <param name="cancellationToken">Cancels the backup.</param>
     public ValueTask<BackupReport> BackUpAsync(Func<IFrameOutput> open, BackupOptions? options, CancellationToken cancellationToken)
@@ -124,10 +124,10 @@ internal sealed class BackupCalls(OpenedEngine opened, LongCalls calls)
     {
         await using (target.ConfigureAwait(false))
         {
-            // The environment is not in use any more if the target was begun in spite of the cancellation.
+            // The environment is no longer in use if the target was begun in spite of the cancellation.
             stop.ThrowIfCancellationRequested();
 
-            // What is in memory alone is copied quickly, and a flush would not make it durable. A reader's environment does not change.
+            // An environment in memory is copied quickly, and a flush would not make it durable. A read-only environment does not change.
             var flusher = _engine.Disk.IsVolatile || !_engine.Options.TrackChanges ? null : opened.Writing?.Flusher;
             using var run = new BackupRun(_engine, flusher, plan, target, use, stop);
             return await run.RunAsync().ConfigureAwait(false);

@@ -8,8 +8,7 @@ namespace Voron;
 /// <summary>Reads, verifies and restores backups. The original environment need not exist.</summary>
 /// <remarks>
 /// A backup is a file with a checksum chain, or the same bytes in a stream. A backup that lacks its end, because the backup or a copy of it was
-/// interrupted, is never restored. All members read forward, and use a few MiB of memory and some bits per page. Several threads may call them at the
-/// same time.
+/// interrupted, is never restored. All members read forward, and use a few MiB of memory and some bits per page. They are thread-safe.
 /// </remarks>
 public static class BackupFile
 {
@@ -28,8 +27,7 @@ public static class BackupFile
         ReadAsync(BackupSource.OfFile(file), cancellationToken);
 
     /// <summary>
-    /// Reads a backup in a stream, from the current position to the end, and returns its description. Checks the checksum chain on the way, but not
-    /// the pages.
+    /// Reads a backup in a stream, from the current position to the end, and returns its description. Checks the checksum chain, but not the pages.
     /// </summary>
     /// <param name="source">The stream, which stays open. Its exceptions pass through.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
@@ -80,7 +78,7 @@ public static class BackupFile
     /// The backup is not finished, is damaged, or is not a full one; or the directory is not empty: see <see cref="BackupException.Fault"/>.
     /// </exception>
     /// <exception cref="UnsupportedFormatException">The backup is of a newer format.</exception>
-    /// <exception cref="StorageFullException">There is no room for the environment.</exception>
+    /// <exception cref="StorageFullException">There is not enough space for the environment.</exception>
     /// <exception cref="StorageAccessException">The backup cannot be read, or the directory cannot be written.</exception>
     /// <exception cref="StorageMemoryException">The system does not have enough memory.</exception>
     /// <exception cref="OperationCanceledException">The call was cancelled.</exception>
@@ -137,10 +135,10 @@ public static class BackupFile
     /// <returns>The merged backup.</returns>
     /// <exception cref="ArgumentException">There is no file, or the path of the target is empty.</exception>
     /// <exception cref="BackupException">
-    /// A backup is not finished, is damaged, or does not build on the one before it; or there is a file where the merged one should be.
+    /// A backup is not finished, is damaged, or does not build on the one before it; or the target file already exists.
     /// </exception>
     /// <exception cref="UnsupportedFormatException">A backup is of a newer format.</exception>
-    /// <exception cref="StorageFullException">There is no room for the merged backup.</exception>
+    /// <exception cref="StorageFullException">There is not enough space for the merged backup.</exception>
     /// <exception cref="StorageAccessException">A file cannot be read or written.</exception>
     /// <exception cref="StorageMemoryException">The system does not have enough memory.</exception>
     /// <exception cref="OperationCanceledException">The call was cancelled.</exception>
@@ -211,7 +209,7 @@ public static class BackupFile
     private static ValueTask<RestoreReport> RestoreAsync(
         string directory, RestoreOptions? options, Func<RestoreTarget, Task<RestoreReport>> restore, CancellationToken cancellationToken)
     {
-        // The caller may change its object meanwhile.
+        // The caller may change its object during the call.
         new StorageOptions { FileMode = options?.FileMode ?? FilePermissions.OwnerOnly }.Validate(nameof(options));
         var copy = new RestoreOptions
         {
@@ -259,7 +257,7 @@ public static class BackupFile
         }
         finally
         {
-            // Also waits for a close by the cancellation: nothing may use the files when they are deleted.
+            // Also waits for a close begun by the cancellation: nothing may use the files when they are deleted.
             environment.DisposeAsync().AsTask().GetAwaiter().GetResult();
         }
     }

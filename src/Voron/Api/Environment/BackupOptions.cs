@@ -5,9 +5,7 @@ namespace Voron;
 /// <summary>Options of <see cref="StorageEnvironment.BackupAsync(string, BackupOptions?, CancellationToken)"/>.</summary>
 public sealed class BackupOptions
 {
-    /// <summary>
-    /// The id of the backup to build on: only pages changed since that backup are copied. Null, the default, to copy all pages.
-    /// </summary>
+    /// <summary>The id of the backup to build on: only pages changed since that backup are copied. Null, the default, to copy all pages.</summary>
     public Guid? Since { get; set; }
 
     /// <summary>
@@ -22,7 +20,7 @@ public sealed class BackupOptions
     /// </summary>
     public bool FallBackToFull { get; set; }
 
-    /// <summary>The most bytes of pages to read in a second; 0, the default, for no limit.</summary>
+    /// <summary>The maximum number of bytes of pages to read per second; 0, the default, for no limit.</summary>
     public long MaxBytesPerSecond { get; set; }
 
     /// <summary>True, the default, to compress the pages (LZ4).</summary>
@@ -38,13 +36,13 @@ public sealed class BackupOptions
     /// <summary>A text to store in the backup, at most 65,536 bytes in UTF-8; null, the default, for none.</summary>
     public string? Note { get; set; }
 
-    /// <summary>Receives the progress; null, the default, for none. It is called by the thread that writes, which waits for it.</summary>
+    /// <summary>Receives the progress; null, the default, for none. The thread that writes calls it, and waits for it.</summary>
     public IProgress<BackupProgress>? Progress { get; set; }
 
     /// <summary>The time after which a snapshot is renewed. Settable for tests.</summary>
     internal TimeSpan UsualHold { get; set; } = TimeSpan.FromMilliseconds(100);
 
-    /// <summary>The most bytes of pages that are copied at once. Settable for tests.</summary>
+    /// <summary>The maximum number of bytes of pages copied at a time. Settable for tests.</summary>
     internal int BatchBytes { get; set; } = BackupFrame.MaxPageBytes;
 
     /// <summary>True to do all work on the calling thread. Settable for tests.</summary>

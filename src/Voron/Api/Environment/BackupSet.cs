@@ -13,7 +13,7 @@ namespace Voron;
 /// </remarks>
 public sealed class BackupSet
 {
-    // Each time that a chain is deleted while it is looked at, the directory is listed again.
+    // The directory is listed again each time a chain is deleted while it is examined.
     private const int MostLists = 10;
 
     private BackupSet(string directory) => Directory = directory;
@@ -24,7 +24,7 @@ public sealed class BackupSet
     /// <summary>Opens a set. Creates the directory if it is missing.</summary>
     /// <param name="directory">The directory of the backups.</param>
     /// <exception cref="ArgumentException">The path is empty.</exception>
-    /// <exception cref="StorageFullException">There is no room for the directory.</exception>
+    /// <exception cref="StorageFullException">There is not enough space for the directory.</exception>
     /// <exception cref="StorageAccessException">The directory cannot be created.</exception>
     public static BackupSet Open(string directory)
     {
@@ -67,7 +67,7 @@ public sealed class BackupSet
     {
         ArgumentNullException.ThrowIfNull(environment);
         if (kind is not (BackupKind.Incremental or BackupKind.Full))
-            throw new ArgumentException($"{(int)kind} is no kind of backup.", nameof(kind));
+            throw new ArgumentException($"{(int)kind} is not a kind of backup.", nameof(kind));
         options = options == null ? new BackupOptions() : options.Copy();
         options.FallBackToFull = false;
         if (kind == BackupKind.Incremental && await TryBuildOnAsync(environment, options, cancellationToken).ConfigureAwait(false) is { } report)
@@ -101,7 +101,7 @@ public sealed class BackupSet
     /// <returns>The merged backup; the newest one itself if that is a full one.</returns>
     /// <exception cref="BackupException">No backup can be restored, or one is damaged.</exception>
     /// <exception cref="UnsupportedFormatException">A backup is of a newer format.</exception>
-    /// <exception cref="StorageFullException">There is no room for the file.</exception>
+    /// <exception cref="StorageFullException">There is not enough space for the file.</exception>
     /// <exception cref="StorageAccessException">A file cannot be read or written.</exception>
     /// <exception cref="StorageMemoryException">The system does not have enough memory.</exception>
     /// <exception cref="OperationCanceledException">The merging was cancelled.</exception>
@@ -124,7 +124,7 @@ public sealed class BackupSet
     /// </summary>
     /// <param name="keepFull">The number of chains to keep, at least 1.</param>
     /// <param name="keepFor">The age below which a backup is kept.</param>
-    /// <param name="dryRun">True to delete nothing, and only say what would be deleted.</param>
+    /// <param name="dryRun">True to delete nothing, and only report the files that would be deleted.</param>
     /// <param name="cancellationToken">Cancels the call; what has been deleted stays deleted.</param>
     /// <exception cref="ArgumentOutOfRangeException">No chain would be kept, or the age is negative.</exception>
     /// <exception cref="StorageAccessException">The directory cannot be listed, or a file cannot be read or deleted.</exception>
@@ -177,7 +177,7 @@ public sealed class BackupSet
             if (shelf.FindNewest(notAfter) is not { } newest)
                 throw NoBackup(shelf, notAfter);
 
-            // Without a hold it has been deleted since the list was read, and the next list does not have it.
+            // Without a hold, the backup has been deleted since the list was read, and the next list does not contain it.
             if (BackupChainLock.TryShare(newest.Chain) is { } hold)
                 return (newest, hold);
             if (attempt == MostLists)
@@ -195,7 +195,7 @@ public sealed class BackupSet
             (problem == null ? "" : $" The first problem: {problem}"));
     }
 
-    /// <summary>Makes an incremental backup. Returns null if there is none that it could build on.</summary>
+    /// <summary>Makes an incremental backup. Returns null if there is no backup that it could build on.</summary>
     private async ValueTask<BackupReport?> TryBuildOnAsync(StorageEnvironment environment, BackupOptions options, CancellationToken cancellationToken)
     {
         var shelf = await BackupShelf.ReadAsync(Directory, cancellationToken).ConfigureAwait(false);
@@ -215,7 +215,7 @@ public sealed class BackupSet
             if (parent.Chain.All(File.Exists) || PlantedFault.DeleteHeldBackups)
                 return report;
 
-            // What it builds on has been deleted by hand.
+            // The backup that it builds on has been deleted by hand.
             Delete(file);
         }
         catch (BackupException e) when (e.Fault == BackupFault.UnknownBase)

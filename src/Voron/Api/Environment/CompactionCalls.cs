@@ -5,7 +5,7 @@ using Voron.Transactions;
 
 namespace Voron;
 
-/// <summary>The calls that compact an environment, where it is or as a copy.</summary>
+/// <summary>The calls that compact an environment, in place or as a copy.</summary>
 /// <param name="opened">The environment.</param>
 /// <param name="calls">Runs the calls.</param>
 internal sealed class CompactionCalls(OpenedEngine opened, LongCalls calls)
@@ -23,8 +23,8 @@ internal sealed class CompactionCalls(OpenedEngine opened, LongCalls calls)
         var call = new LongCall(
             LongWork.Compaction,
             nameof(StorageEnvironment.CompactAsync),
-            $"The compaction of the environment in '{_path}' was cancelled. What it had moved stays moved.",
-            " It was closed during a compaction. What that had moved stays moved.",
+            $"The compaction of the environment in '{_path}' was cancelled. Moved pages stay moved.",
+            " It was closed during a compaction. Moved pages stay moved.",
             $"There is not enough memory for a compaction of the environment in '{_path}': ");
         return calls.RunAsync(call, (_, stop) => RunCompactionAsync(options, stop), options.IsOnOneThread, Log, Trace, cancellationToken);
     }
@@ -39,7 +39,7 @@ internal sealed class CompactionCalls(OpenedEngine opened, LongCalls calls)
             LongWork.Compaction,
             nameof(StorageEnvironment.CompactToAsync),
             $"The compacted copy of the environment in '{_path}' was cancelled, and not made.",
-            " It was closed while a compacted copy was written, which was not made.",
+            " It was closed while a compacted copy was being written. The copy was not made.",
             $"There is not enough memory for a compacted copy of the environment in '{_path}': ");
         return calls.RunAsync(
             call, (_, stop) => new DenseCopy(opened, directory, options, open, stop).RunAsync(), options.IsOnOneThread, (_, _) => { }, Trace,

@@ -14,8 +14,8 @@ namespace Voron;
 
 /// <summary>Writes the trees of a snapshot to a new environment, in the order of their keys.</summary>
 /// <remarks>
-/// A transaction of the copy has about 16 MiB, of a part of a tree or of thousands of small ones. A failure, or a cancellation, deletes what was
-/// made.
+/// A transaction of the copy contains about 16 MiB: a part of a tree, or thousands of small trees. A failure or a cancellation
+/// deletes the partial copy.
 /// </remarks>
 internal sealed class DenseCopy(
     OpenedEngine source, string directory, CompactionOptions options, Func<string, StorageOptions, ICopyTarget> open, CancellationToken stop)
@@ -31,14 +31,14 @@ internal sealed class DenseCopy(
     private long _copied;
     private long _expected;
 
-    // The open transaction of the copy, and the bytes that it has.
+    // The open transaction of the copy, and the number of its bytes.
     private WriteTransaction? _writing;
     private long _pending;
 
-    // What the caller's progress has thrown, which is the caller's.
+    // The exception that the caller's progress has thrown, which is passed on unchanged.
     private Exception? _ofCaller;
 
-    // Not positive where the next tree begins a transaction.
+    // Zero or negative if the next tree begins a transaction.
     private long Left => BytesAtOnce - _pending;
 
     public async Task<CompactionReport> RunAsync()
@@ -68,7 +68,7 @@ internal sealed class DenseCopy(
 
     private async Task<long> CopyAsync(string part)
     {
-        // What was verified long ago may have decayed since, and its copy would have right checksums.
+        // Pages verified long ago may have decayed since, and their copies would have valid checksums.
         using var reading = new ReadTransaction(source.Readers.RentVerifying());
         reading.MakeDurable();
         var target = open(part, TargetOptions());
@@ -82,7 +82,7 @@ internal sealed class DenseCopy(
                 if (tree.Kind == TreeKind.Plain)
                     CopyCompression(reading, target, name, tree.TreeId);
 
-                // That of its root.
+                // The root page of the tree.
                 _pending += _engine.PageSize;
                 using var copy = TreeCopy.Begin(reading, name, tree.Kind);
                 do
@@ -105,8 +105,8 @@ internal sealed class DenseCopy(
         }
     }
 
-    // Those of users and those of tables, but no dropped ones, and none of feeds: the ids of the copy's transactions are others. Dictionaries
-    // and large sets come with their trees.
+    // The trees of users and of tables, but no dropped trees, and none of feeds, because the transactions of the copy have other ids. Dictionaries
+    // and large sets are copied with their trees.
     private static List<(byte[] Name, TreeHeader Header)> TreesOf(ReadTransaction reading)
     {
         var trees = new List<(byte[], TreeHeader)>();
@@ -121,7 +121,7 @@ internal sealed class DenseCopy(
         return trees;
     }
 
-    // The copy begins with the newest dictionary, so that its values are as small.
+    // The copy begins with the newest dictionary, so its values are as small as those of the source.
     private void CopyCompression(ReadTransaction reading, ICopyTarget target, byte[] name, uint treeId)
     {
         var settings = reading.GetCompression(treeId);
@@ -179,7 +179,7 @@ internal sealed class DenseCopy(
         }
     }
 
-    // The values of the source decide about nothing here but the layout: what is journaled, and what is written at once.
+    // The other options of the source would decide nothing here but the layout: the values that are journaled, and those that are written directly.
     private StorageOptions TargetOptions() => new()
     {
         OpenMode = OpenMode.CreateNew,

@@ -4,7 +4,7 @@ using Voron.Transactions;
 
 namespace Voron;
 
-/// <summary>The calls that train dictionaries of compressed values, and recompress trees; and the training in the background.</summary>
+/// <summary>The calls that train dictionaries and recompress trees, and the training in the background.</summary>
 internal sealed class DictionaryCalls
 {
     private readonly Engine _engine;
@@ -54,8 +54,8 @@ internal sealed class DictionaryCalls
         var call = new LongCall(
             LongWork.Other,
             nameof(StorageEnvironment.RecompressAsync),
-            $"The recompression of '{shownName}' in '{_path}' was cancelled. What it had rewritten stays so.",
-            " It was closed during a recompression. What that had rewritten stays so.",
+            $"The recompression of '{shownName}' in '{_path}' was cancelled. Rewritten values stay rewritten.",
+            " It was closed during a recompression. Rewritten values stay rewritten.",
             $"There is not enough memory to recompress '{shownName}' in '{_path}': ");
         return _calls.RunAsync(call, stop => RecompressAsync(name, treeId, stop), cancellationToken);
     }

@@ -6,7 +6,7 @@ using Voron.Trees;
 
 namespace Voron;
 
-/// <summary>The calls that drop trees in steps, and the beginning of that work in the background.</summary>
+/// <summary>The calls that drop trees in steps, and the start of that work in the background.</summary>
 internal sealed class DropCalls
 {
     private readonly ReadingEngine _engine;
@@ -36,20 +36,22 @@ internal sealed class DropCalls
         var call = new LongCall(
             LongWork.Other,
             nameof(StorageEnvironment.DropTreeAsync),
-            $"The drop of the tree '{shownName}' in '{path}' was cancelled. If the tree has lost its name already, its pages are freed all the same.",
+            $"The drop of the tree '{shownName}' in '{path}' was cancelled. If the tree has already lost its name, its pages are still freed.",
             " It was closed while the pages of a dropped tree were freed. The next opening continues with them.",
             $"There is not enough memory to drop the tree '{shownName}' in '{path}': ");
         return _calls.RunAsync(call, stop => Dropper.DropAsync(name, stop), cancellationToken);
     }
 
-    /// <summary>Begins to free the pages of trees that a transaction has dropped, if there is a background; otherwise a later drop does it.</summary>
+    /// <summary>
+    /// Begins to free the pages of trees that a transaction has dropped, if there is a background thread; otherwise a later drop frees them.
+    /// </summary>
     public void FreeDroppedTrees()
     {
         if (_engine.Options.BackgroundFlush)
             Dropper.Resume();
     }
 
-    /// <summary>Continues what an earlier opening has begun. A damaged catalog, or a lack of memory, is not the business of an opening.</summary>
+    /// <summary>Continues the drops that an earlier opening has begun. A damaged catalog, or a lack of memory, does not fail the opening.</summary>
     public void ResumeAtOpening()
     {
         if (!_engine.Options.BackgroundFlush || PlantedFault.ForgetDropsAtOpening)

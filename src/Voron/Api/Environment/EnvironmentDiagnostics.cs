@@ -44,7 +44,7 @@ internal sealed class EnvironmentDiagnostics(OpenedEngine opened)
         _engine.Name.Dispose();
     }
 
-    // A status file is no reason for an opening to fail.
+    // A failure of the status file must not fail the opening.
     private void BeginStatus(WritingParts writing)
     {
         StatusWriter.DeleteLeftover(_engine.Disk);

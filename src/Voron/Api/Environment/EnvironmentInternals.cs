@@ -8,7 +8,7 @@ using Voron.Transactions;
 
 namespace Voron;
 
-/// <summary>Members of an open environment that exist for tests, and for the command-line tool.</summary>
+/// <summary>Members of an open environment for tests and for the command-line tool.</summary>
 internal readonly struct EnvironmentInternals(OpenedEngine opened, TreeDropper? dropper)
 {
     /// <summary>The parts of the environment.</summary>
@@ -20,12 +20,12 @@ internal readonly struct EnvironmentInternals(OpenedEngine opened, TreeDropper? 
     /// <summary>The uploads; null if the environment is read-only.</summary>
     public StagingArea? Staging => opened.Writing?.Staging;
 
-    /// <summary>What recovery found when the environment was opened.</summary>
+    /// <summary>The findings of recovery when the environment was opened.</summary>
     public RecoveryResult Recovered => opened.Recovered;
 
     private WritingParts Writing => opened.Writing!;
 
-    /// <summary>The number of threads that the environment has now, those of a verification excepted.</summary>
+    /// <summary>The current number of threads of the environment, except those of a verification.</summary>
     public int ThreadCount =>
         (opened.Writing?.Scheduler.HasThread == true ? 1 : 0)
         + (Engine.Journal?.HasThread == true ? 1 : 0)
@@ -44,7 +44,7 @@ internal readonly struct EnvironmentInternals(OpenedEngine opened, TreeDropper? 
 
     /// <summary>Describes a page of the newest state.</summary>
     /// <param name="page">The number of the page.</param>
-    /// <param name="mode">Whether the trees are walked to find what the page belongs to, which may take as long as reading all of them.</param>
+    /// <param name="mode">Whether the trees are searched for the owner of the page, which may take as long as reading all of them.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
     /// <returns>Null if there is no page of that number.</returns>
     /// <exception cref="OperationCanceledException">The call was cancelled.</exception>
@@ -59,10 +59,10 @@ internal readonly struct EnvironmentInternals(OpenedEngine opened, TreeDropper? 
                 : PageDescriber.Describe(call.Engine, reading.Snapshot, call.page, call.mode, stop.Token);
         });
 
-    /// <summary>Makes the flusher write a journal snapshot: the changes that an old reader keeps out of the data file.</summary>
+    /// <summary>Makes the flusher write a journal snapshot of the changes that an old reader keeps out of the data file.</summary>
     public bool WriteJournalSnapshot() => Engine.WhileOpen(Writing.Flusher, static flusher => flusher.WriteJournalSnapshot());
 
-    /// <summary>Makes an environment of an older format version one of the newest. Returns false if it already is.</summary>
+    /// <summary>Upgrades the environment to the newest format version. Returns false if it already has that version.</summary>
     public bool UpgradeFormat() => Engine.WhileOpen((Engine, Writing.Flusher), static parts =>
     {
         var (engine, flusher) = parts;
@@ -81,7 +81,7 @@ internal readonly struct EnvironmentInternals(OpenedEngine opened, TreeDropper? 
     public bool BeginChangeLog() => Engine.WhileOpen((Engine, Writing.Flusher), static parts =>
         parts.Flusher.ChangeLog.TryBegin(Timeout.InfiniteTimeSpan, parts.Engine.Closing.Token));
 
-    /// <summary>Adds a backup that later ones can build on. Returns false if there is no log that reaches back to its state.</summary>
+    /// <summary>Adds a backup that later ones can build on. Returns false if no change log reaches back to its state.</summary>
     public bool AddBackupPoint(BackupPoint point) =>
         Engine.WhileOpen((Writing.Flusher, Point: point), static parts => parts.Flusher.ChangeLog.TryAddPoint(parts.Point));
 
@@ -92,6 +92,8 @@ internal readonly struct EnvironmentInternals(OpenedEngine opened, TreeDropper? 
         return true;
     });
 
-    /// <summary>Confirms the durability of the last record in the journal, so that recovery can conclude something about that record.</summary>
+    /// <summary>
+    /// Confirms the durability of the last record in the journal, so that recovery can distinguish damage to it from an unfinished write.
+    /// </summary>
     public void ConfirmDurability() => Engine.Journal!.ConfirmDurability();
 }

@@ -1,6 +1,6 @@
 namespace Voron;
 
-/// <summary>A long call as the status file counts it.</summary>
+/// <summary>The kind of a long call, as counted in the status file.</summary>
 internal enum LongWork
 {
     Other,
@@ -8,8 +8,8 @@ internal enum LongWork
     Compaction,
 }
 
-/// <summary>What a long call is, and the messages of its exceptions.</summary>
-/// <param name="Work">What the call counts as.</param>
+/// <summary>Describes a long call, and provides the messages of its exceptions.</summary>
+/// <param name="Work">The kind of the call.</param>
 /// <param name="Member">The member that was called.</param>
 /// <param name="OnCancel">The message when the caller has cancelled it.</param>
 /// <param name="OnClose">The end of the message when the environment was closed.</param>

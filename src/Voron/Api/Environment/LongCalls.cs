@@ -5,10 +5,10 @@ using Voron.Transactions;
 
 namespace Voron;
 
-/// <summary>Runs calls that may take minutes, beside all others, on a thread of the pool.</summary>
+/// <summary>Runs calls that may take minutes on a pool thread, concurrently with all others.</summary>
 /// <remarks>
-/// The environment's memory and files stay until the work has ended its use of them, even if another thread closes the environment, which cancels
-/// the call. The user's code is called when no lock is held.
+/// The environment's memory and files remain until the work no longer uses them, even if another thread closes the environment, which cancels the
+/// call. User code is called with no lock held.
 /// </remarks>
 /// <param name="opened">The environment.</param>
 internal sealed class LongCalls(OpenedEngine opened)
@@ -20,9 +20,11 @@ internal sealed class LongCalls(OpenedEngine opened)
         RunAsync(call, (_, stop) => work(stop), isOnOneThread: false, (_, _) => { }, (_, _, _) => { }, cancellationToken);
 
     /// <summary>Runs a call.</summary>
-    /// <param name="call">What the call is.</param>
-    /// <param name="work">The work. Its token is cancelled by the caller, or by the closing. It may end its use of the environment early.</param>
-    /// <param name="isOnOneThread">True to begin on the caller's thread, for tests that replay what happens.</param>
+    /// <param name="call">The description of the call.</param>
+    /// <param name="work">
+    /// The work. Its token is cancelled by the caller, or when the environment is closed. It may end its use of the environment early.
+    /// </param>
+    /// <param name="isOnOneThread">True to begin on the caller's thread, for tests that replay a run.</param>
     /// <param name="log">Logs the outcome.</param>
     /// <param name="trace">Reports the outcome as an activity.</param>
     /// <param name="cancellationToken">The caller's token.</param>

@@ -7,11 +7,11 @@ using Voron.Primitives;
 
 namespace Voron;
 
-/// <summary>Opens an environment: waits for its lock, opens its files, begins its work, and reports how the opening went.</summary>
+/// <summary>Opens an environment: waits for its lock, opens its files, begins its work, and reports the outcome.</summary>
 /// <typeparam name="T">The environment.</typeparam>
-/// <param name="options">Valid options, which stay as they are.</param>
-/// <param name="make">Makes the environment of an opened engine.</param>
-/// <param name="begin">Begins what needs an environment that can be closed.</param>
+/// <param name="options">Valid options, which do not change.</param>
+/// <param name="make">Creates the environment of an opened engine.</param>
+/// <param name="begin">Begins the work that needs an environment that can be closed.</param>
 internal sealed class OpeningCall<T>(StorageOptions options, Func<OpenedEngine, T> make, Action<T> begin)
     where T : IDisposable
 {
@@ -31,7 +31,7 @@ internal sealed class OpeningCall<T>(StorageOptions options, Func<OpenedEngine, 
         {
             var held = LockWait.Take(disk, options, _logger);
 
-            // What is reported as the time of the opening has no wait for another process in it.
+            // The reported time of the opening does not include the wait for another process.
             began = Stopwatch.GetTimestamp();
             return Start(disk, held, began);
         }

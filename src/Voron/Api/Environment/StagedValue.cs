@@ -9,9 +9,9 @@ namespace Voron;
 /// </summary>
 /// <remarks>
 /// Any thread may use a staged value, which can be put once. Until a transaction that has put it is committed, its bytes occupy space in the data
-/// file, or memory if they are fewer than <see cref="StorageOptions.LargeValueBytes"/>. Dispose it when it is no longer needed: this frees the space
-/// of a value that was not put, and does nothing after a put. If a staged value is no longer referenced, the log reports it, and its space is freed.
-/// Staged values are lost when the environment is closed or crashes; their space is then free.
+/// file, or memory if they are fewer than <see cref="StorageOptions.LargeValueBytes"/>. Dispose of it when it is no longer needed: this frees the
+/// space of a value that was not put, and does nothing after a put. If a staged value with space in the data file is no longer referenced, its space
+/// is freed, and the log reports it. Staged values are lost when the environment is closed or crashes; their space is then free.
 /// </remarks>
 [DebuggerDisplay("{ToString(),nq}")]
 public sealed class StagedValue : IDisposable
@@ -21,7 +21,7 @@ public sealed class StagedValue : IDisposable
     /// <summary>The length of the value in bytes.</summary>
     public long Length => Content.Length;
 
-    /// <summary>Whether the value can be put, or has been.</summary>
+    /// <summary>Whether the value can be put, or has been put.</summary>
     public StagedValueState State => Content.State switch
     {
         StagedState.Ready => StagedValueState.Ready,

@@ -6,22 +6,26 @@ namespace Voron;
 public sealed partial class StorageEnvironment
 {
     /// <summary>
-    /// Runs an operation in a write transaction that it shares with operations of other callers. The task completes when the operation's
-    /// changes, and everything that it has read, are durable, or visible if all operations of its transaction are lazy
+    /// Runs an operation in a write transaction that it shares with operations of other callers. The task completes when the operation's changes, and
+    /// everything that it has read, are durable, or visible if all operations of its transaction are lazy
     /// (<see cref="WriteTransaction.Durability"/>). Operations run one at a time, in the order of the calls.
     /// </summary>
     /// <remarks>
-    /// <para>If an operation throws, only its own changes are undone, and its caller gets the exception when everything that the operation has read
-    /// is durable. An operation that runs out of room or memory while it shares a transaction is undone, and runs again alone before its caller gets
-    /// the failure. An operation may therefore run more than once, and should change nothing but the transaction.</para>
+    /// <para>
+    /// If an operation throws, only its own changes are undone, and its caller gets the exception once everything that the operation has read is
+    /// durable. An operation that runs out of space or memory while it shares a transaction is undone, and runs again alone before its caller gets
+    /// the failure. An operation may therefore run more than once, and should change nothing but the transaction.
+    /// </para>
     /// <para>An operation runs on an engine thread, or on the thread of another waiting caller. It sees the execution context of its own caller
     /// (<c>AsyncLocal</c>, the current activity, logging scopes) unless <see cref="StorageOptions.FlowExecutionContext"/> is false or the caller has
     /// suppressed the flow, and never that of another caller. Its changes to the context are discarded when it returns.</para>
-    /// <para>An operation must use its transaction, and the trees it opens, only until it returns, and not from several threads at once. It
-    /// must not be asynchronous: the compiler refuses one that returns a task, and an <c>async void</c> method fails and is undone. Read
-    /// transactions begun inside it see the published state. Any call that needs the writer is refused there: <c>BeginWrite</c>, <c>Write</c>,
-    /// <c>WriteAsync</c>, <c>Flush</c>, <c>Dispose</c> of the environment, and a commit of the operation's transaction. Disposing of the
-    /// operation's transaction undoes the operation, and fails it unless it fails with an exception of its own.</para>
+    /// <para>
+    /// An operation must use its transaction, and the trees it opens, only until it returns, and not from several threads concurrently. It must not
+    /// be asynchronous: the compiler refuses one that returns a task, and an <c>async void</c> method fails and is undone. Read transactions begun
+    /// inside it see the published state. Any call that needs the writer is refused there: <c>BeginWrite</c>, <c>Write</c>, <c>WriteAsync</c>,
+    /// <c>Flush</c>, <c>Dispose</c> of the environment, and a commit of the operation's transaction. Disposing of the operation's transaction undoes
+    /// the operation, and fails it unless it fails with an exception of its own.
+    /// </para>
     /// <para>At most <see cref="StorageOptions.MaxQueuedOperations"/> operations may wait. Each costs one small object until its caller has the
     /// result; a cancelled one costs nothing. To block a thread until the write is durable, call
     /// <see cref="Write(Action{WriteTransaction})"/>.</para>
@@ -178,7 +182,7 @@ public sealed partial class StorageEnvironment
         return WriteOperation<TState, TResult>.Rent(state, operation).Run(groupCommit);
     }
 
-    // The caller may have to run its operation itself, so it must not be the one that has the writer.
+    // The caller may have to run the operation on its own thread, so it must not be the holder of the writer.
     private GroupCommit RequireGroupCommit()
     {
         var writing = RequireWritable(nameof(Write));
@@ -196,7 +200,7 @@ public sealed partial class StorageEnvironment
         return true;
     }
 
-    // Each task is taken before the operation is queued: when it has completed, the object may already have another version.
+    // Each task is taken before the operation is queued: once the operation has completed, its object may already have another version.
     private ValueTask Queue<TState>(WriteOperation<TState, NoResult> operation, CancellationToken cancellationToken)
     {
         var task = operation.Task;

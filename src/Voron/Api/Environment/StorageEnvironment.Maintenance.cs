@@ -21,8 +21,8 @@ public sealed partial class StorageEnvironment
     /// since they were copied. No flush therefore waits for long. Each page is checked while it is copied; a damaged page ends the backup. Large
     /// values, stored in separate pages, are checked only with <see cref="BackupOptions.VerifyValues"/>.
     /// <para>
-    /// Until the backup is complete, a random number and ".partial" follow the file name. A failed or cancelled call deletes the partial file. If a
-    /// killed process has left one, the next backup with that name deletes it.
+    /// Until the backup is complete, a random number and ".partial" follow the file name. A failed or cancelled call deletes the partial file. A
+    /// partial file left by a killed process is deleted by the next backup with that name.
     /// </para>
     /// </remarks>
     /// <param name="file">The path of the file, which must not exist yet, in a directory that exists.</param>
@@ -35,9 +35,10 @@ public sealed partial class StorageEnvironment
     /// (<see cref="BackupFault.UnknownBase"/>).
     /// </exception>
     /// <exception cref="CorruptionException">The environment is damaged. The message names the page.</exception>
-    /// <exception cref="StorageFullException">There is no room for the file.</exception>
+    /// <exception cref="StorageFullException">There is not enough space for the file.</exception>
     /// <exception cref="StorageAccessException">The environment cannot be read, or the file cannot be written.</exception>
-    /// <exception cref="EnvironmentPoisonedException">A write has failed, and the environment has lazy commits that are lost.</exception>
+    /// <exception cref="StorageMemoryException">There is not enough memory.</exception>
+    /// <exception cref="EnvironmentPoisonedException">A write has failed, and the environment has lost lazy commits.</exception>
     /// <exception cref="InvalidOperationException">
     /// The call was made inside a group-commit operation, or too many backups and verifications are running.
     /// </exception>
@@ -58,9 +59,9 @@ public sealed partial class StorageEnvironment
     /// If the call fails or is cancelled, the stream contains the beginning of a backup, which nothing accepts as a backup. Exceptions from the
     /// stream pass through.
     /// <para>
-    /// If a stream hangs and ignores its token, this call cannot return before the stream's write returns, because the stream is in use until then;
-    /// dispose the stream to end that. Nothing else is blocked: once the call is cancelled or the environment is closed, no snapshot is held, closing
-    /// does not wait for the stream, and the environment can be opened again.
+    /// If a stream hangs and ignores its token, this call cannot return before the stream's write returns, because the stream is in use until then.
+    /// Dispose of the stream to end that. Nothing else is blocked: once the call is cancelled or the environment is closed, no snapshot is held,
+    /// closing does not wait for the stream, and the environment can be opened again.
     /// </para>
     /// </remarks>
     /// <exception cref="ArgumentException">The stream cannot be written, or an option is not valid.</exception>
@@ -74,7 +75,7 @@ public sealed partial class StorageEnvironment
     }
 
     /// <summary>Backs up the environment to a pipe, which is not completed.</summary>
-    /// <param name="target">The pipe. Its reader may be slow: nothing waits for it but this call.</param>
+    /// <param name="target">The pipe. Its reader may be slow: only this call waits for it.</param>
     /// <param name="options">The options; null for the defaults.</param>
     /// <param name="cancellationToken">Cancels the backup.</param>
     /// <exception cref="ArgumentException">An option is not valid.</exception>
@@ -88,11 +89,11 @@ public sealed partial class StorageEnvironment
 
     /// <summary>
     /// Copies the environment to a directory, while other callers read and write. The copy contains the state of one transaction that was committed
-    /// during the call, and can be opened at once.
+    /// during the call, and can be opened immediately.
     /// </summary>
     /// <remarks>
-    /// The copy keeps the original's id and continues with its own history (a lineage). Until the copy is complete and durable, the directory
-    /// contains a file "voron.backup.partial" and cannot be opened. A failed or cancelled call deletes the partial copy; after a killed process,
+    /// The copy keeps the original's id, and continues with its own history (a lineage). Until the copy is complete and durable, the directory
+    /// contains a file "voron.backup.partial" and cannot be opened. A failed or cancelled call deletes the partial copy. After a killed process,
     /// empty the directory.
     /// </remarks>
     /// <param name="directory">The directory, which is created if it is missing, and otherwise must be empty.</param>
@@ -101,7 +102,7 @@ public sealed partial class StorageEnvironment
     /// <returns>A description of the copy, without a backup id.</returns>
     /// <exception cref="ArgumentException">The path is empty, or an option is not valid.</exception>
     /// <exception cref="BackupException">The directory is not empty (<see cref="BackupFault.TargetNotEmpty"/>).</exception>
-    /// <exception cref="StorageFullException">There is no room for the copy.</exception>
+    /// <exception cref="StorageFullException">There is not enough space for the copy.</exception>
     /// <exception cref="StorageAccessException">The environment cannot be read, or the directory cannot be written.</exception>
     /// <inheritdoc cref="BackupAsync(string, BackupOptions?, CancellationToken)"/>
     public ValueTask<BackupReport> CopyToAsync(string directory, CopyOptions? options = null, CancellationToken cancellationToken = default)
@@ -124,7 +125,7 @@ public sealed partial class StorageEnvironment
     /// </summary>
     /// <remarks>
     /// <para>
-    /// Pages move in short transactions of at most 128 KiB, each of which holds the writer for some milliseconds; long values are copied before their
+    /// Pages move in short transactions of at most 128 KiB, each of which holds the writer for some milliseconds. Long values are copied before their
     /// transaction. The compaction does not make the file grow. In addition to the file, the environment needs at most
     /// <see cref="StorageOptions.JournalLimitBytes"/> for the journal, as always, and, for ranges whose blocks had been returned to the file system,
     /// 256 MiB or the length of the longest value, whichever is larger.
@@ -140,7 +141,9 @@ public sealed partial class StorageEnvironment
     /// <returns>A description of what was done.</returns>
     /// <exception cref="ArgumentException">An option is not valid.</exception>
     /// <exception cref="CorruptionException">The environment is damaged. The message names the page.</exception>
-    /// <exception cref="StorageFullException">There is no room for the journal, or for blocks that had been returned to the file system.</exception>
+    /// <exception cref="StorageFullException">
+    /// There is not enough space for the journal, or for blocks that had been returned to the file system.
+    /// </exception>
     /// <exception cref="StorageAccessException">The data file cannot be read or grown.</exception>
     /// <exception cref="StorageMemoryException">There is not enough memory.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
@@ -173,8 +176,10 @@ public sealed partial class StorageEnvironment
     /// <exception cref="ArgumentException">The path is empty, or an option is not valid.</exception>
     /// <exception cref="BackupException">The directory is not empty (<see cref="BackupFault.TargetNotEmpty"/>).</exception>
     /// <exception cref="CorruptionException">The environment is damaged. The message names the page.</exception>
-    /// <exception cref="StorageFullException">There is no room for the copy.</exception>
+    /// <exception cref="StorageFullException">There is not enough space for the copy.</exception>
     /// <exception cref="StorageAccessException">The directory cannot be written.</exception>
+    /// <exception cref="StorageMemoryException">There is not enough memory.</exception>
+    /// <exception cref="EnvironmentPoisonedException">A write has failed, and the environment has lost lazy commits.</exception>
     /// <exception cref="InvalidOperationException">The call was made inside a group-commit operation.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call.</exception>
     /// <exception cref="OperationCanceledException">The copying was cancelled.</exception>
@@ -187,7 +192,8 @@ public sealed partial class StorageEnvironment
     }
 
     /// <summary>
-    /// Deletes a tree without holding the writer for long, however large it is: its name is free at once, and its pages are freed in the background.
+    /// Deletes a tree without holding the writer for long, however large it is: its name is free immediately, and its pages are freed
+    /// in the background.
     /// </summary>
     /// <remarks>
     /// <para>
@@ -211,8 +217,9 @@ public sealed partial class StorageEnvironment
     /// A page of the tree is damaged. The tree has lost its name, and keeps the pages that are not yet free.
     /// </exception>
     /// <exception cref="StorageFullException">
-    /// There is no room for the first transaction; or the tree has lost its name, but there is no room to free more of its pages now.
+    /// There is not enough space for the first transaction. Or the tree has lost its name, but there is not enough space to free more pages now.
     /// </exception>
+    /// <exception cref="StorageMemoryException">There is not enough memory.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
     /// <exception cref="InvalidOperationException">
     /// The environment is read-only, or the call was made inside a group-commit operation.
@@ -253,8 +260,8 @@ public sealed partial class StorageEnvironment
     /// dictionary, if that is worthwhile.
     /// </summary>
     /// <remarks>
-    /// At the end, dictionaries that no value uses any more are dropped. A transaction holds the writer for 2 ms. Change feeds record nothing, since
-    /// no value changes. However the call ends, rewritten values stay rewritten, and the next call skips them.
+    /// At the end, dictionaries that no value uses any more are dropped. Each transaction holds the writer for about 2 ms at most. Change feeds
+    /// record nothing, since no value changes. However the call ends, rewritten values stay rewritten, and the next call skips them.
     /// </remarks>
     /// <param name="name">The name of the tree.</param>
     /// <param name="cancellationToken">Ends the call between two of its transactions.</param>
@@ -262,7 +269,7 @@ public sealed partial class StorageEnvironment
     /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
     /// <exception cref="KeyNotFoundException">There is no tree of that name.</exception>
     /// <exception cref="CorruptionException">A page or a value of the tree is damaged. The message names it.</exception>
-    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="StorageFullException">There is no space left.</exception>
     /// <exception cref="StorageMemoryException">There is not enough memory.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
     /// <exception cref="InvalidOperationException">
@@ -281,18 +288,18 @@ public sealed partial class StorageEnvironment
         _dictionaries!.RecompressAsync(shownName, name, cancellationToken);
 
     /// <summary>
-    /// Uploads the content of a stream to free pages of the data file, as fast or as slowly as the stream delivers it, while other callers commit
-    /// transactions. <see cref="WriteTree.Put(ReadOnlySpan{byte}, StagedValue)"/> then makes it the value of a key, in a transaction that need not
-    /// wait for the stream.
+    /// Uploads the content of a stream to free pages of the data file, at the pace of the stream, while other callers commit
+    /// transactions. <see cref="WriteTree.Put(ReadOnlySpan{byte}, StagedValue)"/> then makes it the value of a key, in a transaction that
+    /// need not wait for the stream.
     /// </summary>
     /// <remarks>
     /// The bytes are durable when the task completes, so the commit of the transaction that puts them does not write them again. A value of fewer
     /// than <see cref="StorageOptions.LargeValueBytes"/> bytes is kept in memory, and put like any other. The length of the stream need not be known.
     /// Nothing is stored until the value is put: an upload that fails, or a staged value that is disposed, leaves only free space. So does a crash.
     /// <para>
-    /// The upload needs the writer for a moment at its beginning, and each time it has doubled. Stage a value before the transaction that puts
-    /// it begins: an upload that is awaited while the same caller has a write transaction open would wait for that transaction to end. Where the
-    /// data file has no free space, the engine commits a transaction of its own, which enlarges the file.
+    /// The upload needs the writer for a moment at its beginning, and each time its length has doubled. Stage a value before the transaction that
+    /// puts it begins: an upload awaited while the same caller has a write transaction open would wait for that transaction to end. If the data file
+    /// has no free space, the engine commits a transaction of its own that enlarges the file.
     /// </para>
     /// </remarks>
     /// <example>
@@ -306,7 +313,7 @@ public sealed partial class StorageEnvironment
     /// <returns>The staged value. Dispose it when it is no longer needed, whether or not it was put.</returns>
     /// <exception cref="ArgumentException">The stream cannot be read, or holds more than 2,147,483,647 bytes.</exception>
     /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
-    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="StorageFullException">There is no space left.</exception>
     /// <exception cref="StorageAccessException">The bytes could not be written.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the upload.</exception>
@@ -333,13 +340,13 @@ public sealed partial class StorageEnvironment
         return UploadAsync(source, knownBytes: 0, ValuePipe.MaxValueBytes, cancellationToken);
     }
 
-    /// <summary>Uploads a value of a maximum length that tests choose.</summary>
+    /// <summary>Uploads a value with a maximum length chosen by tests.</summary>
     internal async ValueTask<StagedValue> UploadAsync(PipeReader source, long knownBytes, long maxBytes, CancellationToken cancellationToken) =>
         new(await StagedUpload.RunAsync(_writing!.Staging, source, knownBytes, maxBytes, cancellationToken).ConfigureAwait(false));
 
     private static byte[] Encode(string name) => Catalog.Encode(name, new byte[TreeLimits.MaxNameBytes]).ToArray();
 
-    /// <summary>The environment that a compacted copy becomes.</summary>
+    /// <summary>The environment into which a compacted copy is written.</summary>
     private sealed class CopyTarget(StorageEnvironment environment) : ICopyTarget
     {
         public long DataFileBytes => environment.GetStatistics().DataFileBytes;

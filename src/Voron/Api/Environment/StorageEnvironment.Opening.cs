@@ -4,22 +4,25 @@ using Voron.Paging;
 
 namespace Voron;
 
-// How an environment is opened. The public members copy the options first, so that a change which the caller makes meanwhile has no effect.
+// The opening of environments. The public members copy the options first, so changes that the caller makes meanwhile have no effect.
 public sealed partial class StorageEnvironment
 {
     /// <summary>
-    /// Opens the environment in a directory. Creates it, and the directory, if they are missing, unless <see cref="StorageOptions.OpenMode"/>
-    /// says otherwise.
+    /// Opens the environment in a directory. Creates the environment, and the directory, if they are missing, unless
+    /// <see cref="StorageOptions.OpenMode"/> forbids it.
     /// </summary>
-    /// <param name="directory">The path of the directory, which holds this environment alone.</param>
+    /// <param name="directory">The path of the directory, which contains only this environment.</param>
     /// <param name="options">The options, which are copied; null for the defaults.</param>
     /// <exception cref="EnvironmentInUseException">
-    /// The environment is already open in this process or another, and <see cref="StorageOptions.LockTimeout"/> is over.
+    /// The environment is already open in this process or another, and <see cref="StorageOptions.LockTimeout"/> has elapsed.
     /// </exception>
-    /// <exception cref="EnvironmentNotFoundException">The environment is missing, and was not to be created.</exception>
-    /// <exception cref="EnvironmentExistsException">The environment exists, and was to be created.</exception>
+    /// <exception cref="EnvironmentNotFoundException">
+    /// The environment is missing, and <see cref="StorageOptions.OpenMode"/> or <see cref="StorageOptions.ReadOnly"/> forbids creating it.
+    /// </exception>
+    /// <exception cref="EnvironmentExistsException">The environment exists, and <see cref="StorageOptions.OpenMode"/> requires a new one.</exception>
     /// <exception cref="UnsupportedFormatException">The files are not Voron files, or come from a newer version.</exception>
     /// <exception cref="CorruptionException">The files are damaged; nothing was changed.</exception>
+    /// <exception cref="StorageFullException">There is not enough space to open or create the environment.</exception>
     /// <exception cref="StorageAccessException">The files cannot be read or written, or the directory is on a network.</exception>
     /// <exception cref="StorageMemoryException">The system does not have enough memory.</exception>
     /// <exception cref="KeyNotFoundException">
@@ -35,12 +38,12 @@ public sealed partial class StorageEnvironment
     }
 
     /// <summary>
-    /// Opens the environment in a directory without blocking the calling thread. The wait for the lock
-    /// (<see cref="StorageOptions.LockTimeout"/>) blocks no thread; recovery, which reads and computes, runs on a thread-pool thread.
+    /// Opens the environment in a directory without blocking the calling thread. The wait for the lock (<see cref="StorageOptions.LockTimeout"/>)
+    /// blocks no thread; recovery, which reads and computes, runs on a thread-pool thread.
     /// </summary>
-    /// <param name="directory">The path of the directory, which holds this environment alone.</param>
+    /// <param name="directory">The path of the directory, which contains only this environment.</param>
     /// <param name="options">The options, which are copied; null for the defaults.</param>
-    /// <param name="cancellationToken">Cancels the wait for the lock. From then on the opening runs to its end.</param>
+    /// <param name="cancellationToken">Cancels the wait for the lock. Once the lock is held, the opening runs to its end.</param>
     /// <exception cref="OperationCanceledException">The call was cancelled before it had the lock. Nothing was changed.</exception>
     /// <inheritdoc cref="Open(string, StorageOptions?)"/>
     public static Task<StorageEnvironment> OpenAsync(
@@ -52,8 +55,8 @@ public sealed partial class StorageEnvironment
     }
 
     /// <summary>
-    /// Returns true if the directory contains an environment. Opens, locks and creates nothing, so the answer may be outdated when it arrives;
-    /// <see cref="StorageOptions.OpenMode"/> decides without a gap.
+    /// Returns true if the directory contains an environment. Opens, locks and creates nothing, so the answer may be outdated when it arrives; an
+    /// opening with <see cref="StorageOptions.OpenMode"/> decides without such a gap.
     /// </summary>
     /// <remarks>
     /// The header decides: a creation writes this file last. Returns false if the directory is missing or cannot be read, if the creation of an
@@ -90,7 +93,7 @@ public sealed partial class StorageEnvironment
         return Open(new MemoryDisk(MemoryDisk.DefaultReservation, options.MaxDataBytes ?? long.MaxValue, JournalFile.IsName), engineOptions);
     }
 
-    /// <summary>Creates an environment that works on files in memory exactly as it would on files on disk, for tests.</summary>
+    /// <summary>Creates an environment that works on files in memory exactly as on files on disk, for tests.</summary>
     internal static StorageEnvironment OpenInMemory(StorageOptions options)
     {
         options = CopyValid(options);

@@ -3,13 +3,11 @@ using System.Runtime.CompilerServices;
 
 namespace Voron;
 
-/// <content>
-/// Overloads of <c>Write</c> and <c>WriteAsync</c> that keep the compiler from taking an asynchronous operation for another one.
-/// </content>
+/// <content>Overloads of <c>Write</c> and <c>WriteAsync</c> that make the compiler refuse asynchronous operations.</content>
 /// <remarks>
-/// Without them, an asynchronous lambda would be an operation whose result is a task. Those for a <see cref="Task"/> have priority over those
-/// for a <see cref="ValueTask"/>, because such a lambda fits both. A lambda that does nothing but throw would fit them as well. It finds an
-/// overload of higher priority, which no asynchronous lambda fits: an operation whose result is the transaction.
+/// Without them, an asynchronous lambda would be an operation whose result is a task. The overloads for a <see cref="Task"/> have priority over those
+/// for a <see cref="ValueTask"/>, because such a lambda fits both. A lambda that does nothing but throw would fit them as well. It therefore gets an
+/// overload of higher priority that no asynchronous lambda fits: an operation whose result is the transaction.
 /// </remarks>
 public sealed partial class StorageEnvironment
 {

@@ -9,10 +9,12 @@ using Voron.Transactions;
 namespace Voron;
 
 /// <summary>
-/// An embedded store of ordered trees in a directory. It has one writer at a time and any number of readers, which never wait. Every commit
+/// An embedded store of ordered trees in a directory. It has one writer at a time and up to 65,535 concurrent readers, which never wait. Every commit
 /// is durable when it returns, unless its <see cref="Durability"/> is lazy.
 /// </summary>
-/// <remarks>Several threads may call all members at once. A directory can be open in one environment at a time, in all processes.</remarks>
+/// <remarks>
+/// All members are thread-safe. Across all processes, a directory can be open in one environment for writing, or in any number of read-only ones.
+/// </remarks>
 [DebuggerDisplay("{ToString(),nq}")]
 [DebuggerTypeProxy(typeof(DebugView))]
 public sealed partial class StorageEnvironment : IDisposable, IAsyncDisposable
@@ -52,17 +54,15 @@ public sealed partial class StorageEnvironment : IDisposable, IAsyncDisposable
     public string Path => _engine.Disk.Path;
 
     /// <summary>
-    /// The name of the environment in metrics and activities: <see cref="StorageOptions.Name"/>, or else <see cref="Path"/>, with a number where the
-    /// process has opened another environment of that name before and not closed it, such as <c>memory#2</c>.
+    /// The name of the environment in metrics and activities: <see cref="StorageOptions.Name"/>, or else <see cref="Path"/>. If the process already
+    /// has an open environment of that name, a number is added, as in <c>memory#2</c>.
     /// </summary>
     public string Name => _engine.Name.Text;
 
-    /// <summary>
-    /// The options with which the environment was opened: a copy, with its actual page size and memory limits, which cannot be changed.
-    /// </summary>
+    /// <summary>The options with which the environment was opened: an immutable copy with the actual page size and memory limits.</summary>
     public StorageOptions Options => _engine.Options;
 
-    /// <summary>Describes what recovery found in the journal when the environment was opened.</summary>
+    /// <summary>Describes the findings of recovery in the journal when the environment was opened.</summary>
     public RecoveryReport Recovery { get; }
 
     /// <summary>The maximum length of a key in bytes.</summary>
@@ -77,14 +77,15 @@ public sealed partial class StorageEnvironment : IDisposable, IAsyncDisposable
 
     /// <summary>Begins a read transaction on a snapshot of the committed state. Takes no lock and never waits.</summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    /// <exception cref="InvalidOperationException">65,535 read transactions are open, the maximum for an environment.</exception>
     public ReadTransaction BeginRead() => new(_opened.Readers.Rent());
 
     /// <summary>Begins the write transaction, after waiting until the previous one has been committed or disposed.</summary>
     /// <remarks>
-    /// The wait has no limit. A dedicated thread that has begun the open transaction by this call would wait for itself, and gets an exception. The
-    /// engine cannot detect this for pool threads and asynchronous code: after five seconds, the log names the holder (<c>WriterHeldForLong</c>),
-    /// <see cref="EnvironmentStatistics.LongWriterWaits"/> and the metric count the wait, the current activity gets an event, and
-    /// <see cref="ToString"/> names the open transaction. The overload with a timeout throws.
+    /// The wait has no limit. A dedicated thread that has begun the open transaction with this call would wait for itself, and gets an exception
+    /// instead. The engine cannot detect this for pool threads and asynchronous code: after five seconds, the log names the holder
+    /// (<c>WriterHeldForLong</c>), <see cref="EnvironmentStatistics.LongWriterWaits"/> and the metric count the wait, the current activity gets an
+    /// event, and <see cref="ToString"/> names the open transaction. The overload with a timeout throws when the time is over.
     /// </remarks>
     /// <exception cref="InvalidOperationException">
     /// The environment is read-only, or the call was made inside a group-commit operation, or by the thread that has begun the open transaction.
@@ -94,9 +95,10 @@ public sealed partial class StorageEnvironment : IDisposable, IAsyncDisposable
     public WriteTransaction BeginWrite() => BeginWrite(TimeSpan.MaxValue);
 
     /// <summary>Begins the write transaction, after waiting at most a given time for the previous one to end.</summary>
-    /// <param name="timeout">The longest time to wait; <see cref="Timeout.InfiniteTimeSpan"/> for no limit.</param>
+    /// <param name="timeout">The maximum time to wait; <see cref="Timeout.InfiniteTimeSpan"/> for no limit.</param>
     /// <param name="cancellationToken">Cancels the wait.</param>
     /// <exception cref="TimeoutException">Another write transaction is open and did not end in time.</exception>
+    /// <exception cref="OperationCanceledException">The wait was cancelled.</exception>
     /// <inheritdoc cref="BeginWrite()"/>
     public WriteTransaction BeginWrite(TimeSpan timeout, CancellationToken cancellationToken = default) =>
         new(Begin(timeout, nameof(BeginWrite), cancellationToken));
@@ -116,11 +118,13 @@ public sealed partial class StorageEnvironment : IDisposable, IAsyncDisposable
     }
 
     /// <summary>
-    /// Updates the data file to the newest possible state: the published state, or the state that the oldest reader sees. Makes lazy commits durable
-    /// first.
+    /// Updates the data file to the newest possible state: the published state, or the state that the oldest reader sees. First makes
+    /// lazy commits durable.
     /// </summary>
-    /// <returns>A description of the flush; null if there was nothing to do or a reader prevents it.</returns>
+    /// <returns>A description of the flush; null if there was nothing to do, or if a reader prevents it.</returns>
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
+    /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public FlushReport? Flush()
     {
         var writing = RequireWritable(nameof(Flush));
@@ -128,16 +132,18 @@ public sealed partial class StorageEnvironment : IDisposable, IAsyncDisposable
     }
 
     /// <summary>
-    /// Returns free space to the file system: truncates the free end of the data file, and punches holes for other free ranges of 64 KiB
-    /// and more. Keeps space that an open reader may still need.
+    /// Returns free space to the file system: truncates the free end of the data file, and punches holes into other free ranges of at least 64 KiB.
+    /// Keeps space that an open reader may still need.
     /// </summary>
     /// <remarks>
-    /// The length of the file may stay the same: a hole takes no room on the volume, but counts in the length, and a file that is not much longer
-    /// than its pages keeps the room that it was given to grow into (<see cref="StorageOptions.MaxGrowthBytes"/>).
+    /// The length of the file may stay the same: a hole takes no space on the volume, but counts in the length, and a file not much longer than its
+    /// pages keeps the space that was allocated ahead for its growth (<see cref="StorageOptions.MaxGrowthBytes"/>).
     /// </remarks>
     /// <returns>The number of bytes returned; also 0 while another call, or the background thread, is returning space.</returns>
     /// <exception cref="TimeoutException">A write transaction was open for five seconds. Space returned before that stays returned.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
+    /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public long ReclaimSpace()
     {
         var writing = RequireWritable(nameof(ReclaimSpace));
@@ -145,23 +151,23 @@ public sealed partial class StorageEnvironment : IDisposable, IAsyncDisposable
     }
 
     /// <summary>
-    /// Verifies everything in a snapshot: trees, order, counts, values, free space, the owner of each page, checksums. Reads and writes
-    /// continue meanwhile; the snapshot is kept like that of any reader.
+    /// Verifies everything in a snapshot: trees, key order, counts, values, free space, the owner of each page, and checksums. Reads and writes
+    /// continue meanwhile. Like any reader, the call keeps its snapshot until it ends.
     /// </summary>
     /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call, which ended the call.</exception>
+    /// <exception cref="InvalidOperationException">Too many backups and verifications are running.</exception>
     public VerificationReport Verify() => VerificationCall.Run(_engine);
 
     /// <summary>
-    /// Closes the environment. Flushes as much as it can, so that the next opening has nothing to replay. Durable changes stay durable
-    /// whatever happens during the call, and no commit is acknowledged after it. Any thread may call this method, except inside an operation
-    /// of <c>Write</c> or <c>WriteAsync</c>; a second call returns at once. To wait for a close that another thread has begun, await
-    /// <see cref="DisposeAsync"/>.
+    /// Closes the environment. Flushes as much as it can, so that the next opening has nothing to replay. Durable changes stay durable whatever
+    /// happens during the call, and no commit is acknowledged after it. Any thread may call this method, except inside an operation of <c>Write</c>
+    /// or <c>WriteAsync</c>; a second call returns immediately. To wait for a close that another thread has begun, await <see cref="DisposeAsync"/>.
     /// </summary>
     /// <remarks>
-    /// Waits for writes that are under way, however long the device takes. Waits up to five seconds for an open write transaction, which
-    /// cannot be committed after that. Waits up to a minute for work of its own that has begun in the background, such as the deletion of old
-    /// changes from feeds. Waits up to five seconds each for running observers and for the logger. Open read transactions can be used until
-    /// they end. The directory can be opened again when the last transaction has ended: at once if none is open.
+    /// Waits for writes in progress, however long the device takes. Waits up to five seconds for an open write transaction, which cannot be committed
+    /// after that. Waits up to a minute for background work of the environment that has already begun, such as the deletion of old changes from
+    /// feeds. Waits up to five seconds each for running observers and for the logger. Open read transactions can be used until they end. The
+    /// directory can be opened again when the last transaction has ended, or immediately if none is open.
     /// </remarks>
     /// <exception cref="InvalidOperationException">
     /// The call was made inside an operation of <c>Write</c> or <c>WriteAsync</c>, and would wait for itself.
@@ -173,8 +179,8 @@ public sealed partial class StorageEnvironment : IDisposable, IAsyncDisposable
     }
 
     /// <summary>
-    /// Closes the environment like <see cref="Dispose"/>, but on a background thread: neither the calling thread nor a pool thread waits for the
-    /// device.
+    /// Closes the environment like <see cref="Dispose"/>, but on a background thread: neither the calling thread nor a pool thread
+    /// waits for the device.
     /// </summary>
     /// <returns>
     /// A task that completes when the environment is closed. If another call of this method or of <see cref="Dispose"/> has begun to close it,
@@ -194,7 +200,7 @@ public sealed partial class StorageEnvironment : IDisposable, IAsyncDisposable
     /// <summary>The parts that tests and the command-line tool need.</summary>
     internal EnvironmentInternals Internals => new(_opened, _drops?.Dropper);
 
-    /// <summary>Returns the parts that write, for a call that needs them.</summary>
+    /// <summary>Returns the parts for writing, for a call that needs them.</summary>
     /// <param name="call">The member that was called.</param>
     /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
     /// <exception cref="EnvironmentPoisonedException">An earlier write failed.</exception>

@@ -6,10 +6,10 @@ using Voron.Trees.Pages;
 
 namespace Voron;
 
-/// <summary>The copying of one tree to another environment, in the order of its keys, in as many transactions as the caller begins.</summary>
+/// <summary>Copies one tree to another environment in key order, in as many transactions as the caller begins.</summary>
 /// <remarks>
-/// A kind of tree defines what an entry is: the position in the snapshot stays on the first one that is not copied yet. The tree of the copy is
-/// opened in each of the transactions, and created in the first one, even if there is no entry.
+/// Each kind of tree defines its entries. The position in the snapshot stays on the first entry not yet copied. The tree of the copy is opened in
+/// each transaction, and created in the first one, even if there are no entries.
 /// </remarks>
 internal abstract class TreeCopy : IDisposable
 {
@@ -32,7 +32,7 @@ internal abstract class TreeCopy : IDisposable
     /// <param name="writing">A transaction of the copy.</param>
     /// <param name="most">The number of bytes after which no further entry is copied.</param>
     /// <param name="stop">Ends the call between two entries.</param>
-    /// <returns>The number of bytes that were copied.</returns>
+    /// <returns>The number of bytes copied.</returns>
     public long CopySome(WriteTransaction writing, long most, CancellationToken stop)
     {
         OpenCopy(writing);
@@ -51,7 +51,7 @@ internal abstract class TreeCopy : IDisposable
     /// <summary>Opens the tree of the copy, and creates it if it is missing.</summary>
     protected abstract void OpenCopy(WriteTransaction writing);
 
-    /// <summary>Puts the current entry to the opened copy.</summary>
+    /// <summary>Puts the current entry into the opened copy.</summary>
     /// <returns>The number of its bytes.</returns>
     protected abstract long PutCurrent();
 
@@ -124,7 +124,7 @@ internal abstract class TreeCopy : IDisposable
         private readonly byte[] _payloads = ArrayPool<byte>.Shared.Rent(IdsAtOnce);
         private WriteIdTree _copy;
 
-        // The ids of the current key, and the part of them that is next.
+        // The ids of the current key, and the next part of them.
         private IdCursor _set;
         private int _count;
         private bool _isFirstOfKey;
@@ -167,7 +167,7 @@ internal abstract class TreeCopy : IDisposable
             _set = _keys.OpenIds();
             _isFirstOfKey = true;
             if (!_set.SeekFirst() || !Fill())
-                throw new CorruptionException($"The set of key {KeyText.Of(_keys.Key)} is empty, but a set loses its key with its last id.");
+                throw new CorruptionException($"The set of key {KeyText.Of(_keys.Key)} is empty, but a key is deleted with the last id of its set.");
             return true;
         }
 

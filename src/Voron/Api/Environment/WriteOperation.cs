@@ -5,8 +5,8 @@ using Voron.Transactions;
 namespace Voron;
 
 /// <summary>
-/// An operation of a group commit: a state, a delegate that is called with the transaction and the state, and a result. An operation without a
-/// state has its caller's delegate as the state, and one without a result has an empty result.
+/// An operation of a group commit: a state, a delegate that is called with the transaction and the state, and a result. An operation without a state
+/// uses its caller's delegate as the state, and one without a result has an empty result.
 /// </summary>
 internal sealed class WriteOperation<TState, TResult> : GroupCommitOperation, IValueTaskSource<TResult>
 {
@@ -62,7 +62,7 @@ internal sealed class WriteOperation<TState, TResult> : GroupCommitOperation, IV
     {
         var result = _operation!(new WriteTransaction(body), _state!);
 
-        // The type of the result may hide it from the compiler.
+        // The static type of the result may hide the task from the compiler.
         if (!typeof(TResult).IsValueType && result is Task)
             throw AsynchronousOperation.Error();
         _result = result;
@@ -84,7 +84,7 @@ internal sealed class WriteOperation<TState, TResult> : GroupCommitOperation, IV
         }
     }
 
-    // The object may be in use again when its result has been taken.
+    // The object may be in use again once its result has been taken.
     private TResult TakeResult(short token)
     {
         var result = _result;

@@ -63,7 +63,7 @@ public ref partial struct KeyReader
     /// <inheritdoc cref="ReadBoolean"/>
     public double ReadDouble() => DecodeDouble(Ascending);
 
-    /// <summary>Reads a decimal. Keys do not preserve trailing zeros.</summary>
+    /// <summary>Reads a decimal, without its original trailing zeros.</summary>
     /// <inheritdoc cref="ReadBoolean"/>
     public decimal ReadDecimal() => DecodeDecimal(Ascending);
 

@@ -11,7 +11,7 @@ namespace Voron;
 
 /// <summary>Reads the fields of a key that a <see cref="KeyWriter"/> has written, in the same order and as the same types.</summary>
 /// <remarks>
-/// The key does not store the types: a field read as a different type returns a different value, or causes a <see cref="FormatException"/> that names
+/// The key does not store the types: a field read as a different type yields a different value, or throws a <see cref="FormatException"/> that names
 /// the offset. A read that throws does not move the reader. To pass a reader to a method, pass it by reference.
 /// <example>
 /// <code>
@@ -40,10 +40,10 @@ public ref partial struct KeyReader
     /// <summary>The offset in bytes at which the next field begins.</summary>
     public readonly int Offset => _offset;
 
-    /// <summary>The bytes of the fields that have not been read.</summary>
+    /// <summary>The bytes of the fields not yet read.</summary>
     public readonly ReadOnlySpan<byte> Remaining => _key[_offset..];
 
-    /// <summary>Reads the marker of a field that can be null: true if it is null; false if its value follows.</summary>
+    /// <summary>Reads the marker of a nullable field: true if it is null; false if its value follows.</summary>
     /// <inheritdoc cref="ReadBoolean"/>
     public bool TryReadNull() => !DecodeFlag("null marker", Ascending);
 

@@ -8,7 +8,9 @@ public ref partial struct KeyWriter
 {
     /// <summary>Adds a truth value: one byte, false before true.</summary>
     /// <returns>This writer.</returns>
-    /// <exception cref="InvalidOperationException">The buffer is too short. The key has not changed.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The key is written for a table or an index, and would exceed the maximum length. It has not changed.
+    /// </exception>
     [UnscopedRef]
     public ref KeyWriter Add(bool value) => ref Write((byte)(value ? 1 : 0));
 

@@ -8,14 +8,14 @@ using Voron.Keys;
 
 namespace Voron;
 
-/// <summary>Writes the fields of a key one after another, so the byte order of keys is the order of their fields.</summary>
+/// <summary>Writes the fields of a key one after another, so that the byte order of keys is the order of their fields.</summary>
 /// <remarks>
 /// <para>
-/// The writer fills its caller's buffer, and allocates nothing while the key fits into it; a longer key moves to its own memory. Each field is
-/// self-delimiting, so keys are compared field by field, and the bytes of the first fields are a prefix of exactly those keys that begin with these
-/// fields: <c>tree.Prefix(key.Written)</c> finds them. Each field can be in ascending or descending order. The key does not store the field types:
-/// <see cref="KeyReader"/> has to read the same ones. Equal values have equal bytes, with one exception: the offset of a <see cref="DateTimeOffset"/>
-/// is significant.
+/// The writer fills its caller's buffer, and allocates nothing while the key fits into it; a longer key moves to memory that the writer allocates.
+/// Each field is self-delimiting, so keys are compared field by field, and the bytes of the first fields are a prefix of exactly those keys that
+/// begin with these fields: <c>tree.Prefix(key.Written)</c> finds them. Each field can be in ascending or descending order. The key does not store
+/// the field types: a <see cref="KeyReader"/> must read the same ones. Equal values have equal bytes, with one exception: the offset of a
+/// <see cref="DateTimeOffset"/> is significant.
 /// </para>
 /// <para>
 /// The format never changes; <c>docs/key-encoding.md</c> describes it for other languages. To pass a writer to a method, pass it by reference.
@@ -49,13 +49,13 @@ public ref partial struct KeyWriter
     internal KeyWriter(Span<byte> buffer, bool isFixed)
         : this(buffer) => _isFixed = isFixed;
 
-    /// <summary>The key so far, which changes when the writer is used for another key.</summary>
+    /// <summary>The key so far; valid until the key is truncated, incremented or cleared.</summary>
     public readonly ReadOnlySpan<byte> Written => _buffer[.._written];
 
     /// <summary>The length of the key so far, in bytes.</summary>
     public readonly int WrittenCount => _written;
 
-    /// <summary>True if the key has a null field.</summary>
+    /// <summary>True if the key contains a null field.</summary>
     internal readonly bool HasNull => _firstNull != 0;
 
     /// <summary>True if a field has not fit into the buffer since the key was begun.</summary>
@@ -150,7 +150,9 @@ public ref partial struct KeyWriter
     /// <see cref="string.CompareOrdinal(string, string)"/> except where a surrogate pair meets a character from U+E000 on.
     /// </summary>
     /// <returns>This writer.</returns>
-    /// <exception cref="InvalidOperationException">The key belongs to an index, and would exceed the maximum length. It has not changed.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The key is written for a table or an index, and would exceed the maximum length. It has not changed.
+    /// </exception>
     /// <exception cref="ArgumentException">The text contains an unpaired surrogate. The key has not changed.</exception>
     /// <exception cref="ArgumentNullException">The text is null: see <see cref="AddNull"/>.</exception>
     [UnscopedRef]
@@ -234,7 +236,7 @@ public ref partial struct KeyWriter
     private ref KeyWriter Write<T>(T bits)
         where T : unmanaged, IBinaryInteger<T>
     {
-        // The throwing method is a default interface method, for which the integer would have to be boxed.
+        // The throwing method is a default interface method, which would box the integer.
         bits.TryWriteBigEndian(Take(Unsafe.SizeOf<T>()), out _);
         return ref this;
     }
@@ -279,7 +281,7 @@ public ref partial struct KeyWriter
         }
     }
 
-    // The field of that length follows the key.
+    // The field of that length begins at the end of the key.
     private int Escape(int length, bool ends)
     {
         while (true)

@@ -33,15 +33,18 @@ public readonly struct NestedTransaction : IDisposable
 
     /// <summary>Makes the changes part of the outer transaction; they become durable with it.</summary>
     /// <exception cref="InvalidOperationException">
-    /// A nested transaction inside this one is open, or a <c>PutAsync</c> of the transaction has not completed.
+    /// A nested transaction inside this one is open, a <c>PutAsync</c> of the transaction has not completed, or a <see cref="ValueWriter"/> is open.
     /// </exception>
-    /// <exception cref="ObjectDisposedException">It has ended, or the transaction around it has.</exception>
+    /// <exception cref="ObjectDisposedException">It has ended, or the transaction around it has ended.</exception>
     /// <exception cref="StorageFullException">
-    /// There is no room for the puts; the transaction can only be rolled back, as a whole or to a savepoint.
+    /// There is not enough space for the waiting puts; the transaction can only be rolled back, as a whole or to a savepoint.
     /// </exception>
     public void Commit() => Body.ReleaseSavepoint(_id);
 
-    /// <summary>Undoes the changes if they were not committed, and ends a <c>PutAsync</c> that has not completed.</summary>
+    /// <summary>
+    /// If the changes were not committed, ends each <c>PutAsync</c> that has not completed and each open <see cref="ValueWriter"/>, and undoes
+    /// the changes.
+    /// </summary>
     public void Dispose()
     {
         if (_transaction.OpenBody is not { } body || !body.HasSavepoint(_id))

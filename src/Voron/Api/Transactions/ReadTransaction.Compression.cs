@@ -6,7 +6,7 @@ namespace Voron;
 /// <content>Compressed values.</content>
 public readonly partial struct ReadTransaction
 {
-    /// <summary>Returns how the new values of a tree are compressed.</summary>
+    /// <summary>Returns the compression of new values in a tree.</summary>
     /// <param name="name">The name of the tree.</param>
     /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
     /// <exception cref="KeyNotFoundException">There is no tree of that name.</exception>
@@ -18,7 +18,9 @@ public readonly partial struct ReadTransaction
         return (ValueCompression)GetCompression(header.TreeId).Mode;
     }
 
-    /// <summary>Counts the compressed values of a tree, and their original and stored bytes. Reads all leaves of the tree, but no value.</summary>
+    /// <summary>
+    /// Counts the compressed values of a tree, and sums their original and their stored sizes. Reads all leaves of the tree, but no value.
+    /// </summary>
     /// <param name="name">The name of the tree.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="InvalidOperationException">The tree is of another kind.</exception>

@@ -11,7 +11,7 @@ public readonly partial struct ReadTransaction
     /// <summary>Opens a fixed-size tree.</summary>
     /// <param name="name">The name of the tree.</param>
     /// <exception cref="KeyNotFoundException">There is no tree of that name in this snapshot.</exception>
-    /// <exception cref="ArgumentException">The name is empty or has more than 255 bytes in UTF-8.</exception>
+    /// <exception cref="ArgumentException">The name is empty, has more than 255 bytes in UTF-8, or is not valid text.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     /// <exception cref="InvalidOperationException">
     /// The tree is of another kind, or another thread is opening a tree in the same transaction.
@@ -20,8 +20,8 @@ public readonly partial struct ReadTransaction
 
     /// <summary>Opens a fixed-size tree with values of a type.</summary>
     /// <typeparam name="T">A type without references. Its bytes, padding included, are the value.</typeparam>
-    /// <exception cref="InvalidOperationException">The tree is of another kind, or its values have another size than the type.</exception>
-    /// <exception cref="PlatformNotSupportedException">The processor is big-endian, and the bytes of values are little-endian.</exception>
+    /// <exception cref="InvalidOperationException">The tree is of another kind, or its value size differs from that of the type.</exception>
+    /// <exception cref="PlatformNotSupportedException">The processor is big-endian, but the bytes of values are little-endian.</exception>
     /// <inheritdoc cref="OpenFixedTree(string)"/>
     public FixedTree<T> OpenFixedTree<T>(string name)
         where T : unmanaged
@@ -30,7 +30,7 @@ public readonly partial struct ReadTransaction
     /// <summary>Opens a fixed-size tree; false when there is no tree of that name in this snapshot.</summary>
     /// <param name="name">The name of the tree.</param>
     /// <param name="tree">The tree; a default value when there is none.</param>
-    /// <exception cref="ArgumentException">The name is empty or has more than 255 bytes in UTF-8.</exception>
+    /// <exception cref="ArgumentException">The name is empty, has more than 255 bytes in UTF-8, or is not valid text.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     /// <exception cref="InvalidOperationException">
     /// The tree is of another kind, or another thread is opening a tree in the same transaction.

@@ -10,7 +10,7 @@ public readonly partial struct ReadTransaction
     /// <summary>The path of the data file, for messages.</summary>
     internal string DataFilePath => Body.Pages.FilePath;
 
-    /// <summary>The history that the environment belongs to.</summary>
+    /// <summary>The history (lineage) of the environment.</summary>
     internal Lineage Lineage => Body.Pages.Lineage;
 
     /// <summary>The maximum length of a key in bytes.</summary>
@@ -19,7 +19,7 @@ public readonly partial struct ReadTransaction
     /// <summary>The time at which the transaction judges the expiry of rows, in milliseconds since 1970: the same until it ends.</summary>
     internal long Now => Body.ReadTime();
 
-    /// <summary>Opens a tree of entries by the bytes of its name; a default value, with false, when there is none of that name.</summary>
+    /// <summary>Opens a tree of entries by the bytes of its name; false, with a default value, when there is none of that name.</summary>
     internal bool TryFindTree(ReadOnlySpan<byte> name, out Tree tree)
     {
         var open = Body.OpenTree(_generation, name, TreeKind.Plain, out var treeGeneration);
@@ -27,7 +27,7 @@ public readonly partial struct ReadTransaction
         return open != null;
     }
 
-    /// <summary>Opens a tree of id sets by the bytes of its name; a default value, with false, when there is none of that name.</summary>
+    /// <summary>Opens a tree of id sets by the bytes of its name; false, with a default value, when there is none of that name.</summary>
     internal bool TryFindTree(ReadOnlySpan<byte> name, out IdTree tree)
     {
         var open = Body.OpenTree(_generation, name, TreeKind.IdSets, out var treeGeneration);
@@ -35,12 +35,12 @@ public readonly partial struct ReadTransaction
         return open != null;
     }
 
-    /// <summary>Returns how the values of a tree are compressed; the settings of one that never was are zeros.</summary>
+    /// <summary>Returns the compression settings of a tree; zeros if its values were never compressed.</summary>
     /// <exception cref="CorruptionException">The settings are damaged.</exception>
     internal CompressionSettings GetCompression(uint treeId) =>
         OpenDictionaries(treeId) is { } dictionaries ? DictionaryTree.ReadSettings(dictionaries.SettledState(), Body.Pages, treeId) : default;
 
-    /// <summary>Returns the entry of a dictionary of a tree; nothing if the tree does not have it, or if it is damaged.</summary>
+    /// <summary>Returns the entry of a dictionary of a tree; empty if the tree does not have the dictionary, or if it is damaged.</summary>
     internal ReadOnlySpan<byte> GetDictionary(uint treeId, byte number)
     {
         ReadOnlySpan<byte> key = [number];
@@ -50,7 +50,7 @@ public readonly partial struct ReadTransaction
             : default;
     }
 
-    /// <summary>Returns the trees of the engine's own that were not dropped, in the order of their names.</summary>
+    /// <summary>Returns the engine's own trees that were not dropped, in the order of their names.</summary>
     internal IReadOnlyList<(byte[] Name, TreeHeader Header)> GetSystemTrees()
     {
         Body.ThrowIfEnded(_generation);

@@ -11,7 +11,7 @@ public readonly partial struct ReadTransaction
     /// <summary>Opens a tree of value sets.</summary>
     /// <param name="name">The name of the tree.</param>
     /// <exception cref="KeyNotFoundException">There is no tree of that name in this snapshot.</exception>
-    /// <exception cref="ArgumentException">The name is empty or has more than 255 bytes in UTF-8.</exception>
+    /// <exception cref="ArgumentException">The name is empty, has more than 255 bytes in UTF-8, or is not valid text.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     /// <exception cref="InvalidOperationException">
     /// The tree is of another kind, or another thread is opening a tree in the same transaction.
@@ -21,7 +21,7 @@ public readonly partial struct ReadTransaction
     /// <summary>Opens a tree of value sets; false when there is no tree of that name in this snapshot.</summary>
     /// <param name="name">The name of the tree.</param>
     /// <param name="tree">The tree; a default value when there is none.</param>
-    /// <exception cref="ArgumentException">The name is empty or has more than 255 bytes in UTF-8.</exception>
+    /// <exception cref="ArgumentException">The name is empty, has more than 255 bytes in UTF-8, or is not valid text.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     /// <exception cref="InvalidOperationException">
     /// The tree is of another kind, or another thread is opening a tree in the same transaction.

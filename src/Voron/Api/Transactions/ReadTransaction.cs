@@ -8,13 +8,13 @@ using Voron.Trees.Pages;
 namespace Voron;
 
 /// <summary>
-/// A snapshot of the environment: sees everything committed before it began, and nothing after. It takes no lock and never waits, and no
-/// other transaction waits for it.
+/// A snapshot of the environment: it sees everything committed before it began, and nothing after. It takes no lock and never waits, and no other
+/// transaction waits for it.
 /// </summary>
 /// <remarks>
-/// A handle that can be copied freely; dispose one of the copies. It may be passed from thread to thread; for use by several threads at
-/// once, each should begin its own, or use a <see cref="Fork"/>. Spans read through it are valid until it is disposed. Keeping it open for
-/// long makes the environment keep old versions of pages.
+/// A handle that can be copied freely; dispose of one of the copies. It may be passed from thread to thread. For concurrent use, each thread should
+/// begin its own transaction, or use a <see cref="Fork"/>. Spans read through it are valid until it is disposed. A transaction that stays open for
+/// long makes the environment keep old versions of pages. Any call that reads a damaged page throws a <see cref="CorruptionException"/>.
 /// </remarks>
 public readonly partial struct ReadTransaction : IDisposable
 {
@@ -53,7 +53,7 @@ public readonly partial struct ReadTransaction : IDisposable
 
     /// <summary>Opens a tree.</summary>
     /// <exception cref="KeyNotFoundException">There is no tree of that name in this snapshot.</exception>
-    /// <exception cref="ArgumentException">The name is empty or has more than 255 bytes in UTF-8.</exception>
+    /// <exception cref="ArgumentException">The name is empty, has more than 255 bytes in UTF-8, or is not valid text.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     /// <exception cref="InvalidOperationException">
     /// The tree is of another kind, or another thread is opening a tree in the same transaction.
@@ -61,7 +61,11 @@ public readonly partial struct ReadTransaction : IDisposable
     public Tree OpenTree(string name) => TryOpenTree(name, out var tree) ? tree : throw TreeNames.Missing(_body, name);
 
     /// <summary>Opens a tree; false when there is none of that name in this snapshot.</summary>
-    /// <inheritdoc cref="OpenTree"/>
+    /// <exception cref="ArgumentException">The name is empty, has more than 255 bytes in UTF-8, or is not valid text.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The tree is of another kind, or another thread is opening a tree in the same transaction.
+    /// </exception>
     public bool TryOpenTree(string name, out Tree tree)
     {
         Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
@@ -126,7 +130,7 @@ public readonly partial struct ReadTransaction : IDisposable
     /// is none, for example after the environment has been opened. Allocates nothing.
     /// </summary>
     /// <remarks>
-    /// Returns the object from the newest commit, up to the snapshot, that has set one; it stays the same while the transaction is open. Do not
+    /// Returns the object from the newest commit, up to the snapshot, that has set one. It stays the same while the transaction is open. Do not
     /// change the object, because other threads may use it too. It may be used after the transaction has ended, as a description of that snapshot.
     /// </remarks>
     /// <param name="key">The key with which it was attached.</param>
@@ -151,8 +155,8 @@ public readonly partial struct ReadTransaction : IDisposable
     /// several threads read the same state.
     /// </summary>
     /// <remarks>
-    /// The new transaction is independent of this one: it opens trees of its own, either may end first, and each has to be disposed. Any thread
-    /// may call this method, also while another one reads in this transaction or disposes of it; the call then either succeeds or throws
+    /// The new transaction is independent of this one: it opens trees of its own, either may end first, and each must be disposed. Any thread may
+    /// call this method, even while another one reads in this transaction or disposes of it; the call then either succeeds or throws an
     /// <see cref="ObjectDisposedException"/>. Each fork counts as an open reader. Its age, in reports about slow readers, is that of the snapshot.
     /// </remarks>
     /// <exception cref="ObjectDisposedException">The transaction has ended, or the environment is closed.</exception>

@@ -32,28 +32,30 @@ public readonly struct Savepoint : IDisposable
     }
 
     /// <summary>
-    /// Undoes everything since the savepoint, which stays open. Savepoints created after it end, and so does a <c>PutAsync</c> that has not
-    /// completed: its task fails.
+    /// Undoes everything since the savepoint, which stays open. Savepoints created after it end, and so does each open <see cref="ValueWriter"/> and
+    /// each <c>PutAsync</c> that has not completed: its task fails.
     /// </summary>
     /// <exception cref="ObjectDisposedException">The savepoint or its transaction has ended.</exception>
     public void Rollback() => Body.RollbackToSavepoint(_id);
 
     /// <summary>Ends the savepoint and those created after it, and keeps the changes.</summary>
     /// <exception cref="InvalidOperationException">
-    /// A <see cref="NestedTransaction"/> begun after it is open, or a <c>PutAsync</c> of the transaction has not completed.
+    /// A <see cref="NestedTransaction"/> begun after it is open, a <c>PutAsync</c> of the transaction has not completed, or a
+    /// <see cref="ValueWriter"/> is open.
     /// </exception>
     /// <exception cref="ObjectDisposedException">The savepoint or its transaction has ended.</exception>
     /// <exception cref="StorageFullException">
-    /// There is no room for the puts; the transaction can only be rolled back, as a whole or to a savepoint.
+    /// There is not enough space for the waiting puts; the transaction can only be rolled back, as a whole or to a savepoint.
     /// </exception>
     public void Release() => Body.ReleaseSavepoint(_id);
 
     /// <summary>
-    /// Releases the savepoint if it has not ended. Undoes the changes of open nested transactions begun after it, and everything that came
-    /// after these. If there are none, a <c>PutAsync</c> that has not completed continues.
+    /// Releases the savepoint if it has not ended. If nested transactions begun after it are open, everything since the first of them is undone. If
+    /// there are none, a <c>PutAsync</c> that has not completed and an open <see cref="ValueWriter"/> continue.
     /// </summary>
     /// <exception cref="StorageFullException">
-    /// There is no room for the puts; the transaction can only be rolled back. Not thrown when an earlier failure has left it in that state.
+    /// There is not enough space for the waiting puts; the transaction can only be rolled back. Not thrown if an earlier failure has
+    /// left it in that state.
     /// </exception>
     public void Dispose()
     {

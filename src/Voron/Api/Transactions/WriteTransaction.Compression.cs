@@ -6,27 +6,25 @@ public readonly partial struct WriteTransaction
     /// <summary>Sets the compression of new values in a tree. Existing values stay unchanged and readable.</summary>
     /// <remarks>
     /// <para>
-    /// Each value of 64 bytes to 64 KiB is compressed separately, if that saves an eighth of it. Most of the saving comes from a dictionary of common
+    /// Each value of 64 bytes to 64 KiB is compressed separately, if that saves an eighth of it. Most of the savings come from a dictionary of common
     /// content, which the environment trains in the background when the tree reaches 1 MiB: see
     /// <see cref="StorageEnvironment.TrainDictionaryAsync"/>. <see cref="StorageEnvironment.RecompressAsync"/> rewrites existing values.
     /// </para>
     /// <para>
-    /// Values read as spans are decompressed into memory that the transaction keeps until it ends, up to 64 MiB. Cursors and enumerations keep such
-    /// memory until their next move, and a <see cref="LookupBatch"/> keeps it until its next lookup. Calls that copy values keep nothing.
+    /// Values read as spans are decompressed into memory that the transaction keeps until it ends, up to 64 MiB in total. Cursors and enumerations
+    /// keep such memory until their next move, and a <see cref="LookupBatch"/> keeps it until its next lookup. Calls that copy values keep nothing.
     /// </para>
-    /// <para>
-    /// The first call in an environment raises its format: older engines cannot open it any more, even if the transaction is rolled back.
-    /// </para>
+    /// <para>The first call in an environment raises its format: older engines can no longer open it, even if the transaction is rolled back.</para>
     /// </remarks>
     /// <param name="name">The name of the tree.</param>
-    /// <param name="compression">How to compress; <see cref="ValueCompression.None"/> to stop.</param>
+    /// <param name="compression">The compression; <see cref="ValueCompression.None"/> to stop.</param>
     /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
     /// <exception cref="ArgumentOutOfRangeException">There is no such compression.</exception>
     /// <exception cref="KeyNotFoundException">There is no tree of that name.</exception>
     /// <exception cref="InvalidOperationException">
     /// The tree is of another kind, or an earlier operation has failed partway; the transaction can only be rolled back.
     /// </exception>
-    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
     /// <exception cref="CorruptionException">The settings of the tree are damaged.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public void CompressValues(string name, ValueCompression compression)
@@ -37,7 +35,7 @@ public readonly partial struct WriteTransaction
         SetCompression(tree, compression);
     }
 
-    /// <summary>Returns how the new values of a tree are compressed.</summary>
+    /// <summary>Returns the compression of new values in a tree.</summary>
     /// <param name="name">The name of the tree.</param>
     /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
     /// <exception cref="KeyNotFoundException">There is no tree of that name.</exception>
@@ -58,9 +56,9 @@ public readonly partial struct WriteTransaction
             throw new ArgumentOutOfRangeException(parameter, compression, "Values are compressed with None, Fast or Thorough.");
     }
 
-    /// <summary>Sets how the values of a tree are compressed.</summary>
+    /// <summary>Sets the compression of new values in a tree.</summary>
     internal void SetCompression(WriteTree tree, ValueCompression compression) => Body.SetCompression(tree.Opened, compression);
 
-    /// <summary>Returns how the values of a tree are compressed.</summary>
+    /// <summary>Returns the compression of new values in a tree.</summary>
     internal ValueCompression GetCompression(WriteTree tree) => (ValueCompression)Body.GetCompression(tree.TreeId).Mode;
 }

@@ -22,7 +22,7 @@ public readonly partial struct WriteTransaction
     {
         public string State => transaction.DescribeState();
 
-        /// <summary>Null when the transaction is not open, as all that follows.</summary>
+        /// <summary>Null when the transaction is not open, like all properties below.</summary>
         public long? TransactionId => transaction._handle.OpenBody?.WritePages.Id;
 
         public long? ChangedBytes => transaction._handle.OpenBody?.WritePages.ChangedBytes;

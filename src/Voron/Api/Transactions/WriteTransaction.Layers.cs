@@ -12,7 +12,7 @@ public readonly partial struct WriteTransaction
     /// <summary>The path of the data file, for messages.</summary>
     internal string DataFilePath => Body.WritePages.FilePath;
 
-    /// <summary>The history that the environment belongs to.</summary>
+    /// <summary>The history (lineage) of the environment.</summary>
     internal Lineage Lineage => Body.WritePages.Lineage;
 
     /// <summary>The maximum length of a key in bytes.</summary>
@@ -47,7 +47,7 @@ public readonly partial struct WriteTransaction
         return otherKind == null ? ToHandle(open) : null;
     }
 
-    /// <summary>Finds a tree of a user, or the rows of a table, by its id; null when there is none. Opens all of them.</summary>
+    /// <summary>Finds a user tree, or the rows of a table, by its id; null when there is none. Opens all trees on the way.</summary>
     internal WriteTree? FindTree(uint treeId)
     {
         var body = Body;
@@ -123,7 +123,9 @@ public readonly partial struct WriteTransaction
     /// <summary>Deletes a system tree, and frees its pages.</summary>
     internal bool DeleteSystemTree(ReadOnlySpan<byte> name) => Body.DeleteTree(name);
 
-    /// <summary>Takes its name from a system tree. Its pages are freed at once if they are few; otherwise the environment has to free them.</summary>
+    /// <summary>
+    /// Removes the name of a system tree. Its pages are freed immediately if they are few; otherwise the environment has to free them.
+    /// </summary>
     /// <returns>True if pages are left, to be freed in the background after the commit.</returns>
     internal bool DropSystemTree(ReadOnlySpan<byte> name) => Body.DropTree(name, DropPace.PagesAtOnce).HasPages;
 

@@ -10,11 +10,10 @@ public readonly partial struct WriteTransaction
 {
     /// <summary>Opens a tree of value sets, or creates it when there is none of that name.</summary>
     /// <remarks>
-    /// The first tree of value sets of an environment raises its format: older engines cannot open it any more, even if the transaction is rolled
-    /// back.
+    /// The first tree of value sets in an environment raises its format: older engines can no longer open it, even if the transaction is rolled back.
     /// </remarks>
     /// <param name="name">The name of the tree.</param>
-    /// <exception cref="ArgumentException">The name is empty or has more than 255 bytes in UTF-8.</exception>
+    /// <exception cref="ArgumentException">The name is empty, has more than 255 bytes in UTF-8, or is not valid text.</exception>
     /// <exception cref="InvalidOperationException">There is a tree of that name, but of another kind.</exception>
     public WriteValueSetTree CreateValueSetTree(string name)
     {
@@ -25,14 +24,14 @@ public readonly partial struct WriteTransaction
     /// <summary>Opens a tree of value sets.</summary>
     /// <param name="name">The name of the tree.</param>
     /// <exception cref="KeyNotFoundException">There is no tree of that name.</exception>
-    /// <exception cref="ArgumentException">The name is empty or has more than 255 bytes in UTF-8.</exception>
+    /// <exception cref="ArgumentException">The name is empty, has more than 255 bytes in UTF-8, or is not valid text.</exception>
     /// <exception cref="InvalidOperationException">The tree is of another kind.</exception>
     public WriteValueSetTree OpenValueSetTree(string name) => TryOpenValueSetTree(name, out var tree) ? tree : throw TreeNames.Missing(Body, name);
 
     /// <summary>Opens a tree of value sets; false when there is no tree of that name.</summary>
     /// <param name="name">The name of the tree.</param>
     /// <param name="tree">The tree; a default value when there is none.</param>
-    /// <exception cref="ArgumentException">The name is empty or has more than 255 bytes in UTF-8.</exception>
+    /// <exception cref="ArgumentException">The name is empty, has more than 255 bytes in UTF-8, or is not valid text.</exception>
     /// <exception cref="InvalidOperationException">The tree is of another kind.</exception>
     public bool TryOpenValueSetTree(string name, out WriteValueSetTree tree)
     {

@@ -7,10 +7,13 @@ using Voron.Trees.Pages;
 
 namespace Voron;
 
-/// <summary>The only transaction that may write. If it is disposed without a commit, it is rolled back.</summary>
+/// <summary>The write transaction. Only one can be open at a time. If it is disposed without a commit, it is rolled back.</summary>
 /// <remarks>
-/// A handle that can be copied freely. It is not bound to a thread, but only one thread at a time may use it. A span that was read from a
-/// tree of the transaction, or reserved, is valid until the transaction's next write.
+/// A handle that can be copied freely. It is not bound to a thread, but only one thread at a time may use it. A span read from a tree of the
+/// transaction, or reserved in it, is valid until the transaction's next write. After an operation has failed partway, for example with a
+/// <see cref="StorageFullException"/>, the transaction can only be rolled back, as a whole or to a savepoint. Until then, changes, new savepoints and
+/// the commit throw an <see cref="InvalidOperationException"/>. After the transaction has ended, calls other than <see cref="Dispose"/> and
+/// <see cref="ToString"/> throw an <see cref="ObjectDisposedException"/>.
 /// </remarks>
 public readonly partial struct WriteTransaction : IDisposable
 {
@@ -27,10 +30,10 @@ public readonly partial struct WriteTransaction : IDisposable
     /// commit. A group commit is lazy if all its operations are.
     /// </summary>
     /// <remarks>
-    /// A lazy commit waits for the device only if an earlier transaction is being written, if many lazy commits wait to be written, or if its record
-    /// is larger than 256 KiB. To make all previous commits durable, commit a durable transaction; it need not change anything.
+    /// A lazy commit waits for the device only if an earlier transaction is being written, if many lazy commits are waiting to be written, or if its
+    /// record is larger than 256 KiB. To make all previous commits durable, commit a durable transaction; it need not change anything.
     /// </remarks>
-    /// <exception cref="ArgumentOutOfRangeException">The value is not a durability.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The value is not defined.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public Durability Durability
     {
@@ -56,8 +59,9 @@ public readonly partial struct WriteTransaction : IDisposable
     }
 
     /// <summary>Opens a tree, or creates it when there is none of that name.</summary>
-    /// <exception cref="ArgumentException">The name is empty or has more than 255 bytes in UTF-8.</exception>
+    /// <exception cref="ArgumentException">The name is empty, has more than 255 bytes in UTF-8, or is not valid text.</exception>
     /// <exception cref="InvalidOperationException">There is a tree of that name, but of another kind.</exception>
+    /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
     public WriteTree CreateTree(string name)
     {
         Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
@@ -66,11 +70,12 @@ public readonly partial struct WriteTransaction : IDisposable
 
     /// <summary>Opens a tree.</summary>
     /// <exception cref="KeyNotFoundException">There is no tree of that name.</exception>
-    /// <exception cref="ArgumentException">The name is empty or has more than 255 bytes in UTF-8.</exception>
+    /// <exception cref="ArgumentException">The name is empty, has more than 255 bytes in UTF-8, or is not valid text.</exception>
     /// <exception cref="InvalidOperationException">The tree is of another kind.</exception>
     public WriteTree OpenTree(string name) => TryOpenTree(name, out var tree) ? tree : throw TreeNames.Missing(Body, name);
 
     /// <summary>Opens a tree; false when there is none of that name.</summary>
+    /// <exception cref="ArgumentException">The name is empty, has more than 255 bytes in UTF-8, or is not valid text.</exception>
     /// <exception cref="InvalidOperationException">The tree is of another kind.</exception>
     public bool TryOpenTree(string name, out WriteTree tree)
     {
@@ -82,10 +87,15 @@ public readonly partial struct WriteTransaction : IDisposable
 
     /// <summary>Deletes a tree and frees its pages; false when there is none of that name.</summary>
     /// <remarks>
-    /// Takes 80 bytes of memory for each page until the changes are flushed, and a millisecond for some thousand pages. For large trees,
-    /// <see cref="StorageEnvironment.DropTreeAsync"/> does it in steps.
+    /// Takes 80 bytes of memory for each page until the changes are flushed, and about a millisecond for a few thousand pages. For large trees,
+    /// <see cref="StorageEnvironment.DropTreeAsync"/> works in steps.
     /// </remarks>
-    /// <exception cref="InvalidOperationException">A <c>PutAsync</c> into the tree has not completed.</exception>
+    /// <exception cref="ArgumentException">The name is empty, has more than 255 bytes in UTF-8, or is not valid text.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// A <c>PutAsync</c> into the tree has not completed, or a <see cref="ValueWriter"/> for the tree is open.
+    /// </exception>
+    /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
+    /// <exception cref="CorruptionException">A page is damaged; the transaction can only be rolled back.</exception>
     public bool DeleteTree(string name)
     {
         Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
@@ -93,7 +103,9 @@ public readonly partial struct WriteTransaction : IDisposable
     }
 
     /// <summary>Renames a tree; false when there is none of the old name. Open handles stay valid.</summary>
-    /// <exception cref="ArgumentException">The new name is taken, empty or too long.</exception>
+    /// <exception cref="ArgumentException">
+    /// A name is empty, has more than 255 bytes in UTF-8, or is not valid text; or the new name is taken.
+    /// </exception>
     public bool RenameTree(string name, string newName)
     {
         Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
@@ -105,9 +117,9 @@ public readonly partial struct WriteTransaction : IDisposable
     public IReadOnlyList<string> GetTreeNames() => TreeNames.List(Body);
 
     /// <summary>
-    /// Attaches an object to the state that the transaction produces, and replaces the previous object of the key. Intended for objects derived from
-    /// the data, such as parsed schemas: a transaction that changes the data attaches the matching object, and a reader finds the object that matches
-    /// its snapshot.
+    /// Attaches an object to the state that the transaction produces, and replaces the previous object of the key. Intended for objects
+    /// derived from the data, such as parsed schemas: a transaction that changes the data attaches the matching object, and a reader finds the
+    /// object for its snapshot.
     /// </summary>
     /// <remarks>
     /// The object becomes visible to readers on commit, and stays attached to all later states until a transaction replaces or removes it. Each
@@ -115,12 +127,14 @@ public readonly partial struct WriteTransaction : IDisposable
     /// undoes the call.
     /// <para>
     /// The object must be a function of the committed data alone: it is never stored, and a newly opened environment has none. It must be immutable,
-    /// because many threads read it at once. The environment does not dispose of it. The newest state and the snapshots that refer to it keep it
+    /// because many threads read it concurrently. The environment does not dispose of it. The newest state and the snapshots that refer to it keep it
     /// alive. The slots of up to 63 earlier states also keep it alive until the environment trims its memory: about every 15 seconds in the
     /// background, or when it is closed if <see cref="StorageOptions.BackgroundFlush"/> is off.
     /// </para>
-    /// A transaction that changes nothing else is committed like others: its record takes one journal block. Setting the key's current object again
-    /// changes nothing.
+    /// <para>
+    /// A transaction that changes nothing else is committed like any other, and its record takes one journal block. Setting the current object of the
+    /// key again changes nothing.
+    /// </para>
     /// </remarks>
     /// <param name="key">The key.</param>
     /// <param name="state">The object; null to remove the key's current object.</param>
@@ -153,7 +167,10 @@ public readonly partial struct WriteTransaction : IDisposable
     }
 
     /// <summary>Creates a savepoint, to which the transaction can be rolled back.</summary>
-    /// <exception cref="InvalidOperationException">A <c>PutAsync</c> of the transaction has not completed.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// A <c>PutAsync</c> of the transaction has not completed, a <see cref="ValueWriter"/> is open, or the transaction can only be rolled back.
+    /// </exception>
+    /// <exception cref="StorageFullException">There is not enough space for the waiting puts; the transaction can only be rolled back.</exception>
     public Savepoint CreateSavepoint()
     {
         var body = Body;
@@ -169,19 +186,27 @@ public readonly partial struct WriteTransaction : IDisposable
     }
 
     /// <summary>
-    /// Commits. On return, the changes are durable and visible to readers that begin from then on. If there are no changes, everything that
-    /// the transaction has read is durable and visible. If the <see cref="Durability"/> is lazy, all this is visible then, and durable later.
+    /// Commits. On return, the changes are durable and visible to readers that begin from then on. If there are no changes, everything that the
+    /// transaction has read is durable and visible. If the <see cref="Durability"/> is lazy, all this is visible on return, and durable later.
     /// </summary>
-    /// <exception cref="StorageFullException">There is no room; the transaction is rolled back, and the environment stays usable.</exception>
-    /// <exception cref="InvalidOperationException">A <c>PutAsync</c> of the transaction has not completed; the transaction stays open.</exception>
-    /// <exception cref="EnvironmentPoisonedException">A write failed; the outcome says whether the write had begun.</exception>
+    /// <exception cref="StorageFullException">There is no space left; the transaction is rolled back, and the environment stays usable.</exception>
     /// <exception cref="InvalidOperationException">
-    /// A <see cref="NestedTransaction"/> is open: commit or dispose it first. This transaction stays open.
+    /// A <c>PutAsync</c> of the transaction has not completed, or a <see cref="ValueWriter"/> is open. The transaction stays open.
+    /// </exception>
+    /// <exception cref="EnvironmentPoisonedException">
+    /// A write failed; <see cref="EnvironmentPoisonedException.Outcome"/> shows whether the write had begun.
     /// </exception>
     /// <exception cref="InvalidOperationException">
-    /// The value of an <see cref="WriteTree.Increment"/> that waited does not have eight bytes; the transaction is rolled back.
+    /// A <see cref="NestedTransaction"/> is open: commit or dispose of it first. Or the call was made in a group-commit operation. The
+    /// transaction stays open.
     /// </exception>
-    /// <exception cref="OverflowException">An increment that waited leaves no 64-bit integer; the transaction is rolled back.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// An earlier operation failed partway, or the value of a waiting <see cref="WriteTree.Increment"/> does not have eight bytes. The
+    /// transaction is rolled back.
+    /// </exception>
+    /// <exception cref="OverflowException">
+    /// The result of a waiting increment is outside the range of a 64-bit integer; the transaction is rolled back.
+    /// </exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended, or its environment was closed, which rolls it back.</exception>
     public void Commit()
     {
@@ -205,11 +230,11 @@ public readonly partial struct WriteTransaction : IDisposable
     }
 
     /// <summary>
-    /// Commits; the task completes when the changes are durable and visible to readers, or visible if the transaction is lazy. The next write
-    /// transaction may begin at once, on the changes of this one, whether or not they are durable. To have many commits under way, begin it without
-    /// awaiting the task.
+    /// Commits. The task completes when the changes are durable and visible to readers, or visible if the transaction is lazy. The next write
+    /// transaction may begin immediately, on the changes of this one, whether or not they are durable. To have many commits under way, begin it
+    /// without awaiting the task.
     /// </summary>
-    /// <param name="cancellationToken">Checked before the commit begins. Later the commit cannot be undone; only the wait ends.</param>
+    /// <param name="cancellationToken">Checked before the commit begins. Afterwards, the commit cannot be undone, and only the wait ends.</param>
     /// <inheritdoc cref="Commit"/>
     public ValueTask CommitAsync(CancellationToken cancellationToken = default)
     {
@@ -222,12 +247,13 @@ public readonly partial struct WriteTransaction : IDisposable
     }
 
     /// <summary>
-    /// Rolls back uncommitted changes, and ends a <c>PutAsync</c> that has not completed. Does not wait for the device. Later calls do nothing.
+    /// Rolls back uncommitted changes, and ends each <c>PutAsync</c> that has not completed and each open <see cref="ValueWriter"/>. Does not wait
+    /// for the device. Later calls do nothing.
     /// </summary>
     /// <remarks>
     /// In an operation of <c>Write</c> or <c>WriteAsync</c>, which shares the transaction with others, this call ends the transaction for the
-    /// operation alone. When the operation has returned, its changes are undone, and its caller gets an
-    /// <see cref="InvalidOperationException"/>, unless the operation has thrown an exception of its own.
+    /// operation alone. After the operation has returned, its changes are undone, and its caller gets an <see cref="InvalidOperationException"/>,
+    /// unless the operation has thrown an exception of its own.
     /// </remarks>
     public void Dispose()
     {

@@ -7,7 +7,7 @@ namespace Voron;
 [DebuggerTypeProxy(typeof(DebugView))]
 public readonly partial struct Cursor
 {
-    /// <summary>Describes the cursor by its place, with the key of its entry as text, or in hexadecimal if it is no printable UTF-8.</summary>
+    /// <summary>Describes the cursor by its place, with the key of its entry as text, or in hexadecimal if it is not printable UTF-8.</summary>
     public override string ToString() => _handle.Describe("cursor", static (lease, generation) => lease.Describe(generation));
 
     private sealed class DebugView(Cursor cursor)

@@ -7,9 +7,9 @@ namespace Voron;
 
 /// <summary>A position in a fixed-size tree, which can be moved in both directions.</summary>
 /// <remarks>
-/// A handle: copies refer to the same cursor. In a write transaction it keeps its position while the tree changes. When its entry is deleted, the
+/// A handle: copies refer to the same cursor. In a write transaction, it keeps its position while the tree changes. When its entry is deleted, the
 /// cursor keeps its place without being on an entry, and the next move reaches a neighbour, as with a <see cref="Cursor"/>. After a seek has thrown,
-/// it has to seek again.
+/// it must seek again before it can move.
 /// </remarks>
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly struct FixedCursor : IDisposable
@@ -19,6 +19,9 @@ public readonly struct FixedCursor : IDisposable
     internal FixedCursor(CursorLease lease, long generation) => _handle = new CursorHandle(lease, generation);
 
     /// <summary>True while the cursor is on an entry.</summary>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
+    /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool IsOnEntry
     {
         get
@@ -29,7 +32,9 @@ public readonly struct FixedCursor : IDisposable
     }
 
     /// <summary>The key of the entry.</summary>
-    /// <exception cref="InvalidOperationException">The cursor is on no entry, or its entry or its tree has been deleted.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
+    /// <exception cref="InvalidOperationException">The cursor is not on an entry, or its entry or its tree has been deleted.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public long Key
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -37,7 +42,7 @@ public readonly struct FixedCursor : IDisposable
     }
 
     /// <summary>The value of the entry; valid until the transaction ends, or in a write transaction until its next write.</summary>
-    /// <exception cref="InvalidOperationException">The cursor is on no entry, or its entry or its tree has been deleted.</exception>
+    /// <inheritdoc cref="Key"/>
     public ReadOnlySpan<byte> Value
     {
         [UnscopedRef]
@@ -45,12 +50,14 @@ public readonly struct FixedCursor : IDisposable
         get => _handle.Opened.FixedSize.Value;
     }
 
-    /// <summary>Returns the value of the entry as a type without copying it; valid as long as <see cref="Value"/>.</summary>
+    /// <summary>Returns the value of the entry as a type, without copying it; valid as long as <see cref="Value"/>.</summary>
     /// <typeparam name="T">A type without references, of the size of the values.</typeparam>
     /// <exception cref="InvalidOperationException">
-    /// The cursor is on no entry, or the values of the tree have another size than the type.
+    /// The cursor is not on an entry, its entry or its tree has been deleted, or the value size of the tree differs from that of the type.
     /// </exception>
-    /// <exception cref="PlatformNotSupportedException">The processor is big-endian, and the bytes of values are little-endian.</exception>
+    /// <exception cref="PlatformNotSupportedException">The processor is big-endian, but the bytes of values are little-endian.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     [UnscopedRef]
     public ref readonly T ValueAs<T>()
         where T : unmanaged
@@ -62,13 +69,19 @@ public readonly struct FixedCursor : IDisposable
     }
 
     /// <summary>Moves to the first entry whose key is at least <paramref name="key"/>; false when there is none.</summary>
+    /// <exception cref="CorruptionException">A page is damaged. The cursor must seek before it moves again.</exception>
+    /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool Seek(long key)
     {
         using var call = _handle.Read();
         return _handle.Lease.FixedSize.Seek(key);
     }
 
-    /// <summary>Moves to the entry with that key; false when the tree does not have it.</summary>
+    /// <summary>
+    /// Moves to the entry of the key; false when the tree does not contain it. The cursor is then on the next entry, if there is one.
+    /// </summary>
+    /// <inheritdoc cref="Seek"/>
     public bool SeekExact(long key)
     {
         using var call = _handle.Read();
@@ -76,6 +89,7 @@ public readonly struct FixedCursor : IDisposable
     }
 
     /// <summary>Moves to the last entry whose key is at most <paramref name="key"/>; false when there is none.</summary>
+    /// <inheritdoc cref="Seek"/>
     public bool SeekForPrevious(long key)
     {
         using var call = _handle.Read();
@@ -83,6 +97,7 @@ public readonly struct FixedCursor : IDisposable
     }
 
     /// <summary>Moves to the first entry; false when the tree is empty.</summary>
+    /// <inheritdoc cref="Seek"/>
     public bool SeekFirst()
     {
         using var call = _handle.Read();
@@ -90,6 +105,7 @@ public readonly struct FixedCursor : IDisposable
     }
 
     /// <summary>Moves to the last entry; false when the tree is empty.</summary>
+    /// <inheritdoc cref="Seek"/>
     public bool SeekLast()
     {
         using var call = _handle.Read();
@@ -97,22 +113,31 @@ public readonly struct FixedCursor : IDisposable
     }
 
     /// <summary>
-    /// Moves to the next entry, or to the first when the cursor has no position; false at the end. If the entry has been deleted, the next one
-    /// is the first whose key is greater.
+    /// Moves to the next entry, or to the first when the cursor has no position; false at the end. If the entry has been deleted, the next one is the
+    /// first with a greater key.
     /// </summary>
+    /// <exception cref="CorruptionException">A page is damaged. The cursor stays at the entry that it was about to leave.</exception>
+    /// <exception cref="InvalidOperationException">The last seek failed, or the tree has been deleted in this transaction.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool MoveNext() => _handle.Opened.FixedSize.TryStepNext() || MoveSlowly(1);
 
     /// <summary>
-    /// Moves to the previous entry, or to the last when the cursor has no position; false at the start. If the entry has been deleted, the
-    /// previous one is the last whose key is less.
+    /// Moves to the previous entry, or to the last when the cursor has no position; false at the start. If the entry has been deleted, the previous
+    /// one is the last with a lesser key.
     /// </summary>
+    /// <inheritdoc cref="MoveNext"/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool MovePrevious() => _handle.Opened.FixedSize.TryStepPrevious() || MoveSlowly(-1);
 
-    /// <summary>Deletes the entry that the cursor is on. The cursor is on no entry then, until it moves to a neighbour.</summary>
+    /// <summary>Deletes the entry that the cursor is on. Afterwards, the cursor is not on an entry until it moves to a neighbour.</summary>
     /// <returns>False when the entry had already been deleted, by the cursor or through the tree.</returns>
-    /// <exception cref="InvalidOperationException">The transaction is a read transaction, or the cursor has no position.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The transaction is a read transaction or can only be rolled back, or the cursor has no position.
+    /// </exception>
+    /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
+    /// <exception cref="CorruptionException">A page is damaged; the transaction can only be rolled back.</exception>
+    /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool Delete()
     {
         var lease = _handle.Opened;
@@ -129,13 +154,13 @@ public readonly struct FixedCursor : IDisposable
         }
     }
 
-    /// <summary>Closes the cursor. Further calls of this method do nothing.</summary>
+    /// <summary>Closes the cursor. Further calls do nothing.</summary>
     public void Dispose() => _handle.Dispose();
 
     /// <summary>Describes the cursor by its place. Any thread may call this at any time.</summary>
     public override string ToString() => _handle.Describe("cursor", static (lease, generation) => lease.DescribeFixedSize(generation));
 
-    // A step within a page does not mark the transaction as being read in, because marking would cost as much as the step.
+    // A step within a page does not mark the transaction as in use, because marking would cost as much as the step.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool MoveSlowly(int step)
     {

@@ -5,7 +5,7 @@ using Voron.Trees;
 
 namespace Voron;
 
-/// <summary>Entries of a fixed-size tree in the order of their keys, for <c>foreach</c>.</summary>
+/// <summary>Entries of a fixed-size tree in key order, for <c>foreach</c>.</summary>
 /// <remarks>
 /// <para>
 /// A range only describes its entries: nothing is read before they are enumerated. An enumeration allocates nothing and can be repeated. In a write
@@ -92,7 +92,7 @@ public readonly struct FixedRange
         public readonly FixedCursor Current => _cursor;
 
         /// <summary>Moves to the next entry; false at the end.</summary>
-        /// <exception cref="CorruptionException">A page on the way is damaged. The enumeration cannot continue.</exception>
+        /// <exception cref="CorruptionException">A page is damaged. The enumeration cannot continue.</exception>
         /// <exception cref="ObjectDisposedException">The enumerator was disposed, or the transaction has ended.</exception>
         public bool MoveNext()
         {
@@ -117,10 +117,10 @@ public readonly struct FixedRange
     }
 }
 
-/// <summary>Entries of a fixed-size tree in the order of their keys, with copies of their values as a type, for <c>foreach</c>.</summary>
+/// <summary>Entries of a fixed-size tree in key order, with copies of their values as a type, for <c>foreach</c>.</summary>
 /// <typeparam name="T">The type of the values.</typeparam>
 /// <remarks>
-/// As <see cref="FixedRange"/>:
+/// Works like <see cref="FixedRange"/>:
 /// <code>
 /// foreach (var (minute, price) in prices.Range(open, close).Reverse())
 ///     Console.WriteLine($"{minute}: {price}");
@@ -151,7 +151,7 @@ public readonly struct FixedRange<T>
         internal Enumerator(FixedRange.Enumerator entries) => _entries = entries;
 
         /// <summary>A copy of the current entry.</summary>
-        /// <exception cref="InvalidOperationException">The enumeration is on no entry.</exception>
+        /// <exception cref="InvalidOperationException">The enumeration is not on an entry.</exception>
         public readonly KeyValuePair<long, T> Current
         {
             get

@@ -4,7 +4,7 @@ using Voron.Transactions;
 
 namespace Voron;
 
-/// <summary>A fixed-size tree whose values are read as a type, where they are.</summary>
+/// <summary>A fixed-size tree whose values are read as a type, in place.</summary>
 /// <typeparam name="T">A type without references. Its bytes, padding included, are the value.</typeparam>
 /// <remarks>A handle, valid until its transaction ends: see <see cref="FixedTree"/>.</remarks>
 public readonly struct FixedTree<T>
@@ -12,18 +12,18 @@ public readonly struct FixedTree<T>
 {
     private readonly FixedTree _tree;
 
-    /// <summary>Takes the values of a tree as those of the type.</summary>
+    /// <summary>Creates a view of a tree whose values are of the type.</summary>
     /// <param name="tree">The tree.</param>
-    /// <exception cref="InvalidOperationException">A value of the type has another size than the values of the tree.</exception>
-    /// <exception cref="PlatformNotSupportedException">The processor is big-endian, and the bytes of values are little-endian.</exception>
+    /// <exception cref="InvalidOperationException">The size of the type differs from the value size of the tree.</exception>
+    /// <exception cref="PlatformNotSupportedException">The processor is big-endian, but the bytes of values are little-endian.</exception>
     public FixedTree(FixedTree tree)
     {
         FixedTreeAccess.CheckType<T>(tree.Opened);
         _tree = tree;
     }
 
-    /// <param name="tree">A tree for which a view of the type has been made before, so that nothing is checked again.</param>
-    /// <param name="_">Tells this constructor from the public one.</param>
+    /// <param name="tree">A tree that has already been checked for the type.</param>
+    /// <param name="_">Distinguishes this constructor from the public one.</param>
     internal FixedTree(FixedTree tree, ValueTuple _) => _tree = tree;
 
     /// <inheritdoc cref="FixedTree.Count"/>
@@ -32,10 +32,10 @@ public readonly struct FixedTree<T>
     /// <inheritdoc cref="FixedTree.Name"/>
     public string Name => _tree.Name;
 
-    /// <summary>Returns the same tree with values of bytes.</summary>
+    /// <summary>Returns the same tree, with its values as bytes.</summary>
     public FixedTree AsBytes() => _tree;
 
-    /// <summary>Gets a copy of the value of a key; false when the tree does not have the key.</summary>
+    /// <summary>Gets a copy of the value of a key; false when the tree does not contain the key.</summary>
     /// <inheritdoc cref="FixedTree.Contains"/>
     public bool TryGet(long key, out T value)
     {
@@ -43,8 +43,8 @@ public readonly struct FixedTree<T>
         return _tree.TryCopyTo(key, MemoryMarshal.AsBytes(new Span<T>(ref value)));
     }
 
-    /// <summary>Returns the value of a key without copying it: valid as long as a span that <see cref="FixedTree.TryGet"/> returns.</summary>
-    /// <exception cref="KeyNotFoundException">The tree does not have the key.</exception>
+    /// <summary>Returns the value of a key without copying it: valid as long as a span returned by <see cref="FixedTree.TryGet"/>.</summary>
+    /// <exception cref="KeyNotFoundException">The tree does not contain the key.</exception>
     /// <inheritdoc cref="FixedTree.Contains"/>
     [UnscopedRef]
     public ref readonly T Get(long key)
@@ -73,13 +73,13 @@ public readonly struct FixedTree<T>
     /// <param name="key">The key.</param>
     /// <param name="found">The key of the entry; 0 when there is none.</param>
     /// <param name="value">The value; the default when there is none.</param>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public bool TryGetCeiling(long key, out long found, out T value) => TryGetNear(key, 1, out found, out value);
 
     /// <param name="keys">The keys, in any order.</param>
-    /// <param name="values">Receives the value of each key. Those of missing keys stay as they are.</param>
-    /// <param name="found">Receives for each key whether the tree has it.</param>
+    /// <param name="values">Receives the value of each key. The elements of missing keys stay unchanged.</param>
+    /// <param name="found">Receives for each key whether the tree contains it.</param>
     /// <inheritdoc cref="FixedTree.GetMany"/>
     public int GetMany(ReadOnlySpan<long> keys, Span<T> values, Span<bool> found) => _tree.GetMany(keys, MemoryMarshal.AsBytes(values), found);
 

@@ -6,10 +6,11 @@ using Voron.Trees;
 
 namespace Voron;
 
-/// <summary>A fixed-size tree that can be read: 64-bit keys in ascending order, each with a value of the same number of bytes.</summary>
+/// <summary>A readable fixed-size tree: 64-bit keys in ascending order, each with a value of the same number of bytes.</summary>
 /// <remarks>
-/// A handle, valid until its transaction ends. In a write transaction it sees what the transaction has written. Keys are signed. Unsigned ones keep
-/// their order if their highest bit is inverted: <c>(long)(key ^ (1UL &lt;&lt; 63))</c>.
+/// A handle, valid until its transaction ends. In a write transaction, it sees the transaction's own changes. After the transaction has
+/// deleted the tree, calls throw an <see cref="InvalidOperationException"/>. Keys are signed. Unsigned keys keep their order if their highest
+/// bit is inverted: <c>(long)(key ^ (1UL &lt;&lt; 63))</c>.
 /// </remarks>
 public readonly partial struct FixedTree
 {
@@ -22,16 +23,16 @@ public readonly partial struct FixedTree
         _generation = generation;
     }
 
-    /// <summary>The number of entries, which is known without a walk through the tree.</summary>
+    /// <summary>The number of entries, known without a scan of the tree.</summary>
     public long Count => Opened.SettledState().EntryCount;
 
     /// <summary>The name of the tree.</summary>
     public string Name => Catalog.Decode(Opened.Name);
 
-    /// <summary>The number of bytes of each value.</summary>
+    /// <summary>The size of each value in bytes.</summary>
     public int ValueSize => (int)Opened.StateAsIs.NestedValues;
 
-    /// <summary>Returns the number of entries, of levels, and of pages by kind.</summary>
+    /// <summary>Returns the numbers of entries and levels, and of pages by kind.</summary>
     public TreeStatistics GetStatistics() => Opened.GetStatistics();
 
     internal OpenTree Opened
@@ -47,13 +48,13 @@ public readonly partial struct FixedTree
         }
     }
 
-    /// <summary>Reads the value of a key without copying it; false when the tree does not have the key.</summary>
+    /// <summary>Reads the value of a key without copying it; false when the tree does not contain the key.</summary>
     /// <param name="key">The key.</param>
     /// <param name="value">
     /// The value's own bytes, not a copy: valid until the transaction is disposed, or in a write transaction until its next write. The remarks on
     /// <see cref="Tree.TryGet(ReadOnlySpan{byte}, out ReadOnlySpan{byte})"/> also apply here.
     /// </param>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     [UnscopedRef]
     public bool TryGet(long key, out ReadOnlySpan<byte> value)
@@ -72,11 +73,11 @@ public readonly partial struct FixedTree
         }
     }
 
-    /// <summary>Copies the value of a key to the beginning of a span; false, with nothing written, when the tree does not have the key.</summary>
+    /// <summary>Copies the value of a key to the beginning of a span; false, with nothing written, when the tree does not contain the key.</summary>
     /// <param name="key">The key.</param>
     /// <param name="destination">Receives <see cref="ValueSize"/> bytes.</param>
     /// <exception cref="ArgumentException">The destination is too short for a value.</exception>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public bool TryCopyTo(long key, Span<byte> destination)
     {
@@ -98,8 +99,9 @@ public readonly partial struct FixedTree
         }
     }
 
-    /// <summary>Returns true when the tree has the key.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <summary>Returns true if the tree contains the key.</summary>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public bool Contains(long key) => TryGet(key, out _);
 
     /// <summary>Gets the entry with the lowest key; false when the tree is empty.</summary>
@@ -121,7 +123,7 @@ public readonly partial struct FixedTree
     /// <param name="key">The key.</param>
     /// <param name="found">The key of the entry; 0 when there is none.</param>
     /// <param name="value">The value's own bytes, as <see cref="TryGet"/> describes.</param>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     [UnscopedRef]
     public bool TryGetCeiling(long key, out long found, out ReadOnlySpan<byte> value) => TryGetNear(key, 1, out found, out value);
@@ -131,10 +133,11 @@ public readonly partial struct FixedTree
     /// <param name="values">
     /// Receives the values; the value of key i begins at byte i times <see cref="ValueSize"/>. The bytes of missing keys stay unchanged.
     /// </param>
-    /// <param name="found">Receives for each key whether the tree has it.</param>
-    /// <returns>The number of keys that the tree has.</returns>
-    /// <exception cref="ArgumentException">A span has no room for the results of all keys.</exception>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <param name="found">Receives for each key whether the tree contains it.</param>
+    /// <returns>The number of keys that the tree contains.</returns>
+    /// <exception cref="ArgumentException">A span is too short for the results of all keys.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public int GetMany(ReadOnlySpan<long> keys, Span<byte> values, Span<bool> found)
     {
         var tree = Opened;
@@ -153,7 +156,7 @@ public readonly partial struct FixedTree
 
     /// <summary>Returns the entries whose keys are in a range, for <c>foreach</c>.</summary>
     /// <param name="first">The lowest key.</param>
-    /// <param name="last">The highest key, which is in the range too. If it is below <paramref name="first"/>, the range is empty.</param>
+    /// <param name="last">The highest key, included in the range. If it is below <paramref name="first"/>, the range is empty.</param>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public FixedRange Range(long first, long last) => new(Opened, _generation, first, last);
 
@@ -161,14 +164,14 @@ public readonly partial struct FixedTree
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public FixedRange GetEntries() => Range(long.MinValue, long.MaxValue);
 
-    /// <summary>Returns a cursor that is not on an entry yet. Dispose it so that it can be reused.</summary>
+    /// <summary>Returns a cursor that is not on an entry yet. Dispose of it so that it can be reused.</summary>
     public FixedCursor OpenCursor()
     {
         var lease = Opened.OpenCursor(_generation, out var leaseGeneration);
         return new FixedCursor(lease, leaseGeneration);
     }
 
-    /// <summary>Describes the tree by its name and its number of entries, or says that it has ended.</summary>
+    /// <summary>Describes the tree by its name and its number of entries, or says that it has ended. Any thread may call this at any time.</summary>
     public override string ToString() => _tree is { IsDropped: false } tree && tree.Generation == _generation
         ? $"fixed-size tree {KeyText.Of(tree.Name)} with {tree.StateAsIs.EntryCount} entries"
         : $"fixed-size tree ({(_tree == null ? "never opened" : "ended")})";

@@ -5,9 +5,9 @@ using Voron.Trees.IdSets;
 
 namespace Voron;
 
-/// <summary>A position on a key of a tree of id sets, which can be moved in both directions.</summary>
+/// <summary>A position on a key of an <see cref="IdTree"/>, which can be moved in both directions.</summary>
 /// <remarks>
-/// A handle: copies refer to the same cursor. In a write transaction it keeps its position while the tree changes. When its key is deleted, the
+/// A handle: copies refer to the same cursor. In a write transaction, it keeps its position while the tree changes. When its key is deleted, the
 /// cursor keeps its place without being on a key, and the next move reaches a neighbour, as with a <see cref="Cursor"/>.
 /// </remarks>
 [DebuggerDisplay("{ToString(),nq}")]
@@ -18,7 +18,7 @@ public readonly struct IdKeyCursor : IDisposable
     internal IdKeyCursor(CursorLease lease, long generation) => _handle = new CursorHandle(lease, generation);
 
     /// <summary>True while the cursor is on a key.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
     /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool IsOnKey
@@ -31,8 +31,8 @@ public readonly struct IdKeyCursor : IDisposable
     }
 
     /// <summary>The key; valid until the cursor moves or the transaction writes.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
-    /// <exception cref="InvalidOperationException">The cursor is on no key, or its key or its tree has been deleted.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
+    /// <exception cref="InvalidOperationException">The cursor is not on a key, or its key or its tree has been deleted.</exception>
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public ReadOnlySpan<byte> Key
     {
@@ -45,8 +45,8 @@ public readonly struct IdKeyCursor : IDisposable
     }
 
     /// <summary>The number of ids of the key.</summary>
-    /// <exception cref="InvalidOperationException">The cursor is on no key, or its key or its tree has been deleted.</exception>
-    /// <exception cref="CorruptionException">A page on the way is damaged, or the key has a value instead of a set.</exception>
+    /// <exception cref="InvalidOperationException">The cursor is not on a key, or its key or its tree has been deleted.</exception>
+    /// <exception cref="CorruptionException">A page is damaged, or the key has a value instead of a set.</exception>
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public long Count
     {
@@ -58,7 +58,7 @@ public readonly struct IdKeyCursor : IDisposable
     }
 
     /// <summary>Moves to the first key that is at least <paramref name="key"/>; false when there is none.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged. The cursor must seek before it moves again.</exception>
+    /// <exception cref="CorruptionException">A page is damaged. The cursor must seek before it moves again.</exception>
     /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool Seek(ReadOnlySpan<byte> key)
@@ -67,7 +67,7 @@ public readonly struct IdKeyCursor : IDisposable
         return _handle.Lease.Cursor.Seek(key);
     }
 
-    /// <summary>Moves to that key; false when the tree does not have it.</summary>
+    /// <summary>Moves to the key; false when the tree does not contain it. The cursor is then on the next key, if there is one.</summary>
     /// <inheritdoc cref="Seek"/>
     public bool SeekExact(ReadOnlySpan<byte> key)
     {
@@ -103,7 +103,7 @@ public readonly struct IdKeyCursor : IDisposable
     /// Moves to the next key, or to the first when the cursor has no position; false at the end. If the key has been deleted, the next one is the
     /// first that is greater.
     /// </summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
     /// <exception cref="InvalidOperationException">The last seek failed, or the tree has been deleted in this transaction.</exception>
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool MoveNext()
@@ -123,17 +123,17 @@ public readonly struct IdKeyCursor : IDisposable
         return _handle.Lease.Cursor.MovePrevious();
     }
 
-    /// <summary>Returns a cursor over the ids of the key, which this cursor may leave meanwhile.</summary>
-    /// <exception cref="InvalidOperationException">The cursor is on no key, or its key or its tree has been deleted.</exception>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <summary>Returns a cursor over the ids of the key. It stays valid when this cursor moves to another key.</summary>
+    /// <exception cref="InvalidOperationException">The cursor is not on a key, or its key or its tree has been deleted.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public IdCursor OpenIds() => new(LeaseIds(out var lease), lease);
 
-    /// <summary>Returns a query for the ids of the key, which this cursor may leave meanwhile.</summary>
+    /// <summary>Returns a query for the ids of the key. It stays valid when this cursor moves to another key.</summary>
     /// <inheritdoc cref="OpenIds"/>
     public IdQuery Query() => new(LeaseIds(out var lease), lease);
 
-    /// <summary>Closes the cursor. Further calls of this method do nothing.</summary>
+    /// <summary>Closes the cursor. Further calls do nothing.</summary>
     public void Dispose() => _handle.Dispose();
 
     /// <summary>Describes the cursor by its place. Any thread may call this at any time.</summary>
@@ -141,7 +141,7 @@ public readonly struct IdKeyCursor : IDisposable
 
     private CursorLease LeaseIds(out long leaseGeneration)
     {
-        // Read before the key, which is refused when the transaction has ended: so the tree is that of this cursor.
+        // The generation is read before the key, and reading the key throws if the transaction has ended, so the tree is that of this cursor.
         var tree = (OpenTree)_handle.Opened.Tree;
         var generation = tree.Generation;
         return tree.OpenSet(generation, Key, out leaseGeneration);

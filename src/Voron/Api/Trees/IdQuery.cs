@@ -8,7 +8,9 @@ using Voron.Trees.IdSets.Pages;
 
 namespace Voron;
 
-/// <summary>A query over id sets: the ids of one set, or a combination of other queries. It moves forward, in ascending order.</summary>
+/// <summary>
+/// A query over id sets: the ids of one set, or a combination of other queries. It moves forward only, in ascending order of the ids.
+/// </summary>
 /// <remarks>
 /// <para>
 /// In an intersection, the query with the fewest ids leads, and the others skip blocks of ids without unpacking them. Combining queries allocates a
@@ -16,8 +18,8 @@ namespace Voron;
 /// </para>
 /// <para>
 /// A query belongs to its transaction, and to one thread at a time. A query can be part of at most one other query; only the outermost query is used
-/// and disposed. Dispose it so that its cursors can be reused. In a write transaction, the tree may change while a query runs: the query finds ids
-/// that exist throughout; it may or may not find ids that are added or removed meanwhile.
+/// and disposed. Dispose of it so that its cursors can be reused. In a write transaction, the tree may change while a query runs: the query finds
+/// all ids that exist throughout, and may or may not find ids that are added or removed meanwhile.
 /// </para>
 /// </remarks>
 [DebuggerDisplay("{ToString(),nq}")]
@@ -25,7 +27,7 @@ public sealed class IdQuery : IDisposable
 {
     private const int MinBytes = 4096;
 
-    /// <summary>A call goes down all levels of a query, and the stack of a thread is limited.</summary>
+    /// <summary>A call descends through all levels of a query, and the stack of a thread is limited.</summary>
     private const int MaxDepth = 100;
 
     private readonly IdQueryNode _node;
@@ -62,7 +64,10 @@ public sealed class IdQuery : IDisposable
 
     private bool CanChange => _sets[0].Owner.Write != null;
 
-    /// <summary>The maximum number of ids that can be found: the size of the smallest set in an intersection, or the sum in a union.</summary>
+    /// <summary>
+    /// The maximum number of ids that can be found: the size of the smallest set in an intersection, the sum in a union, or the size of the first
+    /// set in a difference.
+    /// </summary>
     public long MostIds => _node.MostIds;
 
     /// <summary>The id that was found last.</summary>
@@ -81,26 +86,26 @@ public sealed class IdQuery : IDisposable
         }
     }
 
-    /// <summary>Returns a query for the ids that all queries have.</summary>
+    /// <summary>Returns a query for the ids that all queries find.</summary>
     /// <param name="queries">One query or more, which become parts of this one.</param>
     /// <exception cref="ArgumentException">There is no query, one is passed twice, or one is nested 100 levels deep.</exception>
     /// <exception cref="InvalidOperationException">A query is already part of another one, has begun, or belongs to another transaction.</exception>
     /// <exception cref="ObjectDisposedException">A query has been disposed, or its transaction has ended.</exception>
     public static IdQuery And(params ReadOnlySpan<IdQuery> queries) => Combine(queries, static nodes => IdQueryNode.And(nodes));
 
-    /// <summary>Returns a query for the ids that at least one of the queries has.</summary>
+    /// <summary>Returns a query for the ids that at least one of the queries finds.</summary>
     /// <inheritdoc cref="And"/>
     public static IdQuery Or(params ReadOnlySpan<IdQuery> queries) => Combine(queries, static nodes => IdQueryNode.Or(nodes));
 
-    /// <summary>Returns a query for the ids that one query has and the other one does not.</summary>
+    /// <summary>Returns a query for the ids that one query finds and the other one does not.</summary>
     /// <param name="query">The query with the ids.</param>
     /// <param name="without">The query with the ids to leave out.</param>
     /// <inheritdoc cref="And"/>
     public static IdQuery AndNot(IdQuery query, IdQuery without) =>
         Combine([query, without], static nodes => IdQueryNode.AndNot(nodes[0], nodes[1]));
 
-    /// <summary>Goes to the next id, or to the first one; false when there are no more.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged. The query is where it was.</exception>
+    /// <summary>Moves to the next id, or to the first one if none has been found yet; false when there are no more.</summary>
+    /// <exception cref="CorruptionException">A page is damaged. The query is where it was.</exception>
     /// <exception cref="InvalidOperationException">
     /// The query is a part of another one, or the tree has been deleted in this transaction.
     /// </exception>
@@ -111,7 +116,7 @@ public sealed class IdQuery : IDisposable
         return _isOnId = _node.MoveNext();
     }
 
-    /// <summary>Goes to the first id that is at least <paramref name="id"/>, and not before the current one; false when there is none.</summary>
+    /// <summary>Moves to the first id that is at least <paramref name="id"/>, and not before the current one; false when there is none.</summary>
     /// <inheritdoc cref="MoveNext"/>
     public bool Seek(long id)
     {
@@ -119,10 +124,10 @@ public sealed class IdQuery : IDisposable
         return _isOnId = _node.Seek(Math.Max(id, 0));
     }
 
-    /// <summary>Copies the ids that follow, beginning with one to which a seek went.</summary>
+    /// <summary>Copies the next ids. Directly after a seek that has found an id, the first id copied is that one.</summary>
     /// <param name="ids">Receives the ids.</param>
-    /// <returns>The number of ids; 0 when there are no more.</returns>
-    /// <exception cref="CorruptionException">A page on the way is damaged. The query is where it was, whatever has been copied.</exception>
+    /// <returns>The number of ids; 0 when there are no more, or if the span is empty.</returns>
+    /// <exception cref="CorruptionException">A page is damaged. The query is where it was, whatever has been copied.</exception>
     /// <exception cref="InvalidOperationException">
     /// The query is a part of another one, or the tree has been deleted in this transaction.
     /// </exception>
@@ -137,11 +142,11 @@ public sealed class IdQuery : IDisposable
         return filled;
     }
 
-    /// <summary>Writes all ids that follow, each as eight bytes in little-endian order.</summary>
+    /// <summary>Writes all remaining ids, each as eight bytes in little-endian order.</summary>
     /// <param name="writer">Receives the ids. It must not use the query.</param>
     /// <returns>The number of ids.</returns>
     /// <exception cref="ArgumentException">The writer returns an empty buffer.</exception>
-    /// <exception cref="CorruptionException">A page on the way is damaged. The query is behind the ids that the writer has received.</exception>
+    /// <exception cref="CorruptionException">A page is damaged. The query has moved past the ids that the writer has received.</exception>
     /// <exception cref="InvalidOperationException">
     /// The query is a part of another one, or the tree has been deleted in this transaction.
     /// </exception>
@@ -152,7 +157,7 @@ public sealed class IdQuery : IDisposable
         var copied = 0L;
         while (true)
         {
-            // No call of the user's is made while the transaction is marked as being read in.
+            // User code is never called while the transaction is marked as in use.
             var ids = MemoryMarshal.Cast<byte, long>(writer.GetSpan(MinBytes));
             if (ids.IsEmpty)
                 throw new ArgumentException($"The writer has no room for an id of {sizeof(long)} bytes.", nameof(writer));
@@ -166,7 +171,8 @@ public sealed class IdQuery : IDisposable
         }
     }
 
-    /// <summary>Goes past all ids that follow, and returns their number.</summary>
+    /// <summary>Moves past all remaining ids, and returns their number.</summary>
+    /// <exception cref="CorruptionException">A page is damaged. The query may have moved past some of the ids.</exception>
     /// <inheritdoc cref="MoveNext"/>
     public long CountRest()
     {
@@ -177,7 +183,7 @@ public sealed class IdQuery : IDisposable
         return counted;
     }
 
-    /// <summary>Ends the query with all of its parts. Further calls of this method do nothing, and neither does one for a part.</summary>
+    /// <summary>Ends the query with all of its parts. Further calls do nothing, and neither does disposing of a part.</summary>
     public void Dispose()
     {
         if (_state != State.Open)
@@ -195,7 +201,7 @@ public sealed class IdQuery : IDisposable
         _ => $"id query over {_sets.Length} sets, {(_isOnId ? $"at {_node.Current}" : "on no id")}",
     };
 
-    /// <summary>Returns whether all sets are of trees of that transaction whose names begin with these bytes.</summary>
+    /// <summary>Returns true if all sets belong to trees of the transaction whose names begin with these bytes.</summary>
     /// <param name="tree">A tree of the transaction.</param>
     /// <param name="namePrefix">The bytes.</param>
     internal bool IsOver(Tree tree, ReadOnlySpan<byte> namePrefix)
@@ -249,7 +255,7 @@ public sealed class IdQuery : IDisposable
         if (_state == State.Disposed)
             EndedErrors.ThrowQuery();
 
-        // The sets belong to one transaction, and where nothing can change, none of them ends alone.
+        // All sets belong to one transaction. While nothing can change, no set ends before the others.
         foreach (var set in CanChange ? _sets : _sets.AsSpan(0, 1))
             set.Check();
     }
@@ -266,7 +272,7 @@ public sealed class IdQuery : IDisposable
 
         public TransactionOwner Enter(out bool mark) => lease.Enter(generation, out mark);
 
-        /// <summary>Checks that the transaction is open, and applies the changes of the tree that wait.</summary>
+        /// <summary>Checks that the transaction is open, and applies the waiting changes of the tree.</summary>
         public void Check() => lease.ThrowIfClosed(generation);
 
         public void Refresh() => lease.Ids.Refresh();
@@ -278,7 +284,9 @@ public sealed class IdQuery : IDisposable
         }
     }
 
-    /// <summary>The mark of a call that reads in the transaction. All trees have their waiting changes applied before a set is looked at.</summary>
+    /// <summary>
+    /// Marks the transaction as in use during a call that reads in it. The waiting changes of all trees are applied before any set is read.
+    /// </summary>
     private readonly ref struct Call
     {
         private readonly TransactionOwner _owner;

@@ -11,8 +11,8 @@ using Voron.Trees.Pages;
 namespace Voron;
 
 /// <summary>
-/// Keys to be looked up together by <see cref="Tree.GetMany"/>, and the results. Looking up many keys at once is several
-/// times faster than one after the other, because their waits for memory overlap.
+/// Keys that <see cref="Tree.GetMany"/> looks up together, and the results. Looking up many keys together is several times faster than one after the
+/// other, because their waits for memory overlap.
 /// </summary>
 /// <remarks>Meant to be reused: a batch that has reached its full size allocates nothing more. Only one thread at a time may use it.</remarks>
 public sealed unsafe partial class LookupBatch
@@ -55,7 +55,8 @@ public sealed unsafe partial class LookupBatch
         return Count++;
     }
 
-    /// <summary>Returns a key of the batch.</summary>
+    /// <summary>Returns a key of the batch; valid until <see cref="Clear"/>.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">The batch has no key with this index.</exception>
     public ReadOnlySpan<byte> Key(int index)
     {
         if ((uint)index >= (uint)Count)
@@ -63,14 +64,17 @@ public sealed unsafe partial class LookupBatch
         return _keyBytes.AsSpan(_slots[index].KeyOffset, _slots[index].KeyLength);
     }
 
-    /// <summary>Gets the value that the last lookup found for a key; false when the tree does not have the key.</summary>
+    /// <summary>Gets the value that the last lookup found for a key; false when the tree does not contain the key.</summary>
     /// <param name="index">The index of the key, from 0.</param>
     /// <param name="value">
     /// As from <see cref="Tree.TryGet(ReadOnlySpan{byte}, out ReadOnlySpan{byte})"/>: valid until the transaction ends, or in a write transaction
     /// until its next write. A compressed value is valid until the next lookup of the batch.
     /// </param>
-    /// <exception cref="InvalidOperationException">Nothing has been looked up since the batch changed.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// Nothing has been looked up since the batch changed, or the tree has been deleted in this transaction.
+    /// </exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The batch has no key with this index.</exception>
     public bool TryGetValue(int index, out ReadOnlySpan<byte> value)
     {
         if ((uint)index >= (uint)Count)
@@ -130,7 +134,7 @@ public sealed unsafe partial class LookupBatch
         return found;
     }
 
-    // Compressed values are kept in the batch, until its next lookup.
+    // Decompressed values are kept in the batch until its next lookup.
     private ReadOnlySpan<byte> Read(PageReader reader, byte* record, uint treeId)
     {
         var packed = LeafPage.Packed(record);

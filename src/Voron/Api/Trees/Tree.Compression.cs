@@ -6,8 +6,8 @@ namespace Voron;
 public readonly partial struct Tree
 {
     /// <summary>
-    /// Reads the value of a key as <see cref="TryGet(ReadOnlySpan{byte}, out ReadOnlySpan{byte})"/> does, but decompresses it to a buffer of the
-    /// caller's, which grows as needed: so the transaction keeps nothing.
+    /// Reads the value of a key like <see cref="TryGet(ReadOnlySpan{byte}, out ReadOnlySpan{byte})"/>, but decompresses it into the caller's buffer,
+    /// which grows as needed. The transaction therefore keeps nothing.
     /// </summary>
     internal bool TryGetBriefly(scoped ReadOnlySpan<byte> key, ref byte[] buffer, out ReadOnlySpan<byte> value)
     {

@@ -30,12 +30,12 @@ public readonly partial struct Tree
     {
         public string State => tree.DescribeState();
 
-        /// <summary>Null when the tree is not open, as all that follows.</summary>
+        /// <summary>Null when the tree is not open, like all properties below.</summary>
         public string? Name => tree.OpenedOrNull is { } opened ? KeyText.Of(opened.Name) : null;
 
         public bool? HasWaitingPuts => tree.OpenedOrNull?.HasPuts;
 
-        /// <summary>The numbers of entries and pages, without puts that wait to be applied.</summary>
+        /// <summary>The numbers of entries and pages, without the waiting puts.</summary>
         public TreeStatistics? Statistics => tree.OpenedOrNull?.StateAsIs is { } state
             ? new TreeStatistics(state.EntryCount, state.Depth, state.LeafPages, state.BranchPages, state.OverflowPages)
             : null;

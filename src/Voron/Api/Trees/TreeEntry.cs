@@ -13,7 +13,7 @@ namespace Voron;
 /// <remarks>
 /// <para>
 /// The view is valid until its transaction ends, and in a write transaction until the tree changes. Each member checks this, and throws otherwise.
-/// The returned spans point into the tree's own memory, which nothing checks: the compiler keeps them inside the block that declares the entry
+/// The returned spans point into the tree's own memory, and their use is not checked: the compiler confines them to the block that declares the entry
 /// variable. To keep data longer, keep the entry, or copy the bytes with <c>ToArray</c>.
 /// </para>
 /// <code>
@@ -24,7 +24,7 @@ namespace Voron;
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly unsafe ref struct TreeEntry
 {
-    /// <summary>A large value is copied, and verified, in pieces of as many bytes as share a checksum.</summary>
+    /// <summary>A large value is copied and verified in pieces. Each piece consists of the bytes that share a checksum.</summary>
     private const int PieceBytes = LargeExtentReference.ChunkBytes;
 
     private readonly TransactionTree? _tree;
@@ -32,7 +32,7 @@ public readonly unsafe ref struct TreeEntry
     private readonly long _changes;
     private readonly byte* _record;
 
-    // Keeps a compressed value as long as it is on the entry; null for an entry that was found without one.
+    // Keeps the decompressed value while it is on the entry; null for an entry found without a cursor.
     private readonly TreeCursor? _cursor;
 
     private TreeEntry(TransactionTree tree, long generation, byte* record, TreeCursor? cursor = null)
@@ -57,9 +57,12 @@ public readonly unsafe ref struct TreeEntry
     /// <summary>The value. A long value is read from its own pages, and verified, on access.</summary>
     /// <remarks>
     /// If the entry comes from a cursor or an enumeration, a compressed value is valid until the next move. After that, the same entry, or an entry
-    /// found by its key, can return it again: transaction memory then keeps such values until the transaction ends, up to 64 MiB.
+    /// found by its key, can return it again: the transaction then keeps such values in memory until it ends, up to 64 MiB in total.
     /// </remarks>
     /// <exception cref="CorruptionException">The value is damaged.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The tree has changed since the entry was read, there is no entry, or the decompressed values that the transaction keeps would exceed 64 MiB.
+    /// </exception>
     /// <inheritdoc cref="Key"/>
     public ReadOnlySpan<byte> Value
     {
@@ -78,7 +81,9 @@ public readonly unsafe ref struct TreeEntry
     /// <inheritdoc cref="Key"/>
     public long ValueLength => LeafValue.Length(Record);
 
-    /// <summary>Returns the entry of a cursor. It has no key and no value if the cursor is on none, or released it before a change.</summary>
+    /// <summary>
+    /// Returns the entry of a cursor. It has no key and no value if the cursor is not on an entry, or has released it before a change.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static TreeEntry At(TransactionTree? tree, long generation, TreeCursor? cursor) =>
         tree == null || cursor == null ? default : new TreeEntry(tree, generation, cursor.RecordIfAny, cursor);
@@ -86,10 +91,12 @@ public readonly unsafe ref struct TreeEntry
     /// <summary>Returns the entry of a cursor that is about to be closed.</summary>
     internal static TreeEntry Detached(TransactionTree tree, long generation, TreeCursor cursor) => new(tree, generation, cursor.RecordIfAny);
 
-    /// <summary>Returns an entry without key and value, for a place that has none; its members say whether the transaction has ended.</summary>
+    /// <summary>
+    /// Returns an entry without a key and a value, for a place that has none. Its members report whether the transaction has ended.
+    /// </summary>
     internal static TreeEntry None(TransactionTree? tree, long generation) => tree == null ? default : new TreeEntry(tree, generation, record: null);
 
-    /// <summary>Finds an entry; false when the tree does not have the key.</summary>
+    /// <summary>Finds an entry; false when the tree does not contain the key.</summary>
     internal static bool TryFind(TransactionTree tree, scoped ReadOnlySpan<byte> key, out TreeEntry entry)
     {
         var record = TreeReader.Find(tree.SettledState(), tree.Owner.Pages, key);
@@ -112,11 +119,12 @@ public readonly unsafe ref struct TreeEntry
         }
     }
 
-    /// <summary>Copies the value. A large one is copied in pieces, so that the writer need not have room for all of it at once.</summary>
+    /// <summary>Copies the value. A large one is copied in pieces, so the writer need not provide a buffer for all of it.</summary>
     /// <remarks>If the writer throws, or changes the tree, it has received a part of the value.</remarks>
     /// <param name="destination">Receives the bytes.</param>
     /// <exception cref="ArgumentException">The writer returns an empty buffer.</exception>
-    /// <inheritdoc cref="Value"/>
+    /// <exception cref="CorruptionException">The value is damaged.</exception>
+    /// <inheritdoc cref="Key"/>
     public void CopyValueTo(IBufferWriter<byte> destination)
     {
         ArgumentNullException.ThrowIfNull(destination);
@@ -124,13 +132,13 @@ public readonly unsafe ref struct TreeEntry
     }
 
     /// <param name="destination">Receives the bytes.</param>
-    /// <param name="parameter">The parameter with which the caller passed it.</param>
+    /// <param name="parameter">The name of the caller's parameter, for messages.</param>
     internal void CopyValueTo(IBufferWriter<byte> destination, string parameter)
     {
         var length = ValueLength;
         for (long copied = 0; copied < length;)
         {
-            // The writer is the caller's code, so the transaction is not marked while it runs, and the entry is checked again after it.
+            // The writer is user code, so the transaction is not marked as in use while it runs, and the entry is checked again afterwards.
             var wanted = (int)Math.Min(length - copied, PieceBytes);
             var buffer = destination.GetSpan(wanted);
             if (buffer.IsEmpty)
@@ -145,7 +153,8 @@ public readonly unsafe ref struct TreeEntry
     /// <summary>Copies the value; false, with nothing written, when the destination is shorter than <see cref="ValueLength"/>.</summary>
     /// <param name="destination">Receives the bytes.</param>
     /// <param name="bytesWritten">The length of the value; 0 when it was not copied.</param>
-    /// <inheritdoc cref="Value"/>
+    /// <exception cref="CorruptionException">The value is damaged.</exception>
+    /// <inheritdoc cref="Key"/>
     public bool TryCopyValueTo(Span<byte> destination, out int bytesWritten)
     {
         var length = ValueLength;
@@ -157,8 +166,8 @@ public readonly unsafe ref struct TreeEntry
     }
 
     /// <summary>
-    /// Describes the entry by its key and the beginning of its value, as text, or in hexadecimal if they are no printable UTF-8; a value on
-    /// pages of its own by its length. Throws nothing: if the transaction has ended or the tree has changed, it says so.
+    /// Describes the entry by its key and the beginning of its value, as text, or in hexadecimal if they are not printable UTF-8. A value stored in
+    /// separate pages is described by its length. Throws nothing: if the transaction has ended or the tree has changed, the text says so.
     /// </summary>
     public override string ToString() =>
         _tree == null || _record == null ? "entry (none)"
@@ -174,13 +183,13 @@ public readonly unsafe ref struct TreeEntry
     }
 
     /// <summary>Returns an array for a value.</summary>
-    /// <exception cref="InvalidOperationException">No array is so long: a value can have 56 bytes more.</exception>
+    /// <exception cref="InvalidOperationException">The value is longer than the longest array, by up to 56 bytes.</exception>
     internal static byte[] NewArray(long length) => length <= Array.MaxLength
         ? GC.AllocateUninitializedArray<byte>((int)length)
         : throw new InvalidOperationException(
             $"The value has {length} bytes, and an array has at most {Array.MaxLength}. Read it as a stream, or with a buffer writer.");
 
-    /// <summary>Copies a part of the value while the mark keeps other threads from ending the transaction.</summary>
+    /// <summary>Copies a part of the value while a mark keeps other threads from ending the transaction.</summary>
     private void CopyPart(long offset, scoped Span<byte> destination)
     {
         _ = Record;
@@ -203,7 +212,7 @@ public readonly unsafe ref struct TreeEntry
         var mark = owner.Enter();
         try
         {
-            // An entry may be kept after its cursor has moved on; its value then stays in the memory of the transaction.
+            // An entry may be kept after its cursor has moved. Its value then stays in the memory of the transaction.
             var record = Record;
             return _cursor != null && _cursor.RecordIfAny == record && LeafPage.Packed(record) != null
                 ? _cursor.Value

@@ -7,7 +7,7 @@ namespace Voron;
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly ref partial struct TreeRange
 {
-    /// <summary>Describes the range by its tree, its bounds, and what was skipped and taken.</summary>
+    /// <summary>Describes the range by its tree, its bounds, and the numbers of skipped and taken entries.</summary>
     public override string ToString()
     {
         if (_tree == null)

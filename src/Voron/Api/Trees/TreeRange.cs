@@ -5,7 +5,7 @@ using Voron.Trees;
 
 namespace Voron;
 
-/// <summary>Entries of a tree in order, for <c>foreach</c>: a range of keys, possibly reversed, of which some are skipped or taken.</summary>
+/// <summary>Entries of a tree in order, for <c>foreach</c>: a range of keys, possibly reversed, with some entries skipped or taken.</summary>
 /// <remarks>
 /// <para>
 /// A range only describes its entries: nothing is read before they are enumerated. An enumeration allocates nothing and can be repeated. The methods
@@ -13,7 +13,7 @@ namespace Voron;
 /// returns the same five in key order.
 /// </para>
 /// <para>
-/// To read a long range in pages, copy the last key of a page, and continue after it, whether the tree still has it or not. Unlike
+/// To read a long range in pages, copy the last key of a page, and continue after it, whether or not the tree still contains it. Unlike
 /// <see cref="Skip"/>, this reads no entry twice:
 /// </para>
 /// <code>
@@ -31,8 +31,8 @@ namespace Voron;
 /// }
 /// </code>
 /// <para>
-/// In a write transaction, the tree may be changed during the enumeration, which continues behind the last entry that it returned: it
-/// includes entries that were added there, omits those that were deleted, and does the same after a rollback to a savepoint.
+/// In a write transaction, the tree may change during the enumeration, which continues after the last entry that it returned: it includes entries
+/// added there and omits deleted ones, also after a rollback to a savepoint.
 /// </para>
 /// </remarks>
 public readonly ref partial struct TreeRange
@@ -69,10 +69,12 @@ public readonly ref partial struct TreeRange
 
     /// <summary>Returns the same entries in the opposite order.</summary>
     /// <remarks>
-    /// If entries have been skipped or taken before, the enumeration begins by passing them, which reads no more of a page than its header
-    /// and one key.
+    /// If entries have been skipped or taken before, the enumeration first passes over them, and reads only the header and one key of
+    /// each of their pages.
     /// </remarks>
-    /// <exception cref="InvalidOperationException">The range has been reversed after <c>Skip</c> or <c>Take</c>, and cut again since.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The range has been reversed after <c>Skip</c> or <c>Take</c>, and then limited again by one of them.
+    /// </exception>
     public TreeRange Reverse() => _slice.CanReverse ? new(_tree, _generation, _keys, _slice.Reversed()) : throw ReversedTooOften();
 
     /// <summary>Returns the entries without the first <paramref name="count"/>.</summary>
@@ -98,7 +100,7 @@ public readonly ref partial struct TreeRange
     /// if that is smaller: with 100-byte entries, one header per about 30 entries. Counting stops at the number of entries that <see cref="Take"/>
     /// requests.
     /// </remarks>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
     public long Count()
     {
         var tree = Opened;
@@ -116,16 +118,16 @@ public readonly ref partial struct TreeRange
         }
     }
 
-    /// <summary>Returns true if there is an entry.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <summary>Returns true if the range contains an entry.</summary>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
     public bool Any() => TryGetFirst(out _);
 
     /// <summary>Gets the first entry; false when there is none.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
     public bool TryGetFirst(out TreeEntry entry) => TryGetFirst(Opened, _generation, _keys, _slice, out entry);
 
     /// <summary>Gets the last entry; false when there is none.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
     public bool TryGetLast(out TreeEntry entry) =>
         _slice.CanReverse ? Reverse().TryGetFirst(out entry) : Skip(Math.Max(0, Count() - 1)).TryGetFirst(out entry);
 
@@ -143,7 +145,7 @@ public readonly ref partial struct TreeRange
     }
 
     private static InvalidOperationException ReversedTooOften() => new(
-        "The range cannot be reversed again: it has been reversed after Skip or Take, and then cut once more. Copy the entries, and reverse the copies.");
+        "The range cannot be reversed again: it was reversed after Skip or Take, and then limited again. Copy the entries, and reverse the copies.");
 
     /// <summary>Enumerates the entries of a range.</summary>
     public ref partial struct Enumerator
@@ -170,7 +172,7 @@ public readonly ref partial struct TreeRange
 
         /// <summary>
         /// The current entry. It may be kept after the next move: see <see cref="TreeEntry"/>. Before the first move, after the last one and after
-        /// the end of the enumerator it has no key and no value, and its members throw.
+        /// the enumerator has been disposed, it has no key and no value, and its members throw.
         /// </summary>
         public readonly TreeEntry Current
         {
@@ -183,7 +185,7 @@ public readonly ref partial struct TreeRange
         internal readonly TreeCursor? Position => _cursor;
 
         /// <summary>Moves to the next entry; false at the end.</summary>
-        /// <exception cref="CorruptionException">A page on the way is damaged. The next call tries again.</exception>
+        /// <exception cref="CorruptionException">A page is damaged. The next call tries again.</exception>
         /// <exception cref="ObjectDisposedException">The enumerator was disposed, or the transaction has ended.</exception>
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         public bool MoveNext() => (_cursor != null && _tree.IsSettled && _walk.TryStep(_cursor)) || MoveNextSlowly();

@@ -6,9 +6,9 @@ namespace Voron;
 
 /// <summary>A position in the set of a key of a <see cref="ValueSetTree"/>, which can be moved in both directions.</summary>
 /// <remarks>
-/// A handle: copies refer to the same cursor. In a write transaction it keeps its position while the tree changes. When its value is removed, the
+/// A handle: copies refer to the same cursor. In a write transaction, it keeps its position while the tree changes. When its value is removed, the
 /// cursor keeps its place without being on a value, and the next move reaches a neighbour, as with a <see cref="Cursor"/>. After a call has thrown a
-/// <see cref="CorruptionException"/>, it has to seek again.
+/// <see cref="CorruptionException"/>, it must seek again before it can move.
 /// </remarks>
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly struct ValueCursor : IDisposable
@@ -17,8 +17,8 @@ public readonly struct ValueCursor : IDisposable
 
     internal ValueCursor(CursorLease lease, long generation) => _handle = new CursorHandle(lease, generation);
 
-    /// <summary>The number of values of the set; 0 while the tree does not have the key.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <summary>The number of values in the set; 0 while the tree does not contain the key.</summary>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
     /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public long Count
@@ -42,8 +42,8 @@ public readonly struct ValueCursor : IDisposable
     }
 
     /// <summary>The value; valid until the cursor moves or the transaction writes.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
-    /// <exception cref="InvalidOperationException">The cursor is on no value, or its value or its tree has been removed.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
+    /// <exception cref="InvalidOperationException">The cursor is not on a value, or its value or its tree has been removed.</exception>
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public ReadOnlySpan<byte> Value
     {
@@ -56,7 +56,7 @@ public readonly struct ValueCursor : IDisposable
     }
 
     /// <summary>Moves to the first value that is at least <paramref name="value"/>; false when there is none.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged. The cursor must seek before it moves again.</exception>
+    /// <exception cref="CorruptionException">A page is damaged. The cursor must seek before it moves again.</exception>
     /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool Seek(ReadOnlySpan<byte> value)
@@ -65,7 +65,7 @@ public readonly struct ValueCursor : IDisposable
         return _handle.Lease.ValueSets.SeekBound(value, 1, out _);
     }
 
-    /// <summary>Moves to that value; false when the set does not have it. The cursor is then on the one after it, if there is one.</summary>
+    /// <summary>Moves to the value; false when the set does not contain it. The cursor is then on the next value, if there is one.</summary>
     /// <inheritdoc cref="Seek"/>
     public bool SeekExact(ReadOnlySpan<byte> value)
     {
@@ -98,10 +98,10 @@ public readonly struct ValueCursor : IDisposable
     }
 
     /// <summary>
-    /// Moves to the next value, or to the first when the cursor has no position; false at the end. If the value has been removed, the next one is
-    /// the first that is greater.
+    /// Moves to the next value, or to the first when the cursor has no position; false at the end. If the value has been removed, the next one is the
+    /// first that is greater.
     /// </summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged. The cursor must seek before it moves again.</exception>
+    /// <exception cref="CorruptionException">A page is damaged. The cursor must seek before it moves again.</exception>
     /// <exception cref="InvalidOperationException">The last move failed, or the tree has been deleted in this transaction.</exception>
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool MoveNext()
@@ -111,8 +111,8 @@ public readonly struct ValueCursor : IDisposable
     }
 
     /// <summary>
-    /// Moves to the previous value, or to the last when the cursor has no position; false at the start. If the value has been removed, the
-    /// previous one is the last that is less.
+    /// Moves to the previous value, or to the last when the cursor has no position; false at the start. If the value has been removed, the previous
+    /// one is the last that is less.
     /// </summary>
     /// <inheritdoc cref="MoveNext"/>
     public bool MovePrevious()
@@ -121,7 +121,7 @@ public readonly struct ValueCursor : IDisposable
         return _handle.Lease.ValueSets.Move(-1);
     }
 
-    /// <summary>Closes the cursor. Further calls of this method do nothing.</summary>
+    /// <summary>Closes the cursor. Further calls do nothing.</summary>
     public void Dispose() => _handle.Dispose();
 
     /// <summary>Describes the cursor by its place. Any thread may call this at any time.</summary>

@@ -4,11 +4,11 @@ using Voron.Transactions;
 
 namespace Voron;
 
-/// <summary>A position on a pair of key and value of a <see cref="ValueSetTree"/>, which can be moved in both directions.</summary>
+/// <summary>A position on a pair of key and value in a <see cref="ValueSetTree"/>, which can be moved in both directions.</summary>
 /// <remarks>
-/// A handle: copies refer to the same cursor. In a write transaction it keeps its position while the tree changes. When its value is removed, the
+/// A handle: copies refer to the same cursor. In a write transaction, it keeps its position while the tree changes. When its value is removed, the
 /// cursor keeps its place without being on a value, and the next move reaches a neighbour, as with a <see cref="Cursor"/>. After a call has thrown a
-/// <see cref="CorruptionException"/>, it has to seek again.
+/// <see cref="CorruptionException"/>, it must seek again before it can move.
 /// </remarks>
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly struct ValueSetCursor : IDisposable
@@ -18,7 +18,7 @@ public readonly struct ValueSetCursor : IDisposable
     internal ValueSetCursor(CursorLease lease, long generation) => _handle = new CursorHandle(lease, generation);
 
     /// <summary>True while the cursor is on a pair.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
     /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool IsOnValue
@@ -31,8 +31,8 @@ public readonly struct ValueSetCursor : IDisposable
     }
 
     /// <summary>The key; valid until the cursor moves or the transaction writes.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
-    /// <exception cref="InvalidOperationException">The cursor is on no value, or its value or its tree has been removed.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
+    /// <exception cref="InvalidOperationException">The cursor is not on a value, or its value or its tree has been removed.</exception>
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public ReadOnlySpan<byte> Key
     {
@@ -68,7 +68,7 @@ public readonly struct ValueSetCursor : IDisposable
     }
 
     /// <summary>Moves to the first value of the first key that is at least <paramref name="key"/>; false when there is none.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged. The cursor must seek before it moves again.</exception>
+    /// <exception cref="CorruptionException">A page is damaged. The cursor must seek before it moves again.</exception>
     /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool Seek(ReadOnlySpan<byte> key)
@@ -85,7 +85,7 @@ public readonly struct ValueSetCursor : IDisposable
         return _handle.Lease.ValueSets.Seek(key, value, 1, out _);
     }
 
-    /// <summary>Moves to that pair; false when the tree does not have it. The cursor is then on the one after it, if there is one.</summary>
+    /// <summary>Moves to the pair; false when the tree does not contain it. The cursor is then on the next pair, if there is one.</summary>
     /// <inheritdoc cref="Seek(ReadOnlySpan{byte})"/>
     public bool SeekExact(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
@@ -126,10 +126,10 @@ public readonly struct ValueSetCursor : IDisposable
     }
 
     /// <summary>
-    /// Moves to the next value of the key, or to the first of the next key, or to the first pair when the cursor has no position; false at the
+    /// Moves to the next value of the key, to the first value of the next key, or to the first pair when the cursor has no position; false at the
     /// end. If the pair has been removed, the next one is the first that is greater.
     /// </summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged. The cursor must seek before it moves again.</exception>
+    /// <exception cref="CorruptionException">A page is damaged. The cursor must seek before it moves again.</exception>
     /// <exception cref="InvalidOperationException">The last move failed, or the tree has been deleted in this transaction.</exception>
     /// <exception cref="ObjectDisposedException">The cursor has been disposed, or its transaction has ended.</exception>
     public bool MoveNext()
@@ -139,7 +139,7 @@ public readonly struct ValueSetCursor : IDisposable
     }
 
     /// <summary>
-    /// Moves to the previous value of the key, or to the last of the previous key, or to the last pair when the cursor has no position; false at
+    /// Moves to the previous value of the key, to the last value of the previous key, or to the last pair when the cursor has no position; false at
     /// the start. If the pair has been removed, the previous one is the last that is less.
     /// </summary>
     /// <inheritdoc cref="MoveNext"/>
@@ -165,7 +165,7 @@ public readonly struct ValueSetCursor : IDisposable
         return _handle.Lease.ValueSets.MoveKey(-1);
     }
 
-    /// <summary>Closes the cursor. Further calls of this method do nothing.</summary>
+    /// <summary>Closes the cursor. Further calls do nothing.</summary>
     public void Dispose() => _handle.Dispose();
 
     /// <summary>Describes the cursor by its place. Any thread may call this at any time.</summary>

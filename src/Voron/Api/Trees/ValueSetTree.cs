@@ -9,10 +9,10 @@ using Voron.Trees.ValueSets;
 
 namespace Voron;
 
-/// <summary>A tree of value sets that can be read: each key has a set of byte strings in ascending order.</summary>
+/// <summary>A readable tree of value sets: each key has a set of byte strings in ascending order.</summary>
 /// <remarks>
-/// A handle, valid until its transaction ends. In a write transaction it sees what the transaction has written. Values have 1 to
-/// <see cref="MaxValueLength"/> bytes, and are ordered by their bytes, as keys are. A key whose set is empty does not exist.
+/// A handle, valid until its transaction ends. In a write transaction, it sees the transaction's own changes. Values have 1 to
+/// <see cref="MaxValueLength"/> bytes, and are ordered by their bytes, like keys. A key with an empty set does not exist.
 /// </remarks>
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly struct ValueSetTree
@@ -26,12 +26,12 @@ public readonly struct ValueSetTree
         _generation = generation;
     }
 
-    /// <summary>The number of keys, which is known without a walk through the tree.</summary>
+    /// <summary>The number of keys, known without a scan of the tree.</summary>
     /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public long Count => Opened.SettledState().EntryCount;
 
-    /// <summary>The number of values in all sets, which is known without a walk through the tree.</summary>
+    /// <summary>The number of values in all sets, known without a scan of the tree.</summary>
     /// <inheritdoc cref="Count"/>
     public long ValueCount => Opened.SettledState().NestedValues;
 
@@ -56,13 +56,13 @@ public readonly struct ValueSetTree
         }
     }
 
-    /// <summary>Returns the number of keys, of levels, and of pages by kind. The nested pages are those of the large sets.</summary>
+    /// <summary>Returns the numbers of keys and levels, and of pages by kind. The nested pages are those of the large sets.</summary>
     /// <inheritdoc cref="Count"/>
     public TreeStatistics GetStatistics() => Opened.GetStatistics();
 
-    /// <summary>Returns the number of values of a key; 0 when the tree does not have it. Costs one lookup, whatever the size of the set.</summary>
+    /// <summary>Returns the number of values of a key; 0 when the tree does not contain it. Costs one lookup, whatever the size of the set.</summary>
     /// <param name="key">The key.</param>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
     /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public long CountOf(ReadOnlySpan<byte> key)
@@ -71,10 +71,10 @@ public readonly struct ValueSetTree
         return ValueSetReader.CountOf(_tree.SettledState(), _tree.Owner.Pages, key);
     }
 
-    /// <summary>Returns true when the set of a key has a value.</summary>
+    /// <summary>Returns true if the set of a key contains a value.</summary>
     /// <param name="key">The key.</param>
     /// <param name="value">The value.</param>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
     /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public bool Contains(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
@@ -83,16 +83,16 @@ public readonly struct ValueSetTree
         return ValueSetReader.Contains(_tree.SettledState(), _tree.LargeSets?.StateAsIs, _tree.Owner.Pages, key, value);
     }
 
-    /// <summary>Returns a cursor over the set of a key, which is not on a value yet. Dispose it so that it can be reused.</summary>
+    /// <summary>Returns a cursor over the set of a key, which is not on a value yet. Dispose of it so that it can be reused.</summary>
     /// <remarks>
-    /// When the tree does not have the key, the set is empty. In a write transaction, the key may be added while the cursor is open.
+    /// If the tree does not contain the key, the set is empty. In a write transaction, the key may be added while the cursor is open.
     /// </remarks>
     /// <param name="key">The key, which the cursor copies.</param>
     /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public ValueCursor OpenValues(ReadOnlySpan<byte> key) => new(Opened.OpenSet(_generation, key, out var lease), lease);
 
-    /// <summary>Returns a cursor over all pairs of key and value that is not on a pair yet. Dispose it so that it can be reused.</summary>
+    /// <summary>Returns a cursor over all pairs of key and value, which is not on a pair yet. Dispose of it so that it can be reused.</summary>
     /// <inheritdoc cref="Count"/>
     public ValueSetCursor OpenCursor()
     {
@@ -100,7 +100,9 @@ public readonly struct ValueSetTree
         return new ValueSetCursor(lease, leaseGeneration);
     }
 
-    /// <summary>Describes the tree by its name and its numbers of keys and values, or says that it has ended. Any thread may call this.</summary>
+    /// <summary>
+    /// Describes the tree by its name and its numbers of keys and values, or says that it has ended. Any thread may call this at any time.
+    /// </summary>
     public override string ToString() => _tree is not { IsDropped: false } tree || tree.Generation != _generation
         ? $"value set tree ({(_tree == null ? "never opened" : "ended")})"
         : $"value set tree {KeyText.Of(tree.Name)} with {tree.StateAsIs.EntryCount} keys and {tree.StateAsIs.NestedValues} values";

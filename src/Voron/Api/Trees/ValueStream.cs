@@ -10,10 +10,10 @@ namespace Voron;
 
 /// <summary>Reads the value of a key as a stream. Large values are verified as far as they are read.</summary>
 /// <remarks>
-/// In a write transaction, the value may be changed or freed while the stream is open. The stream therefore remembers the change count that
-/// its tree had when the stream was opened. After a change it looks up its key again: a large value, which is never changed in place, may
-/// still be where it was; of any other value the stream has only an address, so it ends. It also ends after a rollback to a savepoint,
-/// because the pages of a value that was undone may hold another value by then.
+/// In a write transaction, the value may be changed or freed while the stream is open. The stream therefore remembers the change count that its tree
+/// had when the stream was opened. After a change, it looks up its key again: a large value, which is never changed in place, may still be stored in
+/// the same pages. Of any other value the stream has only an address, so it ends. It also ends after a rollback to a savepoint, because the pages of
+/// an undone value may hold another value by then.
 /// </remarks>
 internal sealed unsafe class ValueStream : Stream
 {
@@ -216,7 +216,7 @@ internal sealed unsafe class ValueStream : Stream
             SeekOrigin.Begin => 0,
             SeekOrigin.Current => _position,
             SeekOrigin.End => _length,
-            _ => throw new ArgumentOutOfRangeException(nameof(origin), origin, "A position counts from the begin, the current position or the end."),
+            _ => throw new ArgumentOutOfRangeException(nameof(origin), origin, "A position counts from the start, the current position or the end."),
         });
         if (position < 0)
         {

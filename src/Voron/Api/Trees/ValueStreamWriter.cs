@@ -6,10 +6,12 @@ using Voron.Trees;
 namespace Voron;
 
 /// <summary>Reads a value from a pipe. Stores a small one like any other put, and writes a large one to the data file as it arrives.</summary>
-/// <remarks>Between two reads of the pipe the put is pending: <see cref="UnfinishedPuts"/> gives the rules for its transaction meanwhile.</remarks>
+/// <remarks>
+/// Between two reads of the pipe, the put is pending: <see cref="UnfinishedPuts"/> describes the rules for its transaction meanwhile.
+/// </remarks>
 internal sealed class ValueStreamWriter : IUnfinishedPut, IValueSink
 {
-    /// <summary>The maximum number of bytes to read at once.</summary>
+    /// <summary>The maximum number of bytes to read at a time.</summary>
     public const int LargestReadBytes = 128 << 10;
 
     private readonly WriteScope _write;

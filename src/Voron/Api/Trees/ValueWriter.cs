@@ -6,8 +6,7 @@ using Voron.Transactions;
 namespace Voron;
 
 /// <summary>
-/// Writes a value whose length is not known beforehand, piece by piece: a buffer writer for <c>Utf8JsonWriter</c>, <c>Encoding.GetBytes</c> and
-/// serializers.
+/// Writes a value of unknown length, piece by piece: a buffer writer for <c>Utf8JsonWriter</c>, <c>Encoding.GetBytes</c> and serializers.
 /// </summary>
 /// <remarks>
 /// <para>
@@ -17,8 +16,8 @@ namespace Voron;
 /// are collected in a pooled buffer and copied to their page once.
 /// </para>
 /// <para>
-/// A handle: copies refer to the same writer, and after its end each of them throws. It is no <c>ref struct</c>, because <c>Utf8JsonWriter</c> keeps
-/// its buffer writer in a field, as an interface. Converting the handle to that interface allocates one small object; everything else allocates
+/// A handle: copies refer to the same writer, and after its end each of them throws. It is not a <c>ref struct</c>, because <c>Utf8JsonWriter</c>
+/// keeps its buffer writer in a field, as an interface. Converting the handle to that interface allocates one small object; everything else allocates
 /// nothing once the pools are filled.
 /// </para>
 /// <example>
@@ -59,18 +58,18 @@ public readonly struct ValueWriter : IBufferWriter<byte>, IDisposable
         }
     }
 
-    /// <summary>Adds the first bytes of the span or memory that was returned last.</summary>
+    /// <summary>Adds the first bytes of the most recently returned span or memory.</summary>
     /// <param name="count">The number of bytes.</param>
     /// <exception cref="ArgumentOutOfRangeException">The count is negative.</exception>
     /// <exception cref="InvalidOperationException">
-    /// The span was shorter, the value would have more than 2,147,483,647 bytes, or the transaction was rolled back to a savepoint.
+    /// The span is shorter, the value would have more than 2,147,483,647 bytes, or the transaction was rolled back to a savepoint.
     /// </exception>
-    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
     /// <inheritdoc cref="WrittenCount"/>
     public void Advance(int count) => Lease.Advance(_generation, count);
 
     /// <summary>Returns memory for the next bytes.</summary>
-    /// <param name="sizeHint">The minimum length in bytes; 0 for any length but 0.</param>
+    /// <param name="sizeHint">The minimum length in bytes; 0 for any length above 0.</param>
     /// <returns>Memory that is valid until the next call of any method of the writer. Its content is undefined.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The size is negative.</exception>
     /// <inheritdoc cref="Advance"/>
@@ -86,13 +85,13 @@ public readonly struct ValueWriter : IBufferWriter<byte>, IDisposable
     /// <exception cref="InvalidOperationException">
     /// The value would have more than 2,147,483,647 bytes, and none of these were added; or the transaction was rolled back to a savepoint.
     /// </exception>
-    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
     /// <inheritdoc cref="WrittenCount"/>
     public void Write(ReadOnlySpan<byte> bytes) => Lease.Write(_generation, bytes);
 
     /// <summary>Sets the value of the key to the bytes written, and ends the writer, whether or not this succeeds.</summary>
-    /// <remarks>A <c>Utf8JsonWriter</c> keeps bytes back: flush or dispose it first.</remarks>
-    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    /// <remarks>A <c>Utf8JsonWriter</c> holds bytes back: flush or dispose of it first.</remarks>
+    /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
     /// <inheritdoc cref="WrittenCount"/>
     public void Complete() => Lease.Complete(_generation);
 

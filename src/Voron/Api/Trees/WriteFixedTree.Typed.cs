@@ -4,7 +4,7 @@ using Voron.Transactions;
 
 namespace Voron;
 
-/// <summary>A fixed-size tree that can be written, and whose values are read as a type, where they are.</summary>
+/// <summary>A writable fixed-size tree whose values are read as a type, in place.</summary>
 /// <typeparam name="T">A type without references. Its bytes, padding included, are the value.</typeparam>
 /// <remarks>A handle, valid until its transaction ends: see <see cref="WriteFixedTree"/>.</remarks>
 public readonly struct WriteFixedTree<T>
@@ -27,7 +27,7 @@ public readonly struct WriteFixedTree<T>
 
     private FixedTree<T> Reading => new(_tree.AsReadOnly(), default);
 
-    /// <summary>Returns the same tree with values of bytes.</summary>
+    /// <summary>Returns the same tree, with its values as bytes.</summary>
     public WriteFixedTree AsBytes() => _tree;
 
     /// <summary>Returns the same tree, for code that only reads.</summary>
@@ -78,10 +78,10 @@ public readonly struct WriteFixedTree<T>
     /// <inheritdoc cref="FixedTree.OpenCursor"/>
     public FixedCursor OpenCursor() => _tree.OpenCursor();
 
-    /// <summary>Sets the value of a key, whether the tree has it or not.</summary>
+    /// <summary>Sets the value of a key, whether or not the tree already contains it.</summary>
     /// <param name="key">The key.</param>
     /// <param name="value">The value.</param>
-    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
     public void Put(long key, in T value) => _tree.Put(key, MemoryMarshal.AsBytes(new ReadOnlySpan<T>(in value)));
 
     /// <inheritdoc cref="WriteFixedTree.Delete"/>

@@ -3,9 +3,9 @@ using Voron.Transactions;
 
 namespace Voron;
 
-/// <summary>A fixed-size tree that can be written: 64-bit keys in ascending order, each with a value of the same number of bytes.</summary>
+/// <summary>A writable fixed-size tree: 64-bit keys in ascending order, each with a value of the same number of bytes.</summary>
 /// <remarks>
-/// A handle, valid until its transaction ends. Changes are made at once. Keys that are appended in ascending order cost least. Spans read through it
+/// A handle, valid until its transaction ends. Changes are applied immediately. Keys appended in ascending order cost least. Spans read through it
 /// are valid until the transaction's next write.
 /// </remarks>
 public readonly struct WriteFixedTree
@@ -75,22 +75,24 @@ public readonly struct WriteFixedTree
     /// <inheritdoc cref="FixedTree.OpenCursor"/>
     public FixedCursor OpenCursor() => _tree.OpenCursor();
 
-    /// <summary>Sets the value of a key, whether the tree has it or not.</summary>
+    /// <summary>Sets the value of a key, whether or not the tree already contains it.</summary>
     /// <param name="key">The key.</param>
     /// <param name="value">The value: <see cref="ValueSize"/> bytes.</param>
-    /// <exception cref="ArgumentException">The value has another size. Nothing was changed.</exception>
-    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    /// <exception cref="ArgumentException">The value has a different size. Nothing was changed.</exception>
+    /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
     public void Put(long key, ReadOnlySpan<byte> value) => FixedTreeAccess.Put(_tree.Opened, key, value);
 
-    /// <summary>Removes an entry; false when the tree does not have the key.</summary>
+    /// <summary>Removes an entry; false when the tree does not contain the key.</summary>
     /// <param name="key">The key.</param>
+    /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
+    /// <exception cref="CorruptionException">A page is damaged; the transaction can only be rolled back.</exception>
     public bool Delete(long key) => FixedTreeAccess.Delete(_tree.Opened, key);
 
     /// <summary>Removes all entries of a range, and returns their number.</summary>
-    /// <remarks>Pages that are wholly inside the range are freed without being copied or written.</remarks>
+    /// <remarks>Pages entirely inside the range are freed without being copied or written.</remarks>
     /// <param name="first">The first key of the range.</param>
-    /// <param name="last">The last key of the range, which belongs to it.</param>
-    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    /// <param name="last">The last key of the range, included in it.</param>
+    /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
     public long DeleteRange(long first, long last) => FixedTreeAccess.DeleteRange(_tree.Opened, first, last);
 
     /// <inheritdoc cref="FixedTree.ToString"/>

@@ -7,10 +7,11 @@ using Voron.Transactions;
 
 namespace Voron;
 
-/// <summary>A tree that can be written: keys in the order of their bytes, each with a value of 0 to 2,147,483,647 bytes.</summary>
+/// <summary>A writable tree: keys in the order of their bytes, each with a value of 0 to 2,147,483,647 bytes.</summary>
 /// <remarks>
-/// A handle, valid until its transaction ends. Keys have from 1 byte up to a quarter of the page size less 64 bytes: 960 bytes with pages of
-/// 4 KiB. Spans read through it are valid until the transaction's next write.
+/// A handle, valid until its transaction ends. Keys have from 1 byte up to a quarter of the page size less 64 bytes: 960 bytes with 4 KiB pages.
+/// Spans read through it are valid until the transaction's next write. After an operation has failed partway, changes are refused with an
+/// <see cref="InvalidOperationException"/> until the transaction is rolled back, as a whole or to a savepoint.
 /// </remarks>
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly partial struct WriteTree
@@ -19,13 +20,13 @@ public readonly partial struct WriteTree
 
     internal WriteTree(OpenTree tree) => _tree = new Tree(tree, tree.Generation);
 
-    /// <summary>The number of entries.</summary>
+    /// <inheritdoc cref="Tree.Count"/>
     public long Count => _tree.Count;
 
     /// <summary>The name of the tree.</summary>
     public string Name => _tree.Name;
 
-    /// <summary>The pages of the tree, by kind.</summary>
+    /// <inheritdoc cref="Tree.GetStatistics"/>
     public TreeStatistics GetStatistics() => _tree.GetStatistics();
 
     /// <summary>Returns the same tree, for code that only reads.</summary>
@@ -90,26 +91,26 @@ public readonly partial struct WriteTree
     /// <inheritdoc cref="Tree.TryOpenStream"/>
     public bool TryOpenStream(ReadOnlySpan<byte> key, [NotNullWhen(true)] out Stream? stream) => _tree.TryOpenStream(key, out stream);
 
-    /// <summary>Sets the value of a key, whether the tree has it or not.</summary>
+    /// <summary>Sets the value of a key, whether or not the tree already contains it.</summary>
     /// <remarks>
-    /// Small puts are gathered and applied together, at the latest by the next access to the tree, savepoint or commit. If the transaction has
-    /// run out of room by then, that call throws.
+    /// Small puts are gathered and applied together, at the latest by the next access to the tree, savepoint or commit. If there is not enough space
+    /// by then, that call throws.
     /// </remarks>
     /// <exception cref="ArgumentException">The key is empty or too long.</exception>
-    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
     public void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => TreeEditor.Put(_tree.Opened, key, value);
 
-    /// <summary>Sets the value of a key to a staged value, whether the tree has the key or not. The bytes are not copied.</summary>
+    /// <summary>Sets the value of a key to a staged value, whether or not the tree already contains the key. The bytes are not copied.</summary>
     /// <remarks>
     /// A staged value can be put once: under one key, in one transaction. When the transaction is rolled back, as a whole or to a savepoint from
     /// before the put, or when its commit fails and it was not committed, the staged value can be put again.
     /// </remarks>
     /// <param name="key">The key.</param>
-    /// <param name="value">A value that <see cref="StorageEnvironment.StageAsync(Stream, CancellationToken)"/> has returned.</param>
+    /// <param name="value">A value returned by <see cref="StorageEnvironment.StageAsync(Stream, CancellationToken)"/>.</param>
     /// <exception cref="ArgumentException">The key is empty or too long, or the value was staged in another environment.</exception>
     /// <exception cref="InvalidOperationException">The value has been put before.</exception>
     /// <exception cref="ObjectDisposedException">The value was disposed, or the transaction has ended.</exception>
-    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
     [OverloadResolutionPriority(-1)] // so that Put(key, default) puts an empty value
     public void Put(ReadOnlySpan<byte> key, StagedValue value)
     {
@@ -117,13 +118,13 @@ public readonly partial struct WriteTree
         TreeEditor.PutStaged(_tree.Opened, key, value.Content);
     }
 
-    /// <summary>Adds an entry; false, with nothing changed, when the tree already has the key.</summary>
+    /// <summary>Adds an entry; false, with nothing changed, when the tree already contains the key.</summary>
     /// <inheritdoc cref="Put(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
     public bool Insert(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => TreeEditor.Insert(_tree.Opened, key, value);
 
     /// <summary>Sets the length of a key's value, and returns the bytes for the caller to write in place.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="length">The length in bytes, at most the configured <see cref="StorageOptions.LargeValueBytes"/> less one.</param>
+    /// <param name="length">The length in bytes: less than <see cref="StorageOptions.LargeValueBytes"/>.</param>
     /// <returns>The value's bytes, to be filled before the transaction's next write. Their content is undefined until then.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The length is negative, or the value would be a large one: use a stream.</exception>
     /// <exception cref="InvalidOperationException">A change feed records the tree with its values, which are not known yet: use Put.</exception>
@@ -135,13 +136,13 @@ public readonly partial struct WriteTree
     /// A seekable stream reports its length, and its value gets exactly the necessary space. For other streams, the space is doubled as the bytes
     /// arrive, so the value may take up to three times its length until the transaction has been flushed; the excess is then free for other values.
     /// <para>
-    /// Until the task completes, the transaction can neither be committed nor get a savepoint; a rollback ends the put, and the task fails. The
-    /// stream may be read on any thread, and the transaction is used on that thread: meanwhile, nothing else should use the transaction except
+    /// Until the task completes, the transaction can neither be committed nor create a savepoint; a rollback ends the put, and the task fails.
+    /// The stream may be read on any thread, and the transaction is used on that thread: meanwhile, nothing else may use the transaction except
     /// the stream itself.
     /// </para>
     /// <para>
-    /// No other transaction can write until the stream has ended and the transaction has been committed. For a source that may be slow, such as the
-    /// body of a request, use <see cref="StorageEnvironment.StageAsync(Stream, CancellationToken)"/>, and put the staged value.
+    /// No other transaction can write until the stream has ended and the transaction has been committed. For a source that may be slow, such as a
+    /// request body, use <see cref="StorageEnvironment.StageAsync(Stream, CancellationToken)"/>, and put the staged value.
     /// </para>
     /// </remarks>
     /// <returns>The length of the value in bytes.</returns>
@@ -161,7 +162,9 @@ public readonly partial struct WriteTree
         return PutAsync(key, value, knownBytes: 0, cancellationToken);
     }
 
-    /// <summary>Removes an entry; false when the tree does not have the key.</summary>
+    /// <summary>Removes an entry; false when the tree does not contain the key.</summary>
+    /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
+    /// <exception cref="CorruptionException">A page is damaged; the transaction can only be rolled back.</exception>
     public bool Delete(ReadOnlySpan<byte> key) => TreeEditor.Delete(_tree.Opened, key);
 
     /// <inheritdoc cref="Tree.ToString"/>

@@ -3,9 +3,9 @@ using Voron.Transactions;
 
 namespace Voron;
 
-/// <summary>A tree of value sets that can be written: each key has a set of byte strings in ascending order.</summary>
+/// <summary>A writable tree of value sets: each key has a set of byte strings in ascending order.</summary>
 /// <remarks>
-/// A handle, valid until its transaction ends. Each change is made at once. Keys and values may be spans that the tree has returned.
+/// A handle, valid until its transaction ends. Each change is applied immediately. Keys and values may be spans returned by the tree.
 /// </remarks>
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly struct WriteValueSetTree
@@ -53,40 +53,40 @@ public readonly struct WriteValueSetTree
     /// <summary>Adds a value to the set of a key.</summary>
     /// <param name="key">The key, which is created with its first value.</param>
     /// <param name="value">The value: 1 to <see cref="MaxValueLength"/> bytes.</param>
-    /// <returns>False if the set has the value; nothing was changed then.</returns>
+    /// <returns>False, with nothing changed, if the set already contains the value.</returns>
     /// <exception cref="ArgumentException">The key or the value is empty or too long. Nothing was changed.</exception>
-    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
-    /// <exception cref="CorruptionException">A page on the way is damaged; the transaction can only be rolled back.</exception>
+    /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
+    /// <exception cref="CorruptionException">A page is damaged; the transaction can only be rolled back.</exception>
     public bool Add(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => ValueSetAccess.Add(_tree.Opened, key, value);
 
     /// <summary>Removes a value from the set of a key.</summary>
     /// <param name="key">The key, which is deleted with its last value.</param>
     /// <param name="value">The value: 1 to <see cref="MaxValueLength"/> bytes.</param>
-    /// <returns>False if the set does not have the value; nothing was changed then.</returns>
+    /// <returns>False, with nothing changed, if the set does not contain the value.</returns>
     /// <inheritdoc cref="Add"/>
     public bool Remove(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => ValueSetAccess.Remove(_tree.Opened, key, value);
 
     /// <summary>Removes a key with its whole set, and returns the number of its values.</summary>
     /// <remarks>
-    /// The pages of a large set are freed in this transaction: a set of gigabytes makes it a long one, which holds the writer. Remove the values
+    /// The pages of a large set are freed in this transaction, so a set of gigabytes makes it a long one, which holds the writer. Remove the values
     /// of such a set in several transactions.
     /// </remarks>
     /// <param name="key">The key.</param>
     /// <exception cref="ArgumentException">The key is empty or too long. Nothing was changed.</exception>
-    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
-    /// <exception cref="CorruptionException">A page on the way is damaged; the transaction can only be rolled back.</exception>
+    /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
+    /// <exception cref="CorruptionException">A page is damaged; the transaction can only be rolled back.</exception>
     public long RemoveAll(ReadOnlySpan<byte> key) => ValueSetAccess.RemoveAll(_tree.Opened, key);
 
     /// <summary>Removes all keys of a range with their sets.</summary>
     /// <param name="range">The keys to remove.</param>
     /// <returns>The number of keys removed.</returns>
-    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
-    /// <exception cref="CorruptionException">A page on the way is damaged; the transaction can only be rolled back.</exception>
+    /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
+    /// <exception cref="CorruptionException">A page is damaged; the transaction can only be rolled back.</exception>
     public long DeleteRange(KeyRange range) => ValueSetAccess.DeleteRange(_tree.Opened, range.Start, range.End);
 
-    /// <summary>Removes all keys with their sets. The tree itself stays, and so do its handles and cursors.</summary>
-    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
-    /// <exception cref="CorruptionException">A page on the way is damaged; the transaction can only be rolled back.</exception>
+    /// <summary>Removes all keys with their sets. The tree itself remains, and its handles and cursors stay valid.</summary>
+    /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
+    /// <exception cref="CorruptionException">A page is damaged; the transaction can only be rolled back.</exception>
     public void Clear() => ValueSetAccess.Clear(_tree.Opened);
 
     /// <inheritdoc cref="ValueSetTree.ToString"/>

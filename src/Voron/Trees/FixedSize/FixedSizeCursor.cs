@@ -7,10 +7,10 @@ namespace Voron.Trees.FixedSize;
 
 /// <summary>A position on an entry of a fixed-size tree that moves in both directions. Designed for pooling: moving allocates nothing.</summary>
 /// <remarks>
-/// The cursor keeps the key of its entry, and the change count of the tree as of which it knows the leaf. While the count is the same, the leaf is
-/// valid; otherwise the cursor finds its place again by the key. So the tree need not know its cursors. After its entry is deleted, the cursor stays
-/// where the entry was: the next move goes to the neighbour. A seek that fails leaves the cursor lost until another seek; a step that fails leaves it
-/// at the entry that it was about to leave.
+/// The cursor keeps the key of its entry, and the change count of the tree at which it found the leaf. While the count remains the same, the leaf is
+/// valid. Otherwise, the cursor restores its position by key, so the tree need not know its cursors. After its entry is deleted, the cursor keeps
+/// the position: the next move leads to the neighbour. A failed seek leaves the cursor lost until another seek. A failed step leaves it at the entry
+/// that it was about to leave.
 /// </remarks>
 internal sealed unsafe class FixedSizeCursor
 {
@@ -40,11 +40,11 @@ internal sealed unsafe class FixedSizeCursor
     /// <summary>The state of the tree over which the cursor is open.</summary>
     internal TreeState State => _tree!;
 
-    /// <summary>True if there is an entry to read; false also when the entry has been deleted since.</summary>
+    /// <summary>True if the cursor is on an entry; false also if that entry has since been deleted.</summary>
     public bool IsOnEntry => _place == Place.Entry && (IsCurrent || TryRestore());
 
     /// <summary>The key of the entry.</summary>
-    /// <exception cref="InvalidOperationException">There is no entry here, or it has been deleted.</exception>
+    /// <exception cref="InvalidOperationException">The cursor is on no entry, or its entry has been deleted.</exception>
     public long Key
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -64,7 +64,7 @@ internal sealed unsafe class FixedSizeCursor
         {
             RequireEntry();
 
-            // Read once: if another thread ends the transaction in the meantime, there is no page, and no fault either.
+            // Read once: another thread may end the transaction, and clear the leaf, between the check and the use.
             var leaf = _leaf;
             return leaf == null ? default : new ReadOnlySpan<byte>(ArrayPage.Value(leaf, _layout, _index), _layout.ValueSize);
         }
@@ -88,14 +88,14 @@ internal sealed unsafe class FixedSizeCursor
     /// <summary>Releases the tree. A second call does nothing.</summary>
     public void Close()
     {
-        // In this order: a thread that still uses the cursor must not take it for one that has to find its place again.
+        // The order matters: a thread still using the cursor must not mistake it for one that has to restore its position.
         _place = Place.Unset;
         _leaf = null;
         _tree = null;
         _reader = null;
     }
 
-    /// <summary>Describes the place. Reads no page, and throws nothing.</summary>
+    /// <summary>Describes the position. Reads no page, and never throws.</summary>
     public string Describe() => _place switch
     {
         Place.Entry => $"at {_key}",
@@ -105,14 +105,14 @@ internal sealed unsafe class FixedSizeCursor
         _ => "not positioned",
     };
 
-    /// <summary>Goes to the first entry whose key is not below this one; if there is none, returns false and goes past the end.</summary>
+    /// <summary>Moves to the first entry whose key is not below this one; if there is none, returns false and moves past the end.</summary>
     public bool Seek(long key)
     {
         Leave();
         return SeekNear(key, 1, out _);
     }
 
-    /// <summary>Goes to this key; if the tree has no such entry, returns false and goes to the one after it.</summary>
+    /// <summary>Moves to this key; if the tree does not contain it, returns false and moves to the entry after it.</summary>
     public bool SeekExact(long key)
     {
         Leave();
@@ -120,7 +120,7 @@ internal sealed unsafe class FixedSizeCursor
         return exact;
     }
 
-    /// <summary>Goes to the last entry whose key is not above this one; if there is none, returns false and goes before the start.</summary>
+    /// <summary>Moves to the last entry whose key is not above this one; if there is none, returns false and moves before the start.</summary>
     public bool SeekForPrevious(long key)
     {
         Leave();
@@ -139,7 +139,7 @@ internal sealed unsafe class FixedSizeCursor
         return SeekEdge(first: false);
     }
 
-    /// <summary>Goes to the next entry if it is in the same leaf; otherwise stays.</summary>
+    /// <summary>Moves to the next entry if it is in the same leaf; otherwise does not move.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryStepNext()
     {
@@ -151,7 +151,7 @@ internal sealed unsafe class FixedSizeCursor
         return true;
     }
 
-    /// <summary>Goes to the previous entry if it is in the same leaf; otherwise stays.</summary>
+    /// <summary>Moves to the previous entry if it is in the same leaf; otherwise does not move.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryStepPrevious()
     {
@@ -163,15 +163,13 @@ internal sealed unsafe class FixedSizeCursor
         return true;
     }
 
-    /// <summary>Goes to the next entry, or to the first one if the cursor has not been positioned yet.</summary>
+    /// <summary>Moves to the next entry, or to the first one if the cursor has not been positioned yet.</summary>
     public bool MoveNext() => TryStepNext() || MoveSlowly(1);
 
-    /// <summary>Goes to the previous entry, or to the last one if the cursor has not been positioned yet.</summary>
+    /// <summary>Moves to the previous entry, or to the last one if the cursor has not been positioned yet.</summary>
     public bool MovePrevious() => TryStepPrevious() || MoveSlowly(-1);
 
-    /// <summary>
-    /// Removes the entry, and returns false when it is already gone. The next move goes to a neighbour.
-    /// </summary>
+    /// <summary>Removes the entry; returns false if it was already deleted. The next move leads to a neighbour.</summary>
     /// <exception cref="InvalidOperationException">The cursor is on no entry.</exception>
     public bool Delete(PageWriter writer)
     {
@@ -187,14 +185,14 @@ internal sealed unsafe class FixedSizeCursor
             RestoreOrThrow();
     }
 
-    // The following seek can fail half-way.
+    // The seek that follows can fail halfway.
     private void Leave()
     {
         _leaf = null;
         _place = Place.Lost;
     }
 
-    /// <summary>Sets the position to an entry. Nothing in this method fails.</summary>
+    /// <summary>Sets the position to an entry. Cannot fail.</summary>
     private void SetPlace(byte* leaf, int index)
     {
         _count = ArrayPage.Count(leaf);
@@ -236,16 +234,16 @@ internal sealed unsafe class FixedSizeCursor
         return true;
     }
 
-    /// <summary>Goes to the first entry of the next leaf, or to the last entry of the previous one; past the end if there is none.</summary>
+    /// <summary>Moves to the first entry of the next leaf, or to the last entry of the previous one; past the end if there is none.</summary>
     private bool StepLeaf(int step)
     {
-        // If the step fails, the path leads nowhere: the next move begins at the key.
+        // If the step fails, the path is unusable: the next move starts from the key.
         _leaf = null;
         var leaf = FixedSizePath.Step(_tree!, _reader!, step, ref _path);
         if (leaf == null)
             return End(step);
 
-        // A scan of a tree whose branches lead to each other would never end.
+        // A scan of a tree whose branches form a cycle would never end.
         _distance += step;
         if (Math.Abs(_distance) >= _tree!.LeafPages)
             TreeErrors.ThrowLeaves(_reader!, _tree.LeafPages);
@@ -282,7 +280,7 @@ internal sealed unsafe class FixedSizeCursor
         return false;
     }
 
-    /// <summary>Finds the entry of the key again; if it is gone, returns false, and the cursor stays where the entry was.</summary>
+    /// <summary>Finds the entry of the key again; if it no longer exists, returns false, and the cursor keeps its position.</summary>
     private bool TryRestore()
     {
         var key = _key;

@@ -6,10 +6,10 @@ namespace Voron.Trees.IdSets;
 
 /// <summary>A position in the set of a key that moves in both directions. Designed for pooling: moving allocates nothing.</summary>
 /// <remarks>
-/// The cursor keeps its key, its id, and the change count of the tree as of which it knows the pages of the set. While the count is the same, they
-/// are valid; otherwise the cursor finds the set by the key, and its place by the id. After its id is removed, the cursor stays where the id was: the
-/// next move goes to the neighbour. A seek that fails leaves the cursor lost until another seek; a step that fails leaves it at the id that it was
-/// about to leave.
+/// The cursor stores its key, its id, and the change count of the tree at which it last located the pages of the set. While that count is unchanged,
+/// the pages are valid. Otherwise the cursor finds the set again by its key, and its position by its id. After its id is removed, the cursor stays
+/// where the id was, and the next move leads to the neighbour. A seek that throws leaves the cursor lost until another seek. A step that throws
+/// leaves it at the id that it was about to leave.
 /// </remarks>
 internal sealed class IdTreeCursor
 {
@@ -20,10 +20,10 @@ internal sealed class IdTreeCursor
     private Place _place;
     private long _changes;
 
-    // The position of the cursor while the set has no such id, or may not have it.
+    // The position of the cursor while the set does not contain this id, or may not contain it.
     private long _id;
 
-    // A seek went to the id, and it has not been copied since.
+    // Set when a seek has found the current id and no fill has copied it yet.
     private bool _isSought;
 
     private enum Place
@@ -36,10 +36,10 @@ internal sealed class IdTreeCursor
         Lost,
     }
 
-    /// <summary>The ids of the set, for queries: they seek from where they are, whatever the place of the set.</summary>
+    /// <summary>The cursor over the ids of the set. Queries move it directly, whatever the position of this tree cursor.</summary>
     public IdSetCursor Set { get; } = new();
 
-    /// <summary>The number of ids of the set; 0 if the tree does not have the key.</summary>
+    /// <summary>The number of ids in the set; 0 if the tree does not contain the key.</summary>
     public long Count
     {
         get
@@ -49,7 +49,7 @@ internal sealed class IdTreeCursor
         }
     }
 
-    /// <summary>True if there is an id to read; false also when it has been removed since.</summary>
+    /// <summary>True if the cursor is on an id that can be read; false also if that id has been removed since.</summary>
     public bool IsOnId
     {
         get
@@ -60,7 +60,7 @@ internal sealed class IdTreeCursor
     }
 
     /// <summary>The id.</summary>
-    /// <exception cref="InvalidOperationException">There is no id here, or it has been removed.</exception>
+    /// <exception cref="InvalidOperationException">The cursor is not on an id, or the id has been removed.</exception>
     public long Id
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -88,8 +88,8 @@ internal sealed class IdTreeCursor
         get => _tree is { } tree && _changes == tree.ChangeCount;
     }
 
-    /// <summary>Opens the set of a key, which need not be there.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged. The cursor is closed.</exception>
+    /// <summary>Opens the set of a key, which need not exist.</summary>
+    /// <exception cref="CorruptionException">A page on the path is damaged. The cursor is closed.</exception>
     public void Open(TreeState tree, PageReader reader, ReadOnlySpan<byte> key)
     {
         Close();
@@ -120,21 +120,21 @@ internal sealed class IdTreeCursor
         Set.Close();
     }
 
-    /// <summary>Finds the place of the cursor again if the tree has changed.</summary>
+    /// <summary>Restores the position of the cursor if the tree has changed.</summary>
     public void Refresh()
     {
         if (!IsCurrent)
             Restore();
     }
 
-    /// <summary>Goes to the first id that is not below one; if there is none, returns false and goes past the end.</summary>
+    /// <summary>Moves to the first id at or above <paramref name="id"/>; if there is none, returns false and moves past the end.</summary>
     public bool Seek(long id)
     {
         Leave();
         return Arrive(Set.Seek(id), 1);
     }
 
-    /// <summary>Goes to the last id that is not above one; if there is none, returns false and goes before the start.</summary>
+    /// <summary>Moves to the last id at or below <paramref name="id"/>; if there is none, returns false and moves before the start.</summary>
     public bool SeekForPrevious(long id)
     {
         Leave();
@@ -150,7 +150,7 @@ internal sealed class IdTreeCursor
         return Arrive(Set.MovePrevious(), -1);
     }
 
-    /// <summary>Goes to the next id if it is in the same block; otherwise stays.</summary>
+    /// <summary>Moves to the next id if it is in the same block; otherwise stays in place.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryStepNext()
     {
@@ -160,7 +160,7 @@ internal sealed class IdTreeCursor
         return true;
     }
 
-    /// <summary>Goes to the previous id if it is in the same block; otherwise stays.</summary>
+    /// <summary>Moves to the previous id if it is in the same block; otherwise stays in place.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryStepPrevious()
     {
@@ -170,7 +170,7 @@ internal sealed class IdTreeCursor
         return true;
     }
 
-    /// <summary>Goes to the next id, or to the first one if the cursor has not been positioned yet.</summary>
+    /// <summary>Moves to the next id, or to the first one if the cursor has not been positioned yet.</summary>
     public bool MoveNext()
     {
         _isSought = false;
@@ -194,7 +194,7 @@ internal sealed class IdTreeCursor
         }
     }
 
-    /// <summary>Goes to the previous id, or to the last one if the cursor has not been positioned yet.</summary>
+    /// <summary>Moves to the previous id, or to the last one if the cursor has not been positioned yet.</summary>
     public bool MovePrevious()
     {
         _isSought = false;
@@ -219,12 +219,12 @@ internal sealed class IdTreeCursor
     }
 
     /// <summary>
-    /// Copies the ids that follow, beginning with one to which a seek went, and goes to the last of them, or past the end if there were fewer than
-    /// asked for.
+    /// Copies the following ids, starting with the current one if a seek has just found it. Moves to the last id copied, or past the end if fewer ids
+    /// remained than requested.
     /// </summary>
     /// <inheritdoc cref="IdSetCursor.Fill"/>
     /// <exception cref="CorruptionException">
-    /// A page on the way is damaged. The cursor is where it was, since nothing says what has been copied.
+    /// A page on the path is damaged. The cursor keeps its position, since the caller cannot know how many ids were copied.
     /// </exception>
     public int Fill(Span<long> ids, Span<byte> payloads)
     {
@@ -244,7 +244,7 @@ internal sealed class IdTreeCursor
         }
     }
 
-    /// <summary>Describes the place. Reads no page, and throws nothing.</summary>
+    /// <summary>Describes the position. Reads no page and never throws.</summary>
     public string Describe() => _place switch
     {
         Place.OnId => $"at {Set.Current}",
@@ -257,7 +257,7 @@ internal sealed class IdTreeCursor
 
     private int FillOn(Span<long> ids, Span<byte> payloads)
     {
-        // After a failure, the cursor is near the id that was sought.
+        // After a failure, the cursor is near the id that the seek found.
         var isFirst = _isSought && (_place == Place.OnId || (_place == Place.NearId && TryReturn()));
         if (!isFirst && !MoveNext())
             return 0;
@@ -269,7 +269,7 @@ internal sealed class IdTreeCursor
         return filled;
     }
 
-    // The following seek can fail half-way.
+    // The seek that follows may fail half-way.
     private void Leave()
     {
         _place = Place.Lost;
@@ -283,7 +283,7 @@ internal sealed class IdTreeCursor
         return EndStep(isFound, step);
     }
 
-    // If the step fails, the cursor stays here.
+    // If the step throws, the cursor stays here.
     private void BeginStep()
     {
         if (_place == Place.OnId)

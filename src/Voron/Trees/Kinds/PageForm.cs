@@ -7,7 +7,7 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees.Kinds;
 
-/// <summary>What the link to a page of a tree claims of it.</summary>
+/// <summary>The claims that the link to a tree page makes about the page.</summary>
 /// <param name="Page">The number of the page.</param>
 /// <param name="PageSize">The page size in bytes.</param>
 /// <param name="IsLeaf">True for a leaf, false for a branch.</param>
@@ -15,19 +15,19 @@ namespace Voron.Trees.Kinds;
 internal readonly record struct PageClaim(PageNumber Page, int PageSize, bool IsLeaf, int ValueSize);
 
 /// <summary>
-/// How the branches and leaves of a tree store keys and children: in slotted pages or in array pages. For code that treats the pages of all trees
-/// alike: it checks, finds, moves, frees and describes them, and runs far less often than entries are read and written.
+/// The form in which the branches and leaves of a tree store keys and children: slotted pages or array pages. For code that checks, finds, moves,
+/// frees or describes the pages of all trees alike, and runs far less often than entries are read and written.
 /// </summary>
-/// <remarks>Keys are bytes, whose order is that of the keys; array pages convert theirs (<see cref="ArrayKey"/>).</remarks>
+/// <remarks>Keys are passed as bytes, which sort in key order. Array pages convert theirs (<see cref="ArrayKey"/>).</remarks>
 internal abstract unsafe class PageForm
 {
-    /// <summary>The form of keys and values of any bytes.</summary>
+    /// <summary>The form of arbitrary keys and values.</summary>
     public static PageForm Slotted { get; } = new SlottedForm();
 
-    /// <summary>The form of 64-bit keys with values of one size.</summary>
+    /// <summary>The form of 64-bit keys with fixed-size values.</summary>
     public static PageForm Array { get; } = new ArrayForm();
 
-    /// <summary>True if a leaf refers to pages outside of it, or to dictionaries.</summary>
+    /// <summary>True if a leaf can refer to other pages, or to dictionaries.</summary>
     public abstract bool HasReferences { get; }
 
     /// <summary>Returns the form of the pages of a kind; null if trees have no such pages.</summary>
@@ -38,13 +38,13 @@ internal abstract unsafe class PageForm
         _ => null,
     };
 
-    /// <summary>The number of entries of a page, or of children of a branch.</summary>
+    /// <summary>Returns the number of entries in a leaf, or of children in a branch.</summary>
     public static int Count(byte* page) => ((PageHeader*)page)->EntryCount;
 
-    /// <exception cref="CorruptionException">The page is no branch of this form.</exception>
+    /// <exception cref="CorruptionException">The page is not a branch of this form.</exception>
     public abstract byte* ReadBranch(PageReader reader, PageNumber page);
 
-    /// <exception cref="CorruptionException">The page is no leaf of this form, or its values have another size than those of the tree.</exception>
+    /// <exception cref="CorruptionException">The page is not a leaf of this form, or its value size differs from that of the tree.</exception>
     public abstract byte* ReadLeaf(PageReader reader, TreeState state, PageNumber page);
 
     public abstract bool IsLeaf(byte* page);
@@ -66,20 +66,20 @@ internal abstract unsafe class PageForm
     /// <exception cref="CorruptionException">A page is damaged.</exception>
     public abstract void DeleteAll(PageWriter writer, TreeState state);
 
-    /// <summary>Removes the first children of a branch that has more of them.</summary>
+    /// <summary>Removes the first children of a branch, but not all of its children.</summary>
     public abstract void RemoveFirst(in WritablePage branch, int pageSize, int count);
 
     /// <summary>Reports each fault of a page whose bytes cannot be trusted.</summary>
     /// <param name="page">The page.</param>
-    /// <param name="claim">What the link to it claims.</param>
+    /// <param name="claim">The claims of the link to it.</param>
     /// <param name="report">Receives the faults.</param>
-    /// <returns>True if the page is sound.</returns>
+    /// <returns>True if the page can be walked.</returns>
     public abstract bool Check(byte* page, in PageClaim claim, Action<string> report);
 
     /// <summary>Describes a key for messages.</summary>
     public abstract string Describe(ReadOnlySpan<byte> key);
 
-    /// <summary>Returns the index of an entry of a leaf; if there is none with this key, the complement of the index where it belongs.</summary>
+    /// <summary>Returns the index of the leaf entry with this key; if there is none, the complement of its insertion index.</summary>
     public abstract int FindEntry(byte* leaf, int pageSize, ReadOnlySpan<byte> key);
 
     /// <summary>Returns the index of the child whose range contains a key.</summary>
@@ -89,7 +89,7 @@ internal abstract unsafe class PageForm
     /// <param name="page">The page.</param>
     /// <param name="pageSize">The page size in bytes.</param>
     /// <param name="index">The index of the entry.</param>
-    /// <param name="buffer">At least <see cref="ArrayKey.Size"/> bytes. The key is in it, or in the page.</param>
+    /// <param name="buffer">At least <see cref="ArrayKey.Size"/> bytes. The returned key is either in this buffer or in the page.</param>
     public abstract ReadOnlySpan<byte> Key(byte* page, int pageSize, int index, Span<byte> buffer);
 
     /// <summary>Finds the path to the leaf that contains a key or would receive it. The tree must have a root.</summary>

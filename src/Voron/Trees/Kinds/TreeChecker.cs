@@ -7,15 +7,14 @@ using Voron.Trees.Pages;
 namespace Voron.Trees.Kinds;
 
 /// <summary>
-/// Walks a tree and reports inconsistencies, either in one pass or in slices, each with a newer snapshot than the one before. No
-/// bytes, however damaged, make it fail.
+/// Walks a tree and reports inconsistencies, either in one pass or in slices, each with the snapshot of the one before or a newer one. No bytes,
+/// however damaged, make it fail.
 /// </summary>
 /// <remarks>
-/// A slice ends between two subtrees or at a value in a leaf, and records the key from which the next slice continues; inside a value
-/// of many chunks, it also records the chunk, and inside a set of ids the id. The tree may have changed by then: the walk continues at
-/// the first key that is not below the recorded one. Changes that the walk misses were written after it began and are left to the next
-/// walk, so each slice makes progress whatever writers do. Keys outside the separators that lead to them end the descent, so no page is
-/// walked twice through two links.
+/// A slice ends between two subtrees or at a value in a leaf, and records the key from which the next slice continues. Inside a value of many
+/// chunks, it also records the chunk, and inside a set of ids, the id. The tree may have changed by then: the walk continues at the first key not
+/// below the recorded one. Changes missed by the walk were written after it began and are left to the next walk, so each slice makes progress
+/// whatever writers do. A page with keys outside the separators that lead to it ends the descent, so no page is walked twice through two links.
 /// </remarks>
 internal sealed unsafe class TreeChecker
 {
@@ -93,7 +92,7 @@ internal sealed unsafe class TreeChecker
             return true;
         }
 
-        // Levels count from the root: a tree that has grown or shrunk has other pages at each level.
+        // Levels count from the root: a tree that has grown or shrunk has different pages at each level.
         if (header.Depth != _depth)
             Array.Clear(_path);
         _depth = header.Depth;
@@ -104,11 +103,11 @@ internal sealed unsafe class TreeChecker
     }
 
     /// <summary>
-    /// Compares the tree's header with the counts of the walk. Must be called only when the end was reached and nothing was changed
-    /// since the walk began.
+    /// Compares the tree's header with the counts of the walk. Must be called only after the walk has reached the end, and if nothing has changed
+    /// since it began.
     /// </summary>
     /// <param name="header">The header.</param>
-    /// <param name="countsEntries">False if the header does not keep the number of entries.</param>
+    /// <param name="countsEntries">False if the entry count in the header is not kept up to date.</param>
     /// <returns>True if no problem at all was found.</returns>
     public bool CompareCounts(in TreeHeader header, bool countsEntries = true)
     {
@@ -136,7 +135,7 @@ internal sealed unsafe class TreeChecker
             Report($"tree header: claims {claimed} {what}, but the walk counted {counted}");
     }
 
-    // The keys below the page must be those from one bound up to, but not including, the other.
+    // The keys below the page must lie between the bounds: the lower one is included, the upper one excluded.
     private bool Walk(PageNumber page, int level, Bound lower, Bound upper)
     {
         var isLeaf = level == _depth - 1;
@@ -152,12 +151,12 @@ internal sealed unsafe class TreeChecker
         return isLeaf ? WalkLeaf(bytes, page) : WalkBranch(bytes, level, lower, upper);
     }
 
-    // Pages that were allocated in version 1 of the format have no mark.
+    // Pages allocated in version 1 of the format have no mark.
     private void CheckMark(byte* bytes, PageNumber page)
     {
         var mark = ((PageHeader*)bytes)->TreeMark;
         if (mark != 0 && mark != _treeMark)
-            Report($"page {page}: has the mark of the tree with id {mark - 1}, but belongs to that with id {_treeMark - 1}");
+            Report($"page {page}: has the mark of the tree with id {mark - 1}, but belongs to the tree with id {_treeMark - 1}");
     }
 
     private byte* Enter(PageNumber page, int level)
@@ -279,7 +278,7 @@ internal sealed unsafe class TreeChecker
             return WalkSet(leaf, slot, record);
         CheckPacked(leaf, slot, record);
         if (kind == ValueKind.Extended && LeafPage.Packed(record) == null)
-            Report($"page {leaf}: slot {slot}: a record of form {*LeafPage.InlineBytes(record)}, which a tree of values cannot have");
+            Report($"page {leaf}: slot {slot}: a record of form {*LeafPage.InlineBytes(record)}, which is impossible in a tree of values");
         if (kind != ValueKind.LargeExtent)
             return true;
         var reference = *(LargeExtentReference*)LeafPage.InlineBytes(record);

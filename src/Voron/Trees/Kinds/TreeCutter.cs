@@ -7,10 +7,10 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees.Kinds;
 
-/// <summary>Frees the pages of a dropped tree from its left, some at a time. What remains is a whole tree each time.</summary>
+/// <summary>Frees the pages of a dropped tree from the left, some at a time. The rest remains a valid tree each time.</summary>
 /// <remarks>
-/// Leaves are read only if the tree has values outside of them. So the number of entries is not kept up to date: nothing asks for that of a dropped
-/// tree. A failure leaves the tree half changed: the transaction must be rolled back.
+/// Leaves are read only if the tree has values outside of them. The entry count is therefore not kept up to date: nothing needs that of a dropped
+/// tree. A failure leaves the tree partially changed: the transaction must be rolled back.
 /// </remarks>
 internal unsafe ref struct TreeCutter
 {
@@ -33,14 +33,15 @@ internal unsafe ref struct TreeCutter
 
     private readonly bool IsEnough => _freed >= _most;
 
-    /// <summary>Frees pages, until there are none left or enough are free.</summary>
+    /// <summary>Frees pages until none are left, or enough are free.</summary>
     /// <param name="pages">The pages of the tree.</param>
-    /// <param name="state">The tree, which is empty when its last page is free.</param>
+    /// <param name="state">The tree, which is empty after its last page has been freed.</param>
     /// <param name="most">
-    /// The number of pages to free. The last value, which is freed as a whole, may make it as many more as a value has pages; a set of ids does not.
+    /// The number of pages to free. It can be exceeded by the pages of the last value, which is freed as a whole, and by a few pages of the tree or
+    /// of a set of ids, at most one for each level. A set of ids is freed in parts.
     /// </param>
-    /// <returns>The number of pages that were freed.</returns>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <returns>The number of freed pages.</returns>
+    /// <exception cref="CorruptionException">A visited page is damaged.</exception>
     public static long Cut(PageWriter pages, TreeState state, int most)
     {
         var cutter = new TreeCutter(pages, state, most);
@@ -56,7 +57,7 @@ internal unsafe ref struct TreeCutter
         return cutter._freed;
     }
 
-    // The first leaves of the first branch above leaves.
+    // Frees the first leaves of the first branch above leaves.
     private void CutFirstLeaves()
     {
         var page = _state.Root;
@@ -69,7 +70,7 @@ internal unsafe ref struct TreeCutter
             page = _kind.Pages.Child(branch, _pages.PageSize, 0);
         }
 
-        // A page below itself would be freed while it is read.
+        // A page below itself would be freed while it is being read.
         _path.LeafLevel = _state.Depth - 1;
         _path.Set(_path.LeafLevel, page, 0);
         _path.CheckDistinct(_pages, PageNumber.None);
@@ -86,7 +87,7 @@ internal unsafe ref struct TreeCutter
         RemoveChildren(_state.Depth - 2, leaves);
     }
 
-    /// <summary>Removes the first children of a branch. A branch without children is freed, and leaves the one above it.</summary>
+    /// <summary>Removes the first children of a branch. A branch left without children is freed, and removed from the branch above it.</summary>
     /// <param name="level">The level of the branch; -1 above the root.</param>
     /// <param name="count">The number of children.</param>
     private void RemoveChildren(int level, int count)
@@ -110,7 +111,7 @@ internal unsafe ref struct TreeCutter
             _state.SetEmpty();
     }
 
-    // False if the leaf keeps values or a part of a set, since enough is free.
+    // False if the leaf keeps values or a part of a set, because enough pages are free.
     private bool TryFreeLeaf(PageNumber page)
     {
         if (_hasExtents && !TryFreeValues(page))
@@ -170,7 +171,7 @@ internal unsafe ref struct TreeCutter
         CountSets(count);
     }
 
-    // A header with more sets than ids would be an impossible one.
+    // A header with more sets than ids would be invalid.
     private readonly void CountSets(int freed)
     {
         if (_kind.HasIdSets)

@@ -2,7 +2,7 @@ using Voron.Format;
 
 namespace Voron.Trees.Kinds;
 
-/// <summary>One kind of tree: the facts by which code that serves all kinds treats its trees.</summary>
+/// <summary>One kind of tree: its properties for code that serves all kinds.</summary>
 internal sealed class TreeKindDescriptor
 {
     /// <summary>The name of the kind, as the tool shows it and as dumps have it.</summary>
@@ -11,13 +11,13 @@ internal sealed class TreeKindDescriptor
     /// <summary>The kind for messages, such as "a fixed-size tree".</summary>
     public required string Description { get; init; }
 
-    /// <summary>The feature that an environment with a tree of this kind has in its header.</summary>
+    /// <summary>The feature recorded in the header of an environment with a tree of this kind.</summary>
     public required FormatFeatures Feature { get; init; }
 
     /// <summary>The form of branches and leaves.</summary>
     public PageForm Pages { get; init; } = PageForm.Slotted;
 
-    /// <summary>True if each entry is a set of ids in place of a value, and the header counts the ids and the pages of the sets.</summary>
+    /// <summary>True if each entry has a set of ids instead of a value, and the header counts the ids and the pages of the sets.</summary>
     public bool HasIdSets { get; init; }
 
     /// <summary>True if a second tree, named after the id of the first, stores the values of its large sets.</summary>
@@ -32,10 +32,10 @@ internal static class TreeKinds
 
     public static bool IsKnown(TreeKind kind) => (uint)kind < (uint)Table.Length;
 
-    /// <summary>Returns a kind, which the check of the tree's header has found possible.</summary>
+    /// <summary>Returns the descriptor of a kind, which has already been validated with the tree's header.</summary>
     public static TreeKindDescriptor Of(TreeKind kind) => Table[(int)kind];
 
-    /// <summary>The feature that an environment with a tree of this header has in its own header.</summary>
+    /// <summary>Returns the features recorded in the header of an environment that contains a tree with this header.</summary>
     public static FormatFeatures Feature(in TreeHeader header) =>
         Of(header.Kind).Feature
         | ((header.Flags & TreeHeader.RecordedFlag) != 0 ? FormatFeatures.ChangeFeeds : FormatFeatures.None)
@@ -45,9 +45,9 @@ internal static class TreeKinds
     public static TreeKind? Find(string name) =>
         Array.FindIndex(Table, row => row.Name == name) is >= 0 and var at ? (TreeKind)at : null;
 
-    /// <summary>Reports that a tree is opened as one of another kind.</summary>
+    /// <summary>Returns the exception for a tree opened as one of another kind.</summary>
     public static InvalidOperationException Mismatch(ReadOnlySpan<byte> name, TreeKind kind, TreeKind wanted, string path) => new(
-        $"The {Catalog.Describe(name)} in '{path}' is {Of(kind).Description}, and was opened as {Of(wanted).Description}. A tree keeps the kind with " +
+        $"The {Catalog.Describe(name)} in '{path}' is {Of(kind).Description}, but was opened as {Of(wanted).Description}. A tree keeps the kind with " +
         "which it was created: use the calls for that kind, or another name.");
 
     private static TreeKindDescriptor Describe(TreeKind kind) => kind switch

@@ -8,16 +8,16 @@ using Voron.Trees.Pages;
 namespace Voron.Trees.Kinds;
 
 /// <summary>
-/// Moves the pages of a tree for a compaction, and changes what refers to them: a parent, the header of the tree, or the record of a value.
+/// Moves the pages of a tree for a compaction, and updates the reference to each: in a parent, the header of the tree, or the record of a value.
 /// </summary>
 /// <remarks>
-/// Pages are found by a key, from the root down, so it does not matter how the tree has changed since the key was chosen. Moving changes no entry,
-/// and the tree is whole after each page: a call may stop anywhere, and be repeated.
+/// Pages are found by key from the root down, so changes to the tree since the key was chosen do not matter. Moving changes neither keys nor values,
+/// and the tree is consistent after each moved page: a call can stop after any page, and be repeated.
 /// </remarks>
 internal static unsafe class TreeMover
 {
-    /// <summary>Moves the pages on the path to a key, and all leaves next to that of the key: the children of the same branch.</summary>
-    /// <returns>False if a page found no place, so that some have not been moved.</returns>
+    /// <summary>Moves the pages on the path to a key, and the siblings of its leaf: all children of the same branch.</summary>
+    /// <returns>False if a page could not be moved. That page, and those after it, have not been moved.</returns>
     public static bool TryMovePages(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, IPageMover mover)
     {
         if (state.Root.IsNone)
@@ -43,8 +43,8 @@ internal static unsafe class TreeMover
         return TryMoveLeaves(writer, state, path.Page(path.LeafLevel - 1), mover);
     }
 
-    /// <summary>Moves the overflow extent of a key's value, or the pages of its set, if it has some that should be moved.</summary>
-    /// <returns>False if the extent, or a page, found no place.</returns>
+    /// <summary>Moves the overflow extent of a key's value, or the pages of its set, if they should be moved.</summary>
+    /// <returns>False if the extent, or a page, could not be moved.</returns>
     public static bool TryMoveExtent(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, IPageMover mover)
     {
         fixed (byte* bytes = key)

@@ -3,10 +3,10 @@ using Voron.Primitives;
 
 namespace Voron.Trees.Kinds;
 
-/// <summary>Reads the pages that <see cref="TreeCutter"/> is about to read, so that it finds them in memory and checked.</summary>
+/// <summary>Reads the pages that <see cref="TreeCutter"/> is about to read, so that it finds them in memory and already checked.</summary>
 /// <remarks>
-/// A page that is not in the system's cache costs more than freeing hundreds of pages. The cutter reads its pages while it holds the writer; this
-/// class reads them before.
+/// Reading a page that is not in the system's cache costs more than freeing hundreds of pages. The cutter reads its pages while it holds the writer.
+/// This class reads them beforehand.
 /// </remarks>
 internal unsafe ref struct TreeReadAhead
 {
@@ -21,11 +21,11 @@ internal unsafe ref struct TreeReadAhead
         _left = most;
     }
 
-    /// <summary>Reads the branches above the first pages of a tree; also the leaves among these, if they are read before they are freed.</summary>
+    /// <summary>Reads the branches above the first pages of a tree, and the leaves among those pages if freeing them requires reading them.</summary>
     /// <param name="pages">The pages of the tree.</param>
     /// <param name="state">The tree.</param>
-    /// <param name="most">The number of pages that are to be freed.</param>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <param name="most">The number of pages to be freed.</param>
+    /// <exception cref="CorruptionException">A visited page is damaged.</exception>
     public static void Read(PageReader pages, TreeState state, int most)
     {
         if (state.Root.IsNone)
@@ -34,7 +34,7 @@ internal unsafe ref struct TreeReadAhead
         new TreeReadAhead(pages, state, most).Read(state.Root, 0);
     }
 
-    // Each page counts, so that a damaged tree ends too.
+    // Each page counts, so that the walk of a damaged tree also ends.
     private void Read(PageNumber page, int level)
     {
         _left--;

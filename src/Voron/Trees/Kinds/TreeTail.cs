@@ -4,7 +4,7 @@ using Voron.Trees.Pages;
 
 namespace Voron.Trees.Kinds;
 
-/// <summary>Finds the parts of a tree that have pages in the tail of the file, for a compaction. Reads a snapshot, a key after the other.</summary>
+/// <summary>Finds the parts of a tree with pages in the tail of the file, for a compaction. Reads a snapshot, one key at a time.</summary>
 /// <param name="state">The tree.</param>
 /// <param name="reader">The snapshot's pages.</param>
 /// <param name="tailStart">The first page of the tail.</param>
@@ -14,15 +14,13 @@ internal sealed unsafe class TreeTail(TreeState state, PageReader reader, long t
 
     private readonly PageForm _form = TreeKinds.Of(state.Kind).Pages;
 
-    /// <summary>Returns the key to begin with: no key of a tree precedes it.</summary>
+    /// <summary>Returns the initial key: no key of a tree precedes it.</summary>
     public static byte[]? First() => LeastKey;
 
-    /// <summary>
-    /// Looks at the branch above the leaf of a key: at its children, and at the pages that lead to it.
-    /// </summary>
+    /// <summary>Examines the branch above the leaf of a key: its children, and the pages on the path to it.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="pages">The number of these pages that lie in the tail. They have been read, so that they are in memory.</param>
-    /// <returns>A key of the next such branch; null if this is the last.</returns>
+    /// <param name="pages">The number of these pages in the tail. They have been read, so that they are in memory.</param>
+    /// <returns>A key of the next such branch; null if this is the last one.</returns>
     public byte[]? Look(ReadOnlySpan<byte> key, out int pages)
     {
         pages = 0;
@@ -47,7 +45,7 @@ internal sealed unsafe class TreeTail(TreeState state, PageReader reader, long t
         reader.Read(page);
     }
 
-    // The branch above the next leaf to the right begins at the lowest separator to the right of the path, above the branch itself.
+    // The next branch above leaves begins at the lowest separator to the right of the path, at a level above this branch.
     private byte[]? NextBranch(in TreePath path)
     {
         Span<byte> key = stackalloc byte[ArrayKey.Size];

@@ -5,15 +5,15 @@ using Voron.Trees.ValueSets.Records;
 
 namespace Voron.Trees.ValueSets;
 
-/// <summary>A position on a value of a tree of value sets that moves in both directions, over all sets or over one.</summary>
+/// <summary>A position on a value in a tree of value sets. It moves in both directions, over all sets or within one.</summary>
 /// <remarks>
 /// <para>
-/// Each pair of key and value has a place: the key in the tree, then the value in the record of the key or in the companion. In a transaction
-/// that can write, the cursor keeps copies of both, and the counts of changes of both trees as of which it knows their pages. When they have
-/// changed, it finds its place by the copies, in whatever form the set is by then. After its value is removed, it stays where the value was: the
-/// next move goes to a neighbour.
+/// The position is a pair: a key in the tree, and a value in the record of that key or in the companion. In a transaction that can write, the
+/// cursor keeps copies of both, and the change counts of both trees at which it last located their pages. After a change, it finds its position
+/// again by the copies, whatever form the set has by then. After its value is removed, the cursor stays where the value was, and the next move
+/// leads to a neighbour.
 /// </para>
-/// <para>A move that fails leaves the cursor lost until another seek. Designed for pooling: moving allocates nothing.</para>
+/// <para>A move that throws leaves the cursor lost until another seek. Designed for pooling: moving allocates nothing.</para>
 /// </remarks>
 internal sealed unsafe class ValueSetTreeCursor
 {
@@ -26,17 +26,17 @@ internal sealed unsafe class ValueSetTreeCursor
     private Place _place;
     private long _changes;
 
-    // The only set that the cursor goes over, if it is bound to one.
+    // The key of the only set that the cursor covers, if it is bound to one.
     private byte[] _boundKey = [];
     private int _boundLength = -1;
 
-    // The pair where the cursor is, in a transaction that can write.
+    // Copies of the current key and value, in a transaction that can write.
     private byte[] _savedKey = [];
     private int _savedKeyLength;
     private byte[] _savedValue = [];
     private int _savedValueLength;
 
-    // The set of the key on which the cursor is, while no tree changes.
+    // The set of the current key. Valid while neither tree changes.
     private ValueSetForm _form;
     private long _count;
     private long _number;
@@ -53,11 +53,11 @@ internal sealed unsafe class ValueSetTreeCursor
         Lost,
     }
 
-    /// <summary>True if there is a value to read; false also when it has been removed since.</summary>
+    /// <summary>True if the cursor is on a value that can be read; false also if that value has been removed since.</summary>
     public bool IsOnPair => _place == Place.Pair && (IsCurrent || TryReturn());
 
     /// <summary>The key of the value. Valid until the next move or change.</summary>
-    /// <exception cref="InvalidOperationException">There is no value here, or it has been removed.</exception>
+    /// <exception cref="InvalidOperationException">The cursor is not on a value, or the value has been removed.</exception>
     public ReadOnlySpan<byte> Key
     {
         get
@@ -78,7 +78,7 @@ internal sealed unsafe class ValueSetTreeCursor
         }
     }
 
-    /// <summary>The number of values of the key on which the cursor is.</summary>
+    /// <summary>The number of values under the current key.</summary>
     /// <inheritdoc cref="Key"/>
     public long CountOfKey
     {
@@ -89,7 +89,7 @@ internal sealed unsafe class ValueSetTreeCursor
         }
     }
 
-    /// <summary>The number of values of the only set of a bound cursor; 0 if its tree does not have the key.</summary>
+    /// <summary>The number of values in the set of a bound cursor; 0 if the tree does not contain the key.</summary>
     public long CountOfBound => ValueSetReader.CountOf(_keys!, _reader!, BoundKey);
 
     private bool IsBound => _boundLength >= 0;
@@ -130,7 +130,7 @@ internal sealed unsafe class ValueSetTreeCursor
             _largeCursor.Open(large, reader, canChange: false);
     }
 
-    /// <summary>Binds the open cursor to the set of a key, which need not be there.</summary>
+    /// <summary>Binds the open cursor to the set of a key, which need not exist.</summary>
     public void Bind(ReadOnlySpan<byte> key)
     {
         if (_boundKey.Length < key.Length)
@@ -157,8 +157,8 @@ internal sealed unsafe class ValueSetTreeCursor
     public bool SeekLast() => SeekEdge(-1);
 
     /// <summary>
-    /// Goes to the first value of the first key that is not below another (step 1), or to the last of the last one that is not above it (step
-    /// -1).
+    /// Moves to the first value of the first key at or above <paramref name="key"/> (step 1), or to the last value of the last key at or
+    /// below it (step -1).
     /// </summary>
     public bool SeekKey(ReadOnlySpan<byte> key, int step)
     {
@@ -167,7 +167,7 @@ internal sealed unsafe class ValueSetTreeCursor
     }
 
     /// <summary>
-    /// Goes to a pair; if there is none, returns false with <paramref name="exact"/> and goes to the neighbour in the direction of the step.
+    /// Moves to a pair; if it does not exist, sets <paramref name="exact"/> to false and moves to the neighbour in the direction of the step.
     /// </summary>
     public bool Seek(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, int step, out bool exact)
     {
@@ -181,7 +181,7 @@ internal sealed unsafe class ValueSetTreeCursor
         return FindValue(value, step, out exact) ? Arrive() : StepKey(step);
     }
 
-    /// <summary>Goes to a value of the only set of a bound cursor, or to its neighbour in the direction of the step.</summary>
+    /// <summary>Moves to a value in the set of a bound cursor, or to its neighbour in the direction of the step.</summary>
     public bool SeekBound(ReadOnlySpan<byte> value, int step, out bool exact)
     {
         exact = false;
@@ -192,7 +192,7 @@ internal sealed unsafe class ValueSetTreeCursor
         return FindValue(value, step, out exact) ? Arrive() : End(step);
     }
 
-    /// <summary>Goes to the next value (step 1) or to the previous one (step -1); from no place, to the first or the last.</summary>
+    /// <summary>Moves to the next value (step 1) or to the previous one (step -1); without a position, to the first or the last one.</summary>
     public bool Move(int step)
     {
         switch (_place)
@@ -213,7 +213,7 @@ internal sealed unsafe class ValueSetTreeCursor
         }
     }
 
-    /// <summary>Goes to the first value of the next key (step 1), or to the last one of the previous key (step -1).</summary>
+    /// <summary>Moves to the first value of the next key (step 1), or to the last one of the previous key (step -1).</summary>
     public bool MoveKey(int step)
     {
         if (_place != Place.Pair)
@@ -231,7 +231,7 @@ internal sealed unsafe class ValueSetTreeCursor
     }
 
     /// <summary>
-    /// Describes the place for a debugger or a log. Moves nothing, and throws nothing, whatever another thread does with the cursor.
+    /// Describes the position for a debugger or a log. Moves nothing and never throws, whatever another thread does with the cursor.
     /// </summary>
     public string Describe() => _place switch
     {
@@ -253,7 +253,7 @@ internal sealed unsafe class ValueSetTreeCursor
 
     private bool FindKey(ReadOnlySpan<byte> key, int step) => step > 0 ? _keyCursor.Seek(key) : _keyCursor.SeekForPrevious(key);
 
-    // From a pair that may be gone, in trees that have changed.
+    // Moves on from a pair that may be gone, in trees that have changed.
     private bool Continue(int step)
     {
         _place = Place.Lost;
@@ -267,7 +267,7 @@ internal sealed unsafe class ValueSetTreeCursor
         return StepKey(step);
     }
 
-    /// <summary>Returns to the pair; if it is gone, returns false and stays as before.</summary>
+    /// <summary>Finds the pair again; if it is gone, returns false and keeps the saved position.</summary>
     private bool TryReturn()
     {
         if (!_keyCursor.SeekExact(SavedKey))
@@ -306,7 +306,7 @@ internal sealed unsafe class ValueSetTreeCursor
         return Arrive();
     }
 
-    // No key of the companion is the number of another set alone, unless it is damaged.
+    // Unless it is damaged, the companion contains no key that is only the number of another set.
     private bool SeekBefore(ReadOnlySpan<byte> key) =>
         _largeCursor.SeekForPrevious(key) && (!_largeCursor.Key.SequenceEqual(key) || _largeCursor.MovePrevious());
 
@@ -325,14 +325,14 @@ internal sealed unsafe class ValueSetTreeCursor
         _ = ValueSetReader.Companion(_keys!, _large, _reader!);
     }
 
-    /// <summary>Goes to a value of the set, or to its neighbour in the direction of the step; false if there is none in the set.</summary>
+    /// <summary>Moves to a value in the set, or to its neighbour in the direction of the step; false if the set has neither.</summary>
     [SkipLocalsInit]
     private bool FindValue(ReadOnlySpan<byte> value, int step, out bool exact)
     {
         exact = false;
         if (_form == ValueSetForm.Large)
         {
-            // A longer value is above or below the same ones as the longest of its bytes that can be a key, but is none itself.
+            // A value that is too long is cut to one byte above the limit. It still compares the same way with all possible values, and equals none.
             var most = Math.Min(value.Length, ValueSetLayout.MaxValueLength(_reader!.PageSize) + 1);
             Span<byte> buffer = stackalloc byte[ValueSetLayout.NumberBytes + most];
             var key = ValueSetLayout.Key(_number, value[..most], buffer);

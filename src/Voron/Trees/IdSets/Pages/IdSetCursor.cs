@@ -4,10 +4,10 @@ using Voron.Paging;
 
 namespace Voron.Trees.IdSets.Pages;
 
-/// <summary>A place in a set of ids, which goes both ways. Designed for pooling: opening it resets it.</summary>
+/// <summary>A position in a set of ids that moves in both directions. Designed for pooling: opening resets the cursor.</summary>
 /// <remarks>
-/// A block is unpacked when the cursor comes to it, its payloads when one of them is asked for. The pages must not change while the cursor is
-/// open.
+/// The ids of a block are unpacked when the cursor reaches it, its payloads when one of them is requested. The pages must not change while
+/// the cursor is open.
 /// </remarks>
 internal sealed unsafe class IdSetCursor
 {
@@ -26,7 +26,7 @@ internal sealed unsafe class IdSetCursor
     private bool _hasPayloads;
     private Place _place;
 
-    // The current id was sought, and has not been filled into a buffer.
+    // Set when a seek has found the current id and no fill has copied it yet.
     private bool _isPending;
 
     public IdSetCursor()
@@ -46,12 +46,12 @@ internal sealed unsafe class IdSetCursor
         Lost,
     }
 
-    /// <summary>The number of ids of the set.</summary>
+    /// <summary>The number of ids in the set.</summary>
     public long Count { get; private set; }
 
     public bool IsOnId => _place == Place.OnId;
 
-    /// <summary>The id on which the cursor is.</summary>
+    /// <summary>The id at the cursor.</summary>
     public long Current => _block[_at];
 
     /// <summary>The payload of <see cref="Current"/>.</summary>
@@ -64,9 +64,9 @@ internal sealed unsafe class IdSetCursor
         }
     }
 
-    /// <summary>Opens the set of a leaf record, before its first id.</summary>
+    /// <summary>Opens the set of a leaf record. The cursor has no position until the first move or seek.</summary>
     /// <param name="reader">The pages.</param>
-    /// <param name="behind">The bytes behind the key: a sound record.</param>
+    /// <param name="behind">The bytes after the key: a sound record.</param>
     /// <param name="length">Their number.</param>
     /// <exception cref="CorruptionException">The ids of the record are damaged.</exception>
     public void Open(PageReader reader, byte* behind, int length)
@@ -97,15 +97,15 @@ internal sealed unsafe class IdSetCursor
         _isPending = false;
     }
 
-    /// <summary>Goes to the next id, or to the first one; returns false when there is none.</summary>
+    /// <summary>Moves to the next id, or to the first one; returns false when there is none.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool MoveNext() => TryStepNext() || MoveToBlock(1);
 
-    /// <summary>Goes to the previous id, or to the last one; returns false when there is none.</summary>
+    /// <summary>Moves to the previous id, or to the last one; returns false when there is none.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool MovePrevious() => TryStepPrevious() || MoveToBlock(-1);
 
-    /// <summary>Goes to the next id if it is in the same block; otherwise stays.</summary>
+    /// <summary>Moves to the next id if it is in the same block; otherwise stays in place.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryStepNext()
     {
@@ -116,7 +116,7 @@ internal sealed unsafe class IdSetCursor
         return true;
     }
 
-    /// <summary>Goes to the previous id if it is in the same block; otherwise stays.</summary>
+    /// <summary>Moves to the previous id if it is in the same block; otherwise stays in place.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryStepPrevious()
     {
@@ -127,14 +127,16 @@ internal sealed unsafe class IdSetCursor
         return true;
     }
 
-    /// <summary>Goes before the first id.</summary>
+    /// <summary>Moves before the first id.</summary>
     public void MoveToStart() => End(-1);
 
-    /// <summary>Goes behind the last id.</summary>
+    /// <summary>Moves past the last id.</summary>
     public void MoveToEnd() => End(1);
 
-    /// <summary>Goes to the first id that is not below one; returns false when there is none. Blocks on the way stay packed.</summary>
-    /// <exception cref="CorruptionException">A page is damaged. The cursor has lost its place, until another seek.</exception>
+    /// <summary>
+    /// Moves to the first id at or above <paramref name="id"/>; returns false when there is none. Skips blocks without unpacking them.
+    /// </summary>
+    /// <exception cref="CorruptionException">A page is damaged. The cursor is lost until another seek.</exception>
     public bool Seek(long id)
     {
         _isPending = false;
@@ -151,11 +153,13 @@ internal sealed unsafe class IdSetCursor
     }
 
     /// <summary>
-    /// Copies ids, and goes to the last of them. The first one is the id that <see cref="Seek"/> has found, directly after it; otherwise the one
-    /// behind the current id, or the first one of the set.
+    /// Copies ids, and moves to the last one copied. Directly after <see cref="Seek"/>, the first id copied is the one that it found; otherwise it is
+    /// the id after the current one, or the first id of the set.
     /// </summary>
     /// <param name="ids">Receives the ids.</param>
-    /// <param name="payloads">Receives their payloads; empty to leave them packed. Otherwise it has room for as many as there are ids.</param>
+    /// <param name="payloads">
+    /// Receives their payloads; empty to leave them packed. Otherwise it must have room for as many payloads as <paramref name="ids"/> has ids.
+    /// </param>
     /// <returns>The number of ids; 0 at the end of the set.</returns>
     public int Fill(Span<long> ids, Span<byte> payloads)
     {
@@ -211,7 +215,7 @@ internal sealed unsafe class IdSetCursor
             next = step > 0 ? 0 : IdPage.Count(_page) - 1;
         }
 
-        // Pages that lead to each other would be passed for ever.
+        // Without the check below, the cursor would follow pages that form a cycle forever.
         Load(next);
         if (step > 0 ? _block[0] <= bound : _block[_count - 1] >= bound)
             IdSetErrors.ThrowBlock(_reader!, _page, _index, IdPage.Entries(_page)[_index]);
@@ -243,7 +247,7 @@ internal sealed unsafe class IdSetCursor
             IdSetErrors.ThrowBounds(_reader!, _path.Leaf, _path.Lowest, _path.Highest);
     }
 
-    /// <summary>Unpacks the block that has the id, or behind which it belongs.</summary>
+    /// <summary>Unpacks the block that contains the id, or after which the id belongs.</summary>
     private void FindBlock(long id)
     {
         var isInPage = _place == Place.OnId && id >= IdPage.Entries(_page)[0].First;
@@ -258,14 +262,14 @@ internal sealed unsafe class IdSetCursor
             }
         }
 
-        // The last block of a page may end before the id while other pages have more.
+        // An id past the last block of this page may be in another page.
         _path.Descend(_reader!, _layout, _set, id);
         _page = _path.ReadIds(_reader!);
         Load(IdPage.FindBlock(_page, id));
     }
 
-    // Returns the index of the first id from one index on that is not below another. Without a branch: no processor can guess on which side of a
-    // place an id is. Neither id is negative, so their difference has the sign of the comparison.
+    // Returns the index of the first id at or above `id`, searching from an index on. Branch-free, because no processor can predict on which side of
+    // a position an id lies. Neither id is negative, so the sign of their difference is the result of the comparison.
     private int Search(int from, long id)
     {
         const int few = 8;
@@ -284,7 +288,7 @@ internal sealed unsafe class IdSetCursor
         return from + below;
     }
 
-    // All ids of the block are below the one that was sought: the next one is the first of the next block.
+    // All ids of the block are below the sought one, so the next id is the first one of the next block.
     private bool Leave(long id)
     {
         _place = Place.OnId;
@@ -292,7 +296,7 @@ internal sealed unsafe class IdSetCursor
         if (!MoveToBlock(1))
             return false;
 
-        // An id below the one sought would send an intersection round in circles.
+        // An id below the sought one would make an intersection loop forever.
         if (_block[0] < id)
             IdSetErrors.ThrowBounds(_reader!, _path.Leaf, id, _path.Highest);
         return true;
