@@ -82,7 +82,7 @@ internal static class LayerRules
                 "Trees/IdSets", "Trees/ValueSets", "Trees/Kinds", "Trees/Batches", "Recovery", "Snapshots", "Transactions", "Flushing", "Staging",
                 "Maintenance", "Diagnostics", "Opening", "Compaction", "Dropping", "Dictionaries", "Backup",
             ]),
-            ("Tables", ["Keys", "Trees", Api]),
+            ("Tables", ["Trees", Api]),
             ("Feeds", ["Trees", "Recording", Api, "Tables"]),
             ("Salvaging",
             [
@@ -109,9 +109,9 @@ internal static class LayerRules
     /// </summary>
     private static readonly string[] KnownAbove =
     [
-        "BackgroundRun", "ChangeKey", "ChangeRecord", "Checksum", "EndedErrors", "FeedKeys", "FeedRecord", "IEntryListener",
-        "KeyErrors", "KeyText", "Lineage", "OrderedBits", "RandomId", "RecordedOperation", "RecordedParts", "SourceRecord",
-        "SystemTree", "TreeHeader", "TreeRecording", "Utf8Text",
+        "BackgroundRun", "ChangeKey", "ChangeRecord", "Checksum", "FeedKeys", "FeedRecord", "IEntryListener",
+        "KeyText", "Lineage", "RandomId", "RecordedOperation", "RecordedParts", "SourceRecord",
+        "SystemTree", "TreeRecording",
     ];
 
     /// <summary>Folders that belong to the layer above them.</summary>

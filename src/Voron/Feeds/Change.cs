@@ -1,5 +1,5 @@
 using System.Diagnostics;
-using Voron.Primitives;
+using System.Diagnostics.CodeAnalysis;
 using Voron.Recording;
 using Voron.Trees;
 
@@ -102,10 +102,14 @@ public readonly struct Change
         get
         {
             if (_buffer == null)
-                EndedErrors.ThrowDefault("change", "ReadChanges");
+                ThrowDefault();
             return _buffer;
         }
     }
+
+    [DoesNotReturn]
+    private static void ThrowDefault() => throw new InvalidOperationException(
+        "This change was never begun or opened: it is a default value. ReadChanges returns one that can be used.");
 
     /// <summary>Describes the change without its values.</summary>
     public override string ToString() => _buffer == null || _buffer.Generation != _generation

@@ -88,15 +88,7 @@ public static class FeedVerification
     // Every marked tree must have an entry, and every tree with an entry a mark: otherwise changes are lost, or refused.
     private static void CheckMarks(ReadTransaction reading, FeedRegistry registry, FeedRecord record, List<string> problems)
     {
-        var marked = new Dictionary<uint, string>();
-        foreach (var name in reading.GetTreeNames())
-        {
-            _ = reading.GetTreeStatistics(name, out var header);
-            Note(header, $"tree '{name}'");
-        }
-
-        foreach (var (name, header) in reading.GetSystemTrees())
-            Note(header, SystemTree.Describe(name));
+        var marked = reading.GetRecordedTrees();
         if (!registry.TryOpen(out var feeds))
             return;
         var known = registry.Names().ConvertAll(name => registry.Get(name).Number);
@@ -117,12 +109,6 @@ public static class FeedVerification
 
         foreach (var name in marked.Values)
             Add(problems, $"the {name} is marked as recorded, but no feed has an entry for it");
-
-        void Note(in TreeHeader header, string name)
-        {
-            if ((header.Flags & TreeHeader.RecordedFlag) != 0)
-                marked[header.TreeId] = name;
-        }
     }
 
     private static void Add(List<string> problems, string problem)

@@ -1,5 +1,4 @@
 using System.Buffers.Binary;
-using Voron.Keys;
 
 namespace Voron.Tables;
 
@@ -46,7 +45,8 @@ internal static class RowExpiry
     /// <returns>The key, in the buffer.</returns>
     public static ReadOnlySpan<byte> WriteKey(long milliseconds, Span<byte> buffer)
     {
-        BinaryPrimitives.WriteUInt64BigEndian(buffer, OrderedBits.From(SecondOf(milliseconds)));
+        // As KeyWriter writes it: with the sign bit inverted, bytes are in the order of the numbers.
+        BinaryPrimitives.WriteInt64BigEndian(buffer, SecondOf(milliseconds) ^ long.MinValue);
         return buffer[..KeyBytes];
     }
 }

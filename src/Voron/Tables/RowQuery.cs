@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
-using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.Tables;
@@ -327,7 +326,7 @@ public sealed class RowQuery<TRow> : IDisposable
     private void CheckOpen()
     {
         if (_state == State.Disposed)
-            EndedErrors.ThrowQuery();
+            TableErrors.ThrowQuery();
 
         // Throws if the transaction has ended, or was rolled back to a savepoint that is older than the table's handle.
         _rows.RequireOpen();

@@ -1,5 +1,4 @@
 using System.Diagnostics.CodeAnalysis;
-using Voron.Primitives;
 
 namespace Voron.Tables;
 
@@ -77,7 +76,7 @@ public ref partial struct RowReader
     public string ReadString()
     {
         var utf8 = ReadBytes();
-        if (Utf8Text.Read(utf8) is not { } text)
+        if (KeyReader.Decode(utf8) is not { } text)
             throw Failure($"its variable field {_field - 1} is read as text, but its bytes are not UTF-8");
         return text;
     }

@@ -2,7 +2,6 @@ using System.Buffers;
 using System.Diagnostics.CodeAnalysis;
 using System.Text;
 using System.Text.Unicode;
-using Voron.Keys;
 
 namespace Voron.Tables;
 
@@ -63,7 +62,7 @@ public readonly ref partial struct RowWriter
         if (status != OperationStatus.Done)
         {
             buffer.DiscardField();
-            KeyErrors.ThrowSurrogate(read, nameof(value));
+            ThrowSurrogate(read, nameof(value));
         }
 
         buffer.Advance(length);
@@ -115,6 +114,10 @@ public readonly ref partial struct RowWriter
     /// <summary>Ends the field that <see cref="BeginBytes"/> has begun.</summary>
     /// <exception cref="InvalidOperationException">No field was begun, or the writer is the default value.</exception>
     public void EndBytes() => Buffer.EndField();
+
+    [DoesNotReturn]
+    private static void ThrowSurrogate(int index, string parameter) => throw new ArgumentException(
+        $"The text has half of a surrogate pair at index {index}, which UTF-8 cannot represent.", parameter);
 
     [DoesNotReturn]
     private static void ThrowDefault() => throw new InvalidOperationException("The row writer is the default value: a table passes one to the codec.");

@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
-using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.Tables;
@@ -251,7 +250,7 @@ public sealed class SharedIndexQuery : IDisposable
     private void CheckOpen()
     {
         if (_state == State.Disposed)
-            EndedErrors.ThrowQuery();
+            TableErrors.ThrowQuery();
 
         // Throws if the transaction has ended, or was rolled back to a savepoint that is older than the index.
         _roster.Ids.RequireOpen();

@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
-using Voron.Primitives;
 using Voron.Trees;
 
 namespace Voron.Tables;
@@ -38,7 +37,7 @@ public readonly struct Table<TKey, TRow>
         get
         {
             if (_functions == null)
-                EndedErrors.ThrowDefault("table", nameof(TableTransactions.OpenTable));
+                TableErrors.ThrowDefault();
             return _functions;
         }
     }
@@ -68,7 +67,7 @@ public readonly struct Table<TKey, TRow>
         get
         {
             if (_functions == null)
-                EndedErrors.ThrowDefault("table", nameof(TableTransactions.OpenTable));
+                TableErrors.ThrowDefault();
             return (TableSession)_rows.Companion!;
         }
     }

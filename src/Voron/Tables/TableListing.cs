@@ -1,4 +1,3 @@
-using Voron.Format;
 using Voron.Trees;
 
 namespace Voron.Tables;
@@ -24,7 +23,8 @@ public static class TableListing
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public static IReadOnlyList<TableStatistics> GetTables(this ReadTransaction transaction)
     {
-        var trees = transaction.GetSystemTrees().ToDictionary(tree => Convert.ToHexString(tree.Name), tree => tree.Header);
+        var trees = transaction.GetSystemTreeSizes().ToDictionary(
+            tree => Convert.ToHexString(tree.Name), tree => new Size(tree.Entries, tree.Values, tree.Pages));
         return [.. ReadSchemas(transaction).Select(schema => Describe(schema, trees, transaction.DataFilePath))];
     }
 
@@ -40,28 +40,31 @@ public static class TableListing
         return schemas;
     }
 
-    private static TableStatistics Describe(TableSchema schema, Dictionary<string, TreeHeader> trees, string path)
+    private static TableStatistics Describe(TableSchema schema, Dictionary<string, Size> trees, string path)
     {
         var rows = Find(SystemTree.RowsName(schema.Id));
         return new TableStatistics(
-            schema.Name, schema.Version, schema.HasRowIdKeys ? null : schema.KeyCodec, rows.EntryCount, rows.Pages,
+            schema.Name, schema.Version, schema.HasRowIdKeys ? null : schema.KeyCodec, rows.Entries, rows.Pages,
             [.. schema.Indexes.OrderBy(index => index.Id).Select(index => Of(index, Find(index.TreeName(schema.Id))))]);
 
-        TreeHeader Find(byte[] name) => trees.TryGetValue(Convert.ToHexString(name), out var header)
-            ? header
+        Size Find(byte[] name) => trees.TryGetValue(Convert.ToHexString(name), out var size)
+            ? size
             : throw new CorruptionException(
                 $"The {TableLabels.Of(name, [schema])} is missing in '{path}'. Run Verify, or restore a backup.");
     }
 
-    private static IndexStatistics Of(IndexSchema index, in TreeHeader tree)
+    private static IndexStatistics Of(IndexSchema index, Size tree)
     {
-        var ids = index.IsUnique ? tree.EntryCount : tree.NestedValues;
+        var ids = index.IsUnique ? tree.Entries : tree.Values;
         var isBuilding = index.State == IndexState.Building;
-        return new IndexStatistics(index.Name, index.Version, index.IsUnique, index.State, tree.EntryCount, ids, tree.Pages)
+        return new IndexStatistics(index.Name, index.Version, index.IsUnique, index.State, tree.Entries, ids, tree.Pages)
         {
             Cursor = isBuilding ? index.Cursor : null,
             Limit = isBuilding ? index.Limit : null,
             IsShared = index.Shared != null,
         };
     }
+
+    /// <summary>The size of a tree.</summary>
+    private readonly record struct Size(long Entries, long Values, long Pages);
 }

@@ -1,7 +1,6 @@
 using System.Buffers.Binary;
 using System.Diagnostics.CodeAnalysis;
 using System.Text;
-using Voron.Primitives;
 
 namespace Voron.Tables;
 
@@ -206,7 +205,7 @@ internal sealed record TableSchema
     private static string TakeText(ref ReadOnlySpan<byte> rest, string table, string path)
     {
         var bytes = TakeBytes(ref rest, table, path);
-        var text = Utf8Text.Read(bytes);
+        var text = KeyReader.Decode(bytes);
         if (text == null)
             ThrowDamaged(table, path);
         return text;

@@ -66,6 +66,31 @@ public readonly partial struct ReadTransaction
         }
     }
 
+    /// <summary>Returns the numbers of entries, of ids or values in their sets, and of pages of <see cref="GetSystemTrees"/>.</summary>
+    internal IEnumerable<(byte[] Name, long Entries, long Values, long Pages)> GetSystemTreeSizes() =>
+        GetSystemTrees().Select(static tree => (tree.Name, tree.Header.EntryCount, tree.Header.NestedValues, tree.Header.Pages));
+
+    /// <summary>Returns the trees that are marked as recorded by a feed, with a description of each.</summary>
+    internal Dictionary<uint, string> GetRecordedTrees()
+    {
+        var recorded = new Dictionary<uint, string>();
+        foreach (var name in GetTreeNames())
+        {
+            _ = GetTreeStatistics(name, out var header);
+            Note(header, $"tree '{name}'");
+        }
+
+        foreach (var (name, header) in GetSystemTrees())
+            Note(header, SystemTree.Describe(name));
+        return recorded;
+
+        void Note(in TreeHeader header, string name)
+        {
+            if ((header.Flags & TreeHeader.RecordedFlag) != 0)
+                recorded[header.TreeId] = name;
+        }
+    }
+
     private OpenTree? OpenDictionaries(uint treeId) =>
         Body.OpenTree(_generation, SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]), TreeKind.Plain, out _);
 }
