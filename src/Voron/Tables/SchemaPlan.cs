@@ -1,4 +1,3 @@
-using Voron.Format;
 using Voron.Testing;
 using Voron.Trees;
 

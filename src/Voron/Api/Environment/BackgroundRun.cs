@@ -55,8 +55,8 @@ internal sealed class BackgroundRun(
     public static ValueTask CommitAsync(WriteTransaction writing) => SchedulePoint.UntilCompleted(writing.CommitAsync(CancellationToken.None));
 
     /// <summary>
-    /// Begins a run, unless one is under way, or none is due: it is not urgent, and the last one began less than a minute ago. Called by the holder of
-    /// the writer. Throws nothing.
+    /// Begins a run, unless one is under way, or none is due: it is not urgent, and the last one began less than a minute ago. Called by the holder
+    /// of the writer. Throws nothing.
     /// </summary>
     /// <returns>True if a run was begun.</returns>
     public bool TryBegin(bool isUrgent = false)
