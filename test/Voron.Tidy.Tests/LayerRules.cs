@@ -109,7 +109,7 @@ internal static class LayerRules
     /// </summary>
     private static readonly string[] KnownAbove =
     [
-        "BackgroundRun", "ChangeKey", "ChangeRecord", "Checksum", "FeedKeys", "FeedRecord", "IEntryListener",
+        "BackgroundRun", "ChangeKey", "ChangeRecord", "Checksum", "FeedKeys", "IEntryListener",
         "KeyText", "Lineage", "RandomId", "RecordedOperation", "RecordedParts", "SourceRecord",
         "SystemTree", "TreeRecording",
     ];

@@ -1,6 +1,5 @@
 using System.Buffers.Binary;
 using System.Text;
-using Voron.Format;
 using Voron.Recording;
 using Voron.Tables;
 using Voron.Trees;

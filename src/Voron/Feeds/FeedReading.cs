@@ -1,5 +1,4 @@
 using System.Runtime.CompilerServices;
-using Voron.Format;
 using Voron.Recording;
 using Voron.Tables;
 using Voron.Testing;

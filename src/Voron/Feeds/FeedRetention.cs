@@ -1,6 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.ExceptionServices;
-using Voron.Format;
 using Voron.Recording;
 using Voron.Testing;
 

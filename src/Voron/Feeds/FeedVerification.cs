@@ -1,4 +1,3 @@
-using Voron.Format;
 using Voron.Recording;
 using Voron.Trees;
 

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using Voron.Format;
 using Voron.Primitives;
 using Voron.Recording;
 using Voron.Testing;

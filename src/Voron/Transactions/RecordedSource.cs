@@ -1,4 +1,4 @@
-using Voron.Format;
+using Voron.Recording;
 using Voron.Trees;
 
 namespace Voron.Transactions;

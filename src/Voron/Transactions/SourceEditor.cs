@@ -1,5 +1,4 @@
 using System.Buffers.Binary;
-using Voron.Format;
 using Voron.Recording;
 using Voron.Trees;
 

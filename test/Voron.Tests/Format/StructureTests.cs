@@ -2,7 +2,9 @@ using System.Reflection;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Text;
+using Voron.Feeds;
 using Voron.Format;
+using Voron.Recording;
 
 namespace Voron.Tests.Format;
 
@@ -96,7 +98,8 @@ public sealed class StructureTests
     {
         // A layout is computed from what is on disk, and is not there itself.
         var declared = typeof(PageHeader).Assembly.GetTypes()
-            .Where(type => type.Namespace == "Voron.Format" && type is { IsValueType: true, IsEnum: false, IsNested: false })
+            .Where(type => type is { IsValueType: true, IsEnum: false, IsNested: false })
+            .Where(type => type.Namespace == "Voron.Format" || (type.Namespace is "Voron.Recording" or "Voron.Feeds" && type.IsExplicitLayout))
             .Select(type => type.Name)
             .Except([nameof(ArrayLayout), nameof(IdBlockShape)]);
         Structures.Select(row => row.Data.Item1).Should().BeEquivalentTo(declared);
@@ -195,7 +198,9 @@ public sealed class StructureTests
         header.State.Should().Be(new EnvironmentState { TransactionId = 8, CommitTime = 6 });
     }
 
-    private static Type TypeOf(string name) => typeof(PageHeader).Assembly.GetType("Voron.Format." + name, throwOnError: true)!;
+    private static Type TypeOf(string name) =>
+        typeof(PageHeader).Assembly.GetTypes()
+            .Single(type => type.Name == name && type.Namespace is "Voron.Format" or "Voron.Recording" or "Voron.Feeds");
 
     private static int SizeOf(Type type) =>
         (int)typeof(Unsafe).GetMethod(nameof(Unsafe.SizeOf))!.MakeGenericMethod(type).Invoke(null, null)!;

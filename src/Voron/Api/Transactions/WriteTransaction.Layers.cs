@@ -1,5 +1,6 @@
 using Voron.Dropping;
 using Voron.Format;
+using Voron.Recording;
 using Voron.Transactions;
 using Voron.Trees;
 using Voron.Trees.Kinds;

@@ -1,6 +1,6 @@
 using System.Runtime.InteropServices;
 
-namespace Voron.Format;
+namespace Voron.Recording;
 
 /// <summary>How the changes of a tree are recorded: the properties of the feed and the source that a writer needs.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]

@@ -1,6 +1,6 @@
 using System.Runtime.InteropServices;
 
-namespace Voron.Format;
+namespace Voron.Feeds;
 
 /// <summary>The record of a feed in its environment.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]

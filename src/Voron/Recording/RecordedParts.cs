@@ -1,4 +1,4 @@
-namespace Voron.Format;
+namespace Voron.Recording;
 
 /// <summary>The parts of each change that a feed records in addition to the key. The numbers are stored on disk.</summary>
 [Flags]

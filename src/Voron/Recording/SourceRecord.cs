@@ -1,6 +1,6 @@
 using System.Runtime.InteropServices;
 
-namespace Voron.Format;
+namespace Voron.Recording;
 
 /// <summary>The start of the record of a feed's source. The name of the source follows.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
