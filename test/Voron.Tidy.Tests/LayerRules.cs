@@ -104,14 +104,12 @@ internal static class LayerRules
 
     /// <summary>
     /// The internal types of the engine whose names or members occur in Tables and Feeds, as few as possible: a change of one of them concerns
-    /// both layers. What they need besides is in the files named Layers.cs of the API, as members of the public types. Public types do not count,
-    /// among them all that Contracts has, and neither do those of Testing, whose switches belong to all layers.
+    /// both layers. Everything else is in the files named Layers.cs of the API, as internal members of public types. Public types do not count, among
+    /// them all that Contracts has, and neither do those of Testing, whose switches belong to all layers.
     /// </summary>
     private static readonly string[] KnownAbove =
     [
-        "BackgroundRun", "ChangeKey", "ChangeRecord", "Checksum", "FeedKeys", "IEntryListener",
-        "KeyText", "Lineage", "RandomId", "RecordedOperation", "RecordedParts", "SourceRecord",
-        "SystemTree", "TreeRecording",
+        "BackgroundRun", "ChangeRecord", "Checksum", "FeedKeys", "IEntryListener", "KeyText", "SourceRecord", "SystemTree", "TreeRecording",
     ];
 
     /// <summary>Folders that belong to the layer above them.</summary>
@@ -138,7 +136,7 @@ internal static class LayerRules
     public static IReadOnlyList<SourceReference> ForbiddenReferences(SourceGraph graph) =>
         graph.References.Where(reference => IsForbidden(reference.From, reference.To)).ToList();
 
-    /// <summary>Says which internal types of the engine Tables and Feeds use that are not in the list, and which of the list they do not use.</summary>
+    /// <summary>Returns the internal types of the engine that Tables and Feeds use but the list lacks, and those that only the list has.</summary>
     public static IReadOnlyList<string> DifferencesAbove(SourceGraph graph)
     {
         var uses = TypesAbove(graph);

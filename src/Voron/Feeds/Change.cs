@@ -26,7 +26,7 @@ public readonly struct Change
 
     /// <summary>The kind of the change.</summary>
     /// <exception cref="ObjectDisposedException">The batch has been refilled.</exception>
-    public ChangeOperation Operation => (ChangeOperation)Entry.Operation;
+    public ChangeOperation Operation => Entry.Operation;
 
     /// <summary>The tree or table that was changed.</summary>
     /// <inheritdoc cref="Operation"/>

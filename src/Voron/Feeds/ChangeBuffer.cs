@@ -56,7 +56,7 @@ internal sealed class ChangeBuffer
         {
             TransactionId = transactionId,
             Ordinal = ordinal,
-            Operation = record.Operation,
+            Operation = (ChangeOperation)record.Operation,
             Flags = record.Flags,
             Time = _timeOf == transactionId ? _time : 0,
             Source = source,

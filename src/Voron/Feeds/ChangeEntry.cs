@@ -1,5 +1,3 @@
-using Voron.Recording;
-
 namespace Voron.Feeds;
 
 /// <summary>A change in the buffer of a batch.</summary>
@@ -9,7 +7,7 @@ internal readonly record struct ChangeEntry
 
     public required uint Ordinal { get; init; }
 
-    public required RecordedOperation Operation { get; init; }
+    public required ChangeOperation Operation { get; init; }
 
     public required byte Flags { get; init; }
 

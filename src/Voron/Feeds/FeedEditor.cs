@@ -88,13 +88,7 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
     /// <exception cref="InvalidOperationException">Another feed records them.</exception>
     public void Record(string name, FeedRecord feed, WriteTree tree, FeedSource source, RecordedContent content)
     {
-        var wanted = new TreeRecording
-        {
-            IsTable = source.IsTable,
-            Parts = (RecordedParts)content,
-            Feed = feed.Number,
-            MaxValueBytes = feed.MaxValueBytes,
-        };
+        var wanted = TreeRecording.Of(feed.Number, source.IsTable, (byte)content, feed.MaxValueBytes);
         if (tree.IsRecorded)
         {
             if (!TryGetCurrent(tree, out var current))

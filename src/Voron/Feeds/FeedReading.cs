@@ -30,7 +30,7 @@ public static class FeedReading
         var record = registry.Get(feed);
         after = registry.Resolve(feed, record, after, transaction.TransactionId);
         batch.Begin(after);
-        var key = ChangeKey.Write(after.TransactionId, after.Ordinal, stackalloc byte[ChangeKey.Bytes]);
+        var key = ChangeRecord.WriteKey(after.TransactionId, after.Ordinal, stackalloc byte[ChangeRecord.KeyBytes]);
         var changes = registry.OpenChanges(feed, record);
         NoteTime(changes, after.TransactionId, batch);
         Fill(registry, feed, record, changes.Range(KeyRange.After(key)), batch);
@@ -143,8 +143,8 @@ public static class FeedReading
     {
         if (!batch.Buffer.WantsTime(transactionId))
             return;
-        var first = ChangeKey.Write(transactionId, 0, stackalloc byte[ChangeKey.Bytes]);
-        if (changes.TryGetCeiling(first, out var entry) && ChangeKey.TryRead(entry.Key, out var id, out _) && id == transactionId
+        var first = ChangeRecord.WriteKey(transactionId, 0, stackalloc byte[ChangeRecord.KeyBytes]);
+        if (changes.TryGetCeiling(first, out var entry) && ChangeRecord.TryReadKey(entry.Key, out var id, out _) && id == transactionId
             && ChangeRecord.TryRead(entry.Value, out var change))
             batch.Buffer.NoteTime(transactionId, change.Time);
     }
@@ -156,7 +156,7 @@ public static class FeedReading
         var last = batch.Position;
         foreach (var entry in changes)
         {
-            if (!ChangeKey.TryRead(entry.Key, out var id, out var ordinal) || !ChangeRecord.TryRead(entry.Value, out var change))
+            if (!ChangeRecord.TryReadKey(entry.Key, out var id, out var ordinal) || !ChangeRecord.TryRead(entry.Value, out var change))
                 throw registry.DamagedChange(feed, entry.Key);
 
             // Positions must rise: otherwise, a damaged tree could make a consumer read forever.

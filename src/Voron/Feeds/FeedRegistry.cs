@@ -2,7 +2,6 @@ using System.Diagnostics.CodeAnalysis;
 using System.Runtime.InteropServices;
 using System.Text;
 using System.Text.Unicode;
-using Voron.Format;
 using Voron.Recording;
 using Voron.Tables;
 using Voron.Testing;
@@ -12,18 +11,18 @@ namespace Voron.Feeds;
 
 /// <summary>The feeds of an environment as a transaction sees them.</summary>
 /// <param name="trees">The transaction.</param>
-/// <param name="lineage">The history to which the environment belongs.</param>
-internal readonly struct FeedRegistry(TableTreeOpener trees, Lineage lineage)
+/// <param name="lineage">The numbers of the history to which the environment belongs, and of that from which it has forked.</param>
+internal readonly struct FeedRegistry(TableTreeOpener trees, (long Own, long Parent, long ForkTransactionId) lineage)
 {
     private const int PositionBytes = sizeof(long) + sizeof(uint);
 
     public FeedRegistry(ReadTransaction transaction)
-        : this(new TableTreeOpener(transaction), transaction.Lineage)
+        : this(new TableTreeOpener(transaction), transaction.LineageStamps)
     {
     }
 
     public FeedRegistry(WriteTransaction transaction)
-        : this(new TableTreeOpener(transaction), transaction.Lineage)
+        : this(new TableTreeOpener(transaction), transaction.LineageStamps)
     {
     }
 
@@ -94,7 +93,7 @@ internal readonly struct FeedRegistry(TableTreeOpener trees, Lineage lineage)
             : throw new CorruptionException($"The changes of feed '{name}' are missing in '{DataFilePath}'. Run Verify, or restore a backup.");
 
     /// <summary>Returns the stamp of a feed's positions.</summary>
-    public long StampOf(in FeedRecord feed) => feed.Stamp ^ (long)lineage.Id.Lower;
+    public long StampOf(in FeedRecord feed) => feed.Stamp ^ lineage.Own;
 
     /// <summary>Returns the oldest position after which the feed contains all changes.</summary>
     public ChangePosition OldestOf(in FeedRecord feed) =>
@@ -106,7 +105,7 @@ internal readonly struct FeedRegistry(TableTreeOpener trees, Lineage lineage)
         var oldest = OldestOf(feed);
         if (!OpenChanges(name, feed).TryGetLast(out var last))
             return oldest;
-        if (!ChangeKey.TryRead(last.Key, out var transactionId, out var ordinal))
+        if (!ChangeRecord.TryReadKey(last.Key, out var transactionId, out var ordinal))
             throw DamagedChange(name, last.Key);
         return new ChangePosition(transactionId, ordinal, StampOf(feed));
     }
@@ -127,7 +126,7 @@ internal readonly struct FeedRegistry(TableTreeOpener trees, Lineage lineage)
                 : throw new ChangesLostException(name, position, oldest, "its first changes have been deleted.");
         }
 
-        var isOfParent = position.Stamp == (feed.Stamp ^ (long)lineage.Parent.Lower)
+        var isOfParent = position.Stamp == (feed.Stamp ^ lineage.Parent)
             && (position.TransactionId <= lineage.ForkTransactionId || PlantedFault.BelieveAllOfParent);
         if (position.Stamp != oldest.Stamp && !isOfParent)
         {

@@ -135,7 +135,7 @@ internal sealed class FeedRetention(BackgroundRun background)
         foreach (var entry in changes.GetEntries())
         {
             stop.ThrowIfCancellationRequested();
-            if (!ChangeKey.TryRead(entry.Key, out var id, out var ordinal) || !ChangeRecord.TryRead(entry.Value, out var change))
+            if (!ChangeRecord.TryReadKey(entry.Key, out var id, out var ordinal) || !ChangeRecord.TryRead(entry.Value, out var change))
                 throw registry.DamagedChange(name, entry.Key);
             if (!scan.Take(id, ordinal, change.Time, Math.Max(share, entry.Key.Length + entry.ValueLength)))
                 return ToStep(scan, holds, bytes > feed.MaxBytes, registry, feed);
@@ -173,7 +173,7 @@ internal sealed class FeedRetention(BackgroundRun background)
             var feeds = FeedEditor.OpenFeeds(writing);
             feeds.Put(FeedRegistry.FeedKey(name), feed.ToBytes());
             ForgetSources(feeds, registry, feed);
-            var last = ChangeKey.Write(cut.TransactionId, cut.Ordinal, stackalloc byte[ChangeKey.Bytes]).ToArray();
+            var last = ChangeRecord.WriteKey(cut.TransactionId, cut.Ordinal, stackalloc byte[ChangeRecord.KeyBytes]).ToArray();
             var deleted = new WriteTree(changes).DeleteRange(KeyRange.Through(last));
             await BackgroundRun.CommitAsync(writing).ConfigureAwait(false);
             foreach (var consumer in passed)

@@ -55,7 +55,7 @@ public static class FeedVerification
         {
             stop.ThrowIfCancellationRequested();
             changes++;
-            if (!ChangeKey.TryRead(entry.Key, out var id, out var ordinal) || !ChangeRecord.TryRead(entry.Value, out var change))
+            if (!ChangeRecord.TryReadKey(entry.Key, out var id, out var ordinal) || !ChangeRecord.TryRead(entry.Value, out var change))
             {
                 Add(problems, $"the change {KeyText.Of(entry.Key)} is damaged");
                 continue;

@@ -20,4 +20,7 @@ internal struct Lineage
     /// <summary>The last transaction that both have in common; 0 for a new environment.</summary>
     [FieldOffset(32)]
     public long ForkTransactionId;
+
+    /// <summary>The numbers by which positions in feeds recognise the two lineages, and the last transaction that both have in common.</summary>
+    public readonly (long Own, long Parent, long ForkTransactionId) Stamps => ((long)Id.Lower, (long)Parent.Lower, ForkTransactionId);
 }

@@ -29,6 +29,9 @@ internal readonly ref struct ChangeRecord
     /// <summary>The old value is too large for the feed.</summary>
     public const byte LeavesOutOld = 16;
 
+    /// <summary>The length of the key of a change.</summary>
+    public const int KeyBytes = sizeof(long) + sizeof(uint);
+
     private const int HeadBytes = 2;
     private const int MaxNumberBytes = 5;
     private const byte KnownFlags = HasTime | HasOld | HasNew | LeavesOutNew | LeavesOutOld;
@@ -51,6 +54,28 @@ internal readonly ref struct ChangeRecord
 
     /// <summary>The maximum length of the record in bytes.</summary>
     public int MaxBytes => HeadBytes + sizeof(long) + 3 * MaxNumberBytes + Key.Length + Old.Length + New.Length;
+
+    /// <summary>
+    /// Writes the key of a change in the tree of its feed: the transaction id and the position in the transaction, both big-endian.
+    /// </summary>
+    public static ReadOnlySpan<byte> WriteKey(long transactionId, uint ordinal, Span<byte> buffer)
+    {
+        BinaryPrimitives.WriteInt64BigEndian(buffer, transactionId);
+        BinaryPrimitives.WriteUInt32BigEndian(buffer[sizeof(long)..], ordinal);
+        return buffer[..KeyBytes];
+    }
+
+    /// <summary>Reads a key; false if the bytes are not one.</summary>
+    public static bool TryReadKey(ReadOnlySpan<byte> key, out long transactionId, out uint ordinal)
+    {
+        transactionId = 0;
+        ordinal = 0;
+        if (key.Length != KeyBytes)
+            return false;
+        transactionId = BinaryPrimitives.ReadInt64BigEndian(key);
+        ordinal = BinaryPrimitives.ReadUInt32BigEndian(key[sizeof(long)..]);
+        return transactionId > 0;
+    }
 
     /// <summary>Writes the record.</summary>
     /// <returns>Its length in bytes.</returns>

@@ -31,6 +31,14 @@ internal struct TreeRecording
         init => Kind = value ? (byte)1 : (byte)0;
     }
 
+    /// <summary>Returns a recording whose source has no number yet.</summary>
+    /// <param name="feed">The number of the feed.</param>
+    /// <param name="isTable">True for a table; false for a tree.</param>
+    /// <param name="parts">The number of the <see cref="RecordedParts"/>.</param>
+    /// <param name="maxValueBytes">The limit of the feed.</param>
+    public static TreeRecording Of(ushort feed, bool isTable, byte parts, int maxValueBytes) =>
+        new() { Feed = feed, IsTable = isTable, Parts = (RecordedParts)parts, MaxValueBytes = maxValueBytes };
+
     /// <summary>Reads a record; returns false if the bytes are not a valid record.</summary>
     public static bool TryRead(ReadOnlySpan<byte> bytes, out TreeRecording record)
     {

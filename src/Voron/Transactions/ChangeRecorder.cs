@@ -189,7 +189,7 @@ internal sealed class ChangeRecorder(SteadyClock clock, CopyOnWritePages pages)
         if (_ordinal == uint.MaxValue)
             throw new TransactionTooLargeException(
                 $"A transaction of '{pages.FilePath}' has recorded {uint.MaxValue} changes, which is the maximum. Divide it.");
-        var key = ChangeKey.Write(PlantedFault.RecordUnderNextId ? pages.Id + 1 : pages.Id, ++_ordinal, stackalloc byte[ChangeKey.Bytes]);
+        var key = ChangeRecord.WriteKey(PlantedFault.RecordUnderNextId ? pages.Id + 1 : pages.Id, ++_ordinal, stackalloc byte[ChangeRecord.KeyBytes]);
         TreeWriter.Put(pages, feed, key, record);
         RecordedBytes += key.Length + record.Length;
     }

@@ -302,7 +302,7 @@ public sealed class FeedSurroundingsTests : IDisposable
                 FeedEditor.OpenFeeds(writing).Delete(FeedKeys.Source(1, 1)).Should().BeTrue();
             var changes = writing.CreateSystemTree(SystemTree.ChangesName(1, new byte[SystemTree.ChangesNameBytes]));
             if (!losesSource)
-                changes.Put(ChangeKey.Write(position.TransactionId, position.Ordinal, new byte[ChangeKey.Bytes]), [0, 0]);
+                changes.Put(ChangeRecord.WriteKey(position.TransactionId, position.Ordinal, new byte[ChangeRecord.KeyBytes]), [0, 0]);
         });
         FluentActions.Invoking(() => environment.Changes()).Should().Throw<CorruptionException>().WithMessage("*'feed'*");
     }

@@ -65,7 +65,7 @@ public sealed class FeedVerificationTests : IDisposable
         var length = withoutTime.Write(bytes);
         Damage(name, changes =>
         {
-            changes.Put(ChangeKey.Write(1_000_000, 1, new byte[ChangeKey.Bytes]), bytes.AsSpan(0, length));
+            changes.Put(ChangeRecord.WriteKey(1_000_000, 1, new byte[ChangeRecord.KeyBytes]), bytes.AsSpan(0, length));
             changes.Put([1, 2, 3], []);
         });
 

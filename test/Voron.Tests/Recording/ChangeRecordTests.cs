@@ -97,15 +97,15 @@ public sealed class ChangeRecordTests
         byte[]? last = null;
         foreach (var (id, ordinal) in places)
         {
-            var key = ChangeKey.Write(id, ordinal, new byte[ChangeKey.Bytes]).ToArray();
-            ChangeKey.TryRead(key, out var readId, out var readOrdinal).Should().BeTrue();
+            var key = ChangeRecord.WriteKey(id, ordinal, new byte[ChangeRecord.KeyBytes]).ToArray();
+            ChangeRecord.TryReadKey(key, out var readId, out var readOrdinal).Should().BeTrue();
             (readId, readOrdinal).Should().Be((id, ordinal));
             (last == null || last.AsSpan().SequenceCompareTo(key) < 0).Should().BeTrue();
             last = key;
         }
 
         foreach (var wrong in new[] { [], new byte[11], new byte[13], new byte[12], [0xFF, .. new byte[11]] })
-            ChangeKey.TryRead(wrong, out _, out _).Should().BeFalse();
+            ChangeRecord.TryReadKey(wrong, out _, out _).Should().BeFalse();
     }
 
     [Fact]

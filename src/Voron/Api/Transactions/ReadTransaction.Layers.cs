@@ -10,8 +10,8 @@ public readonly partial struct ReadTransaction
     /// <summary>The path of the data file, for messages.</summary>
     internal string DataFilePath => Body.Pages.FilePath;
 
-    /// <summary>The history (lineage) of the environment.</summary>
-    internal Lineage Lineage => Body.Pages.Lineage;
+    /// <inheritdoc cref="Lineage.Stamps"/>
+    internal (long Own, long Parent, long ForkTransactionId) LineageStamps => Body.Pages.Lineage.Stamps;
 
     /// <summary>The maximum length of a key in bytes.</summary>
     internal int MaxKeyLength => Trees.Pages.TreeLimits.MaxKeyLength(Body.Pages.PageSize);

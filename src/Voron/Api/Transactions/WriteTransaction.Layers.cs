@@ -13,8 +13,8 @@ public readonly partial struct WriteTransaction
     /// <summary>The path of the data file, for messages.</summary>
     internal string DataFilePath => Body.WritePages.FilePath;
 
-    /// <summary>The history (lineage) of the environment.</summary>
-    internal Lineage Lineage => Body.WritePages.Lineage;
+    /// <inheritdoc cref="Lineage.Stamps"/>
+    internal (long Own, long Parent, long ForkTransactionId) LineageStamps => Body.WritePages.Lineage.Stamps;
 
     /// <summary>The maximum length of a key in bytes.</summary>
     internal int MaxKeyLength => Trees.Pages.TreeLimits.MaxKeyLength(Body.WritePages.PageSize);
