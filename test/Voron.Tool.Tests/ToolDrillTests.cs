@@ -58,10 +58,10 @@ public sealed class ToolDrillTests : IDisposable
         await LoadAsync("a", 100);
         var run = await ToolRun.Done("salvage", Store, At("whole"));
         run.Output.Should().Contain("100 entries in 1 trees").And.Contain("Nothing is missing.");
-        File.Delete(Path.Combine(Store, CheckpointFile.FileName));
+        File.Delete(Path.Combine(Store, HeaderFile.FileName));
         run = await ToolRun.Of("salvage", Store, At("headless"));
         run.Code.Should().Be(ExitCode.Problems);
-        run.Output.Should().Contain($"'{CheckpointFile.FileName}' is missing");
+        run.Output.Should().Contain($"'{HeaderFile.FileName}' is missing");
         (await ScanAsync("headless")).Should().HaveCount(100);
         (await ToolRun.Of("salvage", Store, At("headless"))).Code.Should().Be(ExitCode.InUse, "nothing is overwritten");
         (await ToolRun.Of("salvage", Store, Path.Combine(Store, "new"))).Code.Should().Be(ExitCode.Usage);

@@ -82,20 +82,20 @@ internal sealed class TableContent : Content
         else
         {
             bytes = KeyForm.Parse(_schema.KeyCodec, key);
-            if (!_keys.TryGet(bytes, out var id) || !RowKey.TryRead(id, out rowId))
+            if (!_keys.TryGet(bytes, out var id) || !RowIdBytes.TryRead(id, out rowId))
             {
                 rowId = -1;
                 return false;
             }
         }
 
-        return rowId is >= 0 and <= RowKey.Max && TryGetRow(rowId, out row);
+        return rowId is >= 0 and <= RowIdBytes.Max && TryGetRow(rowId, out row);
     }
 
     private bool TryGetRow(long rowId, out byte[] row)
     {
         // A copy: compressed rows that are read as spans stay in the memory of the transaction.
-        var found = _rows.Get(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]));
+        var found = _rows.Get(RowIdBytes.Write(rowId, stackalloc byte[RowIdBytes.Bytes]));
         if (found == null && !_schema.HasRowIdKeys)
             throw new CorruptionException($"Row {rowId} of table '{_schema.Name}' in '{_path}' is missing, and has a primary key. Run 'voron verify'.");
         row = found ?? [];
@@ -113,7 +113,7 @@ internal sealed class TableContent : Content
         var range = _keys.Range(keys.ToRange(key => KeyForm.Parse(_schema.KeyCodec, key)));
         foreach (var entry in isReversed ? range.Reverse() : range)
         {
-            if (!RowKey.TryRead(entry.Value, out var rowId))
+            if (!RowIdBytes.TryRead(entry.Value, out var rowId))
                 throw new CorruptionException(
                     $"The primary key of table '{_schema.Name}' in '{_path}' has an entry that names no row. Run 'voron verify'.");
             if (TryGetRow(rowId, out var row) && !visit(rowId, entry.Key, row))
@@ -123,14 +123,14 @@ internal sealed class TableContent : Content
 
     private void VisitIds(KeyBounds keys, bool isReversed, RowVisitor visit)
     {
-        if (!keys.TryGetNumbers(out var first, out var last) || last < 0 || first > RowKey.Max)
+        if (!keys.TryGetNumbers(out var first, out var last) || last < 0 || first > RowIdBytes.Max)
             return;
-        Span<byte> from = stackalloc byte[RowKey.Bytes];
-        Span<byte> through = stackalloc byte[RowKey.Bytes];
-        var range = _rows.Range(KeyRange.From(RowKey.Write(Math.Max(first, 0), from)).Through(RowKey.Write(Math.Min(last, RowKey.Max), through)));
+        Span<byte> from = stackalloc byte[RowIdBytes.Bytes];
+        Span<byte> through = stackalloc byte[RowIdBytes.Bytes];
+        var range = _rows.Range(KeyRange.From(RowIdBytes.Write(Math.Max(first, 0), from)).Through(RowIdBytes.Write(Math.Min(last, RowIdBytes.Max), through)));
         foreach (var entry in isReversed ? range.Reverse() : range)
         {
-            if (!RowKey.TryRead(entry.Key, out var rowId))
+            if (!RowIdBytes.TryRead(entry.Key, out var rowId))
                 throw RowLookup.NoRowId(_schema.Name, entry.Key);
             if (!RowLayout.IsDue(entry.Value, _now) && !visit(rowId, [], Checked(rowId, entry.Value)))
                 return;

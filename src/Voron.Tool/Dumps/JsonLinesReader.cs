@@ -105,8 +105,8 @@ internal static class JsonLinesReader
         if (fields.Length > RowLayout.MaxFields || line.Definition is <= 0 or > RowLayout.MaxDefinitionVersion)
             throw lines.Bad($"a row must have at most {RowLayout.MaxFields} fields, and a definition from 1 to {RowLayout.MaxDefinitionVersion}");
         var row = RowForm.ToBytes(line.RowVersion, line.Definition, line.Expires, line.Fixed64 ?? [], fields);
-        if (id is < 0 or > RowKey.Max || RowLayout.FindFault(row) is { })
-            throw lines.Bad(RowLayout.FindFault(row) is { } fault ? $"the row is none: {fault}" : $"a row has an id from 0 to {RowKey.Max}");
+        if (id is < 0 or > RowIdBytes.Max || RowLayout.FindFault(row) is { })
+            throw lines.Bad(RowLayout.FindFault(row) is { } fault ? $"the row is none: {fault}" : $"a row has an id from 0 to {RowIdBytes.Max}");
         return new DumpEntry(section, lines.Number) { Key = KeyOf(section, line, lines), Number = id, Value = row };
     }
 

@@ -56,14 +56,14 @@ internal sealed class TableTarget : EntryTarget
 
     /// <summary>Whether there is a row with the id, or with the key: one that a program has inserted since is left as it is.</summary>
     public override bool Has(in DumpEntry entry) =>
-        _rows.Contains(RowKey.Write(entry.Number, stackalloc byte[RowKey.Bytes])) || (_kind != null && _keys.Contains(entry.Key));
+        _rows.Contains(RowIdBytes.Write(entry.Number, stackalloc byte[RowIdBytes.Bytes])) || (_kind != null && _keys.Contains(entry.Key));
 
     public override bool Delete(in DumpEntry entry) => throw new NotSupportedException();
 
     public override void Put(in DumpEntry entry)
     {
-        Span<byte> id = stackalloc byte[RowKey.Bytes];
-        RowKey.Write(entry.Number, id);
+        Span<byte> id = stackalloc byte[RowIdBytes.Bytes];
+        RowIdBytes.Write(entry.Number, id);
         if ((_kind != null && !_keys.Insert(entry.Key, id)) || !_rows.Insert(id, entry.Value))
         {
             throw new ToolException(

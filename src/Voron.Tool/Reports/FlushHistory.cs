@@ -23,7 +23,7 @@ internal static class FlushHistory
     {
         try
         {
-            using var checkpoints = CheckpointFile.Open(disk);
+            using var checkpoints = HeaderFile.Open(disk);
             var entries = ChangeLogSurvey.Read(disk, checkpoints.Current, stop).Log?.Entries ?? [];
             return [.. entries.Where(entry => entry is { Counts: true, Fault: null, Header.Kind: ChangeLogEntryKind.Flush }).Select(ToRecord)];
         }

@@ -224,5 +224,5 @@ internal sealed class HtmlReport(SpaceReport report)
     private IEnumerable<(string Name, long Bytes)> JournalFiles() => report.Files.Where(file => JournalFile.IsName(file.Name));
 
     private static bool IsShown(string name) =>
-        name is DataFile.FileName or CheckpointFile.FileName || ChangeLogFile.NumberOf(name) > 0 || JournalSnapshotFile.NumberOf(name) > 0;
+        name is DataFile.FileName or HeaderFile.FileName || ChangeLogFile.NumberOf(name) > 0 || JournalSnapshotFile.NumberOf(name) > 0;
 }

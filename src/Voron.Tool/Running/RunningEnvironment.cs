@@ -55,7 +55,7 @@ internal static class RunningEnvironment
         try
         {
             using var disk = FileSystemDisk.Open(directory, readOnly: true, NullLogger.Instance);
-            using var held = disk.Lock(CheckpointFile.FileName, shared: true);
+            using var held = disk.Lock(HeaderFile.FileName, shared: true);
             return false;
         }
         catch (DiskException e) when (e.Error == DiskError.Locked)

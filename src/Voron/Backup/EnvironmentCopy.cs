@@ -16,7 +16,7 @@ namespace Voron.Backup;
 /// </remarks>
 internal sealed class EnvironmentCopy : IDisposable
 {
-    private const string MarkerName = CheckpointFile.UnfinishedCopyName;
+    private const string MarkerName = HeaderFile.UnfinishedCopyName;
 
     /// <summary>The space for the header, in addition to that for the pages, in bytes.</summary>
     private const long HeaderBytes = CheckpointHeader.Slots * JournalFormat.Block;
@@ -118,7 +118,7 @@ internal sealed class EnvironmentCopy : IDisposable
         try
         {
             CompleteData(header.State.PageCount, used, written, isReadAgain: verify != null);
-            CheckpointFile.Fill(_disk, MarkerName, header);
+            HeaderFile.Fill(_disk, MarkerName, header);
             _disk.SyncDirectory();
         }
         catch (DiskException e)
@@ -126,11 +126,11 @@ internal sealed class EnvironmentCopy : IDisposable
             throw Failure("finished", e);
         }
 
-        verify?.Invoke(new RenamedFileDisk(_disk, MarkerName, CheckpointFile.FileName));
+        verify?.Invoke(new RenamedFileDisk(_disk, MarkerName, HeaderFile.FileName));
         try
         {
             _mayBeNamed = true;
-            _disk.Rename(MarkerName, CheckpointFile.FileName);
+            _disk.Rename(MarkerName, HeaderFile.FileName);
             _disk.SyncDirectory();
         }
         catch (DiskException e)
@@ -261,8 +261,8 @@ internal sealed class EnvironmentCopy : IDisposable
     {
         try
         {
-            if (_mayBeNamed && _disk.List().Any(entry => entry.Name == CheckpointFile.FileName))
-                _disk.Rename(CheckpointFile.FileName, MarkerName);
+            if (_mayBeNamed && _disk.List().Any(entry => entry.Name == HeaderFile.FileName))
+                _disk.Rename(HeaderFile.FileName, MarkerName);
             if (_hasData)
             {
                 _disk.Delete(DataFile.FileName);

@@ -54,7 +54,7 @@ internal sealed class NewEnvironmentDirectory : IDisposable
         foreach (var file in Directory.GetFiles(Part))
         {
             var name = Path.GetFileName(file);
-            if (name == CheckpointFile.FileName)
+            if (name == HeaderFile.FileName)
                 continue;
             File.Move(file, PathIn(name));
             _made.Add(PathIn(name));
@@ -62,7 +62,7 @@ internal sealed class NewEnvironmentDirectory : IDisposable
 
         // The header is moved last: until then, the directory contains no environment. From then on, another caller may use the files.
         _disk.SyncDirectory();
-        File.Move(Path.Combine(Part, CheckpointFile.FileName), PathIn(CheckpointFile.FileName));
+        File.Move(Path.Combine(Part, HeaderFile.FileName), PathIn(HeaderFile.FileName));
         var marker = _made[0];
         _made.Clear();
         _disk.SyncDirectory();
@@ -83,7 +83,7 @@ internal sealed class NewEnvironmentDirectory : IDisposable
     // If another thread or process begins an environment in the same directory at this moment, it sees the marker, or is detected here.
     private void Begin()
     {
-        var marker = PathIn(CheckpointFile.UnfinishedCopyName);
+        var marker = PathIn(HeaderFile.UnfinishedCopyName);
         using (new FileStream(marker, FileMode.CreateNew))
             _made.Add(marker);
         if (Directory.EnumerateFileSystemEntries(_directory).FirstOrDefault(entry => entry != marker) is { } other)

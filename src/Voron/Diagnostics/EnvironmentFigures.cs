@@ -75,7 +75,7 @@ internal static class EnvironmentFigures
         Level("voron.poisoned", "1", "1 once a write has failed, so that the environment accepts no more writes; otherwise 0.",
             engine => engine.Poison.IsPoisoned ? 1 : 0),
         Level("voron.backpressure.active", "1", "1 while writers are delayed because a limit is exceeded; otherwise 0.",
-            engine => engine.BackPressure?.IsDelaying == true ? 1 : 0),
+            engine => engine.FlushServices?.IsDelaying == true ? 1 : 0),
         Count("voron.scrub.runs", "{run}", "Finished verifications in the background.", engine => engine.Counters.ScrubRuns),
         Count("voron.scrub.read", "By", "Bytes read and verified in the background.", engine => engine.Counters.ScrubbedBytes),
         Count("voron.scrub.problems", "{problem}", "Problems found by verifications in the background.", engine => engine.Counters.ScrubProblems),

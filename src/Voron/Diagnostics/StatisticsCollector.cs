@@ -15,7 +15,7 @@ internal static class StatisticsCollector
     /// <param name="engine">The engine of an open environment.</param>
     /// <param name="checkpoints">Its header.</param>
     /// <param name="queuedOperations">The number of operations that wait for a group commit.</param>
-    public static EnvironmentStatistics Collect(Engine engine, CheckpointFile checkpoints, int queuedOperations)
+    public static EnvironmentStatistics Collect(Engine engine, HeaderFile checkpoints, int queuedOperations)
     {
         engine.Ring.Read(out var published);
         var (counters, options) = (engine.Counters, engine.Options);
@@ -71,7 +71,7 @@ internal static class StatisticsCollector
             QueuedOperationsLimit = options.MaxQueuedOperations,
             BackPressureWaits = counters.BackPressureWaits,
             BackPressureTime = Stopwatch.GetElapsedTime(0, counters.BackPressureTicks),
-            IsBackPressureActive = engine.BackPressure?.IsDelaying ?? false,
+            IsBackPressureActive = engine.FlushServices?.IsDelaying ?? false,
             FreedPages = counters.FreedPages,
             ReclaimedBytes = counters.PunchedBytes + counters.TruncatedBytes,
             ScrubRuns = Volatile.Read(ref counters.ScrubRuns),

@@ -9,7 +9,7 @@ namespace Voron.Diagnostics;
 internal sealed class StatusSource
 {
     private readonly Engine _engine;
-    private readonly CheckpointFile _checkpoints;
+    private readonly HeaderFile _checkpoints;
     private readonly Func<int> _queuedOperations;
     private readonly Func<long> _unflushedBytes;
     private readonly TimeProvider _clock;
@@ -20,7 +20,7 @@ internal sealed class StatusSource
     /// <param name="checkpoints">Its header.</param>
     /// <param name="queuedOperations">Returns the number of operations that wait for a group commit.</param>
     /// <param name="unflushedBytes">Returns the bytes of journal since the last flush.</param>
-    public StatusSource(Engine engine, CheckpointFile checkpoints, Func<int> queuedOperations, Func<long> unflushedBytes)
+    public StatusSource(Engine engine, HeaderFile checkpoints, Func<int> queuedOperations, Func<long> unflushedBytes)
     {
         _engine = engine;
         _checkpoints = checkpoints;

@@ -35,7 +35,7 @@ public static class ChangedRows
     /// <exception cref="InvalidOperationException">The change does not concern a row with such a key.</exception>
     /// <exception cref="ObjectDisposedException">The batch has been refilled.</exception>
     public static long GetRowId(this Change change) =>
-        change.Source.IsTable && RowKey.TryRead(change.Key, out var rowId)
+        change.Source.IsTable && RowIdBytes.TryRead(change.Key, out var rowId)
             ? rowId
             : throw new InvalidOperationException($"The change {change.Position} of the {change.Source} has a key that is not a row id.");
 
@@ -68,7 +68,7 @@ public static class ChangedRows
     }
 
     // For messages only: a key that is not a row id may have the same length.
-    private static long RowIdOf(Change change) => RowKey.TryRead(change.Key, out var rowId) ? rowId : -1;
+    private static long RowIdOf(Change change) => RowIdBytes.TryRead(change.Key, out var rowId) ? rowId : -1;
 
     private static InvalidOperationException NoRow(Change change, string which)
     {

@@ -10,7 +10,7 @@ namespace Voron.Flushing;
 /// <summary>Begins the change log, and adds backups to it that later ones can build on. The flusher itself continues it.</summary>
 /// <param name="flush">The flusher's lock.</param>
 internal sealed class ChangeLogKeeper(
-    EngineLock flush, ReadingEngine engine, ChangeTracker changes, CheckpointFile checkpoints, CheckpointMover mover, Writer writer)
+    EngineLock flush, ReadingEngine engine, ChangeTracker changes, HeaderFile checkpoints, CheckpointMover mover, Writer writer)
 {
     private const int NoGeneration = -1;
 

@@ -26,13 +26,13 @@ internal sealed class CheckpointMover
     private readonly JournalWriter _journal;
     private readonly JournalFileSet _files;
     private readonly ChangeTracker _changes;
-    private readonly CheckpointFile _checkpoints;
+    private readonly HeaderFile _checkpoints;
     private ulong _stamp;
     private long _checkpointId;
     private long _liveOwnBytes;
 
     /// <param name="flush">The flusher's lock.</param>
-    public CheckpointMover(EngineLock flush, Engine engine, CheckpointFile checkpoints)
+    public CheckpointMover(EngineLock flush, Engine engine, HeaderFile checkpoints)
     {
         _flush = flush;
         _engine = engine;

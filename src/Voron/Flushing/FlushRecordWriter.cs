@@ -118,7 +118,7 @@ internal sealed unsafe class FlushRecordWriter
         // Nothing must fail after the submission: the entry then belongs to the journal, and would be returned while it is in the queue.
         _records.EnsureCapacity(_records.Count + 1);
         var entry = _journal.Rent();
-        JournalEntry? compressed = null;
+        RecordBuffer? compressed = null;
         long sequence;
         try
         {

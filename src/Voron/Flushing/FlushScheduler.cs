@@ -16,7 +16,7 @@ internal readonly record struct ReplayedJournal(long UnflushedBytes, bool IsDura
 /// The same thread prepares the next journal file, confirms the durability of an idle journal's tail, writes journal snapshots of pages
 /// that an old reader keeps out of the data file, and wakes writers that back-pressure has stopped.
 /// </remarks>
-internal sealed class FlushScheduler : IBackPressure
+internal sealed class FlushScheduler : IFlushServices
 {
     private const int MaxJournalFiles = 48;
 

@@ -29,7 +29,7 @@ internal sealed unsafe class Flusher
     // Held for a flush, a journal snapshot or the close. Protects the checkpoint header, the plans and the flusher's reader slot.
     private readonly EngineLock _lock = new(LockRank.Flush);
     private readonly Engine _engine;
-    private readonly CheckpointFile _checkpoints;
+    private readonly HeaderFile _checkpoints;
     private readonly CheckpointMover _mover;
     private readonly VersionDetacher _detacher;
     private readonly Writer _writer;
@@ -41,7 +41,7 @@ internal sealed unsafe class Flusher
     private FlushPlan? _paused;
     private bool _isClosed;
 
-    public Flusher(Engine engine, CheckpointFile checkpoints, Writer writer)
+    public Flusher(Engine engine, HeaderFile checkpoints, Writer writer)
     {
         _engine = engine;
         _checkpoints = checkpoints;

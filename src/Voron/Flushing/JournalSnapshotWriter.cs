@@ -31,7 +31,7 @@ internal static unsafe class JournalSnapshotWriter
         var available = engine.Disk.AvailableBytes;
         if (most > available && !PlantedFault.SnapshotWhatFits)
             throw new StorageFullException($"'{name}' may take {most} bytes, but '{engine.Disk.Path}' has space for only {available}.");
-        using var entry = new JournalEntry(FirstRecordBytes, engine.Memory.Records);
+        using var entry = new RecordBuffer(FirstRecordBytes, engine.Memory.Records);
         try
         {
             using var file = engine.Disk.Open(name, DiskOpen.New, DiskAccess.WriteThrough);
@@ -58,7 +58,7 @@ internal static unsafe class JournalSnapshotWriter
         }
     }
 
-    private static long WritePages(ReadingEngine engine, DiskFile file, JournalEntry entry, FlushPlan plan, in RecordTarget target)
+    private static long WritePages(ReadingEngine engine, DiskFile file, RecordBuffer entry, FlushPlan plan, in RecordTarget target)
     {
         var offset = 0L;
         var sequence = 0L;

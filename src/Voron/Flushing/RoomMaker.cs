@@ -13,7 +13,7 @@ internal sealed class RoomMaker(EngineCore engine, JournalWriter journal, Flushe
     private readonly RetryPause _roomRetry = new(TimeSpan.FromMilliseconds(100), TimeSpan.FromSeconds(5));
     private long _availableAtFailure;
 
-    /// <inheritdoc cref="IBackPressure.TryFlush"/>
+    /// <inheritdoc cref="IFlushServices.TryFlush"/>
     public bool TryFlush()
     {
         if (PlantedFault.FailWithoutFlush || !MayTryAgain)
@@ -41,7 +41,7 @@ internal sealed class RoomMaker(EngineCore engine, JournalWriter journal, Flushe
         }
     }
 
-    /// <inheritdoc cref="IBackPressure.TryPunch"/>
+    /// <inheritdoc cref="IFlushServices.TryPunch"/>
     public bool TryPunch()
     {
         if (PlantedFault.FailWithoutFlush || punch(2 * engine.Options.MaxJournalFileBytes) == 0)

@@ -14,7 +14,7 @@ namespace Voron.Flushing;
 /// from the file: only a flush writes them there, and the flusher's lock is held. A map that cannot be read makes the figure unknown; the code
 /// that needs it reports the fault.
 /// </remarks>
-internal sealed class SpaceCensus(EngineLock flush, ReadingEngine engine, CheckpointFile checkpoints)
+internal sealed class SpaceCensus(EngineLock flush, ReadingEngine engine, HeaderFile checkpoints)
 {
     /// <summary>The figure while unknown.</summary>
     private const long Unknown = -1;

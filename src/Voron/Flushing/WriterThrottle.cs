@@ -29,7 +29,7 @@ internal sealed class WriterThrottle(ReadingEngine engine, Flusher flusher, Back
     /// <summary>True while arriving writers wait.</summary>
     public bool IsDelayed => IsOverLimit && !_stopping && !engine.Poison.IsPoisoned;
 
-    /// <inheritdoc cref="IBackPressure.ThrottleWriter"/>
+    /// <inheritdoc cref="IFlushServices.ThrottleWriter"/>
     public void Throttle()
     {
         if (!BeginsDelay())
@@ -49,7 +49,7 @@ internal sealed class WriterThrottle(ReadingEngine engine, Flusher flusher, Back
         EndDelay(began);
     }
 
-    /// <inheritdoc cref="IBackPressure.ThrottleWriterAsync"/>
+    /// <inheritdoc cref="IFlushServices.ThrottleWriterAsync"/>
     public async ValueTask ThrottleAsync()
     {
         if (!BeginsDelay())

@@ -11,16 +11,16 @@ internal interface IJournalListener
     void SyncExtents();
 
     /// <summary>Called in sequence order, by one thread at a time, for each record that is durable, even if it was published before.</summary>
-    void OnRecordDurable(JournalEntry entry);
+    void OnRecordDurable(RecordBuffer entry);
 
     /// <summary>Returns true if the transaction before that of the record has been published. Called under the lock of the queue.</summary>
-    bool IsNext(JournalEntry entry);
+    bool IsNext(RecordBuffer entry);
 
     /// <summary>
     /// Publishes a lazy record that is not durable yet, and is the next. Called under the lock of the queue, while no other thread can publish the
     /// record.
     /// </summary>
-    void Publish(JournalEntry entry);
+    void Publish(RecordBuffer entry);
 
     /// <summary>
     /// Called after a write by the thread that wrote, once it no longer leads, unless that thread notifies the observers itself.

@@ -34,7 +34,7 @@ internal sealed unsafe class JournalLeader
     private readonly ExtentSync _extents;
     private readonly bool _overlapsSyncs;
     private readonly long _lazyMilliseconds;
-    private readonly List<JournalEntry> _batch = new(RecordQueue.MaxBatchRecords);
+    private readonly List<RecordBuffer> _batch = new(RecordQueue.MaxBatchRecords);
 
     // The tick by which the thread writes the waiting records, or 0 if none wait.
     private long _dueTick;
@@ -197,15 +197,15 @@ internal sealed unsafe class JournalLeader
             var entry = _batch[PlantedFault.AcknowledgeOutOfOrder ? _batch.Count - 1 - i : i];
             Debug.Assert(entry.Sequence <= _queue.DurableSequence, "no record is acknowledged before it is durable");
             entry.Acknowledge(null);
-            empty = EmptyCommits.Complete(empty, entry.Sequence);
+            empty = UnchangedCommits.Complete(empty, entry.Sequence);
             SchedulePoint.Reach(SchedulePlace.Acknowledged);
         }
 
-        EmptyCommits.Complete(empty, long.MaxValue);
+        UnchangedCommits.Complete(empty, long.MaxValue);
 
         var more = false;
         while (!_queue.TryEndLeading(_batch, ref more, out empty))
-            EmptyCommits.Complete(empty, long.MaxValue);
+            UnchangedCommits.Complete(empty, long.MaxValue);
         return more;
     }
 

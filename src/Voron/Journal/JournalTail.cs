@@ -49,7 +49,7 @@ internal sealed unsafe class JournalTail
     /// <param name="reserve">The space to leave free after the record; null for a flush record, which may use the space left by transactions.</param>
     /// <exception cref="StorageFullException">There is not enough space for another journal file.</exception>
     /// <exception cref="StorageAccessException">A journal file could not be made.</exception>
-    public void EnsureRoom(JournalEntry entry, JournalReserve? reserve)
+    public void EnsureRoom(RecordBuffer entry, JournalReserve? reserve)
     {
         _submission.AssertHeld();
         var length = entry.Length;
@@ -81,7 +81,7 @@ internal sealed unsafe class JournalTail
     }
 
     /// <summary>Places a record at the end, where it fits.</summary>
-    public void Place(JournalEntry entry)
+    public void Place(RecordBuffer entry)
     {
         _submission.AssertHeld();
         var file = _current!;
@@ -96,7 +96,7 @@ internal sealed unsafe class JournalTail
         file.UsedBytes = _offset;
     }
 
-    private static bool FitsVersion(JournalEntry entry, JournalFile file) =>
+    private static bool FitsVersion(RecordBuffer entry, JournalFile file) =>
         (entry.Header->Flags & RecordFlags.WholeState) == 0 || file.Version != JournalFormat.Version1
         || PlantedFault.KeepJournalVersion;
 }

@@ -83,20 +83,20 @@ internal sealed unsafe class JournalWriter : IDisposable
         }
     }
 
-    /// <inheritdoc cref="JournalEntryPool.FreeBytes"/>
+    /// <inheritdoc cref="RecordBufferPool.FreeBytes"/>
     public long BufferBytes => _queue.Entries.FreeBytes;
 
-    /// <inheritdoc cref="JournalEntryPool.HasLargeBuffers"/>
+    /// <inheritdoc cref="RecordBufferPool.HasLargeBuffers"/>
     public bool HasLargeBuffers => _queue.Entries.HasLargeBuffers;
 
-    /// <inheritdoc cref="JournalEntryPool.TrimBuffers"/>
+    /// <inheritdoc cref="RecordBufferPool.TrimBuffers"/>
     public void TrimBuffers() => _queue.Entries.TrimBuffers();
 
-    /// <inheritdoc cref="JournalEntryPool.Rent"/>
-    public JournalEntry Rent() => _queue.Entries.Rent();
+    /// <inheritdoc cref="RecordBufferPool.Rent"/>
+    public RecordBuffer Rent() => _queue.Entries.Rent();
 
-    /// <inheritdoc cref="JournalEntryPool.Return"/>
-    public void Return(JournalEntry entry) => _queue.Entries.Return(entry);
+    /// <inheritdoc cref="RecordBufferPool.Return"/>
+    public void Return(RecordBuffer entry) => _queue.Entries.Return(entry);
 
     /// <summary>Assigns the record its place and queues it. From then on the entry belongs to the journal.</summary>
     /// <param name="entry">The record.</param>
@@ -104,7 +104,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     /// <returns>The record's sequence, to wait for unless the entry has a completion.</returns>
     /// <exception cref="StorageFullException">There is not enough space for another journal file. The entry still belongs to the caller.</exception>
     /// <exception cref="ObjectDisposedException">The environment is being closed. The entry still belongs to the caller.</exception>
-    public long Submit(JournalEntry entry, JournalReserve? reserve)
+    public long Submit(RecordBuffer entry, JournalReserve? reserve)
     {
         SchedulePoint.Reach(SchedulePlace.Submitting);
         using (_submission.Enter())
@@ -153,7 +153,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     public bool IsPublishedEarly(long sequence) => _queue.EarlySequence == sequence;
 
     // A record that is not published is sealed when it is issued: then it confirms the durability of more records.
-    private void PublishEarly(JournalEntry entry)
+    private void PublishEarly(RecordBuffer entry)
     {
         if (!_listener.IsNext(entry) || !_batches.TrySealEarly(entry, _queue.DurableSequence))
             return;
@@ -171,7 +171,7 @@ internal sealed unsafe class JournalWriter : IDisposable
             return false;
         if (_queue.DurableSequence >= sequence)
             return true;
-        if (_queue.Count >= JournalEntryPool.MaxEntries / 2)
+        if (_queue.Count >= RecordBufferPool.MaxEntries / 2)
             _leader.WriteInBackground();
         else
             _leader.WriteWithinInterval();

@@ -42,7 +42,7 @@ internal sealed unsafe class RecordBatchWriter
 
     /// <summary>Writes adjacent records of one file; they are durable when the method returns.</summary>
     /// <param name="durableSequence">The newest durable record, which the records confirm.</param>
-    public void Write(List<JournalEntry> batch, long bytes, long durableSequence)
+    public void Write(List<RecordBuffer> batch, long bytes, long durableSequence)
     {
         var blocks = stackalloc IoBlock[RecordQueue.MaxBatchRecords];
         for (var i = 0; i < batch.Count; i++)
@@ -71,7 +71,7 @@ internal sealed unsafe class RecordBatchWriter
     }
 
     /// <summary>Seals a record that is being submitted; false if one before it is not sealed yet. The caller holds the lock of the queue.</summary>
-    public bool TrySealEarly(JournalEntry entry, long durableSequence)
+    public bool TrySealEarly(RecordBuffer entry, long durableSequence)
     {
         if (Volatile.Read(ref _sealedSequence) != entry.Sequence - 1)
             return false;
@@ -80,7 +80,7 @@ internal sealed unsafe class RecordBatchWriter
     }
 
     // Sealed when issued rather than when submitted, so that the record confirms the durability of as many records as possible.
-    private void Seal(JournalEntry entry, long durableSequence)
+    private void Seal(RecordBuffer entry, long durableSequence)
     {
         Debug.Assert(durableSequence < entry.Sequence, "a record confirms only earlier records");
         Debug.Assert(entry.Sequence == _sealedSequence + 1, "records are sealed in the order of the chain");
@@ -96,7 +96,7 @@ internal sealed unsafe class RecordBatchWriter
     }
 
     [Conditional("DEBUG")]
-    private void AssertNeighbours(List<JournalEntry> batch, int i)
+    private void AssertNeighbours(List<RecordBuffer> batch, int i)
     {
         var entry = batch[i];
         Debug.Assert(i > 0 || _written == null || entry.File!.Epoch >= _written.Epoch, "files are written in the order of their epochs");

@@ -8,7 +8,7 @@ namespace Voron.Journal;
 /// <summary>Fills an entry with the pages of a transaction or of a flush list.</summary>
 internal ref struct RecordBuilder
 {
-    private readonly JournalEntry _entry;
+    private readonly RecordBuffer _entry;
     private readonly uint _version;
     private nuint _length;
     private uint _count;
@@ -16,7 +16,7 @@ internal ref struct RecordBuilder
     /// <param name="entry">The entry to fill.</param>
     /// <param name="kind">The content of the record.</param>
     /// <param name="version">The version of the format in which the record is written.</param>
-    public unsafe RecordBuilder(JournalEntry entry, RecordKind kind, uint version)
+    public unsafe RecordBuilder(RecordBuffer entry, RecordKind kind, uint version)
     {
         _entry = entry;
         _version = version;
@@ -114,7 +114,7 @@ internal ref struct RecordBuilder
     /// <param name="compressed">The entry for the compressed form, which then holds the record. If null, the record is not
     /// compressed.</param>
     /// <returns>The entry that holds the record: the one given to the constructor, or <paramref name="compressed"/>.</returns>
-    public readonly unsafe JournalEntry Finish(in EnvironmentState state, JournalEntry? compressed)
+    public readonly unsafe RecordBuffer Finish(in EnvironmentState state, RecordBuffer? compressed)
     {
         var headerSize = _entry.Header->HeaderSize;
         var payload = (long)_length - headerSize;

@@ -29,8 +29,8 @@ internal sealed class RecordQueue
     private const long MaxBatchBytes = 1 << 20;
 
     private readonly PoisonState _poison;
-    private readonly Queue<JournalEntry> _queue = new(JournalEntryPool.MaxEntries);
-    private EmptyCommits _emptyCommits;
+    private readonly Queue<RecordBuffer> _queue = new(RecordBufferPool.MaxEntries);
+    private UnchangedCommits _emptyCommits;
     private long _submittedSequence;
     private long _issuedSequence;
     private long _durableSequence;
@@ -52,14 +52,14 @@ internal sealed class RecordQueue
     {
         _poison = poison;
         _submittedSequence = _issuedSequence = _durableSequence = _acknowledgedSequence = sequence;
-        Entries = new JournalEntryPool(Lock, poison, memory);
+        Entries = new RecordBufferPool(Lock, poison, memory);
     }
 
     /// <summary>Guards the queue, the free entries, the sequences and the leadership; comes after the submission lock.</summary>
     public EngineMonitor Lock { get; } = new(LockRank.JournalQueue);
 
     /// <summary>The buffers of the records, which return there.</summary>
-    public JournalEntryPool Entries { get; }
+    public RecordBufferPool Entries { get; }
 
     /// <summary>The sequence of the newest durable record.</summary>
     public long DurableSequence => Volatile.Read(ref PlantedFault.AcknowledgeBeforePublish ? ref _issuedSequence : ref _durableSequence);
@@ -91,11 +91,11 @@ internal sealed class RecordQueue
     }
 
     /// <summary>Adds a placed record, and assigns its sequence. The caller holds the queue lock.</summary>
-    public void Add(JournalEntry entry)
+    public void Add(RecordBuffer entry)
     {
         AssertLocked();
         Debug.Assert(!_isClosed, "nothing is submitted after the close");
-        Debug.Assert(_queue.Count < JournalEntryPool.MaxEntries, "the queue has room for every entry, and never grows");
+        Debug.Assert(_queue.Count < RecordBufferPool.MaxEntries, "the queue has room for every entry, and never grows");
         entry.Sequence = _submittedSequence + 1;
         Volatile.Write(ref _submittedSequence, entry.Sequence);
         _queue.Enqueue(entry);
@@ -103,7 +103,7 @@ internal sealed class RecordQueue
     }
 
     /// <summary>Notes that a record was published when it was submitted. The caller holds the queue lock.</summary>
-    public void NotePublished(JournalEntry entry)
+    public void NotePublished(RecordBuffer entry)
     {
         AssertLocked();
         Debug.Assert(entry.IsLazy && entry.Sequence == _submittedSequence, "only a lazy record is published early, and by its submitter");
@@ -157,7 +157,7 @@ internal sealed class RecordQueue
 
     /// <summary>Moves the next adjacent records from the queue to the leader's batch. There may be none.</summary>
     /// <returns>False if nothing more will be written; the caller then no longer leads.</returns>
-    public bool TakeBatch(List<JournalEntry> batch, out long bytes)
+    public bool TakeBatch(List<RecordBuffer> batch, out long bytes)
     {
         bytes = 0;
         using (Lock.Enter())
@@ -215,7 +215,7 @@ internal sealed class RecordQueue
     /// <param name="batch">The batch, whose entries return to the pool.</param>
     /// <param name="more">True if there are more records to write.</param>
     /// <param name="late">Commits to complete first, if the method returns false.</param>
-    public bool TryEndLeading(List<JournalEntry> batch, ref bool more, out CommitCompletion? late)
+    public bool TryEndLeading(List<RecordBuffer> batch, ref bool more, out CommitCompletion? late)
     {
         using (Lock.Enter())
         {
@@ -234,7 +234,7 @@ internal sealed class RecordQueue
     }
 
     /// <summary>Ends the lead of a thread whose write has failed, and fails all queued records. The environment is poisoned.</summary>
-    public void Fail(List<JournalEntry> batch)
+    public void Fail(List<RecordBuffer> batch)
     {
         using (Lock.Enter())
         {
@@ -342,7 +342,7 @@ internal sealed class RecordQueue
         _isLed = false;
     }
 
-    private void KeepBatch(List<JournalEntry> batch)
+    private void KeepBatch(List<RecordBuffer> batch)
     {
         foreach (var entry in batch)
             Entries.Keep(entry);
@@ -352,7 +352,7 @@ internal sealed class RecordQueue
     private void FailQueuedLocked()
     {
         AssertLocked();
-        EmptyCommits.Complete(_emptyCommits.TakeUpTo(_durableSequence), long.MaxValue);
+        UnchangedCommits.Complete(_emptyCommits.TakeUpTo(_durableSequence), long.MaxValue);
         for (var empty = _emptyCommits.TakeUpTo(long.MaxValue); empty != null;)
         {
             var next = (CommitCompletion?)empty.Next;

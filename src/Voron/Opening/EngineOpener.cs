@@ -46,7 +46,7 @@ internal static unsafe class EngineOpener
     {
         var name = EnvironmentName.Take(options.Name ?? disk.Path);
         owned.Push(name);
-        var checkpoints = CheckpointFile.Open(disk, makesDurable: !options.ReadOnly && !PlantedFault.SkipSyncAtOpen);
+        var checkpoints = HeaderFile.Open(disk, makesDurable: !options.ReadOnly && !PlantedFault.SkipSyncAtOpen);
         owned.Push(checkpoints);
         var header = checkpoints.Current;
         var format = new EnvironmentFormat();
@@ -236,7 +236,7 @@ internal static unsafe class EngineOpener
     }
 
     private static void OpenForWriting(
-        Engine engine, CommitPublisher publisher, CheckpointFile checkpoints, RecoveryResult recovered, Stack<IDisposable> owned)
+        Engine engine, CommitPublisher publisher, HeaderFile checkpoints, RecoveryResult recovered, Stack<IDisposable> owned)
     {
         KeepStamp(engine.DataFile, checkpoints.Current, recovered.Stamp);
         checkpoints.CompleteAmendment();
@@ -259,7 +259,7 @@ internal static unsafe class EngineOpener
     }
 
     private static void OpenJournal(
-        Engine engine, CommitPublisher publisher, CheckpointFile checkpoints, RecoveryResult recovered, Stack<IDisposable> owned)
+        Engine engine, CommitPublisher publisher, HeaderFile checkpoints, RecoveryResult recovered, Stack<IDisposable> owned)
     {
         Debug.Assert(engine.Journal == null && engine.JournalFiles == null, "The journal must be opened once, after recovery.");
         JournalSnapshotFile.DeleteOthers(engine.Disk, checkpoints.Current, checkpoints.Previous);

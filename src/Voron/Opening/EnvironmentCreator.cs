@@ -22,7 +22,7 @@ namespace Voron.Opening;
 /// </remarks>
 internal static unsafe class EnvironmentCreator
 {
-    public const string UnfinishedHeaderName = CheckpointFile.FileName + ".creating";
+    public const string UnfinishedHeaderName = HeaderFile.FileName + ".creating";
     public const string UnfinishedDataName = DataFile.FileName + ".creating";
     private const long NewCheckpointNumber = 1;
 
@@ -91,8 +91,8 @@ internal static unsafe class EnvironmentCreator
     private static bool LacksHeader(IDisk disk, [NotNullWhen(true)] out string? part)
     {
         var names = NamesOf(disk);
-        part = names.Contains(CheckpointFile.FileName) ? null
-            : names.Contains(CheckpointFile.UnfinishedCopyName) ? CheckpointFile.UnfinishedCopyName
+        part = names.Contains(HeaderFile.FileName) ? null
+            : names.Contains(HeaderFile.UnfinishedCopyName) ? HeaderFile.UnfinishedCopyName
             : names.Contains(UnfinishedHeaderName) ? null
             : EnvironmentParts.Find(names);
         return part != null;
@@ -102,14 +102,14 @@ internal static unsafe class EnvironmentCreator
     {
         // Only the holder of this lock gives a header its final name: a header that is missing now will not appear.
         var names = NamesOf(disk);
-        if (names.Contains(CheckpointFile.FileName))
+        if (names.Contains(HeaderFile.FileName))
         {
             DeleteIfEmpty(disk, UnfinishedHeaderName);
             return false;
         }
 
         // A copy that begins in the same directory at this moment sees the unfinished header, or is detected here.
-        if (names.Contains(CheckpointFile.UnfinishedCopyName))
+        if (names.Contains(HeaderFile.UnfinishedCopyName))
         {
             DeleteIfEmpty(disk, UnfinishedHeaderName);
             throw EnvironmentParts.CopyIsUnfinished(disk);
@@ -136,7 +136,7 @@ internal static unsafe class EnvironmentCreator
 
         // Also needed if a process got this far and was killed: its visible work is not necessarily durable.
         disk.SyncDirectory();
-        disk.Rename(UnfinishedHeaderName, CheckpointFile.FileName);
+        disk.Rename(UnfinishedHeaderName, HeaderFile.FileName);
         disk.SyncDirectory();
         return true;
     }
@@ -148,7 +148,7 @@ internal static unsafe class EnvironmentCreator
         var hasData = false;
         try
         {
-            CheckpointFile.Fill(disk, UnfinishedHeaderName, made);
+            HeaderFile.Fill(disk, UnfinishedHeaderName, made);
             disk.SyncDirectory();
             CreateDataFile(disk, made, ref hasData);
         }
@@ -166,14 +166,14 @@ internal static unsafe class EnvironmentCreator
     {
         try
         {
-            using var file = CheckpointFile.Open(disk, UnfinishedHeaderName);
+            using var file = HeaderFile.Open(disk, UnfinishedHeaderName);
             return file.Current;
         }
         catch (Exception e) when (e is CorruptionException or UnsupportedFormatException)
         {
             // A header that was being written when the power failed may contain anything, but is no larger than a header.
             using var file = disk.Open(UnfinishedHeaderName, DiskOpen.Existing, DiskAccess.Buffered);
-            if (e is UnsupportedFormatException && CheckpointFile.BeginsLikeHeader(file))
+            if (e is UnsupportedFormatException && HeaderFile.BeginsLikeHeader(file))
                 throw;
             if (file.Length % JournalFormat.Block == 0 && file.Length <= CheckpointHeader.Slots * JournalFormat.Block)
                 return null;

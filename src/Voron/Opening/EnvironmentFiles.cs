@@ -37,7 +37,7 @@ internal sealed class EnvironmentFiles : IDisposable
         {
             disk = FileSystemDisk.Open(directory, readOnly: true, NullLogger.Instance);
             held = EnvironmentLock.Take(disk, options);
-            using var checkpoints = CheckpointFile.Open(disk);
+            using var checkpoints = HeaderFile.Open(disk);
             return new EnvironmentFiles(disk, held, checkpoints.Current);
         }
         catch (Exception e)

@@ -33,7 +33,7 @@ internal sealed class EnvironmentLock : IDisposable
             // A new environment has no header yet that could be locked.
             if (options.OpenMode == OpenMode.CreateNew)
                 ThrowIfExists(disk);
-            else if (EnvironmentFileLock.TryTake(disk, CheckpointFile.FileName, options.ReadOnly) is { } held)
+            else if (EnvironmentFileLock.TryTake(disk, HeaderFile.FileName, options.ReadOnly) is { } held)
                 return new EnvironmentLock(held);
             if (options.ReadOnly || options.OpenMode == OpenMode.OpenExisting)
             {
@@ -71,7 +71,7 @@ internal sealed class EnvironmentLock : IDisposable
     // A header that is renamed while the directory is read may be missed. Then the creation finds it, and fails.
     private static void ThrowIfExists(IDisk disk)
     {
-        if (disk.List().Any(entry => entry.Name == CheckpointFile.FileName))
+        if (disk.List().Any(entry => entry.Name == HeaderFile.FileName))
         {
             throw new EnvironmentExistsException(
                 $"'{disk.Path}' already contains an environment, so {nameof(OpenMode)}.{OpenMode.CreateNew} cannot create one. " +

@@ -18,26 +18,26 @@ internal static unsafe class EnvironmentParts
     /// </returns>
     public static VoronException HeaderIsMissing(IDisk disk, string part)
     {
-        if (part == CheckpointFile.UnfinishedCopyName)
+        if (part == HeaderFile.UnfinishedCopyName)
             return CopyIsUnfinished(disk);
         foreach (var name in disk.List().Select(entry => entry.Name).Where(IsName))
         {
             if (IsOurs(disk, name))
             {
                 return new CorruptionException(
-                    $"'{disk.Path}' contains '{name}', but not the '{CheckpointFile.FileName}' that belongs to it: the header of the environment is missing. " +
+                    $"'{disk.Path}' contains '{name}', but not the '{HeaderFile.FileName}' that belongs to it: the header of the environment is missing. " +
                     "Nothing was changed. Restore the whole directory from a backup.");
             }
         }
 
         return new UnsupportedFormatException(
-            $"'{disk.Path}' contains '{part}', which has the name of a file of an environment, but not the content of one, and there is no '{CheckpointFile.FileName}'. " +
+            $"'{disk.Path}' contains '{part}', which has the name of a file of an environment, but not the content of one, and there is no '{HeaderFile.FileName}'. " +
             "Nothing was changed. Move the file elsewhere, or open another directory.");
     }
 
     /// <summary>Returns the exception for a directory into which an environment has been partly copied or restored.</summary>
     public static CorruptionException CopyIsUnfinished(IDisk disk) => new(
-        $"'{disk.Path}' contains '{CheckpointFile.UnfinishedCopyName}', but no '{CheckpointFile.FileName}': a copy or a restore into this directory was not finished. " +
+        $"'{disk.Path}' contains '{HeaderFile.UnfinishedCopyName}', but no '{HeaderFile.FileName}': a copy or a restore into this directory was not finished. " +
         "Nothing was changed. Delete the content of the directory, and restore or copy again.");
 
     private static bool IsName(string name) => name == DataFile.FileName || JournalFile.IndexOf(name) > 0 || JournalFile.UnnamedIndexOf(name) > 0

@@ -17,7 +17,7 @@ internal sealed class OpenedEngine
     /// <param name="publisher">Publishes committed states.</param>
     /// <param name="recovered">The result of recovery.</param>
     public OpenedEngine(
-        EnvironmentLock directoryLock, Engine engine, CheckpointFile checkpoints, CommitPublisher publisher, RecoveryResult recovered)
+        EnvironmentLock directoryLock, Engine engine, HeaderFile checkpoints, CommitPublisher publisher, RecoveryResult recovered)
     {
         _lock = directoryLock;
         Engine = engine;
@@ -32,7 +32,7 @@ internal sealed class OpenedEngine
 
     public Engine Engine { get; }
 
-    public CheckpointFile Checkpoints { get; }
+    public HeaderFile Checkpoints { get; }
 
     public RecoveryResult Recovered { get; }
 

@@ -28,7 +28,7 @@ internal static class ReplayedFeatures
     /// <param name="engine">The engine after recovery.</param>
     /// <param name="checkpoints">The header.</param>
     /// <param name="recovered">The result of recovery.</param>
-    public static void Name(ReadingEngine engine, CheckpointFile checkpoints, RecoveryResult recovered)
+    public static void Name(ReadingEngine engine, HeaderFile checkpoints, RecoveryResult recovered)
     {
         var header = checkpoints.Current;
         var hasNewTrees = recovered.State.NextTreeId != header.State.NextTreeId;

@@ -26,7 +26,7 @@ internal sealed class WritingParts
     /// <param name="recovered">What recovery found.</param>
     /// <param name="begin">Takes the writer and begins a transaction for a group commit.</param>
     public WritingParts(
-        Engine engine, CheckpointFile checkpoints, CommitPublisher publisher, RecoveryResult recovered, Func<WriteTransactionBody> begin)
+        Engine engine, HeaderFile checkpoints, CommitPublisher publisher, RecoveryResult recovered, Func<WriteTransactionBody> begin)
     {
         _engine = engine;
         engine.FlusherSlot = engine.Readers.TakeSlot(forEngine: true);
@@ -49,8 +49,8 @@ internal sealed class WritingParts
             Trimmer, new ReplayedJournal(ReplayedBytes(recovered), isConfirmed));
         try
         {
-            publisher.BackPressure = Scheduler;
-            engine.BackPressure = Scheduler;
+            publisher.FlushServices = Scheduler;
+            engine.FlushServices = Scheduler;
             Entrance = new WriterEntrance(engine, Writer, Transactions, Scheduler);
             Staging = new StagingArea(engine, Entrance);
             Scrubber = new Scrubber(engine, () => new EngineSnapshot(engine));

@@ -140,7 +140,7 @@ internal sealed unsafe class DamagedSource : IDisposable
 
     private void Lock()
     {
-        foreach (var name in new[] { CheckpointFile.FileName, EnvironmentCreator.UnfinishedHeaderName, DataFile.FileName })
+        foreach (var name in new[] { HeaderFile.FileName, EnvironmentCreator.UnfinishedHeaderName, DataFile.FileName })
         {
             try
             {
@@ -156,7 +156,7 @@ internal sealed unsafe class DamagedSource : IDisposable
 
     private void Identify(CancellationToken stop)
     {
-        foreach (var name in new[] { CheckpointFile.FileName, EnvironmentCreator.UnfinishedHeaderName }.Where(_names.Contains))
+        foreach (var name in new[] { HeaderFile.FileName, EnvironmentCreator.UnfinishedHeaderName }.Where(_names.Contains))
             Read(name, file => _headers.AddRange(HeaderSlots.Read(file, name, Damage)));
         var hasData = _names.Contains(DataFile.FileName);
         var journals = _names.Where(JournalFile.IsName).Order(StringComparer.Ordinal).ToList();
@@ -185,8 +185,8 @@ internal sealed unsafe class DamagedSource : IDisposable
 
     private void NoteMissing(bool hasData)
     {
-        if (!_names.Contains(CheckpointFile.FileName))
-            Damage.Add(CheckpointFile.FileName, $"The header file '{CheckpointFile.FileName}' is missing.");
+        if (!_names.Contains(HeaderFile.FileName))
+            Damage.Add(HeaderFile.FileName, $"The header file '{HeaderFile.FileName}' is missing.");
         if (!hasData)
             Damage.Add(DataFile.FileName, $"The data file '{DataFile.FileName}' is missing.");
     }
@@ -201,7 +201,7 @@ internal sealed unsafe class DamagedSource : IDisposable
             return;
         var foreign = _headers.RemoveAll(header => header.PageSize != pages.PageSize || Checksum.SeedBase(header.EnvironmentId) != pages.SeedBase);
         if (foreign > 0)
-            Damage.Add(CheckpointFile.FileName, "The header belongs to another environment than the pages of the data file, and is ignored.");
+            Damage.Add(HeaderFile.FileName, "The header belongs to another environment than the pages of the data file, and is ignored.");
     }
 
     // A journal file names the environment. If the data file exists, its pages decide.

@@ -19,7 +19,7 @@ internal static unsafe class HeaderSlots
             {
                 var offset = slot * JournalFormat.Block;
                 file.Read(offset, new Span<byte>(block, JournalFormat.Block));
-                if (!CheckpointFile.IsSlot(block))
+                if (!HeaderFile.IsSlot(block))
                 {
                     damage.AddPlace(name, offset, $"The slot at offset {offset} of '{file.Path}' is not an intact header.");
                     continue;

@@ -128,7 +128,7 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
         var batch = new List<byte[]>();
         foreach (var entry in index.GetEntries())
         {
-            if (RowKey.TryRead(entry.Value, out var rowId))
+            if (RowIdBytes.TryRead(entry.Value, out var rowId))
                 lastId = Math.Max(lastId, rowId);
             if (rows.Contains(entry.Value))
             {

@@ -116,7 +116,7 @@ internal sealed class StagingArea
 
     private async ValueTask<bool> TryFlushAsync(CancellationToken cancellationToken)
     {
-        if (_engine.BackPressure is not { } backPressure)
+        if (_engine.FlushServices is not { } backPressure)
             return false;
         return await _entrance.UseAsync(_ => backPressure.TryFlush(), cancellationToken).ConfigureAwait(false);
     }

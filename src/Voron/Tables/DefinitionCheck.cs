@@ -57,9 +57,9 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
         FindDuplicate(isFirstOnly: true);
     }
 
-    private TableSession? Open(ReadTransaction reading) => TableSession.Open(new TableTreeOpener(reading), functions);
+    private BoundTable? Open(ReadTransaction reading) => BoundTable.Open(new TableTreeOpener(reading), functions);
 
-    private bool IsToBeUnique(TableSession session, int slot) => functions.Slots[slot].IsUnique && session.IndexOf(slot).State != IndexState.Ready;
+    private bool IsToBeUnique(BoundTable session, int slot) => functions.Slots[slot].IsUnique && session.IndexOf(slot).State != IndexState.Ready;
 
     private void ReadRows()
     {
@@ -77,10 +77,10 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
             return null;
         Want(session);
         using var cursor = session.Rows.OpenCursor();
-        for (var found = cursor.Seek(RowKey.Write(from, stackalloc byte[RowKey.Bytes])); found; found = cursor.MoveNext())
+        for (var found = cursor.Seek(RowIdBytes.Write(from, stackalloc byte[RowIdBytes.Bytes])); found; found = cursor.MoveNext())
         {
             stop.ThrowIfCancellationRequested();
-            if (!RowKey.TryRead(cursor.Key, out var rowId))
+            if (!RowIdBytes.TryRead(cursor.Key, out var rowId))
                 throw RowLookup.NoRowId(functions.Name, cursor.Key);
             if (rowId > from && Stopwatch.GetElapsedTime(began) > SnapshotHold)
                 return rowId;
@@ -92,13 +92,13 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
         return null;
     }
 
-    private void Want(TableSession session)
+    private void Want(BoundTable session)
     {
         for (var slot = 0; slot < functions.Slots.Count; slot++)
             session.OldKeys.Want(slot, !_isUniqueOnly || IsToBeUnique(session, slot));
     }
 
-    private void Check(TableSession session, long rowId, ReadOnlySpan<byte> row)
+    private void Check(BoundTable session, long rowId, ReadOnlySpan<byte> row)
     {
         try
         {
@@ -122,7 +122,7 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
                     continue;
                 if (IsToBeUnique(session, slot))
                     _duplicates.Add(slot, keys[i], rowId);
-                else if (index.State == IndexState.Ready && !IndexSample.Has(index, keys[i], rowId, out _))
+                else if (index.State == IndexState.Ready && !IndexSpotCheck.Has(index, keys[i], rowId, out _))
                     _problems.Add(rowId, functions.Slots[slot].Name, null, IndexMismatchException.Of(session, slot, rowId, keys[i], default).Message);
             }
         }
@@ -154,7 +154,7 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
         try
         {
             if (Open(reading) is { } session)
-                IndexSample.Check(session, reading.TransactionId, mustRead: false);
+                IndexSpotCheck.Check(session, reading.TransactionId, mustRead: false);
         }
         catch (IndexMismatchException e) when (!_problems.Kept.Any(problem => problem.IndexName == e.IndexName))
         {
@@ -166,7 +166,7 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
         }
     }
 
-    private List<byte[]> KeysOf(TableSession session, int slot, long rowId)
+    private List<byte[]> KeysOf(BoundTable session, int slot, long rowId)
     {
         var found = new List<byte[]>();
         for (var other = 0; other < functions.Slots.Count; other++)

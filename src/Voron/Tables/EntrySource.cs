@@ -75,8 +75,8 @@ internal sealed class EntrySource : RowSource
         var found = isBackward ? SeekEnd() : _range.Start.IsEmpty ? _cursor.SeekFirst() : _cursor.Seek(_range.Start);
         if (!found || after.IsStart)
             return found;
-        Span<byte> buffer = stackalloc byte[RowKey.Bytes];
-        var key = _isOfRows ? RowKey.Write(after.RowId, buffer) : after.Key;
+        Span<byte> buffer = stackalloc byte[RowIdBytes.Bytes];
+        var key = _isOfRows ? RowIdBytes.Write(after.RowId, buffer) : after.Key;
 
         // A token from another query may be before the range.
         var order = _cursor.Key.SequenceCompareTo(key);
@@ -104,7 +104,7 @@ internal sealed class EntrySource : RowSource
     private long ReadRowId()
     {
         var bytes = _isOfRows ? _cursor.Key : _cursor.Value;
-        return RowKey.TryRead(PlantedFault.BelieveRowIds ? bytes[..RowKey.Bytes] : bytes, out var rowId)
+        return RowIdBytes.TryRead(PlantedFault.BelieveRowIds ? bytes[..RowIdBytes.Bytes] : bytes, out var rowId)
             ? rowId
             : throw new CorruptionException($"A table entry has {bytes.Length} bytes where a row id is expected. Run Verify, or restore a backup.");
     }

@@ -48,7 +48,7 @@ internal sealed class ExpirySweep(
         stop.ThrowIfCancellationRequested();
         _rowIds.Clear();
         using var reading = beginRead();
-        var session = TableSession.Open(new TableTreeOpener(reading), functions)
+        var session = BoundTable.Open(new TableTreeOpener(reading), functions)
             ?? throw new KeyNotFoundException($"Expired rows cannot be deleted: no table '{functions.Name}' in '{reading.DataFilePath}'.");
         var index = session.IndexOf(functions.ExpirySlot);
         if (index.State != IndexState.Ready)
@@ -65,12 +65,12 @@ internal sealed class ExpirySweep(
         }
 
         if (_rowIds.Count < RowsOfStep)
-            _after = new PageToken(0, RowExpiry.WriteKey(RowExpiry.Max, stackalloc byte[RowExpiry.KeyBytes]), RowKey.Max);
+            _after = new PageToken(0, RowExpiry.WriteKey(RowExpiry.Max, stackalloc byte[RowExpiry.KeyBytes]), RowIdBytes.Max);
         return _rowIds.Count > 0;
     }
 
     // The keys are whole seconds, so rows of the last second may not be due yet.
-    private bool IsDue(TableSession session, IdSource source, long until)
+    private bool IsDue(BoundTable session, IdSource source, long until)
     {
         if (!RowLookup.TryGet(session, source.RowId, out var row))
         {
@@ -102,7 +102,7 @@ internal sealed class ExpirySweep(
     {
         failure = null;
         var deleted = 0L;
-        var session = TableSession.Open(new TableTreeOpener(transaction), functions);
+        var session = BoundTable.Open(new TableTreeOpener(transaction), functions);
         session?.EnterToWrite(functions);
         foreach (var rowId in session == null ? [] : _rowIds)
         {

@@ -97,7 +97,7 @@ internal static class FormerMembers
 
     private static int Take(IdKeyCursor keys, SharedPlace place, Span<long> taken)
     {
-        var last = PlantedFault.RemoveNextMember ? place.LastId + RowKey.Max + 1 : place.LastId;
+        var last = PlantedFault.RemoveNextMember ? place.LastId + RowIdBytes.Max + 1 : place.LastId;
         using var ids = keys.OpenIds();
         var count = 0;
         for (var found = ids.Seek(place.FirstId); found && ids.Id <= last && count < taken.Length; found = ids.MoveNext())

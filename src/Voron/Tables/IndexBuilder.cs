@@ -21,7 +21,7 @@ internal static class IndexBuilder
     /// <returns>What the step did; null if there is nothing to build.</returns>
     /// <exception cref="RowFormatException">The codec cannot read a row.</exception>
     /// <exception cref="IndexKeyException">The function of an index failed for a row.</exception>
-    public static IndexStep? Step(TableSession session, EvolveOptions options, TimeSpan hold)
+    public static IndexStep? Step(BoundTable session, EvolveOptions options, TimeSpan hold)
     {
         var building = Building(session);
         if (building.Count == 0)
@@ -37,21 +37,21 @@ internal static class IndexBuilder
         return new IndexStep(names, ready, rows, cursor, limit);
     }
 
-    private static List<IndexSchema> Building(TableSession session) =>
+    private static List<IndexSchema> Building(BoundTable session) =>
         [.. session.Binding.Slots.Where(index => index?.State == IndexState.Building).Select(index => index!)];
 
     private static (long Cursor, long Rows) AddRows(
-        TableSession session, List<IndexSchema> together, (long From, long To) range, EvolveOptions options, TimeSpan hold)
+        BoundTable session, List<IndexSchema> together, (long From, long To) range, EvolveOptions options, TimeSpan hold)
     {
         var began = Stopwatch.GetTimestamp();
         var (rows, bytes) = (0L, 0L);
         var writesExpiry = together.Exists(index => index.IsExpiry);
         WantKeys(session, together);
         using var cursor = session.Rows.OpenCursor();
-        Span<byte> key = stackalloc byte[RowKey.Bytes];
-        for (var found = cursor.Seek(RowKey.Write(range.From, key)); found; found = cursor.MoveNext())
+        Span<byte> key = stackalloc byte[RowIdBytes.Bytes];
+        for (var found = cursor.Seek(RowIdBytes.Write(range.From, key)); found; found = cursor.MoveNext())
         {
-            if (!RowKey.TryRead(cursor.Key, out var rowId))
+            if (!RowIdBytes.TryRead(cursor.Key, out var rowId))
                 throw RowLookup.NoRowId(session.Schema.Name, cursor.Key);
             if (rowId >= range.To)
                 break;
@@ -84,20 +84,20 @@ internal static class IndexBuilder
     }
 
     // Called once for many rows, and again after a deletion, which requests other keys.
-    private static void WantKeys(TableSession session, List<IndexSchema> together)
+    private static void WantKeys(BoundTable session, List<IndexSchema> together)
     {
         for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
             session.OldKeys.Want(slot, together.Contains(session.Binding.Slots[slot]!));
     }
 
-    private static void ReadKeys(TableSession session, long rowId, ReadOnlySpan<byte> row)
+    private static void ReadKeys(BoundTable session, long rowId, ReadOnlySpan<byte> row)
     {
         session.ReadKeys(rowId, row);
         session.RequireUnchanged();
     }
 
     // Writes the expiry time into the header of a row. This is not a change of the row: it keeps its version, and no feed records it.
-    private static ReadOnlySpan<byte> WriteExpiry(TableSession session, long rowId, ReadOnlySpan<byte> row)
+    private static ReadOnlySpan<byte> WriteExpiry(BoundTable session, long rowId, ReadOnlySpan<byte> row)
     {
         var expiry = session.ReadExpiry(rowId, row);
         session.RequireUnchanged();
@@ -105,11 +105,11 @@ internal static class IndexBuilder
         if (expiry == before || PlantedFault.LeaveHeadWithoutExpiry)
             return row;
         var changed = RowLayout.WithExpiry(row, expiry);
-        new WriteTree(session.Rows).Put(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]), changed);
+        new WriteTree(session.Rows).Put(RowIdBytes.Write(rowId, stackalloc byte[RowIdBytes.Bytes]), changed);
         return session.Copy(changed);
     }
 
-    private static void AddKeys(TableSession session, IndexSchema index, long rowId)
+    private static void AddKeys(BoundTable session, IndexSchema index, long rowId)
     {
         for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
         {
@@ -123,7 +123,7 @@ internal static class IndexBuilder
     }
 
     // Returns the names of the indexes that became ready.
-    private static List<string> Move(TableSession session, List<IndexSchema> together, long cursor, long moved)
+    private static List<string> Move(BoundTable session, List<IndexSchema> together, long cursor, long moved)
     {
         var (schema, ready) = (session.Schema, new List<string>());
         foreach (var index in schema.Indexes.Where(index => index.State == IndexState.Building && together.Exists(built => built.Id == index.Id)))

@@ -10,7 +10,7 @@ internal static class IndexEditor
     /// The caller has already looked up the keys of a ready unique index. If another row has the key in an index that is being built, the
     /// index fails.
     /// </remarks>
-    public static void Add(TableSession session, OpenIndex index, KeyList keys, int key, long rowId)
+    public static void Add(BoundTable session, OpenIndex index, KeyList keys, int key, long rowId)
     {
         if (!index.Schema!.IsUnique)
         {
@@ -34,8 +34,8 @@ internal static class IndexEditor
             return;
         }
 
-        Span<byte> value = stackalloc byte[RowKey.Bytes];
-        entries.Put(keys[key], RowKey.Write(rowId, value));
+        Span<byte> value = stackalloc byte[RowIdBytes.Bytes];
+        entries.Put(keys[key], RowIdBytes.Write(rowId, value));
         index.Entries.NoteEntry(keys[key], rowId, wasThere: false);
     }
 
@@ -55,10 +55,10 @@ internal static class IndexEditor
         }
 
         // In an index that is being built, the entry may belong to another row with the same key.
-        Span<byte> value = stackalloc byte[RowKey.Bytes];
+        Span<byte> value = stackalloc byte[RowIdBytes.Bytes];
         if (!IsBound(index, keys, key))
             return;
-        new WriteTree(index.Entries).DeleteIf(keys[key], RowKey.Write(rowId, value));
+        new WriteTree(index.Entries).DeleteIf(keys[key], RowIdBytes.Write(rowId, value));
         index.Entries.NoteEntry(keys[key], rowId, wasThere: !isExpired);
     }
 

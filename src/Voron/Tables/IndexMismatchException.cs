@@ -38,7 +38,7 @@ public sealed class IndexMismatchException : TableException
     /// <param name="rowId">The row.</param>
     /// <param name="returned">The key that the function returns; empty for none.</param>
     /// <param name="found">The key under which the index contains the row; empty for none.</param>
-    internal static IndexMismatchException Of(TableSession session, int slot, long rowId, ReadOnlySpan<byte> returned, ReadOnlySpan<byte> found)
+    internal static IndexMismatchException Of(BoundTable session, int slot, long rowId, ReadOnlySpan<byte> returned, ReadOnlySpan<byte> found)
     {
         var (table, index) = (session.Schema.Name, session.Functions.Slots[slot].Name);
         var type = session.Functions.Slots[slot].KeyType;
@@ -57,7 +57,7 @@ public sealed class IndexMismatchException : TableException
     /// <param name="index">The name of the index, which is not the primary key.</param>
     /// <param name="rowId">The missing row.</param>
     /// <param name="key">The key under which the index contains it; empty if unknown.</param>
-    internal static IndexMismatchException OfMissing(TableSession session, string index, long rowId, ReadOnlySpan<byte> key) => new(
+    internal static IndexMismatchException OfMissing(BoundTable session, string index, long rowId, ReadOnlySpan<byte> key) => new(
         session.Schema.Name, index, rowId, [], key.ToArray(),
         $"The index '{index}' of table '{session.Schema.Name}' in '{session.Trees.DataFilePath}' names row {rowId}, which does not exist. A " +
         "program whose function returns other keys for the same version of the index has deleted or changed the row. Raise the version of the " +

@@ -27,19 +27,19 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
             // Removes wrong keys first, because they may conflict with added ones.
             while (_nextKey != null)
                 await StepAsync(RemoveKeys).ConfigureAwait(false);
-            while (_next <= RowKey.Max)
+            while (_next <= RowIdBytes.Max)
                 await StepAsync(AddKeys).ConfigureAwait(false);
         }
 
         return new RebuildKeysReport(_rows, _added, _removed, _problems.Count, _problems.Kept);
     }
 
-    private async ValueTask StepAsync(Action<TableSession> step)
+    private async ValueTask StepAsync(Action<BoundTable> step)
     {
         using var writing = await environment.BeginWriteAsync(stop).ConfigureAwait(false);
         _pace.Begin();
         var before = _added + _removed;
-        var session = TableSession.Open(new TableTreeOpener(writing), functions)
+        var session = BoundTable.Open(new TableTreeOpener(writing), functions)
             ?? throw new KeyNotFoundException($"Keys cannot be rebuilt: table '{functions.Name}' does not exist in '{writing.DataFilePath}'.");
         session.EnterToWrite(functions);
         for (var slot = 0; slot < functions.Slots.Count; slot++)
@@ -54,7 +54,7 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
     }
 
     // A salvage of an unproven state may contain keys of older rows.
-    private void RemoveKeys(TableSession session)
+    private void RemoveKeys(BoundTable session)
     {
         var began = Stopwatch.GetTimestamp();
         var (first, wrong) = (_nextKey!, new List<byte[]>());
@@ -83,9 +83,9 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
     }
 
     // An unreadable row keeps its key.
-    private static bool IsKeyOfRow(TableSession session, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    private static bool IsKeyOfRow(BoundTable session, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        if (!RowKey.TryRead(value, out var rowId) || !RowLookup.TryGet(session, rowId, out var row))
+        if (!RowIdBytes.TryRead(value, out var rowId) || !RowLookup.TryGet(session, rowId, out var row))
             return false;
         try
         {
@@ -100,14 +100,14 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
         return session.OldKeys[0][0].SequenceEqual(key);
     }
 
-    private void AddKeys(TableSession session)
+    private void AddKeys(BoundTable session)
     {
         var began = Stopwatch.GetTimestamp();
         var first = _next;
         using var cursor = session.Rows.OpenCursor();
-        for (var found = cursor.Seek(RowKey.Write(_next, stackalloc byte[RowKey.Bytes])); found; found = cursor.MoveNext())
+        for (var found = cursor.Seek(RowIdBytes.Write(_next, stackalloc byte[RowIdBytes.Bytes])); found; found = cursor.MoveNext())
         {
-            if (!RowKey.TryRead(cursor.Key, out var rowId))
+            if (!RowIdBytes.TryRead(cursor.Key, out var rowId))
                 throw RowLookup.NoRowId(functions.Name, cursor.Key);
             _next = rowId;
             if (rowId > first && Stopwatch.GetElapsedTime(began) >= _pace.ReadingTime)
@@ -116,10 +116,10 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
             Add(session, rowId, cursor.Value);
         }
 
-        _next = RowKey.Max + 1;
+        _next = RowIdBytes.Max + 1;
     }
 
-    private void Add(TableSession session, long rowId, ReadOnlySpan<byte> row)
+    private void Add(BoundTable session, long rowId, ReadOnlySpan<byte> row)
     {
         try
         {

@@ -15,7 +15,7 @@ internal sealed class KnownTables(BackgroundRun expiry)
     private readonly ConcurrentDictionary<string, TableFunctions> _expiring = new();
 
     // Lives as long as the definition, which the environment does not keep alive.
-    private readonly ConditionalWeakTable<TableFunctions, SampledIndexes> _sampled = [];
+    private readonly ConditionalWeakTable<TableFunctions, CheckedIndexes> _sampled = [];
 
     /// <summary>The definitions of tables with expiring rows, one for each name.</summary>
     public ConcurrentDictionary<string, TableFunctions> Expiring => _expiring;
@@ -24,7 +24,7 @@ internal sealed class KnownTables(BackgroundRun expiry)
     public static KnownTables Of(WriteTransaction transaction) => (KnownTables)transaction.Companion;
 
     /// <summary>Returns which indexes have been compared with the functions of a definition.</summary>
-    public SampledIndexes SampledOf(TableFunctions functions) => _sampled.GetValue(functions, static _ => new SampledIndexes());
+    public CheckedIndexes SampledOf(TableFunctions functions) => _sampled.GetValue(functions, static _ => new CheckedIndexes());
 
     /// <summary>Notes that a transaction has opened a table with expiring rows, and starts a run if one is due. Never throws.</summary>
     public void OnExpiring(TableFunctions functions)

@@ -71,14 +71,14 @@ public readonly struct PageToken : IEquatable<PageToken>
         if (!Base64Url.IsValid(rest))
             return false;
         var bytes = Base64Url.DecodeFromChars(rest);
-        var keyAt = sizeof(uint) + (isShared ? sizeof(long) : RowKey.Bytes);
+        var keyAt = sizeof(uint) + (isShared ? sizeof(long) : RowIdBytes.Bytes);
         if (bytes.Length < keyAt)
             return false;
         long id;
         if (isShared)
             id = BinaryPrimitives.ReadInt64BigEndian(bytes.AsSpan(sizeof(uint)));
         else
-            RowKey.TryRead(bytes.AsSpan(sizeof(uint), RowKey.Bytes), out id);
+            RowIdBytes.TryRead(bytes.AsSpan(sizeof(uint), RowIdBytes.Bytes), out id);
         if (id < 0)
             return false;
         token = new PageToken(BinaryPrimitives.ReadUInt32BigEndian(bytes), bytes.AsSpan(keyAt), id);
@@ -99,13 +99,13 @@ public readonly struct PageToken : IEquatable<PageToken>
     {
         if (_key == null)
             return "";
-        var isShared = Id > RowKey.Max;
-        var bytes = new byte[sizeof(uint) + (isShared ? sizeof(long) : RowKey.Bytes) + _key.Length];
+        var isShared = Id > RowIdBytes.Max;
+        var bytes = new byte[sizeof(uint) + (isShared ? sizeof(long) : RowIdBytes.Bytes) + _key.Length];
         BinaryPrimitives.WriteUInt32BigEndian(bytes, Order);
         if (isShared)
             BinaryPrimitives.WriteInt64BigEndian(bytes.AsSpan(sizeof(uint)), Id);
         else
-            RowKey.Write(Id, bytes.AsSpan(sizeof(uint)));
+            RowIdBytes.Write(Id, bytes.AsSpan(sizeof(uint)));
         _key.CopyTo(bytes, bytes.Length - _key.Length);
         return isShared ? MarkOfShared + Base64Url.EncodeToString(bytes) : Base64Url.EncodeToString(bytes);
     }

@@ -33,7 +33,7 @@ internal sealed class RowBatch
         key.CopyTo(_keys.AsSpan(start));
         _keyEnds[Count] = start + key.Length;
         _rowIds[Count++] = source.RowId;
-        _lookups.Add(RowKey.Write(source.RowId, stackalloc byte[RowKey.Bytes]));
+        _lookups.Add(RowIdBytes.Write(source.RowId, stackalloc byte[RowIdBytes.Bytes]));
     }
 
     /// <summary>Looks up all rows.</summary>

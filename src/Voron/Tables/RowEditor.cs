@@ -23,20 +23,20 @@ internal static class RowEditor
     /// <param name="givenId">An unused row id; negative to take the next one.</param>
     /// <returns>The version of the row.</returns>
     /// <exception cref="DuplicateKeyException">Another row has the same key in a unique index.</exception>
-    public static RowVersion Insert(TableSession session, long givenId)
+    public static RowVersion Insert(BoundTable session, long givenId)
     {
         var first = session.Functions.KeyCodec == null ? 0 : 1;
         if (!PlantedFault.CheckUniqueTooLate)
             CheckUnique(session, null, first);
         var rowId = givenId >= 0 ? givenId : session.PeekRowId();
         var version = FirstVersion(session);
-        Span<byte> key = stackalloc byte[RowKey.Bytes];
+        Span<byte> key = stackalloc byte[RowIdBytes.Bytes];
         var row = session.Buffer.Finish(version.Value);
         if (first > 0)
-            AddPrimaryKey(session, RowKey.Write(rowId, key));
+            AddPrimaryKey(session, RowIdBytes.Write(rowId, key));
         try
         {
-            new WriteTree(session.Rows).Put(RowKey.Write(rowId, key), row);
+            new WriteTree(session.Rows).Put(RowIdBytes.Write(rowId, key), row);
             session.Rows.NoteEntry(key, rowId, wasThere: false);
             session.NoteRowId(rowId);
             for (var slot = first; slot < session.Binding.Slots.Length; slot++)
@@ -68,7 +68,7 @@ internal static class RowEditor
     /// <param name="keys">The keys of the row to be written.</param>
     /// <param name="givenId">The id of the row to be written; negative if its key is not its id.</param>
     /// <returns>True if rows were deleted.</returns>
-    public static bool DeleteExpired(TableSession session, RowIndexKeys keys, long givenId)
+    public static bool DeleteExpired(BoundTable session, RowIndexKeys keys, long givenId)
     {
         if (session.Now == RowExpiry.Never || PlantedFault.BlockExpiredKeys)
             return false;
@@ -102,7 +102,7 @@ internal static class RowEditor
     /// <param name="hasOldKeys">True if the keys of the current row have been computed.</param>
     /// <returns>The version of the row, which stays the same if nothing changes.</returns>
     /// <exception cref="DuplicateKeyException">Another row has the same key in a unique index.</exception>
-    public static RowVersion Update(TableSession session, long rowId, ReadOnlySpan<byte> old, bool hasOldKeys = false)
+    public static RowVersion Update(BoundTable session, long rowId, ReadOnlySpan<byte> old, bool hasOldKeys = false)
     {
         var before = RowLayout.Version(old);
         var version = new RowVersion(Math.Max(before.Value + 1, session.Trees.Writing.TransactionId << VersionBits));
@@ -112,10 +112,10 @@ internal static class RowEditor
         if (!hasOldKeys)
             session.ReadOldKeys(rowId, old);
         CheckUnique(session, rowId, firstSlot: 0);
-        Span<byte> key = stackalloc byte[RowKey.Bytes];
+        Span<byte> key = stackalloc byte[RowIdBytes.Bytes];
         try
         {
-            new WriteTree(session.Rows).Put(RowKey.Write(rowId, key), row);
+            new WriteTree(session.Rows).Put(RowIdBytes.Write(rowId, key), row);
             for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
                 ApplyDifference(session, slot, rowId);
             if (session.Rows.IsRecorded)
@@ -132,19 +132,19 @@ internal static class RowEditor
     /// <param name="session">The table.</param>
     /// <param name="rowId">The row.</param>
     /// <param name="old">The current row: a copy without faults.</param>
-    public static void Delete(TableSession session, long rowId, ReadOnlySpan<byte> old)
+    public static void Delete(BoundTable session, long rowId, ReadOnlySpan<byte> old)
     {
         session.ReadOldKeys(rowId, old);
         var version = RowLayout.Version(old);
         session.NoteDeleted(version);
         var isExpired = session.IsExpired(old);
-        Span<byte> key = stackalloc byte[RowKey.Bytes];
+        Span<byte> key = stackalloc byte[RowIdBytes.Bytes];
         try
         {
             KeepRowId(session, rowId);
             if (version.Value >> VersionBits > session.Trees.Writing.TransactionId && !PlantedFault.ReuseRowVersions)
                 session.SaveNextVersion(version.Value + 1);
-            new WriteTree(session.Rows).Delete(RowKey.Write(rowId, key));
+            new WriteTree(session.Rows).Delete(RowIdBytes.Write(rowId, key));
             session.Rows.NoteEntry(key, rowId, wasThere: !isExpired);
             for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
             {
@@ -166,14 +166,14 @@ internal static class RowEditor
     /// The version of an inserted row: higher than that of every row that the transaction has deleted. Otherwise a new row could get the key and the
     /// version of a deleted one, and a caller whose operation is merged into the transaction would mistake it for the row that it has read.
     /// </summary>
-    private static RowVersion FirstVersion(TableSession session) => new(
+    private static RowVersion FirstVersion(BoundTable session) => new(
         Math.Max(Math.Max(session.Trees.Writing.TransactionId << VersionBits, session.NewestDeleted.Value + 1), session.NextVersion()));
 
-    private static ReadOnlySpan<byte> KeyOf(TableSession session, RowIndexKeys keys, long rowId, Span<byte> buffer) =>
-        session.Functions.KeyCodec == null ? RowKey.Write(rowId, buffer) : keys[0][0];
+    private static ReadOnlySpan<byte> KeyOf(BoundTable session, RowIndexKeys keys, long rowId, Span<byte> buffer) =>
+        session.Functions.KeyCodec == null ? RowIdBytes.Write(rowId, buffer) : keys[0][0];
 
     // The next row id is the id of the last row plus one. So if the last row is deleted, the next id is stored.
-    private static void KeepRowId(TableSession session, long rowId)
+    private static void KeepRowId(BoundTable session, long rowId)
     {
         if (PlantedFault.ReuseRowId || TableCounters.BehindLastRow(session.Rows) != rowId + 1)
             return;
@@ -182,17 +182,17 @@ internal static class RowEditor
     }
 
     // The last check shares a search with the first write: it adds the key unless another row has it.
-    private static void AddPrimaryKey(TableSession session, ReadOnlySpan<byte> rowId)
+    private static void AddPrimaryKey(BoundTable session, ReadOnlySpan<byte> rowId)
     {
         var entries = new WriteTree(session.IndexOf(0).Entries);
         var key = session.NewKeys[0][0];
         if (!entries.Insert(key, rowId) && RowLookup.TryFindId(session, entries, key, out var other))
             throw new DuplicateKeyException(session.Schema.Name, "", key, null, other);
-        if (RowKey.TryRead(rowId, out var id))
+        if (RowIdBytes.TryRead(rowId, out var id))
             session.IndexOf(0).Entries.NoteEntry(key, id, wasThere: false);
     }
 
-    private static void CheckUnique(TableSession session, long? rowId, int firstSlot)
+    private static void CheckUnique(BoundTable session, long? rowId, int firstSlot)
     {
         for (var slot = firstSlot; slot < session.Binding.Slots.Length; slot++)
         {
@@ -212,7 +212,7 @@ internal static class RowEditor
     }
 
     // If the primary key of a new row is a duplicate too, it is reported instead of the given key.
-    private static DuplicateKeyException Duplicate(TableSession session, int slot, ReadOnlySpan<byte> key, long? rowId, long other)
+    private static DuplicateKeyException Duplicate(BoundTable session, int slot, ReadOnlySpan<byte> key, long? rowId, long other)
     {
         if (rowId == null && session.Functions.KeyCodec != null)
         {
@@ -225,7 +225,7 @@ internal static class RowEditor
         return new DuplicateKeyException(session.Schema.Name, shape.Name, key, rowId, other, shape.KeyType);
     }
 
-    private static void ApplyDifference(TableSession session, int slot, long rowId)
+    private static void ApplyDifference(BoundTable session, int slot, long rowId)
     {
         var (removed, added) = (session.OldKeys[slot], session.NewKeys[slot]);
         for (int i = 0, j = 0; i < removed.Count || j < added.Count;)
@@ -243,7 +243,7 @@ internal static class RowEditor
     }
 
     // Equal bytes, of which only one key contains a null: a unique index contains only the key without it.
-    private static void ApplyNull(TableSession session, int slot, (KeyList Keys, int At) old, (KeyList Keys, int At) changed, long rowId)
+    private static void ApplyNull(BoundTable session, int slot, (KeyList Keys, int At) old, (KeyList Keys, int At) changed, long rowId)
     {
         var hadNull = old.Keys.HasNull(old.At);
         if (hadNull == changed.Keys.HasNull(changed.At) || session.IndexOf(slot).Schema?.IsUnique != true)
@@ -254,14 +254,14 @@ internal static class RowEditor
             Remove(session, slot, old.Keys, old.At, rowId);
     }
 
-    private static void Add(TableSession session, int slot, KeyList keys, int key, long rowId)
+    private static void Add(BoundTable session, int slot, KeyList keys, int key, long rowId)
     {
         var index = session.IndexOf(slot);
         if (index.Schema?.Covers(rowId) == true)
             IndexEditor.Add(session, index, keys, key, rowId);
     }
 
-    private static void Remove(TableSession session, int slot, KeyList keys, int key, long rowId, bool isExpired = false)
+    private static void Remove(BoundTable session, int slot, KeyList keys, int key, long rowId, bool isExpired = false)
     {
         var index = session.IndexOf(slot);
         if (index.Schema?.Covers(rowId) == true)

@@ -159,7 +159,7 @@ internal abstract class RowFunctions<TRow> : TableFunctions
         {
             var key = RowIdOf(row);
             ArgumentOutOfRangeException.ThrowIfNegative(key);
-            ArgumentOutOfRangeException.ThrowIfGreaterThan(key, RowKey.Max);
+            ArgumentOutOfRangeException.ThrowIfGreaterThan(key, RowIdBytes.Max);
             return key;
         }
         catch (Exception cause) when (cause is not OutOfMemoryException)

@@ -5,24 +5,24 @@ internal static class RowLookup
 {
     /// <summary>Finds the id of the row with a primary key, which may be expired.</summary>
     /// <exception cref="KeyTooLongException">The key is too long.</exception>
-    public static bool TryFindId<TKey, TRow>(TableSession session, TypedFunctions<TKey, TRow> functions, TKey key, out long rowId)
+    public static bool TryFindId<TKey, TRow>(BoundTable session, TypedFunctions<TKey, TRow> functions, TKey key, out long rowId)
     {
         if (functions.KeyCodec == null)
         {
-            rowId = RowKey.Of(key);
-            return rowId is >= 0 and <= RowKey.Max && Contains(session, rowId);
+            rowId = RowIdBytes.Of(key);
+            return rowId is >= 0 and <= RowIdBytes.Max && Contains(session, rowId);
         }
 
         return TryFindId(session, session.IndexOf(0).Entries, WriteKey(session, functions, key), out rowId);
     }
 
     /// <summary>Finds the id of the row that has a key in a unique index.</summary>
-    public static bool TryFindId(TableSession session, Tree index, ReadOnlySpan<byte> key, out long rowId)
+    public static bool TryFindId(BoundTable session, Tree index, ReadOnlySpan<byte> key, out long rowId)
     {
         rowId = -1;
         if (!index.TryGet(key, out var value))
             return false;
-        if (!RowKey.TryRead(value, out rowId))
+        if (!RowIdBytes.TryRead(value, out rowId))
             throw NoRowId(session.Schema.Name, value);
         return true;
     }
@@ -34,11 +34,11 @@ internal static class RowLookup
     /// <exception cref="KeyTooLongException">The key is too long.</exception>
     /// <exception cref="CorruptionException">The key index contains the key, but the row does not exist.</exception>
     public static bool TryFind<TKey, TRow>(
-        TableSession session, TypedFunctions<TKey, TRow> functions, TKey key, out long rowId, out ReadOnlySpan<byte> row)
+        BoundTable session, TypedFunctions<TKey, TRow> functions, TKey key, out long rowId, out ReadOnlySpan<byte> row)
     {
         if (functions.KeyCodec == null)
         {
-            rowId = RowKey.Of(key);
+            rowId = RowIdBytes.Of(key);
             return TryGetUnexpired(session, rowId, out row);
         }
 
@@ -56,10 +56,10 @@ internal static class RowLookup
     /// <param name="buffer">Space for a row id.</param>
     /// <exception cref="KeyTooLongException">The key is too long.</exception>
     public static ReadOnlySpan<byte> WriteKey<TKey, TRow>(
-        TableSession session, TypedFunctions<TKey, TRow> functions, TKey key, Span<byte> buffer) =>
-        functions.KeyCodec == null ? RowKey.Write(RowKey.Of(key), buffer) : WriteKey(session, functions, key);
+        BoundTable session, TypedFunctions<TKey, TRow> functions, TKey key, Span<byte> buffer) =>
+        functions.KeyCodec == null ? RowIdBytes.Write(RowIdBytes.Of(key), buffer) : WriteKey(session, functions, key);
 
-    private static ReadOnlySpan<byte> WriteKey<TKey, TRow>(TableSession session, TypedFunctions<TKey, TRow> functions, TKey key)
+    private static ReadOnlySpan<byte> WriteKey<TKey, TRow>(BoundTable session, TypedFunctions<TKey, TRow> functions, TKey key)
     {
         session.BeginCallback();
         try
@@ -72,45 +72,45 @@ internal static class RowLookup
         }
     }
 
-    public static bool Contains(TableSession session, long rowId) => session.Rows.Contains(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]));
+    public static bool Contains(BoundTable session, long rowId) => session.Rows.Contains(RowIdBytes.Write(rowId, stackalloc byte[RowIdBytes.Bytes]));
 
     /// <summary>Finds the row with a primary key, whose bytes remain valid until the transaction ends or writes.</summary>
     /// <inheritdoc cref="TryFind"/>
     public static bool TryFindToKeep<TKey, TRow>(
-        TableSession session, TypedFunctions<TKey, TRow> functions, TKey key, out long rowId, out ReadOnlySpan<byte> row)
+        BoundTable session, TypedFunctions<TKey, TRow> functions, TKey key, out long rowId, out ReadOnlySpan<byte> row)
     {
         row = default;
         if (functions.KeyCodec == null)
-            rowId = RowKey.Of(key);
+            rowId = RowIdBytes.Of(key);
         else if (!TryFindId(session, functions, key, out rowId))
             return false;
-        var found = rowId is >= 0 and <= RowKey.Max && session.Rows.TryGet(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]), out row);
+        var found = rowId is >= 0 and <= RowIdBytes.Max && session.Rows.TryGet(RowIdBytes.Write(rowId, stackalloc byte[RowIdBytes.Bytes]), out row);
         if (!found && functions.KeyCodec != null)
             throw Missing(session, rowId);
         return found && !session.IsExpired(row);
     }
 
     /// <summary>Returns true if a row is expired; false if it is not, or does not exist.</summary>
-    public static bool IsExpired(TableSession session, long rowId) =>
+    public static bool IsExpired(BoundTable session, long rowId) =>
         session.Now != RowExpiry.Never && TryGet(session, rowId, out var row) && session.IsExpired(row);
 
     /// <summary>Gets a row by its id unless it is expired, as <see cref="TryGet"/> does.</summary>
-    public static bool TryGetUnexpired(TableSession session, long rowId, out ReadOnlySpan<byte> row) =>
+    public static bool TryGetUnexpired(BoundTable session, long rowId, out ReadOnlySpan<byte> row) =>
         TryGet(session, rowId, out row) && !session.IsExpired(row);
 
     /// <summary>
     /// Gets a row by its id, even if it is expired. Its bytes are in its page or, if it is compressed, in the session's buffer until the next call.
     /// </summary>
-    public static bool TryGet(TableSession session, long rowId, out ReadOnlySpan<byte> row)
+    public static bool TryGet(BoundTable session, long rowId, out ReadOnlySpan<byte> row)
     {
         row = default;
-        return rowId is >= 0 and <= RowKey.Max
-            && session.Rows.TryGetBriefly(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]), ref session.Unpacked, out row);
+        return rowId is >= 0 and <= RowIdBytes.Max
+            && session.Rows.TryGetBriefly(RowIdBytes.Write(rowId, stackalloc byte[RowIdBytes.Bytes]), ref session.Unpacked, out row);
     }
 
     /// <summary>Gets the row that an index names.</summary>
     /// <exception cref="CorruptionException">The row does not exist.</exception>
-    public static ReadOnlySpan<byte> Get(TableSession session, long rowId)
+    public static ReadOnlySpan<byte> Get(BoundTable session, long rowId)
     {
         if (!TryGet(session, rowId, out var row))
             throw Missing(session, rowId);
@@ -122,7 +122,7 @@ internal static class RowLookup
         new($"An entry of table '{table}' has {bytes.Length} bytes where a row id is expected. Run Verify, or restore a backup.");
 
     /// <summary>Reports that an index names a row that does not exist.</summary>
-    public static CorruptionException Missing(TableSession session, long rowId) => new(
+    public static CorruptionException Missing(BoundTable session, long rowId) => new(
         $"An index of table '{session.Schema.Name}' in '{session.Trees.DataFilePath}' names row {rowId}, which does not exist. Run " +
         $"{nameof(TableVerification.VerifyTable)}. To rebuild an index, raise its version and call {nameof(TableEvolution.EvolveAsync)}; for the " +
         $"primary key, call {nameof(TableEvolution.RebuildKeysAsync)}.");

@@ -26,7 +26,7 @@ public sealed class RowQuery<TRow> : IDisposable
     /// <summary>The number of rows to look up one by one before a query looks up many together: most queries return few rows.</summary>
     private const int SingleRows = 4;
 
-    private readonly TableSession _session;
+    private readonly BoundTable _session;
     private readonly RowFunctions<TRow> _functions;
     private readonly Tree _rows;
     private byte[] _unpacked = [];
@@ -50,7 +50,7 @@ public sealed class RowQuery<TRow> : IDisposable
     private bool _isSourceAtEnd;
     private State _state;
 
-    internal RowQuery(TableSession session, RowFunctions<TRow> functions, RowSource source, PageOrderKind kind, string index = "")
+    internal RowQuery(BoundTable session, RowFunctions<TRow> functions, RowSource source, PageOrderKind kind, string index = "")
     {
         _order = new PageOrder(kind, functions.Name, index);
         _session = session;
@@ -268,7 +268,7 @@ public sealed class RowQuery<TRow> : IDisposable
         // If a page is damaged, the source is past a row that was not returned.
         var before = _state;
         _state = State.Failed;
-        var key = RowKey.Write(_source.RowId, stackalloc byte[RowKey.Bytes]);
+        var key = RowIdBytes.Write(_source.RowId, stackalloc byte[RowIdBytes.Bytes]);
         var isExpired = (_source.TryGetRow(out var row) || _rows.TryGetBriefly(key, ref _unpacked, out row)) && RowLayout.IsDue(row, _now);
         _state = before;
         return isExpired;
@@ -317,7 +317,7 @@ public sealed class RowQuery<TRow> : IDisposable
         ReadOnlySpan<byte> row;
         var found = _batch != null
             ? _batch.TryGet(_at, out row)
-            : _source.TryGetRow(out row) || _rows.TryGetBriefly(RowKey.Write(_rowId, stackalloc byte[RowKey.Bytes]), ref _unpacked, out row);
+            : _source.TryGetRow(out row) || _rows.TryGetBriefly(RowIdBytes.Write(_rowId, stackalloc byte[RowIdBytes.Bytes]), ref _unpacked, out row);
         if (!found)
             ThrowMissing();
         return row;

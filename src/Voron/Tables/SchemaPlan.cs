@@ -26,7 +26,7 @@ internal static class SchemaPlan
     /// </exception>
     public static (IReadOnlyList<string> Ready, bool LeavesPages) Apply(WriteTransaction transaction, TableFunctions functions, List<string> dropped)
     {
-        var session = TableSession.Open(new TableTreeOpener(transaction), functions)!;
+        var session = BoundTable.Open(new TableTreeOpener(transaction), functions)!;
         var schema = session.Schema;
         if (functions.Version < schema.Version)
         {
@@ -69,7 +69,7 @@ internal static class SchemaPlan
     /// <returns>True if pages of dropped indexes remain to be freed.</returns>
     public static bool Withdraw(WriteTransaction transaction, TableFunctions functions)
     {
-        if (TableSession.Open(new TableTreeOpener(transaction), functions) is not { Binding.Refusal: null } session)
+        if (BoundTable.Open(new TableTreeOpener(transaction), functions) is not { Binding.Refusal: null } session)
             return false;
         var schema = session.Schema;
         var before = SchemaBefore.Read(session.SchemasToWrite, schema);

@@ -240,7 +240,7 @@ public sealed class SharedIndexQuery : IDisposable
     private bool IsExpired(in SharedRoster.Member member)
     {
         var rowId = SharedPlace.RowIdOf(_source.RowId);
-        if (member.Rows.TryGetBriefly(RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]), ref _unpacked, out var row))
+        if (member.Rows.TryGetBriefly(RowIdBytes.Write(rowId, stackalloc byte[RowIdBytes.Bytes]), ref _unpacked, out var row))
             return RowLayout.IsDue(row, _roster.Now) && !PlantedFault.ReturnExpiredRows;
         throw new CorruptionException(
             $"The {_index} names row {rowId} of table '{member.Schema.Name}', which does not exist. Run {nameof(TableVerification.VerifyTable)}. " +

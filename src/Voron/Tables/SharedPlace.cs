@@ -31,11 +31,11 @@ internal readonly record struct SharedPlace(ushort Number, ushort Member)
     public long FirstId => (long)Member << RowIdBits;
 
     /// <summary>The highest id that a row of the table can have.</summary>
-    public long LastId => FirstId | RowKey.Max;
+    public long LastId => FirstId | RowIdBytes.Max;
 
     /// <summary>Returns the member in an id.</summary>
     public static int MemberOf(long id) => (int)(id >> RowIdBits);
 
     /// <summary>Returns the row id in an id.</summary>
-    public static long RowIdOf(long id) => id & RowKey.Max;
+    public static long RowIdOf(long id) => id & RowIdBytes.Max;
 }

@@ -51,7 +51,7 @@ internal sealed class SharedRoster
         if (own.State != IndexState.Ready)
             throw new IndexNotReadyException(table, index.Name, own.State);
         if (!trees.TryOpen(SystemTree.RowsName(schema.Id), out Tree rows))
-            throw TableSession.MissingTree(schema, SystemTree.RowsName(schema.Id), trees);
+            throw BoundTable.MissingTree(schema, SystemTree.RowsName(schema.Id), trees);
         _members.Add(place.Member, new Member(schema, rows, schema.Expiring?.State == IndexState.Ready));
     }
 

@@ -42,7 +42,7 @@ public readonly struct Table<TKey, TRow>
         }
     }
 
-    internal TableSession Session
+    internal BoundTable Session
     {
         get
         {
@@ -52,7 +52,7 @@ public readonly struct Table<TKey, TRow>
         }
     }
 
-    internal TableSession SessionToWrite
+    internal BoundTable SessionToWrite
     {
         get
         {
@@ -62,13 +62,13 @@ public readonly struct Table<TKey, TRow>
         }
     }
 
-    private TableSession SessionAsIs
+    private BoundTable SessionAsIs
     {
         get
         {
             if (_functions == null)
                 TableErrors.ThrowDefault();
-            return (TableSession)_rows.Companion!;
+            return (BoundTable)_rows.Companion!;
         }
     }
 
@@ -199,9 +199,9 @@ public readonly struct Table<TKey, TRow>
     public RowQuery<TRow> Scan(long firstRowId, long lastRowId = long.MaxValue)
     {
         var session = Session;
-        var range = KeyRange.From(RowKey.Write(Math.Clamp(firstRowId, 0, RowKey.Max), stackalloc byte[RowKey.Bytes]))
-            .Through(RowKey.Write(Math.Clamp(lastRowId, 0, RowKey.Max), stackalloc byte[RowKey.Bytes]));
-        var rows = new EntrySource(session.Rows, firstRowId > RowKey.Max || lastRowId < 0 ? default : range, isOfRows: true);
+        var range = KeyRange.From(RowIdBytes.Write(Math.Clamp(firstRowId, 0, RowIdBytes.Max), stackalloc byte[RowIdBytes.Bytes]))
+            .Through(RowIdBytes.Write(Math.Clamp(lastRowId, 0, RowIdBytes.Max), stackalloc byte[RowIdBytes.Bytes]));
+        var rows = new EntrySource(session.Rows, firstRowId > RowIdBytes.Max || lastRowId < 0 ? default : range, isOfRows: true);
         return new RowQuery<TRow>(session, _functions!, rows, PageOrderKind.RowIds);
     }
 
@@ -271,7 +271,7 @@ public readonly struct Table<TKey, TRow>
     {
         var session = Session;
         var open = ReadyIndex(session, index);
-        return new RowQuery<TRow>(session, _functions!, IndexSample.OpenEntries(open, keys), PageOrderKind.Index, index);
+        return new RowQuery<TRow>(session, _functions!, IndexSpotCheck.OpenEntries(open, keys), PageOrderKind.Index, index);
     }
 
     /// <summary>
@@ -356,7 +356,7 @@ public readonly struct Table<TKey, TRow>
         return key.Length <= longest ? key : throw new KeyTooLongException(Name, index, longest);
     }
 
-    private OpenIndex ReadyIndex(TableSession session, string index)
+    private OpenIndex ReadyIndex(BoundTable session, string index)
     {
         var open = session.IndexOf(_functions!.FindSlot(index));
         if (open.State != IndexState.Ready)
@@ -364,7 +364,7 @@ public readonly struct Table<TKey, TRow>
         return open;
     }
 
-    private TRow Read(TableSession session, ReadOnlySpan<byte> bytes, long rowId, out RowVersion version)
+    private TRow Read(BoundTable session, ReadOnlySpan<byte> bytes, long rowId, out RowVersion version)
     {
         session.BeginCallback();
         try

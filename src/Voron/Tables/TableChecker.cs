@@ -7,7 +7,7 @@ namespace Voron.Tables;
 /// Every key of every row must be in its index. If the index then has as many entries as the rows have keys, it contains no others; if not, each
 /// entry is looked up in the keys of the row that it names.
 /// </remarks>
-internal sealed class TableChecker(TableSession session)
+internal sealed class TableChecker(BoundTable session)
 {
     private const int MaxProblems = 100;
 
@@ -37,7 +37,7 @@ internal sealed class TableChecker(TableSession session)
         using var cursor = session.Rows.OpenCursor();
         for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
         {
-            if (!RowKey.TryRead(cursor.Key, out var rowId))
+            if (!RowIdBytes.TryRead(cursor.Key, out var rowId))
             {
                 Report($"a row has the key {KeyText.Of(cursor.Key)}, which is no row id");
                 continue;
@@ -62,8 +62,8 @@ internal sealed class TableChecker(TableSession session)
                 CheckKeys(slot, rowId);
         }
 
-        if (next > RowKey.Max + 1)
-            Report($"its next row id is {next}, but ids end at {RowKey.Max}");
+        if (next > RowIdBytes.Max + 1)
+            Report($"its next row id is {next}, but ids end at {RowIdBytes.Max}");
     }
 
     private void CheckExpiry(long rowId, ReadOnlySpan<byte> row)
@@ -88,7 +88,7 @@ internal sealed class TableChecker(TableSession session)
             if (index.Schema!.IsUnique && !IndexEditor.IsBound(index, keys, i))
                 continue;
             _keys[slot]++;
-            if (!IndexSample.Has(index, keys[i], rowId, out var other))
+            if (!IndexSpotCheck.Has(index, keys[i], rowId, out var other))
                 Report($"row {rowId} is not under its key {Text(slot, keys[i])} in {Describe(index)}{(other < 0 ? "" : $", but row {other} is")}");
         }
     }
@@ -98,7 +98,7 @@ internal sealed class TableChecker(TableSession session)
         var index = session.IndexOf(slot);
         if (!IsCompared(index.Schema))
             return;
-        using var source = IndexSample.OpenEntries(index, KeyRange.All);
+        using var source = IndexSpotCheck.OpenEntries(index, KeyRange.All);
         var entries = source.Count();
         if (entries == _keys[slot])
             return;

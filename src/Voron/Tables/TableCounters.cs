@@ -45,5 +45,5 @@ internal static class TableCounters
     }
 
     /// <summary>Returns the id after that of the last row; 0 if there are no rows.</summary>
-    public static long BehindLastRow(Tree rows) => rows.TryGetLast(out var last) && RowKey.TryRead(last.Key, out var rowId) ? rowId + 1 : 0;
+    public static long BehindLastRow(Tree rows) => rows.TryGetLast(out var last) && RowIdBytes.TryRead(last.Key, out var rowId) ? rowId + 1 : 0;
 }

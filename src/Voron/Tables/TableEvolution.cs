@@ -220,7 +220,7 @@ public static class TableEvolution
         var (isCreated, leavesPages, dropped, built) = (false, false, new List<string>(), new List<string>());
         using (var writing = await environment.BeginWriteAsync(stop).ConfigureAwait(false))
         {
-            isCreated = TableSession.Open(new TableTreeOpener(writing), functions) == null;
+            isCreated = BoundTable.Open(new TableTreeOpener(writing), functions) == null;
             if (isCreated)
             {
                 TableCreation.Create(writing, functions);
@@ -264,9 +264,9 @@ public static class TableEvolution
     {
         using (var reading = environment.BeginRead())
         {
-            if (TableSession.Open(new TableTreeOpener(reading), functions) is not { } session || functions.Version < session.Schema.Version)
+            if (BoundTable.Open(new TableTreeOpener(reading), functions) is not { } session || functions.Version < session.Schema.Version)
                 return;
-            IndexSample.Check(session, reading.TransactionId, mustRead: functions.Version > session.Schema.Version);
+            IndexSpotCheck.Check(session, reading.TransactionId, mustRead: functions.Version > session.Schema.Version);
         }
 
         new DefinitionCheck(environment, functions, stop).RunUnique();
@@ -309,16 +309,16 @@ public static class TableEvolution
         return step;
     }
 
-    private static TableSession Reopen(WriteTransaction writing, TableFunctions functions)
+    private static BoundTable Reopen(WriteTransaction writing, TableFunctions functions)
     {
-        var session = TableSession.Open(new TableTreeOpener(writing), functions)
+        var session = BoundTable.Open(new TableTreeOpener(writing), functions)
             ?? throw new SchemaMismatchException(functions.Name, $"The table '{functions.Name}' was dropped while its indexes were being built.");
         if (session.Binding.Refusal is { } refusal)
             throw new SchemaMismatchException(functions.Name, $"Another program has changed the table while its indexes were being built. {refusal}");
         return session;
     }
 
-    private static void ThrowIfUnfinished(TableSession session, TableFunctions functions)
+    private static void ThrowIfUnfinished(BoundTable session, TableFunctions functions)
     {
         for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
         {

@@ -159,7 +159,7 @@ internal sealed record TableSchema
         return indexes.Count <= MaxIndexes
             && indexes.All(index => index.Id < schema.NextIndexId)
             && indexes.All(index => (index.Id == IndexSchema.PrimaryKey) == (index.Name.Length == 0))
-            && indexes.All(index => index.Cursor >= 0 && index.Cursor <= index.Limit && index.Limit <= RowKey.Max + 1)
+            && indexes.All(index => index.Cursor >= 0 && index.Cursor <= index.Limit && index.Limit <= RowIdBytes.Max + 1)
             && indexes.DistinctBy(index => index.Id).Count() == indexes.Count
             && indexes.DistinctBy(index => index.Name).Count() == indexes.Count
             && indexes.All(index => index.IsExpiry ? index is { IsUnique: false, Name: RowExpiry.IndexName } : index.Name != RowExpiry.IndexName)

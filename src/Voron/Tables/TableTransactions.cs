@@ -52,9 +52,9 @@ public static class TableTransactions
         this WriteTransaction transaction, TableDefinition<TKey, TRow> definition, out WriteTable<TKey, TRow> table)
     {
         ArgumentNullException.ThrowIfNull(definition);
-        var session = TableSession.Open(new TableTreeOpener(transaction), definition.Functions);
+        var session = BoundTable.Open(new TableTreeOpener(transaction), definition.Functions);
         if (session != null && session.Sampled != session.Binding)
-            IndexSample.CheckOnce(session, KnownTables.Of(transaction));
+            IndexSpotCheck.CheckOnce(session, KnownTables.Of(transaction));
         table = session == null ? default : new WriteTable<TKey, TRow>(new Table<TKey, TRow>(definition.Functions, session.Rows));
         return session != null;
     }
@@ -68,7 +68,7 @@ public static class TableTransactions
         this ReadTransaction transaction, TableDefinition<TKey, TRow> definition, out Table<TKey, TRow> table)
     {
         ArgumentNullException.ThrowIfNull(definition);
-        var session = TableSession.Open(new TableTreeOpener(transaction), definition.Functions);
+        var session = BoundTable.Open(new TableTreeOpener(transaction), definition.Functions);
         table = session == null ? default : new Table<TKey, TRow>(definition.Functions, session.Rows);
         return session != null;
     }

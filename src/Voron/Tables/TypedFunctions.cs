@@ -62,7 +62,7 @@ internal sealed class TypedFunctions<TKey, TRow> : RowFunctions<TRow>
     protected override DateTimeOffset? TimeOf(in TRow row) => Time!(row);
 
     /// <inheritdoc/>
-    protected override long RowIdOf(in TRow row) => RowKey.Of(_key(row));
+    protected override long RowIdOf(in TRow row) => RowIdBytes.Of(_key(row));
 
     /// <inheritdoc/>
     protected override void AddPrimaryKey(in TRow row, ref IndexKeys keys) => _keys!.Write(_key(row), ref keys.Begin());

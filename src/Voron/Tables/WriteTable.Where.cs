@@ -119,7 +119,7 @@ public readonly partial struct WriteTable<TKey, TRow>
         return changed;
     }
 
-    private void DeleteWhere(TableSession session, string index, KeyRange keys, long most, ref long deleted)
+    private void DeleteWhere(BoundTable session, string index, KeyRange keys, long most, ref long deleted)
     {
         Span<long> rowIds = stackalloc long[DeletedTogether];
         var after = default(PageToken);

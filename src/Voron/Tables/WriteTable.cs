@@ -113,7 +113,7 @@ public readonly partial struct WriteTable<TKey, TRow>
         var session = Prepare(row);
         var rowId = session.GivenRowId;
         if (rowId >= 0 && RowLookup.Contains(session, rowId))
-            throw new DuplicateKeyException(Name, "", RowKey.Write(rowId, stackalloc byte[RowKey.Bytes]), null, rowId);
+            throw new DuplicateKeyException(Name, "", RowIdBytes.Write(rowId, stackalloc byte[RowIdBytes.Bytes]), null, rowId);
         return RowEditor.Insert(session, rowId);
     }
 
@@ -163,7 +163,7 @@ public readonly partial struct WriteTable<TKey, TRow>
         var actual = found ? RowLayout.Version(old) : RowVersion.None;
         if (actual != expected)
         {
-            var key = _table.Functions.KeyCodec == null ? RowKey.Write(session.GivenRowId, stackalloc byte[RowKey.Bytes]) : session.NewKeys[0][0];
+            var key = _table.Functions.KeyCodec == null ? RowIdBytes.Write(session.GivenRowId, stackalloc byte[RowIdBytes.Bytes]) : session.NewKeys[0][0];
             throw new ConcurrencyException(Name, key, found ? rowId : null, expected, actual);
         }
 
@@ -235,7 +235,7 @@ public readonly partial struct WriteTable<TKey, TRow>
         var actual = found ? _table.Functions.Open(row, rowId).RowVersion : RowVersion.None;
         if (actual != expected)
         {
-            var bytes = RowLookup.WriteKey(session, _table.Functions, key, stackalloc byte[RowKey.Bytes]);
+            var bytes = RowLookup.WriteKey(session, _table.Functions, key, stackalloc byte[RowIdBytes.Bytes]);
             throw new ConcurrencyException(Name, bytes, found ? rowId : null, expected, actual);
         }
 
@@ -247,7 +247,7 @@ public readonly partial struct WriteTable<TKey, TRow>
     /// <inheritdoc cref="Table{TKey, TRow}.ToString"/>
     public override string ToString() => _table.ToString();
 
-    private TableSession Prepare(in TRow row)
+    private BoundTable Prepare(in TRow row)
     {
         var session = _table.SessionToWrite;
         var functions = _table.Functions;
@@ -270,7 +270,7 @@ public readonly partial struct WriteTable<TKey, TRow>
         return session;
     }
 
-    private RowVersion Update<TState>(TableSession session, long rowId, ReadOnlySpan<byte> row, TState state, Func<TRow, TState, TRow> change)
+    private RowVersion Update<TState>(BoundTable session, long rowId, ReadOnlySpan<byte> row, TState state, Func<TRow, TState, TRow> change)
     {
         var old = session.Copy(row);
         if (!Change(session, rowId, old, state, change))
@@ -287,7 +287,7 @@ public readonly partial struct WriteTable<TKey, TRow>
     }
 
     // Returns false if the function has changed the primary key.
-    private bool Change<TState>(TableSession session, long rowId, ReadOnlySpan<byte> old, TState state, Func<TRow, TState, TRow> change)
+    private bool Change<TState>(BoundTable session, long rowId, ReadOnlySpan<byte> old, TState state, Func<TRow, TState, TRow> change)
     {
         var functions = _table.Functions;
         session.BeginCallback();
@@ -310,7 +310,7 @@ public readonly partial struct WriteTable<TKey, TRow>
         }
     }
 
-    private bool TryFind(TableSession session, out long rowId, out ReadOnlySpan<byte> old)
+    private bool TryFind(BoundTable session, out long rowId, out ReadOnlySpan<byte> old)
     {
         old = default;
         ReadOnlySpan<byte> bytes;

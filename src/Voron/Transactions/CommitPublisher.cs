@@ -28,11 +28,11 @@ internal sealed unsafe class CommitPublisher : IJournalListener
     }
 
     /// <summary>Notified of the length of each durable record; set once, before the first commit.</summary>
-    public IBackPressure? BackPressure { get; set; }
+    public IFlushServices? FlushServices { get; set; }
 
     public void SyncExtents() => _dataFile.Sync();
 
-    public void OnRecordDurable(JournalEntry entry)
+    public void OnRecordDurable(RecordBuffer entry)
     {
         ref readonly var header = ref *entry.Header;
         if (header.Kind == RecordKind.Transaction)
@@ -52,13 +52,13 @@ internal sealed unsafe class CommitPublisher : IJournalListener
                 _observers.Post(new CommitReport(header.TransactionId, (int)header.EntryCount, entry.Length));
         }
 
-        BackPressure?.OnRecordDurable(entry.Length);
+        FlushServices?.OnRecordDurable(entry.Length);
     }
 
     // Otherwise the transaction before this one is still being written, and its leader publishes both, in order.
-    public bool IsNext(JournalEntry entry) => _ring.PublishedId == entry.Header->TransactionId - 1;
+    public bool IsNext(RecordBuffer entry) => _ring.PublishedId == entry.Header->TransactionId - 1;
 
-    public void Publish(JournalEntry entry) => _ring.Publish(entry.Header->State, entry.End, entry.Attached);
+    public void Publish(RecordBuffer entry) => _ring.Publish(entry.Header->State, entry.End, entry.Attached);
 
     public void OnRecordWritten() => _observers.CallElsewhere();
 }

@@ -29,8 +29,8 @@ internal sealed unsafe class CommitSubmission
     /// <summary>Submits the changes. If this throws, nothing has been submitted, and the changes must be rolled back.</summary>
     /// <param name="write">The changes; only the time of the commit is missing from their state.</param>
     /// <param name="completion">Completed when the record is durable; null when a caller waits by the sequence.</param>
-    /// <param name="isLazy"><inheritdoc cref="JournalEntry.IsLazy" path="/summary/node()"/></param>
-    /// <param name="began"><inheritdoc cref="JournalEntry.BeganTimestamp" path="/summary/node()"/></param>
+    /// <param name="isLazy"><inheritdoc cref="RecordBuffer.IsLazy" path="/summary/node()"/></param>
+    /// <param name="began"><inheritdoc cref="RecordBuffer.BeganTimestamp" path="/summary/node()"/></param>
     /// <param name="progress">Receives the report of the commit.</param>
     /// <returns>The sequence of the record.</returns>
     /// <exception cref="StorageFullException">There is not enough space.</exception>
@@ -98,7 +98,7 @@ internal sealed unsafe class CommitSubmission
     }
 
     // The record stays valid across a flush: the base of its differences is then in the data file, unchanged.
-    private long SubmitOrMakeRoom(JournalEntry entry, in JournalReserve reserve)
+    private long SubmitOrMakeRoom(RecordBuffer entry, in JournalReserve reserve)
     {
         try
         {
@@ -106,7 +106,7 @@ internal sealed unsafe class CommitSubmission
         }
         catch (StorageFullException)
         {
-            if (_engine.BackPressure is not { } backPressure)
+            if (_engine.FlushServices is not { } backPressure)
                 throw;
 
             // A flush frees journal files, which is usually enough.
@@ -119,7 +119,7 @@ internal sealed unsafe class CommitSubmission
         return SubmitAgain(entry);
     }
 
-    private bool TrySubmitAgain(JournalEntry entry, out long sequence)
+    private bool TrySubmitAgain(RecordBuffer entry, out long sequence)
     {
         sequence = 0;
         try
@@ -134,7 +134,7 @@ internal sealed unsafe class CommitSubmission
     }
 
     // A flush has changed the reserve that the next one needs.
-    private long SubmitAgain(JournalEntry entry) => _engine.Journal!.Submit(entry, FlushReserve());
+    private long SubmitAgain(RecordBuffer entry) => _engine.Journal!.Submit(entry, FlushReserve());
 
     private JournalReserve FlushReserve() => new(FlushListReserve(), FlushImagesReserve());
 

@@ -286,7 +286,7 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
         }
         catch (StorageFullException)
         {
-            if (_engine.BackPressure?.TryFlush() != true)
+            if (_engine.FlushServices?.TryFlush() != true)
                 throw;
         }
 

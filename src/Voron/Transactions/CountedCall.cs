@@ -7,11 +7,11 @@ namespace Voron.Transactions;
 /// </remarks>
 internal sealed class CountedCall
 {
-    private readonly EnvironmentUsers _users;
+    private readonly EnvironmentUseCount _users;
     private int _hasEnded;
 
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    public CountedCall(EnvironmentUsers users)
+    public CountedCall(EnvironmentUseCount users)
     {
         users.AddCall();
         _users = users;

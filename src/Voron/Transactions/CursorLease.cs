@@ -97,10 +97,10 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
     public void End(bool isUndone) =>
         Generation = isUndone ? HandleGeneration.AfterHandle(Generation) : HandleGeneration.AfterTransaction(Generation);
 
-    /// <summary>Marks the transaction as being read in. The caller must then call its <see cref="TransactionOwner.Leave"/>.</summary>
+    /// <summary>Marks the transaction as being read in. The caller must then call its <see cref="OwningTransaction.Leave"/>.</summary>
     /// <exception cref="ObjectDisposedException">The cursor was disposed, or its transaction has ended.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public TransactionOwner Enter(long generation, out bool mark)
+    public OwningTransaction Enter(long generation, out bool mark)
     {
         ThrowIfClosed(generation);
         var owner = tree.Owner;

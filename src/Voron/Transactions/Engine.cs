@@ -20,7 +20,7 @@ internal sealed class Engine : ReadingEngine
     public ChangeTracker? Changes { get; set; }
 
     /// <summary>The services of flushing for writers; null when the environment is opened for reading only.</summary>
-    public IBackPressure? BackPressure { get; set; }
+    public IFlushServices? FlushServices { get; set; }
 
     /// <summary>Called by the flusher's thread at each of its steps; takes no lock, and throws nothing. Null when nothing needs it.</summary>
     public Action? OnWork { get; set; }

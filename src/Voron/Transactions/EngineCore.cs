@@ -30,7 +30,7 @@ internal class EngineCore
     public CancellationTokenSource Closing { get; } = new();
 
     /// <summary>Counts the users of the environment's memory and files.</summary>
-    public EnvironmentUsers Users { get; } = new();
+    public EnvironmentUseCount Users { get; } = new();
 
     public required IDisk Disk { get; init; }
 

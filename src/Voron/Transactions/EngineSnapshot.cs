@@ -5,7 +5,7 @@ namespace Voron.Transactions;
 /// <summary>A snapshot for the engine's own use, available even when the maximum number of read transactions is open.</summary>
 internal sealed class EngineSnapshot : IDisposable
 {
-    private readonly EnvironmentUsers _users;
+    private readonly EnvironmentUseCount _users;
 
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public EngineSnapshot(ReadingEngine engine)

@@ -6,7 +6,7 @@ namespace Voron.Transactions;
 
 /// <summary>Runs operations from the head of the queue in one transaction. Used by the leader of the <see cref="GroupCommit"/> only.</summary>
 /// <remarks>
-/// Each operation can be undone alone if it throws: see <see cref="OperationSavepoint"/>. The puts of several operations may wait and be applied
+/// Each operation can be undone alone if it throws: see <see cref="GroupOperationSavepoint"/>. The puts of several operations may wait and be applied
 /// together. If that fails, the batch cannot tell which of them failed: it is undone, and its operations run again, each with a savepoint from the
 /// start. A batch ends when it has run enough operations, changed enough bytes, or lasted long enough. All its callers are answered when it is
 /// durable, including those whose operations failed: an operation that throws because of the data it saw has seen its neighbours' changes. It is

@@ -18,11 +18,11 @@ internal static class IdTreeAccess
     /// <exception cref="ArgumentOutOfRangeException">The id is negative.</exception>
     public static void Change(OpenTree tree, ReadOnlySpan<byte> key, in IdChange change)
     {
-        TreeEditor.Begin(tree, key);
+        TreeAccess.Begin(tree, key);
         ArgumentOutOfRangeException.ThrowIfNegative(change.Id, "id");
-        Span<byte> buffer = stackalloc byte[WaitingIds.MaxOperandBytes];
+        Span<byte> buffer = stackalloc byte[WaitingIdApplier.MaxOperandBytes];
         var operation = change.IsRemoval ? WaitingOperation.RemoveId : WaitingOperation.AddId;
-        if (!tree.TryDefer(key, WaitingIds.Operand(buffer, change), operation))
+        if (!tree.TryDefer(key, WaitingIdApplier.Operand(buffer, change), operation))
             ApplyAlone(tree, key, change);
     }
 
@@ -33,7 +33,7 @@ internal static class IdTreeAccess
     [SkipLocalsInit]
     public static long AddMany(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<long> ids, ReadOnlySpan<byte> payloads)
     {
-        TreeEditor.Begin(tree, key);
+        TreeAccess.Begin(tree, key);
         CheckOrder(ids);
         if (!payloads.IsEmpty && payloads.Length != ids.Length)
             throw new ArgumentException($"There are {payloads.Length} payloads for {ids.Length} ids: pass one for each id, or none.", nameof(payloads));
@@ -59,7 +59,7 @@ internal static class IdTreeAccess
     [SkipLocalsInit]
     public static long RemoveMany(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<long> ids)
     {
-        TreeEditor.Begin(tree, key);
+        TreeAccess.Begin(tree, key);
         CheckOrder(ids);
         // The key may be a span of the tree's own pages, which the first part changes.
         Span<byte> copy = stackalloc byte[key.Length];

@@ -26,7 +26,7 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
 
     /// <param name="owner">The transaction.</param>
     /// <param name="log">The log in which it keeps the states of trees at its savepoints; null for a reader.</param>
-    public OpenTree(TransactionOwner owner, SavedTrees? log)
+    public OpenTree(OwningTransaction owner, SavedTrees? log)
         : base(owner, canChange: log != null) => _log = log;
 
     /// <summary>The index of the tree among the trees of the transaction.</summary>

@@ -3,7 +3,7 @@ namespace Voron.Transactions;
 /// <summary>The mark of a call on a handle that reads in a transaction, from the check of the handle to the end of the call.</summary>
 internal readonly ref struct ReadingCall
 {
-    private readonly TransactionOwner _owner;
+    private readonly OwningTransaction _owner;
     private readonly bool _mark;
 
     /// <summary>Begins a call on a cursor.</summary>

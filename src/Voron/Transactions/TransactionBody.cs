@@ -12,7 +12,7 @@ namespace Voron.Transactions;
 /// Transaction bodies are pooled. A handle remembers the generation for which it was created. When the transaction ends, the generation
 /// increases, and all of its handles throw from then on.
 /// </remarks>
-internal abstract class TransactionBody : TransactionOwner
+internal abstract class TransactionBody : OwningTransaction
 {
     /// <summary>The maximum number of objects for open trees that are kept for the next transaction.</summary>
     private const int MaxKeptTrees = 64;
@@ -27,7 +27,7 @@ internal abstract class TransactionBody : TransactionOwner
 
     /// <param name="clock">The clock for row expiry; null for the system clock.</param>
     /// <param name="log">Where the transaction saves the states of trees at its savepoints; null for a read transaction.</param>
-    /// <inheritdoc cref="TransactionOwner(PageReader, TransactionKeyHeads, WriteScope)"/>
+    /// <inheritdoc cref="OwningTransaction(PageReader, TransactionKeyHeads, WriteScope)"/>
     protected TransactionBody(PageReader pages, TransactionKeyHeads keyHeads, WriteScope? write, SavedTrees? log, TimeProvider? clock)
         : base(pages, keyHeads, write)
     {

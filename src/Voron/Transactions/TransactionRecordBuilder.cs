@@ -27,11 +27,11 @@ internal sealed unsafe class TransactionRecordBuilder
     }
 
     /// <summary>Packs all changes. The entry belongs to the caller, which submits it or returns it.</summary>
-    public JournalEntry Pack(CopyOnWritePages writePages)
+    public RecordBuffer Pack(CopyOnWritePages writePages)
     {
         _engine.AssertWriterHeld();
         var entry = _journal.Rent();
-        JournalEntry? compressed = null;
+        RecordBuffer? compressed = null;
         try
         {
             var record = new RecordBuilder(entry, RecordKind.Transaction, _engine.Format.Version);

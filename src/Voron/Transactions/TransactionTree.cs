@@ -8,13 +8,13 @@ using Voron.Trees.Pages;
 namespace Voron.Transactions;
 
 /// <summary>An open tree of a transaction, as its cursors see it: the transaction, and the state of the tree.</summary>
-internal abstract class TransactionTree : ITreeOwner, IRecordedTree
+internal abstract class TransactionTree : ITreeChangeListener, IRecordedTree
 {
     private readonly TreeState _state;
 
     /// <param name="owner">The transaction.</param>
     /// <param name="canChange">True if the tree is notified before each change, so that savepoints can keep its state.</param>
-    protected TransactionTree(TransactionOwner owner, bool canChange)
+    protected TransactionTree(OwningTransaction owner, bool canChange)
     {
         Owner = owner;
         _state = new TreeState(owner.KeyHeads, canChange ? this : null) { Packer = canChange ? owner.Write!.Packer : null };
@@ -30,7 +30,7 @@ internal abstract class TransactionTree : ITreeOwner, IRecordedTree
         Savepoint = 4,
     }
 
-    public TransactionOwner Owner { get; }
+    public OwningTransaction Owner { get; }
 
     /// <summary>The name in the catalog.</summary>
     public abstract ReadOnlySpan<byte> Name { get; }

@@ -15,7 +15,7 @@ namespace Voron.Transactions;
 /// </summary>
 /// <remarks>
 /// Savepoints are stamps that only increase: a page is changed in place when its version belongs to this transaction and is no older than the
-/// innermost open savepoint. When a savepoint ends, <see cref="PushedVersions"/> yields the versions that no open savepoint needs to keep apart from
+/// innermost open savepoint. When a savepoint ends, <see cref="VersionUndoList"/> yields the versions that no open savepoint needs to keep apart from
 /// the version below them; each of these is joined with that version. Used by the holder of the writer.
 /// </remarks>
 internal sealed unsafe class TransactionVersions
@@ -23,7 +23,7 @@ internal sealed unsafe class TransactionVersions
     private readonly ReadingEngine _engine;
     private readonly VersionTable _versions;
     private readonly FrameAllocator _frames;
-    private readonly PushedVersions _changes;
+    private readonly VersionUndoList _changes;
     private readonly int _pageShift;
     private long _id;
     private int _stamp;
@@ -35,7 +35,7 @@ internal sealed unsafe class TransactionVersions
         _engine = engine;
         _versions = engine.Versions;
         _frames = engine.Frames;
-        _changes = new PushedVersions(engine.Heap);
+        _changes = new VersionUndoList(engine.Heap);
         _pageShift = BitOperations.Log2((uint)engine.PageSize);
     }
 
@@ -109,7 +109,7 @@ internal sealed unsafe class TransactionVersions
         Debug.Assert(
             older == null || older->TransactionId < _id || older->SavepointStamp < _innermostStamp || PlantedFault.WrapTransactionIds,
             "A page must be copied only when its version is older than the transaction, or than its innermost savepoint.");
-        _changes.Add(node, older != null && older->TransactionId == _id ? older->SavepointStamp : PushedVersions.CoversNothing);
+        _changes.Add(node, older != null && older->TransactionId == _id ? older->SavepointStamp : VersionUndoList.CoversNothing);
         _changedBytes += (long)pages << _pageShift;
         return node;
     }

@@ -11,10 +11,10 @@ internal static class TreeUpdater
     /// <summary>Sets a key's value if the current value is the expected one; otherwise returns false and changes nothing.</summary>
     public static bool CompareExchange(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, ReadOnlySpan<byte> expected)
     {
-        var write = TreeEditor.Begin(tree, key);
+        var write = TreeAccess.Begin(tree, key);
         if (!HasValue(tree.SettledState(), write, key, expected) && !PlantedFault.ExchangeUncompared)
             return false;
-        TreeEditor.PutNow(tree, key, value);
+        TreeAccess.PutNow(tree, key, value);
         return true;
     }
 
@@ -23,7 +23,7 @@ internal static class TreeUpdater
     /// <exception cref="OverflowException">The sum is no 64-bit integer.</exception>
     public static unsafe long Add(OpenTree tree, ReadOnlySpan<byte> key, long delta)
     {
-        var write = TreeEditor.Begin(tree, key);
+        var write = TreeAccess.Begin(tree, key);
         long sum;
         try
         {
@@ -34,7 +34,7 @@ internal static class TreeUpdater
             throw e.Describe(Catalog.Decode(tree.Name), "Nothing was changed.");
         }
 
-        TreeEditor.PutNow(tree, key, MemoryMarshal.AsBytes(new ReadOnlySpan<long>(in sum)));
+        TreeAccess.PutNow(tree, key, MemoryMarshal.AsBytes(new ReadOnlySpan<long>(in sum)));
         return sum;
     }
 
@@ -42,7 +42,7 @@ internal static class TreeUpdater
     /// <inheritdoc cref="WriteTree.Increment"/>
     public static void Increment(OpenTree tree, ReadOnlySpan<byte> key, long delta)
     {
-        var write = TreeEditor.Begin(tree, key);
+        var write = TreeAccess.Begin(tree, key);
         if (tree.StateAsIs.IsRecorded)
         {
             IncrementRecorded(write, tree, key, delta);
@@ -79,7 +79,7 @@ internal static class TreeUpdater
             throw tree.NoCounter(e);
         }
 
-        TreeEditor.PutNow(tree, key, MemoryMarshal.AsBytes(new ReadOnlySpan<long>(in sum)));
+        TreeAccess.PutNow(tree, key, MemoryMarshal.AsBytes(new ReadOnlySpan<long>(in sum)));
     }
 
     /// <summary>Removes an entry if its value is the expected one; otherwise returns false and changes nothing.</summary>
@@ -87,7 +87,7 @@ internal static class TreeUpdater
     {
         var write = tree.Owner.Write!;
         write.ThrowIfBroken();
-        return HasValue(tree.SettledState(), write, key, expected) && TreeEditor.Delete(tree, key);
+        return HasValue(tree.SettledState(), write, key, expected) && TreeAccess.Delete(tree, key);
     }
 
     private static unsafe bool HasValue(TreeState state, WriteScope write, ReadOnlySpan<byte> key, ReadOnlySpan<byte> expected)

@@ -117,7 +117,7 @@ internal sealed class ValueBuilder
         tree.ThrowIfClosed(_generation);
         if (_pages == 0)
         {
-            TreeEditor.Put(tree, key, _chunk.AsSpan(0, _filled));
+            TreeAccess.Put(tree, key, _chunk.AsSpan(0, _filled));
             return;
         }
 

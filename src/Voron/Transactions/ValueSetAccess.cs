@@ -21,7 +21,7 @@ internal static class ValueSetAccess
     [SkipLocalsInit]
     public static long RemoveAll(OpenTree tree, ReadOnlySpan<byte> key)
     {
-        var write = TreeEditor.Begin(tree, key);
+        var write = TreeAccess.Begin(tree, key);
         Span<byte> copy = stackalloc byte[key.Length];
         key.CopyTo(copy);
         try
@@ -69,7 +69,7 @@ internal static class ValueSetAccess
     [SkipLocalsInit]
     private static bool Change(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, bool adds)
     {
-        var write = TreeEditor.Begin(tree, key);
+        var write = TreeAccess.Begin(tree, key);
         ValueSetErrors.CheckValue(write.Pages.PageSize, value);
 
         // Both may be spans of the tree's own pages, which the change moves.

@@ -60,7 +60,7 @@ internal sealed class ValueWriterLease : IUnfinishedPut
     /// <exception cref="ArgumentException">The key is empty or too long.</exception>
     public static ValueWriterLease Open(OpenTree tree, long generation, ReadOnlySpan<byte> key)
     {
-        TreeEditor.Begin(tree, key);
+        TreeAccess.Begin(tree, key);
         ValueWriterLease? writer;
         using (Uninterrupted.Hold(PoolLock))
             Pool.TryPop(out writer);

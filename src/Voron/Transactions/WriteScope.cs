@@ -17,9 +17,9 @@ internal sealed class WriteScope
         _engine = engine;
         Pages = pages;
         LargeValues = new LargeValueWriter(engine, pages);
-        Route = new ValueRoute(engine, pages);
+        Route = new LargeValueRoute(engine, pages);
         Buffers = new PutBufferPool(engine.Options.PutBufferBytes);
-        Operation = new OperationSavepoint(Buffers, ThrowIfBroken);
+        Operation = new GroupOperationSavepoint(Buffers, ThrowIfBroken);
         Recorder = new ChangeRecorder(engine.WriterClock, pages);
         Packer = new DictionaryPacker(pages, (DictionaryCache)engine.Snapshots.Dictionaries);
     }
@@ -37,7 +37,7 @@ internal sealed class WriteScope
     public LargeValueWriter LargeValues { get; }
 
     /// <summary>Decides which values those are.</summary>
-    public ValueRoute Route { get; }
+    public LargeValueRoute Route { get; }
 
     /// <summary>The puts of the open transaction whose values have not arrived in full.</summary>
     public UnfinishedPuts Puts { get; } = new();
@@ -52,7 +52,7 @@ internal sealed class WriteScope
     public DictionaryPacker Packer { get; }
 
     /// <summary>The savepoint of the group-commit operation that runs.</summary>
-    public OperationSavepoint Operation { get; }
+    public GroupOperationSavepoint Operation { get; }
 
     /// <summary>The objects attached to the state as the open transaction leaves it; null for none.</summary>
     public CommitStates? States { get; private set; }

@@ -68,7 +68,7 @@ internal sealed partial class WriteTransactionBody
         // Durable before the first page and the first record that an older engine would misunderstand.
         var feature = TreeKinds.Of(kind).Feature | SystemTree.Feature(name);
         if (!_engine.Format.Has(feature))
-            _engine.BackPressure!.RequireFeatures(feature);
+            _engine.FlushServices!.RequireFeatures(feature);
         try
         {
             Trees.Catalog.Create(WritePages, Catalog, name, header);

@@ -47,7 +47,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
         Scope.Recorder.Trees = this;
         Scope.Packer.Trees = this;
         WritePages.Unpacker.Catalog = Catalog.ToHeader;
-        Operations = new OperationTrees(WritePages.Unpacker.Arena.Reset);
+        Operations = new GroupOperationTrees(WritePages.Unpacker.Arena.Reset);
         _submission = new CommitSubmission(engine, writer);
     }
 
@@ -74,7 +74,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
     public Durability Durability { get; set; }
 
     /// <summary>The group-commit operation that runs in the transaction, if there is one.</summary>
-    public OperationTrees Operations { get; }
+    public GroupOperationTrees Operations { get; }
 
     /// <summary>Starts a transaction. The writer is held. Called by <see cref="WriteTransactionPool"/> only.</summary>
     public void Begin(StackTrace? openedAt)

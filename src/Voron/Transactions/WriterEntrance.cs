@@ -14,11 +14,11 @@ internal sealed class WriterEntrance
     private readonly EngineCore _engine;
     private readonly Writer _writer;
     private readonly WriteTransactionPool _transactions;
-    private readonly IBackPressure _backPressure;
+    private readonly IFlushServices _backPressure;
     private long _reportedFor = -1;
     private long _collectedFor = -1;
 
-    public WriterEntrance(EngineCore engine, Writer writer, WriteTransactionPool transactions, IBackPressure backPressure)
+    public WriterEntrance(EngineCore engine, Writer writer, WriteTransactionPool transactions, IFlushServices backPressure)
     {
         _engine = engine;
         _writer = writer;

@@ -9,11 +9,11 @@ namespace Voron.Trees;
 internal static unsafe class LeafEditor
 {
     /// <summary>
-    /// Places a record with the key and room for its value: in the entry at <see cref="LeafEdit.Index"/> if that is not negative, otherwise in a
+    /// Places a record with the key and room for its value: in the entry at <see cref="LeafTarget.Index"/> if that is not negative, otherwise in a
     /// new entry at its complement. Splits the leaf if necessary.
     /// </summary>
     /// <returns>The address at which the caller writes the value. Its bytes are already marked as dirty.</returns>
-    public static byte* Place(in LeafEdit edit, ValueKind kind, int inlineLength)
+    public static byte* Place(in LeafTarget edit, ValueKind kind, int inlineLength)
     {
         ref readonly var leaf = ref edit.Leaf;
         var index = edit.Index;
@@ -51,7 +51,7 @@ internal static unsafe class LeafEditor
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static byte* Split(in LeafEdit edit, int index, ValueKind kind, int inlineLength)
+    private static byte* Split(in LeafTarget edit, int index, ValueKind kind, int inlineLength)
     {
         var size = LeafRecordHeader.Size + edit.Key.Length + inlineLength;
         WritablePage target;

@@ -20,7 +20,7 @@ internal static unsafe class PageSplitter
     /// <param name="size">The size of the record in bytes.</param>
     /// <param name="index">The index of the record; receives its index in the returned page.</param>
     /// <returns>The page with room for the record.</returns>
-    public static WritablePage SplitLeaf(in LeafEdit edit, in TreePath path, int size, ref int index)
+    public static WritablePage SplitLeaf(in LeafTarget edit, in TreePath path, int size, ref int index)
     {
         var writer = edit.Pages;
         var state = edit.State;

@@ -13,7 +13,7 @@ namespace Voron.Trees;
 /// </summary>
 internal sealed class TreeState
 {
-    private readonly ITreeOwner? _owner;
+    private readonly ITreeChangeListener? _owner;
 
     // Only cursors that are on an entry: the others hold no page.
     private TreeCursor? _firstCursor;
@@ -25,7 +25,7 @@ internal sealed class TreeState
 
     /// <param name="keyHeads">The key heads of the pages over which the tree is open; null to search in the pages alone.</param>
     /// <param name="owner">Notified before each change; null if the tree never changes, or if no change is ever rolled back.</param>
-    public TreeState(TransactionKeyHeads? keyHeads = null, ITreeOwner? owner = null)
+    public TreeState(TransactionKeyHeads? keyHeads = null, ITreeChangeListener? owner = null)
     {
         KeyHeads = keyHeads;
         _owner = owner;

@@ -29,7 +29,7 @@ internal static unsafe class TreeWriter
         state.RightmostLeaf = PageNumber.None;
         TreePages.ReadLeaf(writer, leafNumber);
         var leaf = writer.Modify(leafNumber);
-        var edit = new LeafEdit(writer, state, in leaf, LeafPage.Find(leaf.Bytes, key), in key, in path);
+        var edit = new LeafTarget(writer, state, in leaf, LeafPage.Find(leaf.Bytes, key), in key, in path);
         StoreInLeaf(edit, ToNewValue(writer, state, key.Length, value), null, default);
     }
 
@@ -154,11 +154,11 @@ internal static unsafe class TreeWriter
             if (isAppended || path.OnRightEdge)
                 state.RightmostLeaf = ~index == SlottedPage.Count(leaf.Bytes) ? number : PageNumber.None;
 
-            return StoreInLeaf(new LeafEdit(writer, state, in leaf, index, in search, in path), value, content, reference);
+            return StoreInLeaf(new LeafTarget(writer, state, in leaf, index, in search, in path), value, content, reference);
         }
     }
 
-    private static byte* StoreInLeaf(in LeafEdit edit, in NewValue value, byte* content, OverflowReference reference)
+    private static byte* StoreInLeaf(in LeafTarget edit, in NewValue value, byte* content, OverflowReference reference)
     {
         if (value.HasExtent && content == null)
         {
@@ -179,7 +179,7 @@ internal static unsafe class TreeWriter
         return StoreRecord(edit, value, content, reference);
     }
 
-    private static byte* StoreRecord(in LeafEdit edit, in NewValue value, byte* content, in OverflowReference reference)
+    private static byte* StoreRecord(in LeafTarget edit, in NewValue value, byte* content, in OverflowReference reference)
     {
         var oldKind = ValueKind.Inline;
         OverflowReference oldExtent = default;

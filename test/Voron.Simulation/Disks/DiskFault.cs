@@ -69,7 +69,7 @@ internal static class DiskFault
     /// <summary>Returns whether a write that should go through the caches stays in them.</summary>
     public static bool CachesWrite(string name) =>
         (CacheJournalWrites && IsJournal(name))
-        || (CacheCheckpointWrites && name == CheckpointFile.FileName)
+        || (CacheCheckpointWrites && name == HeaderFile.FileName)
         || (CacheChangeLogWrites && ChangeLogFile.NumberOf(name) > 0);
 
     private static bool IsData(string name) => name == DataFile.FileName;

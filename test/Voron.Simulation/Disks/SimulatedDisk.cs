@@ -141,7 +141,7 @@ internal sealed class SimulatedDisk : IDisk
 
     /// <summary>The state before the first entry of the trace. Must not be changed.</summary>
     /// <summary>True if the directory is that of an environment. The caller holds the lock.</summary>
-    internal bool HasHeader => _names.ContainsKey(Paging.CheckpointFile.FileName);
+    internal bool HasHeader => _names.ContainsKey(Paging.HeaderFile.FileName);
 
     internal DurableState Initial => _initial;
 

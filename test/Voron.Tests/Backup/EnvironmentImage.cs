@@ -34,7 +34,7 @@ internal sealed class EnvironmentImage
     public static EnvironmentImage Read(IDisk disk)
     {
         CheckpointHeader header;
-        using (var checkpoints = CheckpointFile.Open(disk))
+        using (var checkpoints = HeaderFile.Open(disk))
             header = checkpoints.Current;
         header.Flags.Should().HaveFlag(CheckpointFlags.ClosedCleanly, "a backup is built from a closed environment");
         using var file = disk.Open(DataFile.FileName, DiskOpen.Existing, DiskAccess.Buffered);

@@ -11,7 +11,7 @@ namespace Voron.Tests.Backup;
 /// <summary>A restore is complete or leaves nothing behind, whatever the directory, the disk or the caller does.</summary>
 public sealed class RestoreTargetTests
 {
-    private const string Marker = CheckpointFile.UnfinishedCopyName;
+    private const string Marker = HeaderFile.UnfinishedCopyName;
 
     private readonly SimulatedDisk _source = MakeEnvironment();
     private readonly EnvironmentImage _image;
@@ -145,7 +145,7 @@ public sealed class RestoreTargetTests
             foreach (var image in left.Concat(Enumerable.Range(0, 8).Select(i => images.Build(cut, new Random(cut * 8 + i)))))
             {
                 var names = image.List().Select(entry => entry.Name).ToList();
-                if (names.Contains(CheckpointFile.FileName))
+                if (names.Contains(HeaderFile.FileName))
                 {
                     whole++;
                     ContentOf(image).Should().BeEquivalentTo(expected, $"the header has its name after {cut} calls");

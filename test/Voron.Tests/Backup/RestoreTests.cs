@@ -294,7 +294,7 @@ public sealed class RestoreTests
 
     private static void CheckHeader(SimulatedDisk target, EnvironmentImage image)
     {
-        using var checkpoints = CheckpointFile.Open(target);
+        using var checkpoints = HeaderFile.Open(target);
         checkpoints.Current.State.TransactionId.Should().Be(image.Header.State.TransactionId);
         checkpoints.Current.EnvironmentId.Should().Be(image.Header.EnvironmentId);
         checkpoints.Current.Version.Should().Be(image.Header.Version);

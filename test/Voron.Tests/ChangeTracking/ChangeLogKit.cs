@@ -59,7 +59,7 @@ internal static class ChangeLogKit
         Enumerable.Range(0, 2).Select(slot => Slot(disk, slot)).MaxBy(slot => slot.CheckpointNumber).ChangeLogEntry;
 
     public static CheckpointHeader Slot(SimulatedDisk disk, int slot) =>
-        MemoryMarshal.Read<CheckpointHeader>(disk.Contents(CheckpointFile.FileName).AsSpan(slot * JournalFormat.Block));
+        MemoryMarshal.Read<CheckpointHeader>(disk.Contents(HeaderFile.FileName).AsSpan(slot * JournalFormat.Block));
 
     public static void Rename(SortedDictionary<string, byte[]> files, ulong named) =>
         ForEachSlot(files, (ref CheckpointHeader header) => header.ChangeLogEntry = named);
@@ -68,7 +68,7 @@ internal static class ChangeLogKit
     {
         for (var slot = 0; slot < CheckpointHeader.Slots; slot++)
         {
-            var block = files[CheckpointFile.FileName].AsSpan(slot * JournalFormat.Block, JournalFormat.Block);
+            var block = files[HeaderFile.FileName].AsSpan(slot * JournalFormat.Block, JournalFormat.Block);
             ref var header = ref MemoryMarshal.AsRef<CheckpointHeader>(block);
             change(ref header);
             header.Checksum = Checksum.Compute(block[16..], CheckpointHeader.FileMagic);

@@ -37,7 +37,7 @@ public sealed class KilledOperationTests : IDisposable
         ("marked", () => File.Exists(Path.Combine(Target, Marker))),
         ("being written", () => File.Exists(Path.Combine(Target, Part, DataFile.FileName))),
         ("being moved", () => File.Exists(Path.Combine(Target, DataFile.FileName))),
-        ("complete", () => File.Exists(Path.Combine(Target, CheckpointFile.FileName))),
+        ("complete", () => File.Exists(Path.Combine(Target, HeaderFile.FileName))),
     ];
 
     private (string Name, Func<bool> HasCome)[] MomentsOfMerge =>
@@ -152,7 +152,7 @@ public sealed class KilledOperationTests : IDisposable
         TestContext.Current.TestOutputHelper?.WriteLine($"  {string.Join(", ", entries.Select(Path.GetFileName))}");
         if (entries.Length > 0)
         {
-            var isComplete = File.Exists(Path.Combine(Target, CheckpointFile.FileName));
+            var isComplete = File.Exists(Path.Combine(Target, HeaderFile.FileName));
             if (isComplete)
                 ContentOfTarget().Should().BeEquivalentTo(content, kill);
             else

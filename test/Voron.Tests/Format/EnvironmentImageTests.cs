@@ -74,7 +74,7 @@ public sealed class EnvironmentImageTests
             files.Add(entry.Name, bytes.ToArray());
         }
 
-        files.Should().ContainKeys(CheckpointFile.FileName, DataFile.FileName);
+        files.Should().ContainKeys(HeaderFile.FileName, DataFile.FileName);
         return files;
     }
 

@@ -90,11 +90,11 @@ public sealed class FeatureTests
         }
 
         // Both slots have the same checkpoint, and one of them the feature.
-        var header = before[CheckpointFile.FileName];
+        var header = before[HeaderFile.FileName];
         var newer = Enumerable.Range(0, CheckpointHeader.Slots).MaxBy(slot => Load(header, slot).CheckpointNumber);
         var old = header.AsSpan(newer * JournalFormat.Block, JournalFormat.Block).ToArray();
         old.CopyTo(header.AsSpan((1 - written) * JournalFormat.Block));
-        after[CheckpointFile.FileName].AsSpan(0, JournalFormat.Block).CopyTo(header.AsSpan(written * JournalFormat.Block));
+        after[HeaderFile.FileName].AsSpan(0, JournalFormat.Block).CopyTo(header.AsSpan(written * JournalFormat.Block));
         var half = FaultTestKit.DiskOf(before);
         using (var environment = StorageEnvironment.Open(half, FaultTestKit.Options()))
         {
@@ -118,7 +118,7 @@ public sealed class FeatureTests
             {
                 var slots = 0;
                 disk.FailNext(
-                    call => call.Kind == DiskCallKind.Write && call.Name == CheckpointFile.FileName && slots++ == slotsBefore, DiskError.Failed);
+                    call => call.Kind == DiskCallKind.Write && call.Name == HeaderFile.FileName && slots++ == slotsBefore, DiskError.Failed);
                 var create = () => CreateArray(writing, 8);
                 create.Should().Throw<EnvironmentPoisonedException>();
                 environment.Internals.Engine.Format.Features.Should().Be(FormatFeatures.None);
@@ -181,7 +181,7 @@ public sealed class FeatureTests
         var files = FaultTestKit.Bytes(disk);
         for (var slot = 0; slot < CheckpointHeader.Slots; slot++)
         {
-            var block = files[CheckpointFile.FileName].AsSpan(slot * JournalFormat.Block, JournalFormat.Block);
+            var block = files[HeaderFile.FileName].AsSpan(slot * JournalFormat.Block, JournalFormat.Block);
             MemoryMarshal.AsRef<CheckpointHeader>(block).Features = FormatFeatures.None;
             MemoryMarshal.AsRef<CheckpointHeader>(block).Checksum = Checksum.Compute(block[16..], CheckpointHeader.FileMagic);
         }
@@ -261,7 +261,7 @@ public sealed class FeatureTests
 
     private static CheckpointHeader[] Slots(SimulatedDisk disk)
     {
-        var bytes = FaultTestKit.Bytes(disk)[CheckpointFile.FileName];
+        var bytes = FaultTestKit.Bytes(disk)[HeaderFile.FileName];
         return [Load(bytes, 0), Load(bytes, 1)];
     }
 

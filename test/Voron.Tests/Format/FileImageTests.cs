@@ -24,10 +24,10 @@ public sealed unsafe class FileImageTests
     {
         using var disk = new MemoryDisk();
         var header = SomeCheckpoint(version);
-        CheckpointFile.Create(disk, CheckpointFile.FileName, header);
-        using (var read = CheckpointFile.Open(disk))
+        HeaderFile.Create(disk, HeaderFile.FileName, header);
+        using (var read = HeaderFile.Open(disk))
             (read.Current with { Magic = 0, Checksum = 0 }).Should().Be(header);
-        var bytes = ReadAll(disk, CheckpointFile.FileName);
+        var bytes = ReadAll(disk, HeaderFile.FileName);
         bytes.Length.Should().Be(2 * JournalFormat.Block);
         bytes.AsSpan(0, JournalFormat.Block).SequenceEqual(bytes.AsSpan(JournalFormat.Block)).Should().BeTrue("both slots are alike");
         bytes.AsSpan(CheckpointHeader.Size, JournalFormat.Block - CheckpointHeader.Size).ContainsAnyExcept((byte)0).Should().BeFalse();
@@ -66,7 +66,7 @@ public sealed unsafe class FileImageTests
     [InlineData(JournalFormat.Version)]
     public void A_transaction_record_with_an_entry_of_each_kind(uint version)
     {
-        using var entry = new JournalEntry(64 << 10);
+        using var entry = new RecordBuffer(64 << 10);
         new Span<byte>(entry.Buffer, 64 << 10).Fill(0xEE);
         var record = new RecordBuilder(entry, RecordKind.Transaction, version);
         var page = (byte*)NativeMemory.AlignedAlloc(8192, 4096);
@@ -92,7 +92,7 @@ public sealed unsafe class FileImageTests
     [InlineData(JournalFormat.Version)]
     public void A_transaction_record_with_pages_that_are_in_the_data_file(uint version)
     {
-        using var entry = new JournalEntry(64 << 10);
+        using var entry = new RecordBuffer(64 << 10);
         new Span<byte>(entry.Buffer, 64 << 10).Fill(0xEE);
         var record = new RecordBuilder(entry, RecordKind.Transaction, version);
         var checksums = record.AddDirectPages(20, 2);
@@ -106,7 +106,7 @@ public sealed unsafe class FileImageTests
     [Fact]
     public void A_flush_list_and_a_durability_marker()
     {
-        using var entry = new JournalEntry(64 << 10);
+        using var entry = new RecordBuffer(64 << 10);
         var list = new RecordBuilder(entry, RecordKind.FlushList, JournalFormat.Version1);
         list.AddListed(3, 0x1122334455667788, 1);
         list.AddListed(5, 0x99AABBCCDDEEFF00, 2);
@@ -117,7 +117,7 @@ public sealed unsafe class FileImageTests
     [Fact]
     public void A_record_with_images_of_a_flush()
     {
-        using var entry = new JournalEntry(64 << 10);
+        using var entry = new RecordBuffer(64 << 10);
         new Span<byte>(entry.Buffer, 64 << 10).Fill(0xEE);
         var images = new RecordBuilder(entry, RecordKind.FlushImages, JournalFormat.Version1);
         var page = (byte*)NativeMemory.AlignedAlloc(4096, 4096);
@@ -177,7 +177,7 @@ public sealed unsafe class FileImageTests
     }
 
     /// <summary>Completes the record as the writer does, and compares it with its image.</summary>
-    private static void Check(JournalEntry entry, string name)
+    private static void Check(RecordBuffer entry, string name)
     {
         var header = entry.Header;
         header->Incarnation = Incarnation;

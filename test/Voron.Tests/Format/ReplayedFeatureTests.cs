@@ -55,7 +55,7 @@ public sealed class ReplayedFeatureTests
             var disk = FaultTestKit.DiskOf(files);
             var written = 0;
             disk.FailNext(
-                call => call.Kind == DiskCallKind.Write && call.Name == CheckpointFile.FileName && written++ == slots, DiskError.Failed);
+                call => call.Kind == DiskCallKind.Write && call.Name == HeaderFile.FileName && written++ == slots, DiskError.Failed);
             var open = () => StorageEnvironment.Open(disk, FaultTestKit.Options());
             open.Should().Throw<VoronException>();
             Slots(disk).Count(slot => slot.Features == Both).Should().Be(slots);
@@ -104,14 +104,14 @@ public sealed class ReplayedFeatureTests
         using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
         FaultTestKit.Put(environment, 1, [1]);
         environment.Flush();
-        var header = FaultTestKit.Bytes(disk)[CheckpointFile.FileName];
+        var header = FaultTestKit.Bytes(disk)[HeaderFile.FileName];
         environment.Write(writing =>
         {
             writing.CreateFixedTree("array", 1).Put(7, [3]);
             writing.CreateIdTree("ids").Add("key"u8, 5);
         });
         var files = FaultTestKit.Bytes(disk);
-        files[CheckpointFile.FileName] = header;
+        files[HeaderFile.FileName] = header;
         return files;
     }
 
@@ -128,7 +128,7 @@ public sealed class ReplayedFeatureTests
 
     private static CheckpointHeader[] Slots(SimulatedDisk disk)
     {
-        var bytes = FaultTestKit.Bytes(disk)[CheckpointFile.FileName];
+        var bytes = FaultTestKit.Bytes(disk)[HeaderFile.FileName];
         return [Load(bytes, 0), Load(bytes, 1)];
     }
 

@@ -99,7 +99,7 @@ public sealed class VersionTests
             }
 
             var files = FaultTestKit.Bytes(disk);
-            files[CheckpointFile.FileName][damaged * JournalFormat.Block + 100] ^= 1;
+            files[HeaderFile.FileName][damaged * JournalFormat.Block + 100] ^= 1;
             using var again = StorageEnvironment.Open(FaultTestKit.DiskOf(files), FaultTestKit.Options());
             Check(again, rounds: 1);
             again.Internals.Engine.Format.Version.Should().Be(JournalFormat.Version);
@@ -120,7 +120,7 @@ public sealed class VersionTests
         }
 
         // Both slots have the same checkpoint, and one of them version 2.
-        var header = files[CheckpointFile.FileName];
+        var header = files[HeaderFile.FileName];
         var blocks = new[] { header[..JournalFormat.Block], header[JournalFormat.Block..] };
         var newer = blocks.MaxBy(block => Load(block).CheckpointNumber)!;
         newer.CopyTo(header.AsSpan((1 - written) * JournalFormat.Block));
@@ -144,11 +144,11 @@ public sealed class VersionTests
         using (var environment = StorageEnvironment.Open(disk, Version1()))
         {
             Work(environment, 0, crashes: true);
-            var header = FaultTestKit.Bytes(disk)[CheckpointFile.FileName];
+            var header = FaultTestKit.Bytes(disk)[HeaderFile.FileName];
             environment.Internals.UpgradeFormat();
             Work(environment, 1, crashes: true);
             files = FaultTestKit.Bytes(disk);
-            files[CheckpointFile.FileName] = header;
+            files[HeaderFile.FileName] = header;
         }
 
         var open = () => StorageEnvironment.Open(FaultTestKit.DiskOf(files), FaultTestKit.Options());
@@ -167,7 +167,7 @@ public sealed class VersionTests
         var files = FaultTestKit.Bytes(disk);
         for (var slot = 0; slot < CheckpointHeader.Slots; slot++)
         {
-            var block = files[CheckpointFile.FileName].AsSpan(slot * JournalFormat.Block, JournalFormat.Block);
+            var block = files[HeaderFile.FileName].AsSpan(slot * JournalFormat.Block, JournalFormat.Block);
             MemoryMarshal.AsRef<CheckpointHeader>(block).Features = (FormatFeatures)features;
             MemoryMarshal.AsRef<CheckpointHeader>(block).Checksum = Checksum.Compute(block[16..], CheckpointHeader.FileMagic);
         }
@@ -321,7 +321,7 @@ public sealed class VersionTests
 
     private static CheckpointHeader Slot(SimulatedDisk disk, int slot)
     {
-        var block = FaultTestKit.Bytes(disk)[CheckpointFile.FileName].AsSpan(slot * JournalFormat.Block, JournalFormat.Block);
+        var block = FaultTestKit.Bytes(disk)[HeaderFile.FileName].AsSpan(slot * JournalFormat.Block, JournalFormat.Block);
         return Load(block);
     }
 
@@ -354,7 +354,7 @@ public sealed class VersionTests
         var files = FaultTestKit.Bytes(disk);
         for (var slot = 0; slot < CheckpointHeader.Slots; slot++)
         {
-            var block = files[CheckpointFile.FileName].AsSpan(slot * JournalFormat.Block, JournalFormat.Block);
+            var block = files[HeaderFile.FileName].AsSpan(slot * JournalFormat.Block, JournalFormat.Block);
             MemoryMarshal.Read<CheckpointHeader>(block).Version.Should().Be(JournalFormat.Version1);
             block[HeaderEndInVersion1..].ContainsAnyExcept((byte)0).Should().BeFalse();
         }

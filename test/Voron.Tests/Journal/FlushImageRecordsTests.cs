@@ -19,8 +19,8 @@ public sealed unsafe class FlushImageRecordsTests(ITestOutputHelper output)
     public void Images_come_back_as_they_were(int pageSize, bool compressed)
     {
         using var frames = new FrameAllocator(pageSize, 64 << 20, null);
-        using var entry = new JournalEntry(64 << 10);
-        using var other = new JournalEntry(64 << 10);
+        using var entry = new RecordBuffer(64 << 10);
+        using var other = new RecordBuffer(64 << 10);
         var pages = Enumerable.Range(0, FlushImageRecords.PagesPerRecord(pageSize)).ToDictionary(i => (long)i * 3, i => RandomPage(pageSize, i));
         var record = Build(entry, pages, pageSize, compressed ? other : null);
         (record == other).Should().Be(compressed, "these pages consist mostly of zeros and repetition");
@@ -47,9 +47,9 @@ public sealed unsafe class FlushImageRecordsTests(ITestOutputHelper output)
     public void Of_several_images_of_a_page_the_newest_that_is_reached_counts()
     {
         using var frames = new FrameAllocator(PageSize, 16 << 20, null);
-        using var first = new JournalEntry(64 << 10);
-        using var second = new JournalEntry(64 << 10);
-        using var finished = new JournalEntry(64 << 10);
+        using var first = new RecordBuffer(64 << 10);
+        using var second = new RecordBuffer(64 << 10);
+        using var finished = new RecordBuffer(64 << 10);
         Build(finished, new() { [9] = RandomPage(PageSize, 1) }, PageSize, null, id: 5);
         Build(first, new() { [3] = RandomPage(PageSize, 2), [4] = RandomPage(PageSize, 3) }, PageSize, null, id: FlushId - 1);
         Build(second, new() { [3] = RandomPage(PageSize, 4) }, PageSize, null);
@@ -73,8 +73,8 @@ public sealed unsafe class FlushImageRecordsTests(ITestOutputHelper output)
     public void A_valid_record_that_holds_something_else_is_refused()
     {
         using var frames = new FrameAllocator(PageSize, 16 << 20, null);
-        using var entry = new JournalEntry(64 << 10);
-        void Refuse(Action<JournalEntry> damage, string message)
+        using var entry = new RecordBuffer(64 << 10);
+        void Refuse(Action<RecordBuffer> damage, string message)
         {
             Build(entry, new() { [3] = RandomPage(PageSize, 1), [4] = RandomPage(PageSize, 2) }, PageSize, null);
             damage(entry);
@@ -98,7 +98,7 @@ public sealed unsafe class FlushImageRecordsTests(ITestOutputHelper output)
     public void A_flush_list_with_a_page_below_0_is_refused()
     {
         using var frames = new FrameAllocator(PageSize, 16 << 20, null);
-        using var entry = new JournalEntry(64 << 10);
+        using var entry = new RecordBuffer(64 << 10);
         foreach (var page in new[] { -1, long.MinValue })
         {
             var record = new RecordBuilder(entry, RecordKind.FlushList, JournalFormat.Version1);
@@ -119,7 +119,7 @@ public sealed unsafe class FlushImageRecordsTests(ITestOutputHelper output)
     public void Whatever_the_bytes_nothing_is_touched_outside(int seed)
     {
         var random = new Random(seed);
-        using var entry = new JournalEntry(64 << 10);
+        using var entry = new RecordBuffer(64 << 10);
         Build(entry, Enumerable.Range(0, 4).ToDictionary(i => (long)i, i => RandomPage(PageSize, i)), PageSize, null);
         var payload = new ReadOnlySpan<byte>(entry.Payload, (int)entry.Header->PayloadLength).ToArray();
         using var target = new GuardedBuffer(PageSize);
@@ -156,7 +156,7 @@ public sealed unsafe class FlushImageRecordsTests(ITestOutputHelper output)
     [InlineData(65536)]
     public void No_records_take_more_than_is_reserved_for_them(int pageSize)
     {
-        using var entry = new JournalEntry(64 << 10);
+        using var entry = new RecordBuffer(64 << 10);
         var perRecord = FlushImageRecords.PagesPerRecord(pageSize);
         var full = Build(entry, Pages(perRecord), pageSize, null).Length;
         var one = Build(entry, Pages(1), pageSize, null).Length;
@@ -177,8 +177,8 @@ public sealed unsafe class FlushImageRecordsTests(ITestOutputHelper output)
         }
     }
 
-    private static JournalEntry Build(
-        JournalEntry entry, Dictionary<long, byte[]> pages, int pageSize, JournalEntry? compressed, long id = FlushId)
+    private static RecordBuffer Build(
+        RecordBuffer entry, Dictionary<long, byte[]> pages, int pageSize, RecordBuffer? compressed, long id = FlushId)
     {
         var record = new RecordBuilder(entry, RecordKind.FlushImages, JournalFormat.Version1);
         using var buffer = new GuardedBuffer(pageSize);
@@ -192,12 +192,12 @@ public sealed unsafe class FlushImageRecordsTests(ITestOutputHelper output)
     }
 
     private static FlushListCollector Collect(
-        IEnumerable<JournalEntry> records, FrameAllocator frames, int pageSize, long baseId = 0, long lastId = FlushId)
+        IEnumerable<RecordBuffer> records, FrameAllocator frames, int pageSize, long baseId = 0, long lastId = FlushId)
     {
         var lists = new FlushListCollector(baseId, baseId, frames, pageSize);
         foreach (var record in records)
             lists.Visit(record.Header, "journal");
-        using var last = new JournalEntry(4096);
+        using var last = new RecordBuffer(4096);
         new RecordBuilder(last, RecordKind.Transaction, JournalFormat.Version).Finish(new EnvironmentState { TransactionId = lastId }, null);
         lists.Visit(last.Header, "journal");
         lists.Finish();

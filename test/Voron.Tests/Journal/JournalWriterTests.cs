@@ -182,7 +182,7 @@ public sealed class JournalWriterTests
         return journal.Submit(entry, default(JournalReserve));
     }
 
-    private static unsafe void SetFlags(JournalEntry entry, RecordFlags flags) => entry.Header->Flags = flags;
+    private static unsafe void SetFlags(RecordBuffer entry, RecordFlags flags) => entry.Header->Flags = flags;
 
     private sealed class Listener : IJournalListener
     {
@@ -192,11 +192,11 @@ public sealed class JournalWriterTests
 
         public void SyncExtents() => Syncing?.Invoke();
 
-        public void OnRecordDurable(JournalEntry entry) => Durable?.Invoke(entry.Sequence);
+        public void OnRecordDurable(RecordBuffer entry) => Durable?.Invoke(entry.Sequence);
 
-        public bool IsNext(JournalEntry entry) => true;
+        public bool IsNext(RecordBuffer entry) => true;
 
-        public void Publish(JournalEntry entry)
+        public void Publish(RecordBuffer entry)
         {
         }
     }

@@ -65,10 +65,10 @@ public sealed partial class ArgumentTests
         .. RowKeys("WriteTable`2.Delete(String)", (place, key) => Written(place).Delete(key)),
         .. RowKeys("WriteTable`2.Delete(String, RowVersion)", (place, key) => Written(place).Delete(key, RowVersion.None)),
         .. RowKeys(Change, (place, key) => Written(place).TryUpdate(key, 0, static (row, _) => row, out _)),
-        new(Change, "change", typeof(ArgumentNullException), place => Written(place).TryUpdate(HandleSet.RowKey, 0, null!, out _)),
+        new(Change, "change", typeof(ArgumentNullException), place => Written(place).TryUpdate(HandleSet.RowIdBytes, 0, null!, out _)),
         new(
             Change, "change", typeof(ArgumentException),
-            place => Written(place).TryUpdate(HandleSet.RowKey, 0, static (row, _) => row with { Id = "other" }, out _)),
+            place => Written(place).TryUpdate(HandleSet.RowIdBytes, 0, static (row, _) => row with { Id = "other" }, out _)),
         .. Indexes(
             "WriteTable`2.UpdateWhere<TIndexKey, TState>(String, TIndexKey, TState, Func<Item, TState, Item>)", "none",
             (place, index) => Written(place).UpdateWhere(index, 1, 0, static (row, _) => row)),

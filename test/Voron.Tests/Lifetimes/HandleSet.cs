@@ -16,7 +16,7 @@ internal sealed class HandleSet
 
     public const string ValueSetsName = "valuesets";
 
-    public const string RowKey = "row 50";
+    public const string RowIdBytes = "row 50";
 
     public static readonly byte[] IdKey = [9];
 

@@ -163,7 +163,7 @@ public sealed class OpenModeTests(ITestOutputHelper output)
                 environment.Internals.Engine.Poison.Set(new InvalidOperationException("killed"));
         }
 
-        disk.Rename(CheckpointFile.FileName, EnvironmentCreator.UnfinishedHeaderName);
+        disk.Rename(HeaderFile.FileName, EnvironmentCreator.UnfinishedHeaderName);
         var before = FaultTestKit.Bytes(disk);
         Refused<EnvironmentExistsException>(disk, OpenMode.CreateNew).Message.Should().Contain(EnvironmentCreator.UnfinishedHeaderName);
         Refused<EnvironmentNotFoundException>(disk, OpenMode.OpenExisting).Message.Should().Contain(EnvironmentCreator.UnfinishedHeaderName);
@@ -180,7 +180,7 @@ public sealed class OpenModeTests(ITestOutputHelper output)
             var disk = new SimulatedDisk();
             using (var environment = StorageEnvironment.Open(disk, Options(OpenMode.CreateNew)))
                 FaultTestKit.Put(environment, 1, [1]);
-            disk.Delete(CheckpointFile.FileName);
+            disk.Delete(HeaderFile.FileName);
             var before = FaultTestKit.Bytes(disk);
             Refused<CorruptionException>(disk, mode);
             FaultTestKit.ShouldBeUnchanged(FaultTestKit.Bytes(disk), before);
@@ -267,5 +267,5 @@ public sealed class OpenModeTests(ITestOutputHelper output)
         return failure;
     }
 
-    private static bool HasHeader(SimulatedDisk disk) => disk.List().Any(entry => entry.Name == CheckpointFile.FileName);
+    private static bool HasHeader(SimulatedDisk disk) => disk.List().Any(entry => entry.Name == HeaderFile.FileName);
 }

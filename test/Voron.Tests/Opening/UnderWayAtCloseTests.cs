@@ -52,7 +52,7 @@ public sealed class UnderWayAtCloseTests
         disk.FailNext(
             call =>
             {
-                if (call.Kind == DiskCallKind.Write && call.Name == Voron.Paging.CheckpointFile.FileName)
+                if (call.Kind == DiskCallKind.Write && call.Name == Voron.Paging.HeaderFile.FileName)
                     checkpointed.TrySetResult();
                 return false;
             },

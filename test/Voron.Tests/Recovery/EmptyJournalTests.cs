@@ -33,7 +33,7 @@ public sealed class EmptyJournalTests
         newer.Should().NotBeNull("a journal file is begun before it has a record");
         var mixed = new SortedDictionary<string, byte[]>(newer!, StringComparer.Ordinal)
         {
-            [CheckpointFile.FileName] = older[CheckpointFile.FileName],
+            [HeaderFile.FileName] = older[HeaderFile.FileName],
             [DataFile.FileName] = older[DataFile.FileName],
         };
         using var image = FaultTestKit.DiskOf(mixed);

@@ -80,11 +80,11 @@ public sealed class ExpirySurroundingsTests : IDisposable
         Fill(environment);
         environment.Write(writing =>
         {
-            var schema = TableSession.Open(new TableTreeOpener(writing), ExpiryKit.Items.Functions)!.Schema;
+            var schema = BoundTable.Open(new TableTreeOpener(writing), ExpiryKit.Items.Functions)!.Schema;
             var index = writing.FindSystemIdTree(schema.Expiring!.TreeName(schema.Id))!.Value;
             var rows = writing.FindSystemTree(SystemTree.RowsName(schema.Id))!.Value;
             var key = RowExpiry.WriteKey(RowExpiry.Of(ExpiryKit.Start.AddMinutes(1)), new byte[RowExpiry.KeyBytes]);
-            var rowKey = RowKey.Write(1, new byte[RowKey.Bytes]);
+            var rowKey = RowIdBytes.Write(1, new byte[RowIdBytes.Bytes]);
             if (damage == "an entry less")
                 index.Remove(key, 1);
             else if (damage == "an entry more")
@@ -103,7 +103,7 @@ public sealed class ExpirySurroundingsTests : IDisposable
         Fill(environment);
         environment.Write(writing =>
         {
-            var schema = TableSession.Open(new TableTreeOpener(writing), ExpiryKit.Items.Functions)!.Schema;
+            var schema = BoundTable.Open(new TableTreeOpener(writing), ExpiryKit.Items.Functions)!.Schema;
             var index = writing.FindSystemIdTree(schema.Expiring!.TreeName(schema.Id))!.Value;
             index.Add(RowExpiry.WriteKey(0, new byte[RowExpiry.KeyBytes]), 2);
             index.Add(RowExpiry.WriteKey(0, new byte[RowExpiry.KeyBytes]), 1_000_000);

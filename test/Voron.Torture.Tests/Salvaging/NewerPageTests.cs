@@ -24,7 +24,7 @@ public sealed class NewerPageTests
         var (files, journal) = Make();
         foreach (var (name, bytes) in journal.Where(file => file.Key.StartsWith("journal", StringComparison.Ordinal)))
             files[name] = bytes;
-        files[CheckpointFile.FileName] = journal[CheckpointFile.FileName];
+        files[HeaderFile.FileName] = journal[HeaderFile.FileName];
         var (report, found) = Salvage(files);
         report.IsProven.Should().BeFalse("the data file is newer than the journal");
         found.Values.Select(Convert.ToHexString).Should().NotContain(Convert.ToHexString(Never), "no transaction has committed it");

@@ -114,7 +114,7 @@ public sealed class SalvageTests : IDisposable
             WriteFiles(FaultTestKit.Bytes(disk));
         }
 
-        File.Delete(Path.Combine(Source, CheckpointFile.FileName));
+        File.Delete(Path.Combine(Source, HeaderFile.FileName));
         var report = await Run();
         report.IsProven.Should().BeTrue();
         report.TransactionId.Should().Be(3);
@@ -169,7 +169,7 @@ public sealed class SalvageTests : IDisposable
     public async Task Reports_are_text_and_json()
     {
         Make();
-        File.Delete(Path.Combine(Source, CheckpointFile.FileName));
+        File.Delete(Path.Combine(Source, HeaderFile.FileName));
         var report = await Run();
         using var text = new StringWriter();
         report.WriteText(text);
@@ -181,7 +181,7 @@ public sealed class SalvageTests : IDisposable
         root.GetProperty("version").GetInt32().Should().Be(1);
         root.GetProperty("entries").GetInt64().Should().Be(report.Entries);
         root.GetProperty("trees").GetArrayLength().Should().Be(report.Trees.Count);
-        root.GetProperty("damage")[0].GetProperty("file").GetString().Should().Be(CheckpointFile.FileName);
+        root.GetProperty("damage")[0].GetProperty("file").GetString().Should().Be(HeaderFile.FileName);
     }
 
     [Fact]

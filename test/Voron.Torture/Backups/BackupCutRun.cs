@@ -118,7 +118,7 @@ internal sealed class BackupCutRun(SuiteRun run) : IDisposable
         ForEachCut(0, disk.TraceCount + 1, (cut, isKill) =>
         {
             using var image = Image(images, cut, isKill);
-            var hasHeader = image.FileOf(CheckpointFile.FileName) >= 0;
+            var hasHeader = image.FileOf(HeaderFile.FileName) >= 0;
             if (cut == disk.TraceCount && !hasHeader)
                 throw new CrashViolationException($"a {what} that was finished has no header");
             var mustBeRefused = !hasHeader && image.List().Count > 0;
@@ -132,7 +132,7 @@ internal sealed class BackupCutRun(SuiteRun run) : IDisposable
             }
             catch (CorruptionException e) when (mustBeRefused)
             {
-                if (!e.Message.Contains(CheckpointFile.UnfinishedCopyName, StringComparison.Ordinal))
+                if (!e.Message.Contains(HeaderFile.UnfinishedCopyName, StringComparison.Ordinal))
                     throw new CrashViolationException($"an unfinished {what} was refused for another reason: {e.Message}");
             }
         });

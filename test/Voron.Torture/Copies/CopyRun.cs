@@ -20,7 +20,7 @@ internal sealed class CopyRun(SuiteRun run)
     private const int MaxMixtures = 40;
     private const int NearEntries = 30;
 
-    private const string Header = Voron.Paging.CheckpointFile.FileName;
+    private const string Header = Voron.Paging.HeaderFile.FileName;
     private const string Data = DataFile.FileName;
 
     private readonly Tape _choices = run.Choices;

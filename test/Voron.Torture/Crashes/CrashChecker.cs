@@ -237,7 +237,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
     private void Examine(SimulatedDisk image, IReadOnlyList<Content> allowed)
     {
         // A read-only opening does not create an environment where there is none yet.
-        if (_choices.Next(3) < 2 || image.FileOf(Voron.Paging.CheckpointFile.FileName) < 0)
+        if (_choices.Next(3) < 2 || image.FileOf(Voron.Paging.HeaderFile.FileName) < 0)
         {
             using var writable = StorageEnvironment.Open(image, _options);
             var found = ContentCheck.Check(writable, allowed);

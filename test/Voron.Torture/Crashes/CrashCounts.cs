@@ -25,7 +25,7 @@ internal sealed partial class CrashCounts
     public int CutsInManyCombinations;
     public int CutsWithoutBudgetForCombinations;
     public int AcknowledgedWithinPipelines;
-    public int EmptyCommits;
+    public int UnchangedCommits;
     public int LazyCommits;
     public int Images;
     public int Lost;

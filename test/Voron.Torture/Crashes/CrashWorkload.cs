@@ -259,7 +259,7 @@ internal sealed partial class CrashWorkload : IDisposable
     // The empty commit has found everything that was submitted before it, and changes nothing: its acknowledgement acknowledges all of that.
     private void CommitNothingBehind()
     {
-        _counts.EmptyCommits++;
+        _counts.UnchangedCommits++;
         using var writing = _environment!.BeginWrite();
         AddToPipeline(writing.CommitAsync(CancellationToken.None));
     }

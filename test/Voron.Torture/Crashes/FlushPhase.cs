@@ -24,7 +24,7 @@ internal sealed class FlushPhase(SimulatedDisk disk)
             return entry.Kind == TraceKind.Sync && Volatile.Read(ref _stampingThread) == thread;
         }
 
-        if (entry.Kind != TraceKind.Write || entry.File != disk.FileOf(Paging.CheckpointFile.FileName))
+        if (entry.Kind != TraceKind.Write || entry.File != disk.FileOf(Paging.HeaderFile.FileName))
             return false;
         Interlocked.CompareExchange(ref _stampingThread, 0, thread);
         return true;

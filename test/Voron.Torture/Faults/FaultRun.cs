@@ -172,7 +172,7 @@ internal sealed partial class FaultRun(SimulatedDisk disk, StorageOptions option
     public void CheckReopenedFull(SimulatedDisk left)
     {
         IReadOnlyList<Content> allowed = [Acknowledged, .. _unknown];
-        if (left.FileOf(Paging.CheckpointFile.FileName) >= 0)
+        if (left.FileOf(Paging.HeaderFile.FileName) >= 0)
         {
             using var environment = StorageEnvironment.Open(left, options);
             var found = ContentCheck.Check(environment, allowed);

@@ -113,7 +113,7 @@ internal static class RecordedCheck
         {
             var isRows = key % 2 == 0;
             var source = new FeedSource(isRows ? RecordedStore.Rows.Name : RecordedStore.Numbered.Name, IsTable: true);
-            actual.Add((source, ModelKey.Of(isRows ? new KeyWriter(buffer).Add(key).Written : RowKey.Write(key, buffer))), number);
+            actual.Add((source, ModelKey.Of(isRows ? new KeyWriter(buffer).Add(key).Written : RowIdBytes.Write(key, buffer))), number);
         }
 
         return actual;

@@ -68,7 +68,7 @@ public sealed partial class StorageEnvironment
     public static bool Exists(string directory)
     {
         ArgumentException.ThrowIfNullOrEmpty(directory);
-        return File.Exists(System.IO.Path.Combine(directory, CheckpointFile.FileName));
+        return File.Exists(System.IO.Path.Combine(directory, HeaderFile.FileName));
     }
 
     /// <summary>Opens the environment on a disk, which the environment owns and disposes.</summary>

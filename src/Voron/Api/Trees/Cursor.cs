@@ -157,7 +157,7 @@ public readonly partial struct Cursor : IDisposable
         var lease = _handle.Opened;
         if (lease.Tree.Owner.Write == null)
             throw new InvalidOperationException("The cursor belongs to a read transaction and cannot delete an entry.");
-        return TreeEditor.DeleteCurrent(lease.Tree, lease.Cursor);
+        return TreeAccess.DeleteCurrent(lease.Tree, lease.Cursor);
     }
 
     /// <summary>Closes the cursor. Further calls do nothing.</summary>

@@ -263,14 +263,14 @@ public sealed class IdQuery : IDisposable
     /// <summary>The cursor of one set.</summary>
     private readonly struct Operand(CursorLease lease, long generation)
     {
-        public TransactionOwner Owner => lease.Tree.Owner;
+        public OwningTransaction Owner => lease.Tree.Owner;
 
         /// <summary>The name of a part of the tree; null for all of it.</summary>
         public byte[]? PartName { get; init; }
 
         public ReadOnlySpan<byte> TreeName => PartName ?? ((OpenTree)lease.Tree).Name;
 
-        public TransactionOwner Enter(out bool mark) => lease.Enter(generation, out mark);
+        public OwningTransaction Enter(out bool mark) => lease.Enter(generation, out mark);
 
         /// <summary>Checks that the transaction is open, and applies the waiting changes of the tree.</summary>
         public void Check() => lease.ThrowIfClosed(generation);
@@ -289,7 +289,7 @@ public sealed class IdQuery : IDisposable
     /// </summary>
     private readonly ref struct Call
     {
-        private readonly TransactionOwner _owner;
+        private readonly OwningTransaction _owner;
         private readonly bool _mark;
 
         public Call(IdQuery query)

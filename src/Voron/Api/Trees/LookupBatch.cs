@@ -96,7 +96,7 @@ public sealed unsafe partial class LookupBatch
         _unpacked?.Reset();
         for (int from = 0, count; from < Count; from += count)
         {
-            count = Math.Min(GroupSearch.Width, Count - from);
+            count = Math.Min(ManyKeySearch.Width, Count - from);
             found += LookUpGroup(state, reader, from, count);
         }
 
@@ -108,8 +108,8 @@ public sealed unsafe partial class LookupBatch
     [SkipLocalsInit]
     private int LookUpGroup(TreeState state, PageReader reader, int from, int count)
     {
-        var keys = stackalloc SearchKey[GroupSearch.Width];
-        var records = stackalloc byte*[GroupSearch.Width];
+        var keys = stackalloc SearchKey[ManyKeySearch.Width];
+        var records = stackalloc byte*[ManyKeySearch.Width];
         var bytes = (byte*)Unsafe.AsPointer(ref MemoryMarshal.GetArrayDataReference(_keyBytes));
         for (var i = 0; i < count; i++)
         {
@@ -119,7 +119,7 @@ public sealed unsafe partial class LookupBatch
         }
 
         if (!state.Root.IsNone)
-            GroupSearch.FindRecords(state, reader, keys, count, records);
+            ManyKeySearch.FindRecords(state, reader, keys, count, records);
         var found = 0;
         for (var i = 0; i < count; i++)
         {

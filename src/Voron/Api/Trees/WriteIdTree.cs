@@ -108,12 +108,12 @@ public readonly partial struct WriteIdTree
     /// <returns>The number of keys removed.</returns>
     /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
     /// <exception cref="CorruptionException">A page is damaged; the transaction can only be rolled back.</exception>
-    public long DeleteRange(KeyRange range) => TreeEditor.DeleteRange(_tree.Opened, range.Start, range.End);
+    public long DeleteRange(KeyRange range) => TreeAccess.DeleteRange(_tree.Opened, range.Start, range.End);
 
     /// <summary>Removes all keys with their sets. The tree itself remains, and its handles and cursors stay valid.</summary>
     /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
     /// <exception cref="CorruptionException">A page is damaged; the transaction can only be rolled back.</exception>
-    public void Clear() => TreeEditor.Clear(_tree.Opened);
+    public void Clear() => TreeAccess.Clear(_tree.Opened);
 
     /// <inheritdoc cref="IdTree.ToString"/>
     public override string ToString() => _tree.ToString();

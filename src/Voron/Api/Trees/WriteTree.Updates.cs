@@ -16,12 +16,12 @@ public readonly partial struct WriteTree
     /// <returns>The number of entries removed.</returns>
     /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
     /// <exception cref="CorruptionException">A page is damaged; the transaction can only be rolled back.</exception>
-    public long DeleteRange(KeyRange range) => TreeEditor.DeleteRange(_tree.Opened, range.Start, range.End);
+    public long DeleteRange(KeyRange range) => TreeAccess.DeleteRange(_tree.Opened, range.Start, range.End);
 
     /// <summary>Removes all entries. The tree itself remains, and its handles and cursors stay valid.</summary>
     /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
     /// <exception cref="CorruptionException">A page is damaged; the transaction can only be rolled back.</exception>
-    public void Clear() => TreeEditor.Clear(_tree.Opened);
+    public void Clear() => TreeAccess.Clear(_tree.Opened);
 
     /// <summary>Sets the value of a key, whether or not the tree already contains it, and returns the old value.</summary>
     /// <returns>A copy of the old value; null if the tree did not contain the key.</returns>
@@ -32,9 +32,9 @@ public readonly partial struct WriteTree
     public byte[]? Exchange(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
         var tree = _tree.Opened;
-        TreeEditor.Begin(tree, key);
+        TreeAccess.Begin(tree, key);
         var old = _tree.Get(key);
-        TreeEditor.PutNow(tree, key, value);
+        TreeAccess.PutNow(tree, key, value);
         return old;
     }
 
@@ -50,9 +50,9 @@ public readonly partial struct WriteTree
     {
         ArgumentNullException.ThrowIfNull(oldValue);
         var tree = _tree.Opened;
-        TreeEditor.Begin(tree, key);
+        TreeAccess.Begin(tree, key);
         var found = TryCopy(key, oldValue);
-        TreeEditor.PutNow(tree, key, value);
+        TreeAccess.PutNow(tree, key, value);
         return found;
     }
 
@@ -67,7 +67,7 @@ public readonly partial struct WriteTree
         tree.Owner.Write!.ThrowIfBroken();
         var old = _tree.Get(key);
         if (old != null)
-            TreeEditor.Delete(tree, key);
+            TreeAccess.Delete(tree, key);
         return old;
     }
 
@@ -82,7 +82,7 @@ public readonly partial struct WriteTree
         ArgumentNullException.ThrowIfNull(oldValue);
         var tree = _tree.Opened;
         tree.Owner.Write!.ThrowIfBroken();
-        return TryCopy(key, oldValue) && TreeEditor.Delete(tree, key);
+        return TryCopy(key, oldValue) && TreeAccess.Delete(tree, key);
     }
 
     /// <summary>Sets the value of a key if its current value is the expected one.</summary>
@@ -104,7 +104,7 @@ public readonly partial struct WriteTree
     /// </returns>
     /// <inheritdoc cref="CompareExchange(ReadOnlySpan{byte}, ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
     public bool CompareExchange(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, byte[]? expected) =>
-        expected == null ? TreeEditor.Insert(_tree.Opened, key, value) : TreeUpdater.CompareExchange(_tree.Opened, key, value, expected);
+        expected == null ? TreeAccess.Insert(_tree.Opened, key, value) : TreeUpdater.CompareExchange(_tree.Opened, key, value, expected);
 
     /// <summary>Adds to a counter: a value of eight bytes, a signed integer in little-endian order. A missing counter is 0.</summary>
     /// <param name="key">The key.</param>

@@ -98,7 +98,7 @@ public readonly partial struct WriteTree
     /// </remarks>
     /// <exception cref="ArgumentException">The key is empty or too long.</exception>
     /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
-    public void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => TreeEditor.Put(_tree.Opened, key, value);
+    public void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => TreeAccess.Put(_tree.Opened, key, value);
 
     /// <summary>Sets the value of a key to a staged value, whether or not the tree already contains the key. The bytes are not copied.</summary>
     /// <remarks>
@@ -115,12 +115,12 @@ public readonly partial struct WriteTree
     public void Put(ReadOnlySpan<byte> key, StagedValue value)
     {
         ArgumentNullException.ThrowIfNull(value);
-        TreeEditor.PutStaged(_tree.Opened, key, value.Content);
+        TreeAccess.PutStaged(_tree.Opened, key, value.Content);
     }
 
     /// <summary>Adds an entry; false, with nothing changed, when the tree already contains the key.</summary>
     /// <inheritdoc cref="Put(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
-    public bool Insert(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => TreeEditor.Insert(_tree.Opened, key, value);
+    public bool Insert(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => TreeAccess.Insert(_tree.Opened, key, value);
 
     /// <summary>Sets the length of a key's value, and returns the bytes for the caller to write in place.</summary>
     /// <param name="key">The key.</param>
@@ -129,7 +129,7 @@ public readonly partial struct WriteTree
     /// <exception cref="ArgumentOutOfRangeException">The length is negative, or the value would be a large one: use a stream.</exception>
     /// <exception cref="InvalidOperationException">A change feed records the tree with its values, which are not known yet: use Put.</exception>
     /// <inheritdoc cref="Put(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
-    public Span<byte> Reserve(ReadOnlySpan<byte> key, int length) => TreeEditor.Reserve(_tree.Opened, key, length);
+    public Span<byte> Reserve(ReadOnlySpan<byte> key, int length) => TreeAccess.Reserve(_tree.Opened, key, length);
 
     /// <summary>Sets the value of a key to the content of a stream, without keeping it in memory. Its length need not be known.</summary>
     /// <remarks>
@@ -165,7 +165,7 @@ public readonly partial struct WriteTree
     /// <summary>Removes an entry; false when the tree does not contain the key.</summary>
     /// <exception cref="StorageFullException">There is no space left; the transaction can only be rolled back.</exception>
     /// <exception cref="CorruptionException">A page is damaged; the transaction can only be rolled back.</exception>
-    public bool Delete(ReadOnlySpan<byte> key) => TreeEditor.Delete(_tree.Opened, key);
+    public bool Delete(ReadOnlySpan<byte> key) => TreeAccess.Delete(_tree.Opened, key);
 
     /// <inheritdoc cref="Tree.ToString"/>
     public override string ToString() => _tree.ToString();
@@ -173,7 +173,7 @@ public readonly partial struct WriteTree
     private ValueTask<long> PutAsync(ReadOnlyMemory<byte> key, PipeReader value, long knownBytes, CancellationToken cancellationToken)
     {
         var tree = _tree.Opened;
-        TreeEditor.Begin(tree, key.Span);
+        TreeAccess.Begin(tree, key.Span);
         return new ValueStreamWriter(tree, _tree.Generation, knownBytes).PutAsync(key, value, cancellationToken);
     }
 }

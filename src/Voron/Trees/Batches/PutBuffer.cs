@@ -168,7 +168,7 @@ internal sealed unsafe class PutBuffer
     {
         if (state.Kind == TreeKind.IdSets)
         {
-            WaitingIds.Apply(writer, state, _items.AsSpan(0, Count), bytes);
+            WaitingIdApplier.Apply(writer, state, _items.AsSpan(0, Count), bytes);
             return;
         }
 
@@ -181,7 +181,7 @@ internal sealed unsafe class PutBuffer
             // The last put is applied separately, which shows whether keys are being appended.
             for (int count; from < Count - 1; from += count)
             {
-                count = Math.Min(GroupSearch.Width, Count - 1 - from);
+                count = Math.Min(ManyKeySearch.Width, Count - 1 - from);
                 ApplyGroup(writer, state, heads, bytes, from, count);
             }
         }
@@ -218,12 +218,12 @@ internal sealed unsafe class PutBuffer
     [SkipLocalsInit]
     private void ApplyGroup(PageWriter writer, TreeState state, BranchKeyHeads heads, byte* bytes, int from, int count)
     {
-        var keys = stackalloc SearchKey[GroupSearch.Width];
-        var leaves = stackalloc PageNumber[GroupSearch.Width];
+        var keys = stackalloc SearchKey[ManyKeySearch.Width];
+        var leaves = stackalloc PageNumber[ManyKeySearch.Width];
         for (var i = 0; i < count; i++)
             keys[i] = new SearchKey(bytes + _items[from + i].Offset, _items[from + i].KeyLength);
 
-        GroupSearch.FindLeaves(state, writer, heads, keys, count, leaves);
+        ManyKeySearch.FindLeaves(state, writer, heads, keys, count, leaves);
         writer.PrefetchVersions(leaves, count);
         for (var i = 0; i < LeavesAhead && i < count; i++)
             PrefetchPage(writer, leaves[i]);
@@ -268,7 +268,7 @@ internal sealed unsafe class PutBuffer
     // Consecutive increments of one key are applied as one change. Returns their number.
     private int AddAt(PageWriter writer, TreeState state, PageNumber leaf, in SearchKey key, ReadOnlySpan<WaitingPut> puts)
     {
-        Span<long> deltas = stackalloc long[GroupSearch.Width];
+        Span<long> deltas = stackalloc long[ManyKeySearch.Width];
         var count = 0;
         do
         {

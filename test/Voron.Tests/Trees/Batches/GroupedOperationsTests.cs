@@ -120,11 +120,11 @@ public sealed unsafe class GroupedOperationsTests
         if (tree.State.Root.IsNone)
             return;
 
-        var count = random.Next(1, GroupSearch.Width + 1);
+        var count = random.Next(1, ManyKeySearch.Width + 1);
         var wanted = new byte[count][];
         var handles = new GCHandle[count];
-        var search = stackalloc SearchKey[GroupSearch.Width];
-        var records = stackalloc byte*[GroupSearch.Width];
+        var search = stackalloc SearchKey[ManyKeySearch.Width];
+        var records = stackalloc byte*[ManyKeySearch.Width];
         for (var i = 0; i < count; i++)
         {
             wanted[i] = random.Next(3) > 0 && known.Count > 0 ? known[random.Next(known.Count)] : TreeModelTests.NewKey(keys, step + i, random, tree);
@@ -132,7 +132,7 @@ public sealed unsafe class GroupedOperationsTests
             search[i] = new SearchKey((byte*)handles[i].AddrOfPinnedObject(), wanted[i].Length);
         }
 
-        GroupSearch.FindRecords(tree.State, tree.Pages, search, count, records);
+        ManyKeySearch.FindRecords(tree.State, tree.Pages, search, count, records);
         for (var i = 0; i < count; i++)
         {
             handles[i].Free();

@@ -22,7 +22,7 @@ internal readonly record struct PushedVersion(nint Node, int Savepoint, int Next
 /// Joined entries leave holes. Holes at the end are removed immediately, the others when they make up more than half of the list. Used by the
 /// holder of the writer.
 /// </remarks>
-internal sealed unsafe class PushedVersions(NativeHeap heap)
+internal sealed unsafe class VersionUndoList(NativeHeap heap)
 {
     /// <summary>The covered stamp of an entry that covers no version of the same transaction.</summary>
     public const int CoversNothing = -1;

@@ -5,7 +5,7 @@ namespace Voron.Tests.Transactions;
 
 /// <summary>Few bytes of large values go through the journal, and many go to the data file directly.</summary>
 [Quick]
-public sealed class ValueRouteTests : IDisposable
+public sealed class LargeValueRouteTests : IDisposable
 {
     private const string Data = "voron.data";
 

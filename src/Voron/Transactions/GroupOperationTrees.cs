@@ -9,7 +9,7 @@ namespace Voron.Transactions;
 /// </summary>
 /// <remarks>Used by the holder of the writer.</remarks>
 /// <param name="ended">Called when the handles of an operation have ended.</param>
-internal sealed class OperationTrees(Action ended)
+internal sealed class GroupOperationTrees(Action ended)
 {
     /// <summary>The maximum number of list entries whose memory is kept for the next transaction.</summary>
     private const int MaxKeptEntries = 1024;

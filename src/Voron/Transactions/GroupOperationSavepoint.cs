@@ -16,7 +16,7 @@ namespace Voron.Transactions;
 /// </remarks>
 /// <param name="buffers">The waiting puts.</param>
 /// <param name="throwIfBroken">Throws if the transaction is broken.</param>
-internal sealed class OperationSavepoint(PutBufferPool buffers, Action throwIfBroken)
+internal sealed class GroupOperationSavepoint(PutBufferPool buffers, Action throwIfBroken)
 {
     private long _id;
 

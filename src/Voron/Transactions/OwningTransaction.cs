@@ -8,7 +8,7 @@ using Voron.Trees.KeyHeads;
 namespace Voron.Transactions;
 
 /// <summary>A transaction as its open trees and cursors see it: its pages, its generation, and the mark of the call that is inside it.</summary>
-internal abstract class TransactionOwner
+internal abstract class OwningTransaction
 {
     private int _isBusy;
     private int _describing;
@@ -19,7 +19,7 @@ internal abstract class TransactionOwner
     /// <param name="pages">The pages as the transaction sees them.</param>
     /// <param name="keyHeads">The key heads of these pages, which stay the same for all transactions of this object.</param>
     /// <param name="write">The scope that its changes go through; null for a read transaction.</param>
-    protected TransactionOwner(PageReader pages, TransactionKeyHeads keyHeads, WriteScope? write)
+    protected OwningTransaction(PageReader pages, TransactionKeyHeads keyHeads, WriteScope? write)
     {
         Pages = pages;
         KeyHeads = keyHeads;

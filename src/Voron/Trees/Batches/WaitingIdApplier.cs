@@ -13,7 +13,7 @@ namespace Voron.Trees.Batches;
 /// The changes are sorted by key, then by id, so that each set is found once, and each of its blocks is packed once. Of several changes of the same
 /// id, the last one to arrive takes effect.
 /// </remarks>
-internal static unsafe class WaitingIds
+internal static unsafe class WaitingIdApplier
 {
     /// <summary>The maximum number of bytes in an operand: the id, and the payload if the id is added.</summary>
     public const int MaxOperandBytes = sizeof(long) + 1;

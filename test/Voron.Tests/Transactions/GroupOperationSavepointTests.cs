@@ -5,7 +5,7 @@ namespace Voron.Tests.Transactions;
 
 /// <summary>Operations of a group commit that throw are undone alone, although the puts of several operations wait to be applied together.</summary>
 [Quick]
-public sealed class OperationSavepointTests
+public sealed class GroupOperationSavepointTests
 {
     private const string Name = FaultTestKit.TreeName;
 

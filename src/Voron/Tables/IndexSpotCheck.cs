@@ -6,7 +6,7 @@ namespace Voron.Tables;
 /// Compares a few rows of a table with its indexes, to detect a changed function before it writes: the first row, the last one and some between them,
 /// and a few entries of each index.
 /// </summary>
-internal static class IndexSample
+internal static class IndexSpotCheck
 {
     private const int Rows = 64;
     private const int RowsPerEntry = 8;
@@ -19,7 +19,7 @@ internal static class IndexSample
     /// <exception cref="IndexMismatchException">An index contains other keys of a row than its function returns.</exception>
     /// <exception cref="RowFormatException">The codec cannot read a row.</exception>
     /// <exception cref="IndexKeyException">The function of an index failed for a row.</exception>
-    public static void Check(TableSession session, long seed, bool mustRead)
+    public static void Check(BoundTable session, long seed, bool mustRead)
     {
         using var cursor = session.Rows.OpenCursor();
         if (!cursor.SeekLast())
@@ -37,10 +37,10 @@ internal static class IndexSample
         var first = RowIdOf(session, cursor);
         CheckRow(session, cursor, mustRead);
         var random = new Random((int)seed);
-        Span<byte> key = stackalloc byte[RowKey.Bytes];
+        Span<byte> key = stackalloc byte[RowIdBytes.Bytes];
         for (var i = 0; i < Math.Min(Rows, session.Rows.Count - 2); i++)
         {
-            if (!cursor.Seek(RowKey.Write(random.NextInt64(first, last + 1), key)))
+            if (!cursor.Seek(RowIdBytes.Write(random.NextInt64(first, last + 1), key)))
                 continue;
             if (CheckRow(session, cursor, mustRead) && i % RowsPerEntry == 0)
                 CheckNeighbours(session);
@@ -51,7 +51,7 @@ internal static class IndexSample
     /// <param name="session">The table, which the caller has just opened to write.</param>
     /// <param name="tables">What the environment remembers.</param>
     /// <exception cref="IndexMismatchException">An index contains other keys than its function returns.</exception>
-    public static void CheckOnce(TableSession session, KnownTables tables)
+    public static void CheckOnce(BoundTable session, KnownTables tables)
     {
         // A definition that must not write computes no keys.
         if (session.Binding.Refusal != null || PlantedFault.BelieveIndexFunctions)
@@ -82,24 +82,24 @@ internal static class IndexSample
         other = -1;
         if (!index.Schema!.IsUnique)
             return index.Ids.Contains(key, index.Schema.FirstId + rowId);
-        return index.Entries.TryGet(key, out var value) && RowKey.TryRead(value, out other) && other == rowId;
+        return index.Entries.TryGet(key, out var value) && RowIdBytes.TryRead(value, out other) && other == rowId;
     }
 
     /// <summary>Opens the entries of a ready index.</summary>
     public static RowSource OpenEntries(OpenIndex index, KeyRange range) =>
         index.Schema!.IsUnique ? new EntrySource(index.Entries, range, isOfRows: false) : new IdSource(index, range);
 
-    private static void Want(TableSession session)
+    private static void Want(BoundTable session)
     {
         for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
             session.OldKeys.Want(slot, session.IndexOf(slot).State == IndexState.Ready);
     }
 
-    private static long RowIdOf(TableSession session, Cursor cursor) =>
-        RowKey.TryRead(cursor.Key, out var rowId) ? rowId : throw RowLookup.NoRowId(session.Schema.Name, cursor.Key);
+    private static long RowIdOf(BoundTable session, Cursor cursor) =>
+        RowIdBytes.TryRead(cursor.Key, out var rowId) ? rowId : throw RowLookup.NoRowId(session.Schema.Name, cursor.Key);
 
     // False if the row could not be read.
-    private static bool CheckRow(TableSession session, Cursor cursor, bool mustRead)
+    private static bool CheckRow(BoundTable session, Cursor cursor, bool mustRead)
     {
         var rowId = RowIdOf(session, cursor);
         if (!TryReadKeys(session, rowId, cursor.Value, mustRead))
@@ -119,7 +119,7 @@ internal static class IndexSample
         return true;
     }
 
-    private static bool TryReadKeys(TableSession session, long rowId, ReadOnlySpan<byte> row, bool mustRead)
+    private static bool TryReadKeys(BoundTable session, long rowId, ReadOnlySpan<byte> row, bool mustRead)
     {
         try
         {
@@ -134,7 +134,7 @@ internal static class IndexSample
     }
 
     // The keys after those of the last row read belong to other rows.
-    private static void CheckNeighbours(TableSession session)
+    private static void CheckNeighbours(BoundTable session)
     {
         var froms = new byte[session.Binding.Slots.Length][];
         for (var slot = 0; slot < froms.Length; slot++)
@@ -150,7 +150,7 @@ internal static class IndexSample
         }
     }
 
-    private static void CheckEntry(TableSession session, int slot, KeyRange range, bool isBackward)
+    private static void CheckEntry(BoundTable session, int slot, KeyRange range, bool isBackward)
     {
         if (session.IndexOf(slot).State != IndexState.Ready)
             return;

@@ -8,7 +8,7 @@ namespace Voron.Transactions;
 /// transaction that put large values. While a flush is due, the device has enough to write: values are direct. So are those that follow a direct
 /// one, which already costs the transaction its second trip. Undone bytes count too: a wrong guess costs only time.
 /// </remarks>
-internal sealed class ValueRoute
+internal sealed class LargeValueRoute
 {
     private readonly Engine _engine;
     private readonly CopyOnWritePages _pages;
@@ -16,7 +16,7 @@ internal sealed class ValueRoute
     private long _bytes;
     private long _bytesBefore;
 
-    public ValueRoute(Engine engine, CopyOnWritePages pages)
+    public LargeValueRoute(Engine engine, CopyOnWritePages pages)
     {
         _engine = engine;
         _pages = pages;
@@ -43,6 +43,6 @@ internal sealed class ValueRoute
         if (length < ThresholdBytes)
             return false;
         _bytes += length;
-        return Math.Max(_bytes, _bytesBefore) > _mostJournaled || _pages.DirectExtents.Count > 0 || _engine.BackPressure is { IsFlushDue: true };
+        return Math.Max(_bytes, _bytesBefore) > _mostJournaled || _pages.DirectExtents.Count > 0 || _engine.FlushServices is { IsFlushDue: true };
     }
 }

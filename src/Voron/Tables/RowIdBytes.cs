@@ -4,7 +4,7 @@ using System.Runtime.CompilerServices;
 namespace Voron.Tables;
 
 /// <summary>Row ids as keys of the row tree, and as values of unique indexes: 48 bits, big-endian.</summary>
-internal static class RowKey
+internal static class RowIdBytes
 {
     public const int Bytes = 6;
 

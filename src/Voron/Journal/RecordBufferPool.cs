@@ -9,7 +9,7 @@ namespace Voron.Journal;
 /// Guarded by the lock of the journal's queue, so that a caller that waits for a buffer is woken when a batch has been acknowledged. A buffer
 /// belongs to its renter until it is returned or submitted, and to the journal from then on.
 /// </remarks>
-internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState poison, BlockMemory memory)
+internal sealed class RecordBufferPool(EngineMonitor queueLock, PoisonState poison, BlockMemory memory)
 {
     /// <summary>The maximum number of buffers, and therefore of queued records.</summary>
     public const int MaxEntries = 16;
@@ -21,7 +21,7 @@ internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState pois
     private const int PartOfMemory = 8;
 
     private readonly long _largeEntryBytes = Math.Clamp(memory.LimitBytes / PartOfMemory, BlockMemory.SmallBytes, LargeEntryBytes);
-    private readonly Stack<JournalEntry> _free = new(MaxEntries);
+    private readonly Stack<RecordBuffer> _free = new(MaxEntries);
     private long _freeBytes;
     private int _count;
     private bool _isClosed;
@@ -41,7 +41,7 @@ internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState pois
 
     /// <summary>Returns an entry to fill. Waits while too many are in use.</summary>
     /// <exception cref="EnvironmentPoisonedException">An earlier write has failed.</exception>
-    public JournalEntry Rent()
+    public RecordBuffer Rent()
     {
         var isInterrupted = false;
         try
@@ -60,7 +60,7 @@ internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState pois
 
                     if (_count < MaxEntries)
                     {
-                        entry = new JournalEntry(InitialEntryBytes, memory);
+                        entry = new RecordBuffer(InitialEntryBytes, memory);
                         _count++;
                         return entry;
                     }
@@ -76,7 +76,7 @@ internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState pois
     }
 
     /// <summary>Takes back an entry that was not submitted.</summary>
-    public void Return(JournalEntry entry)
+    public void Return(RecordBuffer entry)
     {
         using (queueLock.Enter())
         {
@@ -89,7 +89,7 @@ internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState pois
     /// Takes back an entry whose record is finished. The caller holds the queue lock. It may be the thread that wrote the last batch, and arrive
     /// here after the environment has been closed.
     /// </summary>
-    public void Keep(JournalEntry entry)
+    public void Keep(RecordBuffer entry)
     {
         queueLock.AssertHeld();
         Debug.Assert(_free.Count < MaxEntries, "an entry is returned once");
@@ -108,7 +108,7 @@ internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState pois
     /// <summary>Frees large buffers if no record since the last call has needed more than half of them.</summary>
     public void TrimBuffers()
     {
-        var large = new List<JournalEntry>();
+        var large = new List<RecordBuffer>();
         using (queueLock.Enter())
         {
             foreach (var entry in _free)

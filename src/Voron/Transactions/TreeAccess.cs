@@ -7,7 +7,7 @@ namespace Voron.Transactions;
 
 /// <summary>The changes of one open tree in a write transaction: defers small puts, and passes large values to the data file.</summary>
 /// <remarks>A change that fails midway breaks the transaction: see <see cref="WriteScope.Break"/>.</remarks>
-internal static class TreeEditor
+internal static class TreeAccess
 {
     /// <summary>Sets the value of a key, immediately or together with other puts.</summary>
     /// <exception cref="ArgumentException">The key is empty or too long.</exception>

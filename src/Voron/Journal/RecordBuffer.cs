@@ -6,7 +6,7 @@ using Voron.Primitives;
 namespace Voron.Journal;
 
 /// <summary>A record on its way to the journal: an aligned buffer that begins with the record's header.</summary>
-internal sealed unsafe class JournalEntry : IDisposable
+internal sealed unsafe class RecordBuffer : IDisposable
 {
     private readonly BlockMemory _memory;
     private MemoryBlock? _block;
@@ -16,7 +16,7 @@ internal sealed unsafe class JournalEntry : IDisposable
 
     /// <param name="capacity">The initial capacity in bytes.</param>
     /// <param name="memory">The memory for the buffer; null for memory without limits.</param>
-    public JournalEntry(int capacity, BlockMemory? memory = null)
+    public RecordBuffer(int capacity, BlockMemory? memory = null)
     {
         _memory = memory ?? BlockMemory.Unlimited;
         EnsureCapacity((nuint)capacity, 0);

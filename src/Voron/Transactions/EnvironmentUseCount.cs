@@ -13,7 +13,7 @@ namespace Voron.Transactions;
 /// One word counts all kinds of users: a reader costs one interlocked operation. The environment itself is a user until it is closed. From then on
 /// the count only decreases: a late user is refused without being counted, so closing never waits for it.
 /// </remarks>
-internal sealed class EnvironmentUsers
+internal sealed class EnvironmentUseCount
 {
     private const long Reader = 1;
     private const long Writer = 1L << 32;

@@ -8,7 +8,7 @@ namespace Voron.Tables;
 /// It is attached to the object of the row tree, which is pooled with its transaction, so opening a table allocates nothing. The schema is compared
 /// before each call if its tree has changed, because a rollback to a savepoint, or a call through another handle, may have changed it.
 /// </remarks>
-internal sealed class TableSession
+internal sealed class BoundTable
 {
     private const int MaxKeptBytes = 64 << 10;
 
@@ -79,15 +79,15 @@ internal sealed class TableSession
     /// <summary>Opens a table; null if it does not exist.</summary>
     /// <exception cref="SchemaMismatchException">The table has keys of another kind.</exception>
     /// <exception cref="CorruptionException">The schema is damaged, or a tree of the table is missing.</exception>
-    public static TableSession? Open(TableTreeOpener trees, TableFunctions functions)
+    public static BoundTable? Open(TableTreeOpener trees, TableFunctions functions)
     {
         if (!trees.TryOpen(SystemTree.Schemas, out Tree schemas) || !schemas.TryGet(functions.SchemaKey, out var bytes))
             return null;
         var binding = functions.Bind(bytes, trees.DataFilePath);
         if (!trees.TryOpen(binding.RowsName, out Tree rows))
             throw MissingTree(binding.Schema, binding.RowsName, trees);
-        if (rows.Companion is not TableSession session)
-            rows.Attach(session = new TableSession());
+        if (rows.Companion is not BoundTable session)
+            rows.Attach(session = new BoundTable());
         if (session._isInCallback)
             ThrowInCallback();
         session.Begin(trees, schemas, functions, binding, rows);
@@ -241,10 +241,10 @@ internal sealed class TableSession
     /// <exception cref="StorageFullException">All ids have been used.</exception>
     public long PeekRowId()
     {
-        if (NextRowId() > RowKey.Max)
+        if (NextRowId() > RowIdBytes.Max)
         {
             throw new StorageFullException(
-                $"The table '{Schema.Name}' has used all {RowKey.Max + 1} row ids, and reuses none. Copy its rows into another table.");
+                $"The table '{Schema.Name}' has used all {RowIdBytes.Max + 1} row ids, and reuses none. Copy its rows into another table.");
         }
 
         return _nextRowId;

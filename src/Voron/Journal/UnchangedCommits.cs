@@ -6,7 +6,7 @@ namespace Voron.Journal;
 /// Commits that changed nothing and wait for the record of the data they read, ordered by its sequence. They have no record themselves.
 /// </summary>
 /// <remarks>Used under the lock of the journal's queue. The list is linked through the completions, so adding needs no memory.</remarks>
-internal struct EmptyCommits
+internal struct UnchangedCommits
 {
     private CommitCompletion? _first;
     private CommitCompletion? _last;

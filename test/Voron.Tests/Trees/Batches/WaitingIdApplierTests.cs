@@ -6,7 +6,7 @@ using Voron.Trees.IdSets.Pages;
 namespace Voron.Tests.Trees.Batches;
 
 /// <summary>Changes of sets that wait in a buffer, and are applied together, give the same sets as one by one.</summary>
-public sealed class WaitingIdsTests
+public sealed class WaitingIdApplierTests
 {
     [Theory]
     [InlineData(1, 100, 50)]
@@ -59,7 +59,7 @@ public sealed class WaitingIdsTests
         Add(tree, buffer, "b"u8.ToArray(), new IdChange(3, 0));
         Add(tree, buffer, "a"u8.ToArray(), new IdChange(4, 0));
         buffer.Mark();
-        buffer.TryAdd("a"u8, WaitingIds.Operand(new byte[9], new IdChange(9, 0)), WaitingOperation.AddId).Should().BeTrue();
+        buffer.TryAdd("a"u8, WaitingIdApplier.Operand(new byte[9], new IdChange(9, 0)), WaitingOperation.AddId).Should().BeTrue();
         buffer.ApplyMarked(tree.Pages, tree.State);
         tree.Check();
         buffer.DiscardUnmarked();
@@ -76,18 +76,18 @@ public sealed class WaitingIdsTests
         writing.CreateTree("t").Put([2], [1]);
         var tree = writing.Body.OpenTree("t"u8, TreeKind.Plain)!;
         tree.SettledState().RightmostLeaf.IsNone.Should().BeFalse("keys are being appended");
-        var operand = new byte[WaitingIds.MaxOperandBytes];
+        var operand = new byte[WaitingIdApplier.MaxOperandBytes];
         tree.TryDefer([3], [1]).Should().BeFalse();
-        tree.TryDefer([3], WaitingIds.Operand(operand, new IdChange(5, 0)), WaitingOperation.AddId).Should().BeTrue();
+        tree.TryDefer([3], WaitingIdApplier.Operand(operand, new IdChange(5, 0)), WaitingOperation.AddId).Should().BeTrue();
         tree.DiscardPuts();
-        tree.TryDefer([3], WaitingIds.Operand(operand, new IdChange(5, IdChange.Removal)), WaitingOperation.RemoveId).Should().BeTrue();
+        tree.TryDefer([3], WaitingIdApplier.Operand(operand, new IdChange(5, IdChange.Removal)), WaitingOperation.RemoveId).Should().BeTrue();
         tree.DiscardPuts();
     }
 
     private static void Add(TestIdTree tree, PutBuffer buffer, byte[] key, IdChange change)
     {
         var operation = change.IsRemoval ? WaitingOperation.RemoveId : WaitingOperation.AddId;
-        var operand = WaitingIds.Operand(new byte[WaitingIds.MaxOperandBytes], change);
+        var operand = WaitingIdApplier.Operand(new byte[WaitingIdApplier.MaxOperandBytes], change);
         if (!buffer.TryAdd(key, operand, operation))
         {
             buffer.Apply(tree.Pages, tree.State);

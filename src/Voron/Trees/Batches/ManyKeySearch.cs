@@ -16,7 +16,7 @@ namespace Voron.Trees.Batches;
 /// The scheme is known as group prefetching (Chen, Ailamaki, Gibbons and Mowry: Improving hash join performance through
 /// prefetching, 2004).
 /// </remarks>
-internal static unsafe class GroupSearch
+internal static unsafe class ManyKeySearch
 {
     /// <summary>
     /// The largest number of keys in a group. A processor core keeps ten to sixteen cache lines in flight; more searches than

@@ -5,7 +5,7 @@ using Voron.Trees.Pages;
 namespace Voron.Trees;
 
 /// <summary>The change of one leaf entry: the writable leaf, and the place of the key in it.</summary>
-internal readonly unsafe ref struct LeafEdit
+internal readonly unsafe ref struct LeafTarget
 {
     public readonly PageWriter Pages;
     public readonly TreeState State;
@@ -19,7 +19,7 @@ internal readonly unsafe ref struct LeafEdit
     /// <summary>The path to the leaf. Its leaf level is negative when the leaf was found without a descent.</summary>
     public readonly ref readonly TreePath Path;
 
-    public LeafEdit(
+    public LeafTarget(
         PageWriter pages, TreeState state, ref readonly WritablePage leaf, int index, ref readonly SearchKey key, ref readonly TreePath path)
     {
         Pages = pages;

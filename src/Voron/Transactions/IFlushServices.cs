@@ -3,7 +3,7 @@ using Voron.Format;
 namespace Voron.Transactions;
 
 /// <summary>The services of <see cref="Flushing"/> for writers: it is notified of their durable records, and throttles them when necessary.</summary>
-internal interface IBackPressure
+internal interface IFlushServices
 {
     /// <summary>Called for each durable record by the thread that wrote it; is quick, and never throws.</summary>
     void OnRecordDurable(long bytes);

@@ -11,7 +11,7 @@ namespace Voron.Paging;
 /// If the power fails while a slot is being written, the other slot is still intact. The newer valid slot counts. The older one may be
 /// used only when everything from its start on is present; following the journal from its start shows whether it is.
 /// </remarks>
-internal sealed unsafe class CheckpointFile : IDisposable
+internal sealed unsafe class HeaderFile : IDisposable
 {
     public const string FileName = "voron.header";
 
@@ -26,7 +26,7 @@ internal sealed unsafe class CheckpointFile : IDisposable
     private int _nextSlot;
     private long _lastNumber;
 
-    private CheckpointFile(DiskFile file)
+    private HeaderFile(DiskFile file)
     {
         _file = file;
         _block = (byte*)EngineMemory.AllocateAligned(JournalFormat.Block, JournalFormat.Block);
@@ -51,7 +51,7 @@ internal sealed unsafe class CheckpointFile : IDisposable
         using var file = disk.Open(name, DiskOpen.Existing, DiskAccess.WriteThrough);
         file.Allocate(0, CheckpointHeader.Slots * JournalFormat.Block);
         file.Sync();
-        using var checkpoints = new CheckpointFile(file);
+        using var checkpoints = new HeaderFile(file);
         checkpoints.WriteSlot(0, header);
         checkpoints.WriteSlot(1, header);
         file.Sync();
@@ -63,13 +63,13 @@ internal sealed unsafe class CheckpointFile : IDisposable
     /// <param name="makesDurable">Makes durable the data that a killed process left visible, and then reads the data from the device.</param>
     /// <exception cref="UnsupportedFormatException">The file is not a header file, or has another version.</exception>
     /// <exception cref="CorruptionException">The file begins like a header, but was cut short, or neither slot is valid.</exception>
-    public static CheckpointFile Open(IDisk disk, string name = FileName, bool makesDurable = false)
+    public static HeaderFile Open(IDisk disk, string name = FileName, bool makesDurable = false)
     {
         var file = disk.Open(name, DiskOpen.Existing, DiskAccess.WriteThrough);
-        CheckpointFile? checkpoints = null;
+        HeaderFile? checkpoints = null;
         try
         {
-            checkpoints = new CheckpointFile(file);
+            checkpoints = new HeaderFile(file);
             if (makesDurable)
             {
                 file.Sync();

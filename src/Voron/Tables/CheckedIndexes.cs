@@ -2,7 +2,7 @@ namespace Voron.Tables;
 
 /// <summary>The indexes that an environment has compared with the functions of one definition, since it was opened.</summary>
 /// <remarks>Used by the holder of the writer.</remarks>
-internal sealed class SampledIndexes
+internal sealed class CheckedIndexes
 {
     private readonly HashSet<ushort> _indexes = [];
     private ushort _table;
