@@ -127,7 +127,8 @@ internal sealed class TableContent : Content
             return;
         Span<byte> from = stackalloc byte[RowIdBytes.Bytes];
         Span<byte> through = stackalloc byte[RowIdBytes.Bytes];
-        var range = _rows.Range(KeyRange.From(RowIdBytes.Write(Math.Max(first, 0), from)).Through(RowIdBytes.Write(Math.Min(last, RowIdBytes.Max), through)));
+        var range = _rows.Range(
+            KeyRange.From(RowIdBytes.Write(Math.Max(first, 0), from)).Through(RowIdBytes.Write(Math.Min(last, RowIdBytes.Max), through)));
         foreach (var entry in isReversed ? range.Reverse() : range)
         {
             if (!RowIdBytes.TryRead(entry.Key, out var rowId))

@@ -1,4 +1,3 @@
-using Voron.Format;
 using Voron.Tables;
 using Voron.Tool.Dumps;
 using Voron.Trees;

@@ -60,8 +60,8 @@ internal sealed class SalvageTarget : ISalvageTarget, IDisposable
         (_tree, _fixedTree, _idTree) = form.Kind switch
         {
             TreeKind.Plain or TreeKind.ValueSets =>
-                (systemName != null ? _writing.CreateSystemTree(systemName) : _writing.CreateTree(name), default(WriteFixedTree), default(WriteIdTree)),
-            TreeKind.FixedSize => (default, _writing.CreateFixedTree(name, form.ValueSize), default),
+                (systemName != null ? _writing.CreateSystemTree(systemName) : _writing.CreateTree(name), default, default),
+            TreeKind.FixedSize => (default(WriteTree), _writing.CreateFixedTree(name, form.ValueSize), default(WriteIdTree)),
             TreeKind.IdSets => (default, default, systemName != null ? _writing.CreateSystemIdTree(systemName) : _writing.CreateIdTree(name)),
         };
     }

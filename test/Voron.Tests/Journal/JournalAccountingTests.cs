@@ -72,7 +72,7 @@ public sealed class JournalAccountingTests
         environment.Internals.WriteJournalSnapshot().Should().BeTrue();
         var statistics = environment.GetStatistics();
         statistics.LiveJournalBytes.Should().BeGreaterThan(2 * options.JournalLimitBytes, "the images of the flush come after its transaction");
-        ((FlushScheduler)environment.Internals.Engine.BackPressure!).HeldJournalBytes.Should().BeLessThan(options.JournalLimitBytes / 4);
+        ((FlushScheduler)environment.Internals.Engine.FlushServices!).HeldJournalBytes.Should().BeLessThan(options.JournalLimitBytes / 4);
     }
 
     /// <summary>An opening counted the whole length of each file that it found.</summary>

@@ -1,5 +1,4 @@
 using Voron.Feeds;
-using Voron.Format;
 using Voron.Tables;
 using Voron.Trees;
 
