@@ -163,7 +163,9 @@ public readonly partial struct WriteTable<TKey, TRow>
         var actual = found ? RowLayout.Version(old) : RowVersion.None;
         if (actual != expected)
         {
-            var key = _table.Functions.KeyCodec == null ? RowIdBytes.Write(session.GivenRowId, stackalloc byte[RowIdBytes.Bytes]) : session.NewKeys[0][0];
+            var key = _table.Functions.KeyCodec == null
+                ? RowIdBytes.Write(session.GivenRowId, stackalloc byte[RowIdBytes.Bytes])
+                : session.NewKeys[0][0];
             throw new ConcurrencyException(Name, key, found ? rowId : null, expected, actual);
         }
 
