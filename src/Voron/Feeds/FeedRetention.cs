@@ -92,13 +92,12 @@ internal sealed class FeedRetention(BackgroundRun background)
     }
 
     /// <summary>Deletes them in a background run. Throws only if the environment is being closed.</summary>
-    /// <param name="now">The current time in ticks.</param>
     /// <param name="stop">Cancelled when the environment is closed.</param>
-    public async Task TrimInBackgroundAsync(long now, CancellationToken stop)
+    public async Task TrimInBackgroundAsync(CancellationToken stop)
     {
         try
         {
-            var deleted = await TrimAsync(now, stop).ConfigureAwait(false);
+            var deleted = await TrimAsync(background.ReadClock(), stop).ConfigureAwait(false);
             if (deleted > 0)
                 FeedLog.Trimmed(background.Logger, background.Path, deleted);
         }

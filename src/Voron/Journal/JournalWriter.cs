@@ -259,7 +259,7 @@ internal sealed unsafe class JournalWriter : IDisposable
 
         try
         {
-            WaitUntilDurable(PlantedFault.CloseBelowWrite ? 0 : SubmittedSequence);
+            WaitUntilDurable(_poison.IsPoisoned || PlantedFault.CloseBelowWrite ? 0 : SubmittedSequence);
         }
         catch (EnvironmentPoisonedException)
         {

@@ -97,7 +97,7 @@ internal abstract class UserCalls<T> : IThreadPoolWorkItem
 
         try
         {
-            SchedulePoint.QueueUserCalls(this);
+            SchedulePoint.Queue(this, runsHere: PlantedFault.CallObserverBelowWrite);
         }
         catch (OutOfMemoryException)
         {

@@ -12,20 +12,19 @@ namespace Voron.Tables;
 internal sealed class ExpiryRuns(BackgroundRun run, KnownTables tables)
 {
     /// <summary>Deletes the expired rows of all tables. Throws only if the environment is being closed.</summary>
-    /// <param name="now">The current time in ticks.</param>
     /// <param name="stop">Cancelled when the environment is closed.</param>
-    public async Task SweepAllAsync(long now, CancellationToken stop)
+    public async Task SweepAllAsync(CancellationToken stop)
     {
         foreach (var (_, functions) in tables.Expiring)
-            await SweepAsync(functions, now, stop).ConfigureAwait(false);
+            await SweepAsync(functions, stop).ConfigureAwait(false);
     }
 
-    private async Task SweepAsync(TableFunctions functions, long now, CancellationToken stop)
+    private async Task SweepAsync(TableFunctions functions, CancellationToken stop)
     {
         try
         {
             // A time provider set by the caller is used as is.
-            var until = run.Options.TimeProvider?.GetUtcNow().UtcTicks ?? now;
+            var until = run.Options.TimeProvider?.GetUtcNow().UtcTicks ?? run.ReadClock();
             var sweep = new ExpirySweep(new DateTimeOffset(until, TimeSpan.Zero), run.BeginRead, run.WriteAsync, functions);
             var deleted = await sweep.RunAsync(stop).ConfigureAwait(false);
             if (deleted > 0)

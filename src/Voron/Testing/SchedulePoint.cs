@@ -117,21 +117,15 @@ internal static class SchedulePoint
     }
 
     /// <inheritdoc cref="ThreadPool.UnsafeQueueUserWorkItem(IThreadPoolWorkItem, bool)"/>
-    public static void Queue(IThreadPoolWorkItem work)
+    /// <param name="runsHere">True to run the work on the calling thread instead, which only a planted fault asks for.</param>
+    public static void Queue(IThreadPoolWorkItem work, bool runsHere = false)
     {
-        if (IsOn && Current is { } schedule)
+        if (runsHere)
+            work.Execute();
+        else if (IsOn && Current is { } schedule)
             schedule.Queue(work);
         else
             ThreadPool.UnsafeQueueUserWorkItem(work, preferLocal: false);
-    }
-
-    /// <summary>As <see cref="Queue"/>, for work that calls the user's code.</summary>
-    public static void QueueUserCalls(IThreadPoolWorkItem work)
-    {
-        if (PlantedFault.CallObserverBelowWrite)
-            work.Execute();
-        else
-            Queue(work);
     }
 
     [SuppressMessage("Reliability", "CA2012", Justification = "It is looked at until it has completed, and its result is taken once.")]

@@ -32,7 +32,9 @@ internal sealed class StagedContent
     {
         Engine = engine;
         _reserved = reserved;
-        _stagedAt = engine.Options.CaptureTransactionStacks ? new StackTrace(1, fNeedFileInfo: false) : null;
+
+        // Without this frame, and that of the staging area.
+        _stagedAt = engine.Options.CaptureTransactionStacks ? new StackTrace(2, fNeedFileInfo: false) : null;
     }
 
     ~StagedContent()

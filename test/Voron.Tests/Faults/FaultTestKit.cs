@@ -20,6 +20,9 @@ internal static class FaultTestKit
         InitialJournalFileBytes = 64 << 10,
         MaxJournalFileBytes = 256 << 10,
         JournaledValueBytes = 0,
+
+        // How many operations a batch takes must not depend on the pace of the machine.
+        MaxGroupCommitDuration = TimeSpan.FromMinutes(1),
         LoggerFactory = OneLoggerFactory.Of(logger),
     };
 

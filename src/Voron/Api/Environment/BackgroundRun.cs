@@ -29,10 +29,13 @@ internal sealed class BackgroundRun(
     private int _isRunning;
 
     /// <summary>
-    /// The work, with the time at which it begins, in ticks. Set once, before the first run. It logs its own failures, and throws only if the
+    /// The work. Set once, before the first run. It logs its own failures, including that of <see cref="ReadClock"/>, and throws only if the
     /// environment is being closed.
     /// </summary>
-    public Func<long, CancellationToken, Task> Work { get; set; } = static (_, _) => Task.CompletedTask;
+    public Func<CancellationToken, Task> Work { get; set; } = static _ => Task.CompletedTask;
+
+    /// <summary>Returns the current time in ticks. Called by the work.</summary>
+    public long ReadClock() => _clock.Read();
 
     /// <summary>True if the environment works in the background.</summary>
     public bool IsEnabled => engine.Options.BackgroundFlush;
@@ -89,7 +92,7 @@ internal sealed class BackgroundRun(
                 return;
             try
             {
-                await Work(_clock.Read(), engine.Closing.Token).ConfigureAwait(false);
+                await Work(engine.Closing.Token).ConfigureAwait(false);
             }
             finally
             {

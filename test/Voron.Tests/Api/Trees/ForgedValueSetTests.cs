@@ -114,7 +114,7 @@ public sealed class ForgedValueSetTests : IDisposable
         {
             var tree = reading.OpenValueSetTree("t");
             tree.Contains("few"u8, Value(0)).Should().BeTrue();
-            FluentActions.Invoking(() => tree.Contains("large"u8, Value(0))).Should().Throw<CorruptionException>().WithMessage("*no tree of the large sets*");
+            FluentActions.Invoking(() => tree.Contains("large"u8, Value(0))).Should().Throw<CorruptionException>().WithMessage("*lacks the tree for the large sets*");
         }
 
         _environment.Write(writing =>

@@ -24,11 +24,11 @@ public sealed unsafe class IdSetDamageTests
         var second = SecondChild(set, out var key);
         IdPage.Entries(second)[0].First = key - 500_000;
         set.Pages.FailReadAfter = ReadBudget;
-        set.OpenCursor().Invoking(it => it.Seek(key - 1)).Should().Throw<CorruptionException>().WithMessage("*ids that*");
+        set.OpenCursor().Invoking(it => it.Seek(key - 1)).Should().Throw<CorruptionException>().WithMessage("*ids outside that range*");
         using var other = new TestIdSet();
         other.Apply(new IdChange(key - 1, 0), new IdChange(key + 64, 0));
         var query = IdQueryNode.And(new IdQueryNode(set.OpenCursor()), new IdQueryNode(other.OpenCursor()));
-        query.Invoking(it => it.Fill(new long[10])).Should().Throw<CorruptionException>().WithMessage("*ids that*");
+        query.Invoking(it => it.Fill(new long[10])).Should().Throw<CorruptionException>().WithMessage("*ids outside that range*");
         set.Pages.FailReadAfter.Should().BePositive("no call may go round in circles");
     }
 
